@@ -1,0 +1,259 @@
+/**
+ * The words of the product, as types. Everything in `core` is plain data: a Crossing goes in, a Verdict
+ * comes out, and a Policy stands beside them. Fields are snake_case, as they are in YAML, JSON and SQL.
+ */
+
+/** Any JSON value, as `JSON.parse` gives it. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A dotted name, lower case, for a kind of data: `secret.credential.openai`. It covers its descendants. */
+export type Tag = string;
+
+export const BOUNDARIES = ['input', 'output', 'action'] as const;
+export type Boundary = (typeof BOUNDARIES)[number];
+
+/** Which side of an action is looked at: a tool call, a tool result, a message between agents. */
+export const PHASES = ['request', 'response', 'message'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** What a rule may ask for, mildest first: where several speak, the last in this order wins. */
+export const ACTIONS = ['allow', 'flag', 'redact', 'require_approval', 'block'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export const DECISIONS = ['allow', 'block', 'modify'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export const VIOLATION_TYPES = [
+  'secret_detected',
+  'pii_detected',
+  'injection_detected',
+  'dangerous_command',
+  'content_detected',
+  'contract_violation',
+  'identity_violation',
+  'flow_violation',
+  'coverage_exceeded',
+] as const;
+export type ViolationType = (typeof VIOLATION_TYPES)[number];
+
+/** What crosses: plain text, or any JSON value (tool arguments, tool results, structured payloads). */
+export type Content = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'json'; readonly value: Json };
+
+/**
+ * One thing crossing one boundary: the only value that holds raw text. All that `judge` needs to know of
+ * the world outside stands in here, for it can read no clock and no store.
+ */
+export interface Crossing {
+  readonly boundary: Boundary;
+  /** `null` at `input` and `output`; never `null` at `action`. */
+  readonly phase: Phase | null;
+  readonly content: Content;
+  readonly tenant_id: string;
+  readonly agent_id: string;
+  readonly session_id: string | null;
+  readonly source_agent_id: string | null;
+  readonly destination_agent_id: string | null;
+  /** The tool's name at `action`; at the other boundaries the tool that the caller says is concerned. */
+  readonly tool: string | null;
+  /** Tags that the caller declares; they are added to those that are found, never instead of them. */
+  readonly declared_tags: readonly Tag[];
+  /** Milliseconds since 1970, UTC. */
+  readonly now_ms: number;
+}
+
+/** Where a detector saw something. Offsets only: a finding never holds the text. */
+export interface Finding {
+  /** The exact detector, `openai.api_key`. */
+  readonly rule_id: string;
+  /** The detector's family, `api_key`: the wire's `detector`. */
+  readonly detector: string;
+  readonly type: ViolationType;
+  readonly severity: Severity;
+  /** At least one; the first is the main one. */
+  readonly tags: readonly [Tag, ...Tag[]];
+  /** UTF-16 offsets into the leaf's text, end exclusive. */
+  readonly start: number;
+  readonly end: number;
+  /** Which leaf of a JSON value, counted in the order of `walk` (core/payload); 0 for text. */
+  readonly leaf: number;
+  /** The leaf's path, `$.user.email`, `$.items[0]`; `null` for text. */
+  readonly path: string | null;
+}
+
+/** A finding with what the policy makes of it. */
+export interface JudgedFinding extends Finding {
+  readonly action: Action;
+  /** The name of the rule that decided on it. */
+  readonly rule: string;
+}
+
+/** A broken promise that is no place in a text: a contract, an identity, a limit. */
+export interface Breach {
+  readonly type: ViolationType;
+  /** What was broken, `arguments`, `accepts.tags`, `tools`, `scan.text_bytes_max`. */
+  readonly rule: string;
+  readonly severity: Severity;
+  /** Where, as a JSON path into the arguments or the result; `null` where there is no place. */
+  readonly path: string | null;
+  /** One sentence for a person, without any matched text. */
+  readonly reason: string;
+}
+
+/** How much of the content was looked at. `reason` names the limit where it was not all. */
+export type Coverage =
+  | { readonly status: 'full' }
+  | { readonly status: 'partial'; readonly reason: string; readonly bytes: number };
+
+/** A rule under `enforcement: monitor` that would have acted. */
+export interface Monitored {
+  readonly rule: string;
+  readonly action: Action;
+  /** `null` where the rule is about the crossing and not about a tag. */
+  readonly tag: Tag | null;
+}
+
+/** The answer of `judge`. It holds changed text only in `content`, and nothing that was matched elsewhere. */
+export interface Verdict {
+  readonly decision: Decision;
+  readonly action: Action;
+  /** The name of the rule that decided; `default.allow` when none spoke. */
+  readonly rule: string;
+  /** One sentence. */
+  readonly reason: string;
+  readonly findings: readonly JudgedFinding[];
+  readonly breaches: readonly Breach[];
+  /** Declared and found tags, each once, sorted. */
+  readonly data_tags: readonly Tag[];
+  /** The changed content; `null` when nothing was changed. */
+  readonly content: Content | null;
+  /** Fields that a contract removed, as JSON paths. */
+  readonly stripped_fields: readonly string[];
+  /** Whether a rule's `fallback_template` stands in place of the content. */
+  readonly fallback_used: boolean;
+  readonly coverage: Coverage;
+  readonly monitored: readonly Monitored[];
+  readonly policy_hash: string;
+  /** A fault of ours became this verdict; it always blocks. */
+  readonly fault: boolean;
+}
+
+/** One compiled rule. Lists that are empty do not restrict, but for `data_tags`: see `evaluate`. */
+export interface Rule {
+  readonly name: string;
+  readonly boundaries: readonly Boundary[];
+  /** Which phases of `action` it sees. */
+  readonly phases: readonly Phase[];
+  /** Empty: the rule is about the crossing itself (its tool, its agent), and is not asked about tags. */
+  readonly data_tags: readonly Tag[];
+  readonly action: Action;
+  /** `null`: global. */
+  readonly tenant_id: string | null;
+  /** Exact names, or with `*` for any run of characters. */
+  readonly tools: readonly string[];
+  readonly agents: readonly string[];
+  /** Lower first; equal ones keep the order of definition. */
+  readonly priority: number;
+  readonly reason: string;
+  /** Replaces the finding's own severity in violations; `null` keeps it. */
+  readonly severity: Severity | null;
+  readonly fallback_template: string | null;
+  readonly enforcement: 'enforce' | 'monitor';
+  /** How long a person has, and how many must agree. Used when approvals are there. */
+  readonly approval: { readonly ttl_ms: number; readonly min_approvals: number };
+}
+
+/** What a tool takes, gives, and does. */
+export interface ToolContract {
+  readonly tool_name: string;
+  readonly description: string;
+  /** JSON Schema (2020-12) of the arguments; `null` accepts any. */
+  readonly arguments: Json | null;
+  /** Tags that the arguments may carry; empty accepts none but untagged data; `null` does not restrict. */
+  readonly accepts: { readonly tags: readonly Tag[] | null; readonly fields: readonly string[] };
+  /** Fields of the result that are kept (dotted paths; empty keeps all), and the tags it may carry. */
+  readonly emits: { readonly tags: readonly Tag[] | null; readonly fields: readonly string[] };
+  readonly stores: { readonly fields: readonly string[]; readonly retention_ms: number | null };
+  readonly side_effects: { readonly reversible: boolean; readonly requires_approval: boolean; readonly description: string };
+  readonly tenant_id: string | null;
+  readonly enforcement: 'enforce' | 'monitor';
+}
+
+/** Who an agent is: the tools it may call and the tags it may see. */
+export interface AgentIdentity {
+  readonly agent_id: string;
+  readonly description: string;
+  /** Exact names or wildcards; empty: any tool. */
+  readonly tools: readonly string[];
+  /** A tag covers its descendants; empty: any tag. */
+  readonly clearance_tags: readonly Tag[];
+  readonly tenant_id: string | null;
+  readonly enforcement: 'enforce' | 'monitor';
+}
+
+/** One field of a memory schema. */
+export interface MemoryField {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'list' | 'object';
+  readonly tag: Tag;
+  readonly retention_ms: number;
+  readonly encrypted: boolean;
+  readonly required: boolean;
+}
+
+export interface MemorySchema {
+  readonly name: string;
+  readonly scope: 'session' | 'user' | 'global';
+  readonly fields: readonly MemoryField[];
+  readonly max_entries: number;
+  readonly tenant_id: string | null;
+}
+
+/** Which detectors look, and how far. */
+export interface Detection {
+  readonly secret_detection: boolean;
+  readonly pii_protection: boolean;
+}
+
+/** The bounds of one scan; past any of them the answer is `coverage_exceeded`, which blocks. */
+export interface ScanLimits {
+  /** UTF-8 bytes of all text in one crossing. */
+  readonly text_bytes_max: number;
+  readonly depth_max: number;
+  /** Keys and values of a JSON payload, counted together. */
+  readonly nodes_max: number;
+  readonly findings_max: number;
+}
+
+/** Rules, contracts, identities and detector settings: compiled, frozen, plain JSON, with a content hash. */
+export interface Policy {
+  /** `sha256:` and 64 hex digits over the canonical JSON of all else in here. */
+  readonly hash: string;
+  readonly default_action: Action;
+  /** Tenant and global rules in the order in which they are asked. */
+  readonly rules: readonly Rule[];
+  readonly builtin_rules: readonly Rule[];
+  readonly contracts: readonly ToolContract[];
+  readonly identities: readonly AgentIdentity[];
+  readonly memory_schemas: readonly MemorySchema[];
+  readonly undeclared_tools: 'allow' | 'block';
+  readonly unknown_agents: 'allow' | 'block';
+  readonly detection: Detection;
+  readonly limits: ScanLimits;
+  /** What stands where text was taken out. `typed` writes `[REDACTED:ssn]` instead of `[REDACTED]`. */
+  readonly redaction: { readonly typed: boolean };
+}
+
+/** What is wrong with a document, for the person who wrote it. */
+export interface Problem {
+  /** The file as the person named it, or `service.yaml`. */
+  readonly file: string;
+  /** Where in it, `policies[2].action`. */
+  readonly path: string;
+  /** A sentence that says what to do. */
+  readonly message: string;
+  /** A `warning` does not stop the policy from being used. */
+  readonly level: 'error' | 'warning';
+}

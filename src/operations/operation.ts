@@ -1,0 +1,67 @@
+import type { Static, TSchema } from 'typebox';
+import type { Caller, Permission, Runtime } from '../runtime/types.ts';
+
+/** What one call of an operation knows beside its input. */
+export interface Context {
+  readonly runtime: Runtime;
+  readonly caller: Caller;
+  /** Names the call in errors and logs. */
+  readonly request_id: string;
+}
+
+/**
+ * One thing that can be asked for. This record is the only place where its name, shape and permission
+ * stand: the HTTP route, the OpenAPI entry, the CLI verb, the MCP tool and the metric label are made of it.
+ */
+export interface Operation<Input extends TSchema = TSchema, Output extends TSchema = TSchema> {
+  /** snake_case, unique: `scan_input`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly http: { readonly method: 'GET' | 'POST'; readonly path: string };
+  /** `null`: open to everyone, credential or not. */
+  readonly permission: Permission | null;
+  /** What must be there to run it: a policy, the journal and its index, or a service that runs. */
+  readonly needs: 'nothing' | 'policy' | 'journal' | 'live';
+  readonly input: Input;
+  readonly output: Output;
+  /** A call that works as it stands; shown in the docs and run by a test. */
+  readonly example: Static<Input>;
+  readonly run: (input: Static<Input>, context: Context) => Promise<Static<Output>> | Static<Output>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the list holds operations of unlike shapes; `operation` types each one.
+export type AnyOperation = Operation<any, any>;
+
+/** Gives an operation its types from its schemas. */
+export function operation<Input extends TSchema, Output extends TSchema>(
+  record: Operation<Input, Output>,
+): Operation<Input, Output> {
+  return record;
+}
+
+/** The stable codes of an expected no. Only `entry/*` knows what they are over a transport. */
+export type RefusalCode =
+  | 'invalid_request'
+  | 'agent_context_required'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported_media_type'
+  | 'too_many_requests'
+  | 'not_configured'
+  | 'unavailable';
+
+/** An expected no: a code for programs, a sentence for people. Never holds any part of the input's text. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly details: readonly { path: string; message: string }[];
+  constructor(code: RefusalCode, message: string, details: readonly { path: string; message: string }[] = []) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+    this.details = details;
+  }
+}

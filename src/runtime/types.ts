@@ -1,0 +1,143 @@
+import type { Action, Boundary, Crossing, Decision, Policy, Tag, Verdict } from '../core/types.ts';
+
+/** What a caller may ask for. `person` permissions are never given to an agent's credential. */
+export const PERMISSIONS = [
+  'check',
+  'policy:read',
+  'audit:read_own',
+  'audit:read',
+  'metrics:read',
+  'policy:reload',
+] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** The permissions that decide and change; only a person's credential carries them. */
+export const PERSON_PERMISSIONS: readonly Permission[] = ['policy:reload'];
+
+/** Who asks, as far as a credential or an address proves it. */
+export interface Caller {
+  /** `loopback`, `operator`, `agent-token`, `key:<id>`, `jwt:<subject>`, `cli:<user>`. Recorded as `caller_id`. */
+  readonly id: string;
+  readonly kind: 'anonymous' | 'agent' | 'person';
+  readonly permissions: readonly Permission[];
+  /** Which tenants and agents it may name; `*` any. */
+  readonly tenants: '*' | readonly string[];
+  readonly agents: '*' | readonly string[];
+}
+
+/** One line of the audit trail: what was decided, never what the text was. Plain JSON. */
+export interface AuditEvent {
+  /** `evt_` and 24 hex digits. */
+  readonly event_id: string;
+  /** ISO 8601, UTC, milliseconds: `2026-01-31T12:00:00.000Z`. */
+  readonly timestamp: string;
+  readonly boundary: Boundary | 'memory';
+  readonly decision: Decision;
+  readonly action: Action;
+  /** The rule that decided. */
+  readonly policy_name: string;
+  readonly reason: string;
+  readonly data_tags: readonly Tag[];
+  readonly tenant_id: string;
+  readonly agent_id: string;
+  readonly tool_name: string | null;
+  readonly session_id: string | null;
+  readonly source_agent_id: string | null;
+  readonly destination_agent_id: string | null;
+  readonly caller_id: string;
+  /** `sha256:` and hex over the canonical JSON (RFC 8785) of the fields that `contextHash` names. */
+  readonly context_hash: string;
+  readonly policy_hash: string;
+  readonly coverage: 'full' | 'partial';
+  /** `phase` and what else belongs to the event; strings, numbers and booleans, or lists of strings. */
+  readonly metadata: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+}
+
+/** What `enforce` gives back: the verdict, and where it is written down. */
+export interface Ruling {
+  readonly verdict: Verdict;
+  readonly event_id: string;
+  /** Whole milliseconds that `judge` took, rounded. */
+  readonly scan_duration_ms: number;
+}
+
+/** What `enforce` needs of the world; the service, the hook and a test each bring their own. */
+export interface Ports {
+  readonly policy: Policy;
+  readonly now_ms: () => number;
+  readonly new_event_id: () => string;
+  /** Resolves when the event is durable. A rejection becomes a block. */
+  readonly record: (event: AuditEvent) => Promise<void>;
+}
+
+/** Filters of an audit query; all are joined with AND. Times are ISO 8601 or durations, see `query`. */
+export interface AuditFilter {
+  readonly boundary?: string;
+  readonly action?: string;
+  readonly decision?: string;
+  readonly policy_name?: string;
+  readonly agent_id?: string;
+  readonly tool_name?: string;
+  /** Finds the tag and its descendants. */
+  readonly data_tag?: string;
+  readonly phase?: string;
+  readonly session_id?: string;
+  readonly event_id?: string;
+  readonly source_agent_id?: string;
+  readonly destination_agent_id?: string;
+  readonly tenant_id?: string;
+  readonly caller_id?: string;
+  readonly metadata_key?: string;
+  readonly metadata_value?: string;
+  readonly since?: string;
+  readonly until?: string;
+  /** `15m`, `24h`, `7d`: overrides `since` and `until`. */
+  readonly last?: string;
+  readonly limit?: number;
+  readonly newest_first?: boolean;
+}
+
+export interface AuditPage {
+  readonly events: readonly AuditEvent[];
+  readonly count: number;
+}
+
+/** What a reload came to. A refusal keeps the policy that was there, everywhere. */
+export type ReloadReport =
+  | { readonly reloaded: true; readonly policy_hash: string; readonly generation: number; readonly changed: boolean; readonly warnings: readonly string[] }
+  | { readonly reloaded: false; readonly policy_hash: string; readonly problems: readonly { file: string; path: string; message: string }[] };
+
+/**
+ * What operations reach. One per process that answers: a worker, the parent behind its socket, or a command
+ * line that runs without a service. Whatever it reports holds for the whole service, not for one worker.
+ */
+export interface Runtime {
+  readonly version: string;
+  readonly mode: 'sidecar' | 'gateway';
+  /** Milliseconds since 1970 at which the service started. */
+  readonly started_ms: number;
+  readonly limits: { readonly body_bytes_max: number; readonly file_roots: readonly string[] };
+  readonly now_ms: () => number;
+  /** The policy in force. A request takes it once and keeps it. */
+  readonly policy: () => Policy;
+  /** Judge and record. Never rejects: a fault is a verdict that blocks. */
+  readonly enforce: (crossing: Crossing, caller: Caller, endpoint: Endpoint) => Promise<Ruling>;
+  /** `true` when all stores are open. */
+  readonly ready: () => Promise<boolean>;
+  /** Agent ids seen by any worker since the start, sorted, at most 1,000. */
+  readonly agentsSeen: () => Promise<readonly string[]>;
+  /** The metrics of all workers, in the text format 0.0.4. */
+  readonly metricsText: () => Promise<string>;
+  readonly reload: (caller: Caller) => Promise<ReloadReport>;
+  /** Sees every event whose answer was given before the call. */
+  readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
+}
+
+/** The metric label of a check. */
+export type Endpoint =
+  | 'scan_input'
+  | 'scan_structured'
+  | 'scan_file'
+  | 'guard_output'
+  | 'intercept_tool'
+  | 'intercept_agent_message';
