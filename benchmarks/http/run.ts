@@ -1,0 +1,171 @@
+/**
+ * What a decision costs over HTTP: throughput beside a bare Fastify route, latency beside the disk's own
+ * `fdatasync`, two workers beside one, start-up beside `node -e 0`, idle memory.
+ *
+ * Usage: node benchmarks/http/run.ts [rounds=5] [seconds=3]. Needs `wrk` and `taskset`, and two cores.
+ */
+import { spawnSync } from 'node:child_process';
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { end, firstLine, load, median, spawnOnCores, spread } from '../measure.ts';
+
+const rounds = Number(process.argv[2] ?? 5);
+const seconds = Number(process.argv[3] ?? 3);
+const root = resolve(import.meta.dirname, '../..');
+const scratch = mkdtempSync(join(tmpdir(), 'bench-http-'));
+
+/** 1 KB of ordinary text in which no detector finds anything. */
+const sentence =
+  'The quarterly review covers shipping times, open tickets and the plan for the next release. ';
+const body = JSON.stringify({ text: sentence.repeat(12).slice(0, 1024), agent_id: 'bench' });
+
+async function freePort(): Promise<number> {
+  return await new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+interface Running {
+  readonly url: string;
+  readonly pid: number;
+  readonly started_ms: number;
+  readonly stop: () => Promise<void>;
+}
+
+async function startService(workers: number, cores: string): Promise<Running> {
+  const dir = mkdtempSync(join(scratch, 'service-'));
+  const port = await freePort();
+  const before = performance.now();
+  const command = [join(root, 'service'), 'serve', '--port', String(port), '--workers', String(workers)];
+  const child = spawnOnCores(cores, command, { ...process.env, LOG_LEVEL: 'silent' }, dir);
+  child.stdout?.resume();
+  const url = `http://127.0.0.1:${port}`;
+  await healthy(`${url}/v1/health`);
+  const started_ms = performance.now() - before;
+  return { url, pid: child.pid ?? 0, started_ms, stop: () => end(child) };
+}
+
+/** Polls every 2 ms, so that the figure is not rounded up to a poll interval. */
+async function healthy(url: string): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  for (;;) {
+    const ok = await fetch(url)
+      .then((answer) => answer.ok)
+      .catch(() => false);
+    if (ok) return;
+    if (performance.now() > deadline) throw new Error('the service was not healthy in 20 s');
+    await new Promise((done) => setTimeout(done, 2));
+  }
+}
+
+async function startBare(cores: string): Promise<Running> {
+  const child = spawnOnCores(cores, [process.execPath, join(import.meta.dirname, 'bare.ts')]);
+  const port = await firstLine(child);
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, started_ms: 0, stop: () => end(child) };
+}
+
+/** The disk's own price: one small write and `fdatasync`, in microseconds, median of many. */
+function fdatasyncMedianUs(): number {
+  const fd = openSync(join(scratch, 'sync'), 'a');
+  const times: number[] = [];
+  for (let i = 0; i < 300; i++) {
+    writeSync(fd, 'x'.repeat(900));
+    const before = performance.now();
+    fdatasyncSync(fd);
+    times.push((performance.now() - before) * 1000);
+  }
+  closeSync(fd);
+  return median(times);
+}
+
+function run(url: string, connections: number, cores = '1', threads = 1) {
+  return load({ url: `${url}/v1/scan/input`, body, cores, connections, threads, seconds, scratch });
+}
+
+async function throughput(): Promise<void> {
+  const ratios: number[] = [];
+  const added: number[] = [];
+  const bareRate: number[] = [];
+  const ourRate: number[] = [];
+  const disk: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const bare = await startBare('0');
+    run(bare.url, 32);
+    const bareMany = run(bare.url, 128);
+    const bareOne = run(bare.url, 1);
+    await bare.stop();
+    disk.push(fdatasyncMedianUs());
+    const ours = await startService(1, '0');
+    run(ours.url, 32);
+    const ourMany = run(ours.url, 128);
+    const ourOne = run(ours.url, 1);
+    await ours.stop();
+    ratios.push(ourMany.requests_per_second / bareMany.requests_per_second);
+    bareRate.push(bareMany.requests_per_second);
+    ourRate.push(ourMany.requests_per_second);
+    added.push(ourOne.p50_us - bareOne.p50_us);
+  }
+  console.log(`bare Fastify, 128 connections, one core:       ${spread(bareRate, 0)} requests/s`);
+  console.log(`durable scan_input, indexer on the same core:  ${spread(ourRate, 0)} requests/s`);
+  console.log(`  ratio to bare Fastify:                       ${spread(ratios)}`);
+  console.log(`one connection, median added to bare Fastify:  ${spread(added, 0)} us`);
+  console.log(`  the disk's own fdatasync median:             ${spread(disk, 0)} us`);
+  console.log(`  ratio to fdatasync:                          ${(median(added) / median(disk)).toFixed(2)}`);
+}
+
+async function twoWorkers(): Promise<void> {
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const rates: number[] = [];
+    for (const workers of [1, 2]) {
+      const ours = await startService(workers, '0,1');
+      run(ours.url, 128, '0,1', 2);
+      rates.push(run(ours.url, 128, '0,1', 2).requests_per_second);
+      await ours.stop();
+    }
+    ratios.push(rates[1]! / rates[0]!);
+  }
+  console.log(`two workers to one, both cores, wrk on them:   ${spread(ratios)}`);
+}
+
+/** Resident memory of the newest descendant, the worker, in MB. */
+function workerMemoryMb(parent_pid: number): number {
+  const children = readFileSync(`/proc/${parent_pid}/task/${parent_pid}/children`, 'utf8').trim().split(' ');
+  const status = readFileSync(`/proc/${children.at(-1)}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+}
+
+async function startUp(): Promise<void> {
+  const empty: number[] = [];
+  const ours: number[] = [];
+  const memory: number[] = [];
+  for (let round = 0; round < rounds + 4; round++) {
+    const before = performance.now();
+    spawnSync(process.execPath, ['-e', '0']);
+    empty.push(performance.now() - before);
+    const service = await startService(1, '0,1');
+    ours.push(service.started_ms);
+    await new Promise((done) => setTimeout(done, 500));
+    memory.push(workerMemoryMb(service.pid));
+    await service.stop();
+  }
+  console.log(`\`node -e 0\`:                                   ${spread(empty, 0)} ms`);
+  console.log(`./service serve to the first healthy answer:   ${spread(ours, 0)} ms`);
+  console.log(
+    `  ratio to \`node -e 0\`:                        ${(median(ours) / median(empty)).toFixed(1)}`,
+  );
+  console.log(`idle memory of a worker:                       ${spread(memory, 0)} MB`);
+}
+
+try {
+  await throughput();
+  await twoWorkers();
+  await startUp();
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
