@@ -25,7 +25,6 @@ app.post(
   },
   async () => ({ decision: 'allow', violations: [] }),
 );
-const port = Number(process.argv[2] ?? 0);
-await app.listen({ host: '127.0.0.1', port, reusePort: process.argv[3] === 'reuse' });
+await app.listen({ host: '127.0.0.1', port: 0 });
 const address = app.server.address();
-process.stdout.write(`${typeof address === 'object' && address !== null ? address.port : port}\n`);
+process.stdout.write(`${typeof address === 'object' && address !== null ? address.port : 0}\n`);
