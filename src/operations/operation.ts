@@ -7,6 +7,8 @@ export interface Context {
   readonly caller: Caller;
   /** Names the call in errors and logs. */
   readonly request_id: string;
+  /** The tenant that the transport names (`x-service-tenant`); the input's own comes first. */
+  readonly tenant_id?: string | null;
 }
 
 /**
@@ -18,11 +20,15 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly name: string;
   readonly summary: string;
   readonly description: string;
-  readonly http: { readonly method: 'GET' | 'POST'; readonly path: string };
+  /** `produces` is the media type of an answer that is a text and no JSON. */
+  readonly http: { readonly method: 'GET' | 'POST'; readonly path: string; readonly produces?: string };
   /** `null`: open to everyone, credential or not. */
   readonly permission: Permission | null;
   /** What must be there to run it: a policy, the journal and its index, or a service that runs. */
   readonly needs: 'nothing' | 'policy' | 'journal' | 'live';
+  /** Asked before anything else, the caller and the body included: why it cannot be had here at all. */
+  readonly unavailable?: (runtime: Runtime) => Refusal | null;
+  /** Plain JSON Schema (2020-12) as a constant, so that describing an operation imports no library. */
   readonly input: Input;
   readonly output: Output;
   /** A call that works as it stands; shown in the docs and run by a test. */
@@ -34,7 +40,7 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
 export type AnyOperation = Operation<any, any>;
 
 /** Gives an operation its types from its schemas. */
-export function operation<Input extends TSchema, Output extends TSchema>(
+export function operation<const Input extends TSchema, const Output extends TSchema>(
   record: Operation<Input, Output>,
 ): Operation<Input, Output> {
   return record;
@@ -48,6 +54,7 @@ export type RefusalCode =
   | 'forbidden'
   | 'not_found'
   | 'conflict'
+  | 'policy_invalid'
   | 'too_large'
   | 'unsupported_media_type'
   | 'too_many_requests'

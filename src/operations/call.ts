@@ -1,0 +1,109 @@
+import type { Validator } from 'typebox/schema';
+import { type AnyOperation, type Context, Refusal } from './operation.ts';
+
+/** What a validator says is wrong, as far as it is used here. */
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: unknown;
+}
+
+/**
+ * The one road to an operation, for every transport: is it there at all, may the caller, is the input's shape
+ * right, run. `raw` is what the transport read, and `undefined` where it had nothing. Scope, which agent and
+ * tenant a credential may name, is settled by `subjectOf` when the operation runs, for only then is it known
+ * what the input names. Rejects with a `Refusal` for an expected no.
+ */
+export async function call(operation: AnyOperation, raw: unknown, context: Context): Promise<unknown> {
+  const refusal = operation.unavailable?.(context.runtime);
+  if (refusal) throw refusal;
+  permit(operation, context);
+  const input = raw === undefined ? {} : raw;
+  const validator = validators.get(operation) ?? (await compile(operation));
+  if (!validator.Check(input)) throw invalid(validator.Errors(input)[1]);
+  return operation.run(input, context);
+}
+
+/** Compiles the validators ahead, so that the first call of each does not pay for it. */
+export async function warm(operations: readonly AnyOperation[]): Promise<void> {
+  for (const operation of operations) await compile(operation);
+}
+
+function permit(operation: AnyOperation, context: Context): void {
+  const needed = operation.permission;
+  if (needed === null || context.caller.permissions.includes(needed)) return;
+  const sentence =
+    needed === 'policy:reload'
+      ? 'This needs a person: send the operator token as `Authorization: Bearer`.'
+      : `The credential does not have the permission \`${needed}\`.`;
+  throw new Refusal('forbidden', sentence);
+}
+
+const validators = new Map<AnyOperation, Validator>();
+
+/** The validator's library is the heaviest import of a worker, and no start needs it. */
+async function compile(operation: AnyOperation): Promise<Validator> {
+  const { Compile } = await import('typebox/schema');
+  const validator = Compile(operation.input);
+  validators.set(operation, validator);
+  return validator;
+}
+
+const DETAILS_MAX = 20;
+
+function invalid(errors: readonly SchemaError[]): Refusal {
+  const details = errors.flatMap(detailsOf).slice(0, DETAILS_MAX);
+  const first = details[0];
+  if (first === undefined) return new Refusal('invalid_request', 'The request is not valid.');
+  const subject = first.path === '' ? 'The request' : `\`${first.path}\``;
+  return new Refusal('invalid_request', `${subject} ${first.message}.`, details);
+}
+
+/** Says what is wrong from the schema alone: the value that was sent is never looked at again. */
+function detailsOf(error: SchemaError): { path: string; message: string }[] {
+  const path = dotted(error.instancePath);
+  const params = error.params as Record<string, unknown>;
+  if (error.keyword === 'required') {
+    const missing = params.requiredProperties as readonly string[];
+    return missing.map((name) => ({ path: path === '' ? name : `${path}.${name}`, message: 'is required' }));
+  }
+  return [{ path, message: messageOf(error.keyword, params) }];
+}
+
+function messageOf(keyword: string, params: Record<string, unknown>): string {
+  switch (keyword) {
+    case 'type':
+      return `must be ${[params.type].flat().map(articled).join(' or ')}`;
+    case 'enum':
+      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`;
+    case 'minLength':
+      return `must have at least ${params.limit} characters`;
+    case 'maxItems':
+      return `must have at most ${params.limit} items`;
+    case 'minimum':
+      return `must be at least ${params.limit}`;
+    case 'maximum':
+      return `must be at most ${params.limit}`;
+    case 'pattern':
+      return 'has characters that are not allowed there';
+    default:
+      return 'is not valid';
+  }
+}
+
+function articled(type: unknown): string {
+  if (type === 'null') return 'null';
+  return `${type === 'array' || type === 'integer' || type === 'object' ? 'an' : 'a'} ${type}`;
+}
+
+/** A JSON pointer as a person writes it: `/data_tags/0` is `data_tags[0]`. */
+function dotted(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`))
+    .join('')
+    .replace(/^\./, '');
+}

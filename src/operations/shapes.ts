@@ -1,0 +1,86 @@
+import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types.ts';
+
+/**
+ * A name that a caller gives: it goes into the audit trail, so it has a bound, and no control characters or
+ * lone surrogates. Blank or `null` is the same as absent.
+ */
+export const name = {
+  type: ['string', 'null'],
+  maxLength: 256,
+  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+} as const;
+
+export const tenantId = {
+  ...name,
+  description: 'Whose rules apply; without it `default`, or the only tenant of the credential.',
+} as const;
+
+export const agentId = {
+  ...name,
+  description: 'The agent; without it the only agent of the credential, or `unknown`.',
+} as const;
+
+export const sessionId = { ...name, description: 'The session that this belongs to.' } as const;
+
+export const dataTags = {
+  type: 'array',
+  maxItems: 64,
+  items: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 128,
+    pattern: '^[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*$',
+  },
+  description: 'Tags that the caller declares; they are added to those that are found.',
+} as const;
+
+/** What scans and the guard are told besides the text. */
+export const checkContext = {
+  type: 'object',
+  properties: { tool: { ...name, description: 'The tool concerned.' }, session_id: sessionId, tenant_id: tenantId },
+} as const;
+
+export const violation = {
+  type: 'object',
+  required: ['type', 'detector', 'severity'],
+  properties: {
+    type: { enum: VIOLATION_TYPES },
+    detector: { type: 'string', description: 'The family: `api_key`, `ssn`, `tool_contract`.' },
+    severity: { enum: SEVERITIES },
+    match: { type: 'string', description: 'The matched text; in answers to input scans only.' },
+    rule_id: { type: 'string', description: 'The exact detector.' },
+    tag: { type: 'string' },
+    start: { type: 'integer', description: 'Unicode code points.' },
+    end: { type: 'integer', description: 'Unicode code points, exclusive.' },
+    path: { type: 'string', description: 'Where in a JSON value, `$.user.email`.' },
+    rule: { type: 'string', description: 'What of a contract, an identity or a limit was broken.' },
+    reason: { type: 'string' },
+  },
+} as const;
+
+/** What every check answers with, whatever it checks. */
+export const verdictProperties = {
+  decision: { enum: DECISIONS },
+  action: { enum: ACTIONS, description: 'The action of the rule that decided.' },
+  rule: { type: 'string', description: 'Its name; `default.allow` when none spoke.' },
+  reason: { type: 'string', description: 'One sentence.' },
+  event_id: { type: 'string', description: 'The audit event.' },
+  violations: { type: 'array', items: violation },
+  scan_duration_ms: { type: 'integer' },
+  coverage: { enum: ['full', 'partial'], description: 'Whether all of it was looked at.' },
+  coverage_reason: { type: 'string', description: 'Which limit was in the way; only when partial.' },
+  coverage_bytes: { type: 'integer', description: 'UTF-8 bytes looked at; only when partial.' },
+  fallback_used: { type: 'boolean', description: 'The rule’s own text stands in place of the content.' },
+  fault: { type: 'boolean', description: 'A fault of ours became this decision; it always blocks.' },
+} as const;
+
+export const verdictRequired = [
+  'decision',
+  'action',
+  'rule',
+  'reason',
+  'event_id',
+  'violations',
+  'scan_duration_ms',
+  'coverage',
+] as const;

@@ -1,0 +1,57 @@
+import type { Caller } from '../runtime/types.ts';
+import { type Context, Refusal } from './operation.ts';
+
+/** What an input may say of whom it concerns. */
+export interface Named {
+  readonly agent_id?: string | null;
+  readonly source_agent_id?: string | null;
+  readonly tenant_id?: string | null;
+  readonly context?: { readonly tenant_id?: string | null };
+}
+
+/** Whom a call concerns, after the credential's scope had its say. */
+export interface Subject {
+  readonly tenant_id: string;
+  readonly agent_id: string;
+  readonly source_agent_id: string | null;
+}
+
+/**
+ * Settles tenant and agents: what the input names, else what the credential leaves no choice about, else the
+ * defaults. A name outside the credential's scope is refused with `forbidden`; so is leaving the name out where
+ * the credential has several, for `unknown` would be an agent out of its scope.
+ */
+export function subjectOf(input: Named, context: Context): Subject {
+  const { caller } = context;
+  const source = named(input.source_agent_id);
+  if (source !== null) within(caller.agents, source, 'source_agent_id');
+  const agent_id = scoped(caller.agents, named(input.agent_id) ?? source, 'agent_id', 'unknown');
+  return { tenant_id: tenantOf(input, context), agent_id, source_agent_id: source };
+}
+
+/** The tenant: from the body, its `context`, the transport, in this order. */
+export function tenantOf(input: Named, context: Context): string {
+  const asked = named(input.tenant_id) ?? named(input.context?.tenant_id) ?? named(context.tenant_id);
+  return scoped(context.caller.tenants, asked, 'tenant_id', 'default');
+}
+
+/** Blank is the same as absent. */
+export function named(value: string | null | undefined): string | null {
+  if (value === undefined || value === null) return null;
+  return value.trim() === '' ? null : value;
+}
+
+function scoped(scope: Caller['agents'], asked: string | null, field: string, otherwise: string): string {
+  if (asked !== null) return within(scope, asked, field);
+  if (scope === '*') return otherwise;
+  const [only] = scope;
+  if (only === undefined || scope.length > 1) {
+    throw new Refusal('forbidden', `The credential is for particular names: say which in \`${field}\`.`);
+  }
+  return only;
+}
+
+function within(scope: Caller['agents'], asked: string, field: string): string {
+  if (scope === '*' || scope.includes(asked)) return asked;
+  throw new Refusal('forbidden', `\`${field}\` is outside the scope of the credential.`);
+}
