@@ -1,0 +1,27 @@
+/** The stable codes of what can go wrong with the journal and its index. */
+export type AuditFailureCode =
+  | 'journal_closed'
+  | 'journal_busy'
+  | 'journal_in_use'
+  | 'journal_write_failed'
+  | 'journal_broken'
+  | 'event_too_large'
+  | 'signing_key_unusable'
+  | 'index_newer'
+  | 'query_too_slow';
+
+/** An expected failure: a code for programs and a sentence that says what to do. Never holds any event. */
+export class AuditFailure extends Error {
+  readonly code: AuditFailureCode;
+  constructor(code: AuditFailureCode, message: string) {
+    super(message);
+    this.name = 'AuditFailure';
+    this.code = code;
+  }
+}
+
+/** The system's own word for a fault (`ENOSPC`), which holds no path and no content; `UNKNOWN` without one. */
+export function systemCode(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  return typeof code === 'string' ? code : 'UNKNOWN';
+}

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuditEvent } from '../types.ts';
+import { listWriters } from './files.ts';
+import { FROM_START, type Position, readChain, readEnds } from './reader.ts';
+
+export interface FollowOptions {
+  /** The folder of all writers, `<state>/journal`. */
+  readonly dir: string;
+  /** `start`: all that is there, then what comes. `end`: what comes. */
+  readonly from: 'start' | 'end' | ReadonlyMap<string, Position>;
+  readonly signal: AbortSignal;
+  /** How often to look; 200 ms unless told. */
+  readonly poll_ms?: number;
+}
+
+/** An event, and where in the journal it stands. */
+export interface FollowedEvent {
+  readonly event: AuditEvent;
+  readonly writer: string;
+  readonly seq: number;
+}
+
+const POLL_MS = 200;
+
+/**
+ * Gives events as they are written, by all writers, also those that come later; across rotation. Ends, without
+ * a fault, when `signal` is aborted. Those that one look finds are given in the order of their time.
+ */
+export async function* followJournal(options: FollowOptions): AsyncGenerator<FollowedEvent> {
+  const positions = new Map(await startPositions(options));
+  while (!options.signal.aborted) {
+    yield* await look(options, positions);
+    await sleep(options.poll_ms ?? POLL_MS, undefined, { signal: options.signal }).catch(() => {});
+  }
+}
+
+async function startPositions(options: FollowOptions): Promise<ReadonlyMap<string, Position>> {
+  if (options.from === 'start') return new Map();
+  return options.from === 'end' ? readEnds(options.dir) : options.from;
+}
+
+async function look(options: FollowOptions, positions: Map<string, Position>): Promise<FollowedEvent[]> {
+  const found: FollowedEvent[] = [];
+  for (const writer of await listWriters(options.dir)) {
+    for await (const block of readChain(join(options.dir, writer), positions.get(writer) ?? FROM_START)) {
+      positions.set(writer, block.position);
+      for (const { record } of block.records) {
+        if (record.kind === 'event') found.push({ event: record.event, writer, seq: record.seq });
+      }
+      if (options.signal.aborted) return found;
+    }
+  }
+  return found.sort((a, b) =>
+    a.event.timestamp < b.event.timestamp ? -1 : a.event.timestamp > b.event.timestamp ? 1 : 0,
+  );
+}

@@ -1,0 +1,394 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
+import type { AuditEvent } from '../types.ts';
+import { AuditFailure, systemCode } from './failure.ts';
+import { isWriterName, makeDir, segmentName, syncDir, writeFileDurably } from './files.ts';
+import { checkpointMessage, type SigningKey, signMessage } from './keys.ts';
+import { maintainWriter } from './maintain.ts';
+import { type ChainHead, type CutBody, encodeRecord, LINE_BYTES_MAX, type RecordKind } from './record.ts';
+import { appendDurably, closeSegment, cutToDurable, type OpenSegment, openSegment } from './segment.ts';
+import { type ChainTail, findTail } from './tail.ts';
+
+export interface JournalOptions {
+  /** The folder of all writers, `<state>/journal`. */
+  readonly dir: string;
+  /** Whose chain: `worker-1`. One process at a time has it. */
+  readonly writer: string;
+  /** A file that has grown to this is closed, and the next one begun. */
+  readonly max_size_bytes: number;
+  /** Closed files older than this are deleted. */
+  readonly max_age_days: number;
+  readonly compress_rotated: boolean;
+  readonly signing_key: SigningKey;
+  readonly now_ms: () => number;
+  /** How long the last lines may stand unsigned while nothing else is written; a minute unless told. */
+  readonly checkpoint_ms?: number;
+  /** How long to wait for a process that is about to let go of the chain; five seconds unless told. */
+  readonly lock_wait_ms?: number;
+  /** Told when compressing or deleting old files failed; the journal itself goes on. */
+  readonly on_maintenance_failure?: (system_code: string) => void;
+}
+
+export interface Journal {
+  /**
+   * Writes one event down. Resolves when the disk has it, and never before.
+   *
+   * @throws AuditFailure when it is not recorded: `journal_write_failed` (the next call tries again, so a
+   * disk with room again is enough), `journal_busy`, `event_too_large`, `journal_closed`
+   */
+  readonly append: (event: AuditEvent) => Promise<void>;
+  /** The last durable line, and how many lines stand behind the last checkpoint. */
+  readonly head: () => ChainHead & { readonly unsigned_records: number };
+  /** Writes what waits, signs the end, and lets go of the chain. */
+  readonly close: () => Promise<void>;
+}
+
+/** After this many lines without one a checkpoint is written. */
+const CHECKPOINT_RECORDS = 4_096;
+const CHECKPOINT_MS = 60_000;
+const LOCK_WAIT_MS = 5_000;
+/** One group commit; what waits beyond goes into the next. */
+const BATCH_RECORDS = 1_024;
+const BATCH_BYTES = 4_194_304;
+/** What may wait for a slow disk before new events are refused. */
+const PENDING_BYTES_MAX = 67_108_864;
+const HOUR_MS = 3_600_000;
+
+interface Waiting {
+  readonly event_json: string;
+  readonly resolve: () => void;
+  readonly reject: (failure: AuditFailure) => void;
+}
+
+/** All that changes while a journal is open. */
+interface Chain {
+  readonly options: JournalOptions;
+  readonly writer_dir: string;
+  readonly lock: Lock;
+  segment: OpenSegment;
+  head: ChainHead;
+  unsigned_records: number;
+  pending: Waiting[];
+  pending_bytes: number;
+  /** The loop that writes what waits; `null` when nothing does. */
+  writing: Promise<void> | null;
+  /** Bytes behind the durable ones may be there: from before a write until the disk has said yes. */
+  loose: boolean;
+  /** What the next write has to record as taken away. */
+  cut: CutBody | null;
+  checkpoint_due: boolean;
+  checkpoint_timer: NodeJS.Timeout | null;
+  maintenance: Promise<void>;
+  maintenance_timer: NodeJS.Timeout | null;
+  readonly stopping: AbortController;
+}
+
+/**
+ * Opens a writer's chain for appending: waits for the process that had it, cuts a torn last line (and
+ * records the cut), and goes on where the chain ended.
+ *
+ * @throws AuditFailure `journal_in_use` when another process keeps it, `journal_broken` when its end was
+ * tampered with
+ */
+export async function openJournal(options: JournalOptions): Promise<Journal> {
+  if (!isWriterName(options.writer))
+    throw new TypeError('a writer is a lower-case name of at most 64 characters');
+  const writer_dir = join(options.dir, options.writer);
+  await makeDir(writer_dir);
+  const lock = await waitForLock(join(writer_dir, 'lock'), options);
+  try {
+    const chain = await openChain(options, writer_dir, lock);
+    maintain(chain);
+    return {
+      append: (event) => append(chain, event),
+      head: () => ({ ...chain.head, unsigned_records: chain.unsigned_records }),
+      close: () => close(chain),
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function waitForLock(path: string, options: JournalOptions): Promise<Lock> {
+  const STEP_MS = 20;
+  const tries = Math.ceil((options.lock_wait_ms ?? LOCK_WAIT_MS) / STEP_MS);
+  for (let attempt = 0; ; attempt++) {
+    const lock = takeLock(path);
+    if (lock !== null) return lock;
+    if (attempt >= tries) break;
+    await sleep(STEP_MS);
+  }
+  throw new AuditFailure(
+    'journal_in_use',
+    `Another process is writing the journal of \`${options.writer}\`. Stop it, or give this one a state folder of its own.`,
+  );
+}
+
+async function openChain(options: JournalOptions, writer_dir: string, lock: Lock): Promise<Chain> {
+  const tail = await findTail(writer_dir, options.writer);
+  const cut = await cutLooseEnd(tail, options.now_ms());
+  const started = await startSegment(options, writer_dir, tail);
+  const chain: Chain = {
+    options,
+    writer_dir,
+    lock,
+    ...started,
+    unsigned_records: tail.signed ? 0 : 1,
+    pending: [],
+    pending_bytes: 0,
+    writing: null,
+    loose: false,
+    cut,
+    checkpoint_due: false,
+    checkpoint_timer: null,
+    maintenance: Promise.resolve(),
+    maintenance_timer: null,
+    stopping: new AbortController(),
+  };
+  if (cut !== null) await commit(chain, []);
+  armCheckpoint(chain);
+  return chain;
+}
+
+/** Opens the file to go on in, and writes the first line of one that has none. */
+async function startSegment(
+  options: JournalOptions,
+  writer_dir: string,
+  tail: ChainTail,
+): Promise<{ segment: OpenSegment; head: ChainHead }> {
+  if (tail.segment !== null && tail.whole_bytes > 0) {
+    const segment = await openSegment(tail.segment.path, tail.whole_bytes, false);
+    if (tail.loose_bytes > 0) await cutToDurable(segment);
+    return { segment, head: tail.head };
+  }
+  if (tail.segment !== null) await rm(tail.segment.path);
+  return beginSegment(options, writer_dir, tail.head);
+}
+
+/** Makes a new file with its first line; when that fails, nothing of it stays. */
+async function beginSegment(
+  options: JournalOptions,
+  writer_dir: string,
+  head: ChainHead,
+): Promise<{ segment: OpenSegment; head: ChainHead }> {
+  const path = join(writer_dir, segmentName(head.seq + 1));
+  const segment = await openSegment(path, 0, true);
+  try {
+    const body = { format: 1, hash: 'sha256', timestamp: isoTime(options) };
+    const first = encodeRecord(head, options.writer, 'segment', JSON.stringify(body));
+    await appendDurably(segment, Buffer.from(first.line));
+    await syncDir(writer_dir);
+    return { segment, head: first.head };
+  } catch (error) {
+    await closeSegment(segment).catch(() => {});
+    await rm(path, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Says what will be cut from the end of the file, and keeps a copy where that is more than one torn line. */
+async function cutLooseEnd(tail: ChainTail, now_ms: number): Promise<CutBody | null> {
+  if (tail.loose_bytes === 0 || tail.segment === null) return null;
+  const set_aside = tail.unreadable ? await setAside(tail.segment.path) : null;
+  return {
+    timestamp: new Date(now_ms).toISOString(),
+    reason: tail.unreadable ? 'unreadable_tail' : 'torn_line',
+    bytes: tail.loose_bytes,
+    events_rejected: 0,
+    set_aside,
+  };
+}
+
+async function setAside(path: string): Promise<string> {
+  const copy = `${path}.${randomBytes(4).toString('hex')}.set-aside`;
+  await writeFileDurably(copy, await readFile(path));
+  return basename(copy);
+}
+
+function append(chain: Chain, event: AuditEvent): Promise<void> {
+  if (chain.stopping.signal.aborted) return Promise.reject(refused('journal_closed'));
+  const event_json = JSON.stringify(event);
+  if (event_json.length * 3 > LINE_BYTES_MAX && Buffer.byteLength(event_json) > LINE_BYTES_MAX - 1_024) {
+    return Promise.reject(refused('event_too_large'));
+  }
+  if (chain.pending_bytes > PENDING_BYTES_MAX) return Promise.reject(refused('journal_busy'));
+  return new Promise((resolve, reject) => {
+    chain.pending.push({ event_json, resolve, reject });
+    chain.pending_bytes += event_json.length;
+    startWriting(chain);
+  });
+}
+
+const SENTENCES = {
+  journal_closed: 'The journal is closed: the service is stopping.',
+  event_too_large: 'The audit event is larger than a line of the journal may be (1 MB).',
+  journal_busy: 'The disk is too slow for the journal: 64 MB of events wait. Try again.',
+} as const;
+
+function refused(code: keyof typeof SENTENCES): AuditFailure {
+  return new AuditFailure(code, SENTENCES[code]);
+}
+
+/** Begins to write once all that this turn of the loop brings has come, so that it shares one sync. */
+function startWriting(chain: Chain): void {
+  chain.writing ??= new Promise((resolve) => {
+    setImmediate(async () => {
+      while (chain.pending.length > 0 || chain.checkpoint_due) await writeBatch(chain);
+      chain.writing = null;
+      resolve();
+    });
+  });
+}
+
+/** One group: never throws; those who wait are told. */
+async function writeBatch(chain: Chain): Promise<void> {
+  const batch = takeBatch(chain);
+  try {
+    if (chain.loose) await cutLoose(chain);
+    if (chain.segment.bytes >= chain.options.max_size_bytes) await rotate(chain);
+    await commit(chain, batch);
+    for (const waiting of batch) waiting.resolve();
+  } catch (error) {
+    await giveUp(chain, batch, error);
+  }
+  armCheckpoint(chain);
+}
+
+function takeBatch(chain: Chain): Waiting[] {
+  let bytes = 0;
+  let count = 0;
+  while (count < chain.pending.length && count < BATCH_RECORDS && bytes < BATCH_BYTES) {
+    bytes += chain.pending[count++]!.event_json.length;
+  }
+  chain.pending_bytes -= bytes;
+  if (count < chain.pending.length) return chain.pending.splice(0, count);
+  const all = chain.pending;
+  chain.pending = [];
+  return all;
+}
+
+/** Writes the lines of a group, with a cut before and a checkpoint behind where they are due. */
+async function commit(chain: Chain, batch: readonly Waiting[]): Promise<void> {
+  const { writer } = chain.options;
+  let text = '';
+  let head = chain.head;
+  const add = (kind: RecordKind, body_json: string): void => {
+    const encoded = encodeRecord(head, writer, kind, body_json);
+    text += encoded.line;
+    head = encoded.head;
+  };
+  if (chain.cut !== null) add('cut', JSON.stringify(chain.cut));
+  for (const waiting of batch) add('event', waiting.event_json);
+  const unsigned = chain.unsigned_records + head.seq - chain.head.seq;
+  const signs = unsigned > 0 && (chain.checkpoint_due || unsigned >= CHECKPOINT_RECORDS);
+  if (signs) add('checkpoint', checkpoint(chain.options, head));
+  if (text !== '') {
+    chain.loose = true;
+    await appendDurably(chain.segment, Buffer.from(text));
+    chain.loose = false;
+  }
+  chain.head = head;
+  chain.cut = null;
+  chain.checkpoint_due = false;
+  chain.unsigned_records = signs ? 0 : unsigned;
+}
+
+function checkpoint(options: JournalOptions, head: ChainHead): string {
+  const timestamp = isoTime(options);
+  const signature = signMessage(checkpointMessage(options.writer, head, timestamp), options.signing_key);
+  return JSON.stringify({ timestamp, key_id: options.signing_key.key_id, signature });
+}
+
+/** Signs the end of the file and goes on in a new one. The old one stays the place to write until that is there. */
+async function rotate(chain: Chain): Promise<void> {
+  chain.checkpoint_due = true;
+  await commit(chain, []);
+  const old = chain.segment;
+  const begun = await beginSegment(chain.options, chain.writer_dir, chain.head);
+  chain.segment = begun.segment;
+  chain.head = begun.head;
+  chain.unsigned_records = 1;
+  await closeSegment(old).catch(() => {});
+  maintain(chain);
+}
+
+/** Tells everyone who waits that nothing of theirs is recorded, and takes back what was half written. */
+async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): Promise<void> {
+  const failed = [...batch, ...chain.pending];
+  chain.pending = [];
+  chain.pending_bytes = 0;
+  chain.checkpoint_due = false;
+  const failure = new AuditFailure(
+    'journal_write_failed',
+    `The audit journal cannot be written (${systemCode(error)}), so nothing can be decided. Check the disk of the state folder; it recovers by itself.`,
+  );
+  const before = chain.cut;
+  chain.cut = {
+    timestamp: isoTime(chain.options),
+    reason: before?.reason ?? 'write_failed',
+    bytes: (before?.bytes ?? 0) + (chain.loose ? await looseBytes(chain) : 0),
+    events_rejected: (before?.events_rejected ?? 0) + failed.length,
+    set_aside: before?.set_aside ?? null,
+  };
+  if (chain.loose) await cutLoose(chain).catch(() => {});
+  for (const waiting of failed) waiting.reject(failure);
+}
+
+async function cutLoose(chain: Chain): Promise<void> {
+  await cutToDurable(chain.segment);
+  chain.loose = false;
+}
+
+async function looseBytes(chain: Chain): Promise<number> {
+  const { size } = await stat(chain.segment.path).catch(() => ({ size: chain.segment.bytes }));
+  return Math.max(0, size - chain.segment.bytes);
+}
+
+/** Sees to it that lines do not stand unsigned for long when nothing follows them. */
+function armCheckpoint(chain: Chain): void {
+  if (chain.unsigned_records === 0 || chain.checkpoint_timer !== null || chain.stopping.signal.aborted)
+    return;
+  chain.checkpoint_timer = setTimeout(() => {
+    chain.checkpoint_timer = null;
+    chain.checkpoint_due = true;
+    startWriting(chain);
+  }, chain.options.checkpoint_ms ?? CHECKPOINT_MS).unref();
+}
+
+/** Compresses and deletes closed files in the background, now and once an hour, one round at a time. */
+function maintain(chain: Chain): void {
+  if (chain.maintenance_timer !== null) clearTimeout(chain.maintenance_timer);
+  chain.maintenance_timer = setTimeout(() => maintain(chain), HOUR_MS).unref();
+  const { options, writer_dir } = chain;
+  const round = { ...options, writer_dir, signal: chain.stopping.signal };
+  chain.maintenance = chain.maintenance
+    .then(() => maintainWriter(round))
+    .catch((error) => {
+      if (!chain.stopping.signal.aborted) options.on_maintenance_failure?.(systemCode(error));
+    });
+}
+
+async function close(chain: Chain): Promise<void> {
+  if (chain.stopping.signal.aborted) return;
+  chain.stopping.abort();
+  clearTimeout(chain.checkpoint_timer ?? undefined);
+  clearTimeout(chain.maintenance_timer ?? undefined);
+  try {
+    await chain.writing;
+    await chain.maintenance;
+    if (chain.loose) await cutLoose(chain);
+    chain.checkpoint_due = true;
+    await commit(chain, []);
+  } finally {
+    await closeSegment(chain.segment).catch(() => {});
+    chain.lock.release();
+  }
+}
+
+function isoTime(options: JournalOptions): string {
+  return new Date(options.now_ms()).toISOString();
+}

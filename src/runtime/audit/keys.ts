@@ -1,0 +1,230 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
+import { link, open, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AuditFailure, systemCode } from './failure.ts';
+import { FILE_MODE, makeDir, syncDir, temporaryName, writeFileDurably } from './files.ts';
+import type { ChainHead } from './record.ts';
+
+/** What a journal signs its checkpoints with. The private half never leaves the process and its file. */
+export interface SigningKey {
+  readonly key_id: string;
+  readonly private_key: KeyObject;
+}
+
+/**
+ * The public half, as it stands in `<key_id>.json`. A key made by a rotation is endorsed by the one before
+ * it, so that who trusts the first can follow to the last.
+ */
+export interface PublicKeyRecord {
+  /** The first 32 hex digits of SHA-256 over the public key (SPKI, DER). */
+  readonly key_id: string;
+  readonly algorithm: 'ed25519';
+  /** SPKI, DER, base64. */
+  readonly public_key: string;
+  readonly created_at: string;
+  readonly endorsed_by: string | null;
+  /** Ed25519 by `endorsed_by` over `endorsementMessage`, base64. */
+  readonly endorsement: string | null;
+}
+
+const CURRENT = 'current';
+
+/**
+ * Gives the key in force, and makes the first one where there is none. Safe when several processes start at
+ * once: all get the same key. `dir` is the folder of keys (0700; private files 0600).
+ */
+export async function openSigningKey(options: { dir: string; now_ms: () => number }): Promise<SigningKey> {
+  await makeDir(options.dir);
+  const current = await readCurrent(options.dir);
+  if (current !== null) return loadPrivateKey(options.dir, current);
+  const key = await createKey(options.dir, null, options.now_ms());
+  const won = await linkCurrent(options.dir, key.key_id);
+  if (!won) await removeKey(options.dir, key.key_id);
+  return loadPrivateKey(options.dir, (await readCurrent(options.dir)) ?? key.key_id);
+}
+
+/**
+ * Makes a new key, endorsed by the one in force, and puts it in force for journals that are opened from now
+ * on. The old private key is deleted; its public half stays, for what it has signed.
+ */
+export async function rotateSigningKey(options: { dir: string; now_ms: () => number }): Promise<SigningKey> {
+  const old = await openSigningKey(options);
+  const key = await createKey(options.dir, old, options.now_ms());
+  await writeFileDurably(join(options.dir, CURRENT), `${key.key_id}\n`);
+  await rm(privatePath(options.dir, old.key_id), { force: true });
+  await syncDir(options.dir);
+  return key;
+}
+
+/** The public keys in a folder, by id, sorted. Files that are no public key are passed over. */
+export async function loadPublicKeys(dir: string): Promise<PublicKeyRecord[]> {
+  const names = await readdir(dir).catch(() => [] as string[]);
+  const keys: PublicKeyRecord[] = [];
+  for (const name of names.filter((each) => each.endsWith('.json')).sort()) {
+    const key = parsePublicKey(await readFile(join(dir, name), 'utf8'));
+    if (key !== null) keys.push(key);
+  }
+  return keys;
+}
+
+/** Which keys may be believed, and which of them vouch for themselves alone. */
+export interface TrustedKeys {
+  readonly keys: ReadonlyMap<string, KeyObject>;
+  readonly roots: readonly string[];
+}
+
+/**
+ * Follows the endorsements. With `trusted_key_id`, that key and all that follow from it are believed and no
+ * other; without, every key that nobody endorsed counts as a root.
+ */
+export function trustKeys(
+  records: readonly PublicKeyRecord[],
+  trusted_key_id: string | null = null,
+): TrustedKeys {
+  const roots = records.filter((record) =>
+    trusted_key_id === null ? record.endorsed_by === null : record.key_id === trusted_key_id,
+  );
+  const keys = new Map(roots.map((record) => [record.key_id, publicKey(record)]));
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const record of records) {
+      if (keys.has(record.key_id) || !isEndorsed(record, keys)) continue;
+      keys.set(record.key_id, publicKey(record));
+      grew = true;
+    }
+  }
+  return { keys, roots: roots.map((record) => record.key_id) };
+}
+
+function isEndorsed(record: PublicKeyRecord, keys: ReadonlyMap<string, KeyObject>): boolean {
+  const endorser = keys.get(record.endorsed_by ?? '');
+  return endorser !== undefined && isSigned(endorsementMessage(record), record.endorsement ?? '', endorser);
+}
+
+/** Signs any text of ours; base64. The text's first line names what it is, so that no signature fits another use. */
+export function signMessage(message: string, key: SigningKey): string {
+  return sign(null, Buffer.from(message), key.private_key).toString('base64');
+}
+
+/** Whether `signature` (base64) is over `message`. */
+export function isSigned(message: string, signature: string, key: KeyObject): boolean {
+  return verify(null, Buffer.from(message), key, Buffer.from(signature, 'base64'));
+}
+
+/** What a checkpoint signs: that the chain of `writer` stood at `head` at that time. */
+export function checkpointMessage(writer: string, head: ChainHead, timestamp: string): string {
+  return `agent-safety journal checkpoint 1\n${writer}\n${head.seq}\n${head.record_hash}\n${timestamp}`;
+}
+
+function endorsementMessage(record: PublicKeyRecord): string {
+  return `agent-safety journal key 1\n${record.key_id}\n${record.public_key}\n${record.created_at}\n${record.endorsed_by}`;
+}
+
+async function createKey(dir: string, endorser: SigningKey | null, now_ms: number): Promise<SigningKey> {
+  const pair = generateKeyPairSync('ed25519');
+  const public_der = pair.publicKey.export({ type: 'spki', format: 'der' });
+  const unsigned: PublicKeyRecord = {
+    key_id: keyId(public_der),
+    algorithm: 'ed25519',
+    public_key: public_der.toString('base64'),
+    created_at: new Date(now_ms).toISOString(),
+    endorsed_by: endorser?.key_id ?? null,
+    endorsement: null,
+  };
+  const endorsement = endorser === null ? null : signMessage(endorsementMessage(unsigned), endorser);
+  const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' });
+  await writeFileDurably(privatePath(dir, unsigned.key_id), String(pem));
+  await writeFileDurably(
+    publicPath(dir, unsigned.key_id),
+    `${JSON.stringify({ ...unsigned, endorsement }, null, 2)}\n`,
+  );
+  return { key_id: unsigned.key_id, private_key: pair.privateKey };
+}
+
+async function removeKey(dir: string, key_id: string): Promise<void> {
+  await rm(privatePath(dir, key_id), { force: true });
+  await rm(publicPath(dir, key_id), { force: true });
+}
+
+/** Puts the first key in force, unless another process was faster: a link is made or is not. */
+async function linkCurrent(dir: string, key_id: string): Promise<boolean> {
+  const path = join(dir, CURRENT);
+  const temporary = temporaryName(path);
+  const file = await open(temporary, 'wx', FILE_MODE);
+  try {
+    await file.writeFile(`${key_id}\n`);
+    await file.sync();
+    await link(temporary, path);
+    await syncDir(dir);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await file.close();
+    await rm(temporary, { force: true });
+  }
+}
+
+async function readCurrent(dir: string): Promise<string | null> {
+  try {
+    return (await readFile(join(dir, CURRENT), 'utf8')).trim();
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function loadPrivateKey(dir: string, key_id: string): Promise<SigningKey> {
+  try {
+    const private_key = createPrivateKey(await readFile(privatePath(dir, key_id), 'utf8'));
+    const public_der = createPublicKey(private_key).export({ type: 'spki', format: 'der' });
+    if (private_key.asymmetricKeyType === 'ed25519' && keyId(public_der) === key_id)
+      return { key_id, private_key };
+  } catch (error) {
+    if (systemCode(error) === 'EACCES') throw unusable('may not be read by this user');
+  }
+  throw unusable('is missing or is not the key that `current` names');
+}
+
+function unusable(what: string): AuditFailure {
+  return new AuditFailure(
+    'signing_key_unusable',
+    `The journal's signing key ${what}. Restore the \`keys\` folder from a backup, or delete its \`current\` file to start with a new key.`,
+  );
+}
+
+function parsePublicKey(text: string): PublicKeyRecord | null {
+  try {
+    const record = JSON.parse(text) as PublicKeyRecord;
+    const key = publicKey(record);
+    const fits = keyId(key.export({ type: 'spki', format: 'der' })) === record.key_id;
+    return fits && key.asymmetricKeyType === 'ed25519' ? record : null;
+  } catch {
+    return null;
+  }
+}
+
+function publicKey(record: PublicKeyRecord): KeyObject {
+  return createPublicKey({ key: Buffer.from(record.public_key, 'base64'), type: 'spki', format: 'der' });
+}
+
+function keyId(public_der: Buffer): string {
+  return createHash('sha256').update(public_der).digest('hex').slice(0, 32);
+}
+
+function privatePath(dir: string, key_id: string): string {
+  return join(dir, `${key_id}.private.pem`);
+}
+
+function publicPath(dir: string, key_id: string): string {
+  return join(dir, `${key_id}.json`);
+}

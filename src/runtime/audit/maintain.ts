@@ -1,0 +1,145 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { systemCode } from './failure.ts';
+import {
+  FILE_MODE,
+  listSegments,
+  type SegmentFile,
+  syncDir,
+  temporaryName,
+  writeFileDurably,
+} from './files.ts';
+import { isSigned, type SigningKey, signMessage, type TrustedKeys } from './keys.ts';
+import { readLines } from './lines.ts';
+import { decodeRecord, type JournalRecord } from './record.ts';
+
+export interface MaintainOptions {
+  readonly writer_dir: string;
+  readonly writer: string;
+  readonly max_age_days: number;
+  readonly compress_rotated: boolean;
+  readonly signing_key: SigningKey;
+  readonly now_ms: () => number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What stands in the place of files that were deleted by age: the chain up to `last_seq` was there and ended
+ * in `head_hash`. Signed, so that nobody without the key can shorten a journal at its old end.
+ */
+export interface Retired {
+  readonly writer: string;
+  readonly last_seq: number;
+  readonly head_hash: string;
+  readonly timestamp: string;
+  readonly key_id: string;
+  /** Ed25519 over `retiredMessage`, base64. */
+  readonly signature: string;
+}
+
+const RETIRED = 'retired.json';
+const DAY_MS = 86_400_000;
+
+/** Deletes closed files past their age and compresses the others. The newest file is never touched. */
+export async function maintainWriter(options: MaintainOptions): Promise<void> {
+  await removeTemporaries(options.writer_dir);
+  const segments = await listSegments(options.writer_dir);
+  const kept = await retire(options, segments);
+  if (!options.compress_rotated) return;
+  for (const segment of kept.slice(0, -1)) {
+    if (options.signal.aborted) return;
+    if (!segment.gzip) await compress(segment, options);
+  }
+}
+
+/** Half-written files of a process that was killed. */
+async function removeTemporaries(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    if (name.endsWith('.tmp')) await rm(join(dir, name), { force: true });
+  }
+}
+
+/** Deletes from the old end, as long as the file after was begun longer ago than files are kept. */
+async function retire(options: MaintainOptions, segments: SegmentFile[]): Promise<SegmentFile[]> {
+  const before_ms = options.now_ms() - options.max_age_days * DAY_MS;
+  let gone = 0;
+  while (gone + 1 < segments.length && !options.signal.aborted) {
+    const next = await firstRecord(segments[gone + 1]!);
+    if (next === null || next.kind !== 'segment' || Date.parse(next.segment.timestamp) >= before_ms) break;
+    await writeRetired(options, next);
+    await removeSegment(segments[gone]!);
+    await syncDir(options.writer_dir);
+    gone++;
+  }
+  return segments.slice(gone);
+}
+
+async function removeSegment(segment: SegmentFile): Promise<void> {
+  const plain = segment.path.replace(/\.gz$/, '');
+  await rm(plain, { force: true });
+  await rm(`${plain}.gz`, { force: true });
+}
+
+async function firstRecord(segment: SegmentFile): Promise<JournalRecord | null> {
+  for await (const line of readLines(segment)) {
+    const record = line.whole ? decodeRecord(line.bytes) : null;
+    return record !== null && 'kind' in record ? record : null;
+  }
+  return null;
+}
+
+async function writeRetired(options: MaintainOptions, next: JournalRecord): Promise<void> {
+  const unsigned = {
+    writer: options.writer,
+    last_seq: next.seq - 1,
+    head_hash: next.prev_hash,
+    timestamp: new Date(options.now_ms()).toISOString(),
+    key_id: options.signing_key.key_id,
+  };
+  const signature = signMessage(retiredMessage(unsigned), options.signing_key);
+  await writeFileDurably(
+    join(options.writer_dir, RETIRED),
+    `${JSON.stringify({ ...unsigned, signature })}\n`,
+  );
+}
+
+/**
+ * Reads what stands for deleted files.
+ *
+ * @returns `null` when nothing was ever deleted; `'unsigned'` when it is not signed by a key that is believed
+ */
+export async function readRetired(
+  writer_dir: string,
+  writer: string,
+  trusted: TrustedKeys,
+): Promise<Retired | 'unsigned' | null> {
+  try {
+    const retired = JSON.parse(await readFile(join(writer_dir, RETIRED), 'utf8')) as Retired;
+    const key = trusted.keys.get(retired.key_id);
+    const genuine =
+      key !== undefined &&
+      retired.writer === writer &&
+      isSigned(retiredMessage(retired), retired.signature, key);
+    return genuine ? retired : 'unsigned';
+  } catch (error) {
+    return systemCode(error) === 'ENOENT' ? null : 'unsigned';
+  }
+}
+
+function retiredMessage(retired: Omit<Retired, 'signature'>): string {
+  return `agent-safety journal retired 1\n${retired.writer}\n${retired.last_seq}\n${retired.head_hash}\n${retired.timestamp}`;
+}
+
+/** Puts `<name>.gz` in the place of a file: the plain one goes only when the other is whole and durable. */
+async function compress(segment: SegmentFile, options: MaintainOptions): Promise<void> {
+  const target = `${segment.path}.gz`;
+  const temporary = temporaryName(target);
+  const output = createWriteStream(temporary, { flags: 'wx', mode: FILE_MODE, flush: true });
+  await pipeline(createReadStream(segment.path), createGzip(), output, { signal: options.signal });
+  await rename(temporary, target);
+  await syncDir(options.writer_dir);
+  await rm(segment.path);
+}

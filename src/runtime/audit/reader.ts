@@ -1,0 +1,109 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { listSegments, listWriters, type SegmentFile } from './files.ts';
+import { readLines } from './lines.ts';
+import { type JournalRecord, parseRecord } from './record.ts';
+
+/** How far a writer's chain has been read. */
+export interface Position {
+  /** The file, by the number of its first line; 0 before the first file. */
+  readonly segment: number;
+  /** Bytes into it, uncompressed, at the start of a line. */
+  readonly offset: number;
+  /** The last line read; `null` when that is not known, and then what follows is believed. */
+  readonly record_hash: string | null;
+  readonly seq: number;
+}
+
+export const FROM_START: Position = { segment: 0, offset: 0, record_hash: null, seq: 0 };
+
+/** Some lines, in order, and where reading goes on behind them. */
+export interface Block {
+  readonly records: readonly ReadRecord[];
+  readonly position: Position;
+}
+
+/** A line as an object, and as the text that it was read from. */
+export interface ReadRecord {
+  readonly record: JournalRecord;
+  readonly line: string;
+}
+
+const BLOCK_RECORDS = 512;
+
+/**
+ * Reads a writer's chain from a position to its present end, across rotation and compression. Lines that
+ * cannot be read are passed over (`verifyJournal` names them). Where the file no longer continues what was
+ * read before (a write that failed was taken back), its lines are given again from its first.
+ */
+export async function* readChain(writer_dir: string, from: Position): AsyncGenerator<Block> {
+  let position = from;
+  for (;;) {
+    const [segment, next] = await segmentsFrom(writer_dir, position.segment);
+    if (segment === undefined) return;
+    if (segment.first_seq !== position.segment) position = startOf(segment);
+    if (next === undefined || position.seq + 1 < next.first_seq) {
+      for await (const block of readSegment(segment, position)) {
+        position = block.position;
+        yield block;
+      }
+    }
+    // A file that had a next one before it was read has been read to its end; else it may have got one since.
+    if (next !== undefined)
+      position = { ...startOf(next), record_hash: position.record_hash, seq: position.seq };
+    else if ((await segmentsFrom(writer_dir, position.segment)).length < 2) return;
+  }
+}
+
+/** Where a reader that wants only what is new begins: behind the last whole line of each writer. */
+export async function readEnds(journal_dir: string): Promise<Map<string, Position>> {
+  const ends = new Map<string, Position>();
+  for (const writer of await listWriters(journal_dir)) {
+    const newest = (await listSegments(join(journal_dir, writer))).at(-1);
+    if (newest === undefined) continue;
+    let offset = 0;
+    for await (const line of readLines(newest)) if (line.whole) offset = line.end;
+    ends.set(writer, { ...startOf(newest), offset });
+  }
+  return ends;
+}
+
+/** The file of that number, or the first behind it when age has taken it; and those that follow. */
+async function segmentsFrom(writer_dir: string, first_seq: number): Promise<SegmentFile[]> {
+  return (await listSegments(writer_dir)).filter((segment) => segment.first_seq >= first_seq);
+}
+
+function startOf(segment: SegmentFile): Position {
+  return { ...FROM_START, segment: segment.first_seq };
+}
+
+/** The rest of one file. One that vanished (it was compressed just now) gives nothing; the next round finds it. */
+async function* readSegment(segment: SegmentFile, from: Position): AsyncGenerator<Block> {
+  if (!segment.gzip) {
+    const { size } = await stat(segment.path).catch(() => ({ size: from.offset }));
+    if (size === from.offset) return;
+    if (size < from.offset) return yield* readSegment(segment, startOf(segment));
+  }
+  let records: ReadRecord[] = [];
+  let position = from;
+  for await (const line of readLines(segment, from.offset)) {
+    if (!line.whole) continue;
+    const text = line.bytes.toString('utf8');
+    const record = parseRecord(text);
+    if ('kind' in record) {
+      if (position === from && !continues(record, from)) return yield* readSegment(segment, startOf(segment));
+      records.push({ record, line: text });
+      position = { ...from, offset: line.end, record_hash: record.record_hash, seq: record.seq };
+    } else {
+      position = { ...position, offset: line.end };
+    }
+    if (records.length < BLOCK_RECORDS) continue;
+    yield { records, position };
+    records = [];
+  }
+  if (records.length > 0 || position.offset > from.offset) yield { records, position };
+}
+
+function continues(record: JournalRecord, from: Position): boolean {
+  return from.offset === 0 || from.record_hash === null || record.prev_hash === from.record_hash;
+}

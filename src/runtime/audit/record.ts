@@ -1,0 +1,130 @@
+import { hash } from 'node:crypto';
+import type { AuditEvent } from '../types.ts';
+
+/**
+ * One line of the journal. A line is a JSON object whose fields stand in a fixed order, so that its hash is
+ * one pass over its bytes:
+ *
+ *     {"seq":7,"writer":"worker-1","kind":"event","prev_hash":"<64 hex>","event":{...},"record_hash":"<64 hex>"}
+ *
+ * `record_hash` is SHA-256 over the bytes of the line before `,"record_hash"`; `prev_hash` is the
+ * `record_hash` of the line before it, in the file before where it is the first. `seq` counts the lines of
+ * one writer from 1, across its files. The body stands under the name of its kind.
+ */
+export type JournalRecord =
+  | RecordOf<'segment', SegmentBody>
+  | RecordOf<'event', AuditEvent>
+  | RecordOf<'cut', CutBody>
+  | RecordOf<'checkpoint', CheckpointBody>;
+
+export const RECORD_KINDS = ['segment', 'event', 'cut', 'checkpoint'] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+type RecordOf<Kind extends RecordKind, Body> = {
+  readonly seq: number;
+  readonly writer: string;
+  readonly kind: Kind;
+  readonly prev_hash: string;
+  readonly record_hash: string;
+} & { readonly [key in Kind]: Body };
+
+/** The first line of a file. `timestamp` is when it was begun. */
+export interface SegmentBody {
+  readonly format: 1;
+  readonly hash: 'sha256';
+  readonly timestamp: string;
+}
+
+/** Bytes that were taken away from the end of a file, and why. Nothing that was acknowledged is among them. */
+export interface CutBody {
+  readonly timestamp: string;
+  /** `torn_line`: the process died while it wrote. `write_failed`: the disk refused. `unreadable_tail`: see `set_aside`. */
+  readonly reason: 'torn_line' | 'write_failed' | 'unreadable_tail';
+  readonly bytes: number;
+  /** Events whose callers were told that they are not recorded. */
+  readonly events_rejected: number;
+  /** The file beside the journal that keeps the bytes, where they were more than one torn line. */
+  readonly set_aside: string | null;
+}
+
+/** A signature over the chain as it stood before this line; see `checkpointMessage`. */
+export interface CheckpointBody {
+  readonly timestamp: string;
+  readonly key_id: string;
+  /** Ed25519, base64. */
+  readonly signature: string;
+}
+
+/** Where a chain stands: the last line's number and hash. A new chain stands at `CHAIN_START`. */
+export interface ChainHead {
+  readonly seq: number;
+  readonly record_hash: string;
+}
+
+export const CHAIN_START: ChainHead = { seq: 0, record_hash: '0'.repeat(64) };
+
+/** The longest line that is written or read. An event of this size holds no decision that a person reads. */
+export const LINE_BYTES_MAX = 1_048_576;
+
+const TAIL_START = ',"record_hash":"';
+const TAIL_BYTES = TAIL_START.length + 64 + 2;
+
+/** Writes one line, `\n` included, behind `head`. `body_json` is the body as JSON text. */
+export function encodeRecord(
+  head: ChainHead,
+  writer: string,
+  kind: RecordKind,
+  body_json: string,
+): { readonly line: string; readonly head: ChainHead } {
+  const seq = head.seq + 1;
+  const hashed = `{"seq":${seq},"writer":"${writer}","kind":"${kind}","prev_hash":"${head.record_hash}","${kind}":${body_json}`;
+  const record_hash = hash('sha256', hashed, 'hex');
+  return { line: `${hashed}${TAIL_START}${record_hash}"}\n`, head: { seq, record_hash } };
+}
+
+/** What is wrong with a line, as one clause: `its hash does not fit its content`. */
+export type LineFault = { readonly fault: string };
+
+/**
+ * Reads one line (without its `\n`) and checks that its hash is the hash of its bytes. Whether it follows the
+ * line before it is for the caller, who knows that line.
+ */
+export function decodeRecord(line: Buffer): JournalRecord | LineFault {
+  const end = line.length - TAIL_BYTES;
+  if (end <= 0 || line.toString('latin1', end, end + TAIL_START.length) !== TAIL_START) {
+    return { fault: 'it does not end in a hash' };
+  }
+  const record = parseRecord(line.toString('utf8'));
+  if ('fault' in record) return record;
+  const actual = hash('sha256', line.subarray(0, end), 'hex');
+  return actual === record.record_hash ? record : { fault: 'its hash does not fit its content' };
+}
+
+/** Reads one line without checking its hash: for readers that only want what is in it. */
+export function parseRecord(line: string): JournalRecord | LineFault {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { fault: 'it is not JSON' };
+  }
+  return isRecord(value) ? value : { fault: 'it is not a journal record' };
+}
+
+function isRecord(value: unknown): value is JournalRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const record = value as Record<string, unknown>;
+  return (
+    Number.isSafeInteger(record.seq) &&
+    typeof record.writer === 'string' &&
+    RECORD_KINDS.includes(record.kind as RecordKind) &&
+    isHash(record.prev_hash) &&
+    isHash(record.record_hash) &&
+    typeof record[record.kind as string] === 'object' &&
+    record[record.kind as string] !== null
+  );
+}
+
+function isHash(value: unknown): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}

@@ -1,0 +1,61 @@
+import { close, constants, fdatasync, ftruncate, open, write } from 'node:fs';
+import { promisify } from 'node:util';
+import { FILE_MODE } from './files.ts';
+
+/**
+ * A file that is being written. `bytes` is how much of it is durable: what stands behind was never
+ * acknowledged.
+ */
+export interface OpenSegment {
+  readonly fd: number;
+  readonly path: string;
+  bytes: number;
+}
+
+const openFile = promisify(open);
+const truncateFile = promisify(ftruncate);
+const syncFile = promisify(fdatasync);
+const closeFile = promisify(close);
+
+/** Linux syncs each write by itself, which saves a second call; elsewhere the flag may promise less than it says. */
+const WRITES_ARE_DURABLE = process.platform === 'linux';
+
+/** Opens a file for `appendDurably`; with `create` it must not be there yet. `bytes` is where whole lines end. */
+export async function openSegment(path: string, bytes: number, create: boolean): Promise<OpenSegment> {
+  const { O_CREAT, O_DSYNC, O_EXCL, O_WRONLY } = constants;
+  const flags = O_WRONLY | (create ? O_CREAT | O_EXCL : 0) | (WRITES_ARE_DURABLE ? O_DSYNC : 0);
+  return { fd: await openFile(path, flags, FILE_MODE), path, bytes };
+}
+
+/** Writes behind the durable bytes. Resolves when the disk has them; `bytes` is then past them. */
+export function appendDurably(segment: OpenSegment, block: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null): void => {
+      if (error) {
+        reject(error);
+        return;
+      }
+      segment.bytes += block.length;
+      resolve();
+    };
+    const step = (from: number): void => {
+      write(segment.fd, block, from, block.length - from, segment.bytes + from, (error, written) => {
+        const end = from + written;
+        if (error || (end === block.length && WRITES_ARE_DURABLE)) done(error);
+        else if (end < block.length) step(end);
+        else fdatasync(segment.fd, done);
+      });
+    };
+    step(0);
+  });
+}
+
+/** Takes away all that stands behind the durable bytes. */
+export async function cutToDurable(segment: OpenSegment): Promise<void> {
+  await truncateFile(segment.fd, segment.bytes);
+  await syncFile(segment.fd);
+}
+
+export async function closeSegment(segment: OpenSegment): Promise<void> {
+  await closeFile(segment.fd);
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AuditEvent } from '../types.ts';
+import { makeDir, SPOOL_NAME, syncDir, writeFileDurably } from './files.ts';
+import type { Journal } from './journal.ts';
+
+/** The largest file that is taken in; a short-lived process writes a handful of events. */
+const SPOOL_BYTES_MAX = 16_777_216;
+const SPOOL_NAME_PATTERN = /^\d{13}-[0-9a-f]{16}\.jsonl$/;
+
+/**
+ * Leaves events for the owner of the journal to chain: for a process that lives too short to have a chain of
+ * its own. Resolves when they are durable.
+ *
+ * @param options.dir - the folder of all writers, `<state>/journal`
+ */
+export async function writeSpool(options: {
+  dir: string;
+  events: readonly AuditEvent[];
+  now_ms: () => number;
+}): Promise<void> {
+  if (options.events.length === 0) return;
+  const spool = join(options.dir, SPOOL_NAME);
+  await makeDir(spool);
+  const time = String(Math.max(0, options.now_ms())).padStart(13, '0').slice(-13);
+  const name = `${time}-${randomBytes(8).toString('hex')}.jsonl`;
+  const lines = options.events.map((event) => `${JSON.stringify(event)}\n`);
+  await writeFileDurably(join(spool, name), lines.join(''));
+}
+
+export interface DrainReport {
+  readonly files: number;
+  readonly events: number;
+  /** Files that hold something else than events; they are kept under `<name>.refused` and not looked at again. */
+  readonly refused: readonly string[];
+}
+
+/**
+ * Chains what short-lived processes left, oldest file first. A file is deleted when its events are durable in
+ * the journal; after a stop between the two they are chained twice, under the same `event_id`.
+ */
+export async function drainSpool(options: { dir: string; journal: Journal }): Promise<DrainReport> {
+  const spool = join(options.dir, SPOOL_NAME);
+  const names = await readdir(spool).catch(() => [] as string[]);
+  const refused: string[] = [];
+  let files = 0;
+  let events = 0;
+  for (const name of names.filter((each) => SPOOL_NAME_PATTERN.test(each)).sort()) {
+    const path = join(spool, name);
+    const found = await readSpool(path);
+    if (found === null) {
+      await rename(path, `${path}.refused`);
+      refused.push(name);
+      continue;
+    }
+    await Promise.all(found.map((event) => options.journal.append(event)));
+    await rm(path);
+    files += 1;
+    events += found.length;
+  }
+  if (files + refused.length > 0) await syncDir(spool);
+  return { files, events, refused };
+}
+
+async function readSpool(path: string): Promise<AuditEvent[] | null> {
+  const { size } = await stat(path);
+  if (size > SPOOL_BYTES_MAX) return null;
+  const text = await readFile(path, 'utf8');
+  try {
+    const events = text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as AuditEvent);
+    return events.every(isEvent) ? events : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Enough to index it: what we wrote ourselves is whole, and what we did not write is kept out. */
+function isEvent(value: AuditEvent): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    /^evt_[0-9a-f]{12,64}$/.test(value.event_id) &&
+    Number.isFinite(Date.parse(value.timestamp)) &&
+    Array.isArray(value.data_tags) &&
+    typeof value.metadata === 'object'
+  );
+}

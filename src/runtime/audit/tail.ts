@@ -1,0 +1,129 @@
+import { open } from 'node:fs/promises';
+import { AuditFailure } from './failure.ts';
+import { listSegments, type SegmentFile } from './files.ts';
+import { readLines } from './lines.ts';
+import { CHAIN_START, type ChainHead, decodeRecord, type JournalRecord, type LineFault } from './record.ts';
+
+/** Where a writer's chain ends, as its files have it. */
+export interface ChainTail {
+  readonly head: ChainHead;
+  /** The plain file to go on in; `null` when the next line begins a new one. */
+  readonly segment: SegmentFile | null;
+  /** Where whole lines end in it; 0 when it has not even its first. */
+  readonly whole_bytes: number;
+  /** What stands behind: a line that was never finished, or more than that (`unreadable`). */
+  readonly loose_bytes: number;
+  /** The loose bytes hold ends of lines, as a power cut may leave them. */
+  readonly unreadable: boolean;
+  /** Whether the last line is a checkpoint. */
+  readonly signed: boolean;
+}
+
+/** How far back the last line is looked for before the whole file is read. */
+const WINDOW_BYTES = 262_144;
+
+/**
+ * Finds where to go on. Reads the end of the newest file alone, unless that end is damaged.
+ *
+ * @throws AuditFailure `journal_broken` when lines before a later checkpoint do not fit: that is no torn
+ * write, and nothing is changed
+ */
+export async function findTail(writer_dir: string, writer: string): Promise<ChainTail> {
+  const segments = await listSegments(writer_dir);
+  const newest = segments.at(-1);
+  if (newest === undefined) return { ...NOTHING, segment: null };
+  const tail = await tailOf(newest, writer);
+  if (tail.whole_bytes > 0 || newest.gzip) return tail;
+  const previous = segments.at(-2);
+  const head = previous === undefined ? CHAIN_START : (await tailOf(previous, writer)).head;
+  if (newest.first_seq !== head.seq + 1) throw broken(writer, newest.name);
+  return { ...tail, head, signed: true };
+}
+
+const NOTHING = {
+  head: CHAIN_START,
+  whole_bytes: 0,
+  loose_bytes: 0,
+  unreadable: false,
+  signed: true,
+} as const;
+
+async function tailOf(segment: SegmentFile, writer: string): Promise<ChainTail> {
+  const quick = segment.gzip ? null : await readEnd(segment, writer);
+  return quick ?? (await readWhole(segment, writer));
+}
+
+/** Looks at the last window of the file; `null` when the last line is not there or does not fit. */
+async function readEnd(segment: SegmentFile, writer: string): Promise<ChainTail | null> {
+  const file = await open(segment.path, 'r');
+  try {
+    const { size } = await file.stat();
+    const from = Math.max(0, size - WINDOW_BYTES);
+    const bytes = Buffer.alloc(size - from);
+    await file.read(bytes, 0, bytes.length, from);
+    const end = bytes.lastIndexOf(0x0a);
+    const start = end < 1 ? -1 : bytes.lastIndexOf(0x0a, end - 1);
+    if (end < 0) return from === 0 ? { ...NOTHING, segment, loose_bytes: size } : null;
+    if (start < 0 && from > 0) return null;
+    const record = ownRecord(bytes.subarray(start + 1, end), writer);
+    if ('fault' in record) return null;
+    return endsWith(record, segment, from + end + 1, size);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads every line, and stops counting at the first that does not fit the one before it. */
+async function readWhole(segment: SegmentFile, writer: string): Promise<ChainTail> {
+  let last: JournalRecord | null = null;
+  let whole_bytes = 0;
+  let bytes = 0;
+  let unreadable = false;
+  for await (const line of readLines(segment)) {
+    bytes = line.end;
+    if (!line.whole) continue;
+    const record = ownRecord(line.bytes, writer);
+    if (unreadable || 'fault' in record || !follows(record, last)) {
+      if ('kind' in record && record.kind === 'checkpoint') throw broken(writer, segment.name);
+      unreadable = true;
+      continue;
+    }
+    last = record;
+    whole_bytes = line.end;
+  }
+  if (unreadable && segment.gzip) throw broken(writer, segment.name);
+  if (last === null) return { ...NOTHING, segment, loose_bytes: bytes, unreadable };
+  return { ...endsWith(last, segment, whole_bytes, bytes), unreadable };
+}
+
+function endsWith(
+  record: JournalRecord,
+  segment: SegmentFile,
+  whole_bytes: number,
+  bytes: number,
+): ChainTail {
+  return {
+    head: { seq: record.seq, record_hash: record.record_hash },
+    segment: segment.gzip ? null : segment,
+    whole_bytes,
+    loose_bytes: bytes - whole_bytes,
+    unreadable: false,
+    signed: record.kind === 'checkpoint',
+  };
+}
+
+function ownRecord(line: Buffer, writer: string): JournalRecord | LineFault {
+  const record = decodeRecord(line);
+  return 'fault' in record || record.writer === writer ? record : { fault: 'it is of another writer' };
+}
+
+function follows(record: JournalRecord, last: JournalRecord | null): boolean {
+  return last === null || (record.seq === last.seq + 1 && record.prev_hash === last.record_hash);
+}
+
+function broken(writer: string, file: string): AuditFailure {
+  return new AuditFailure(
+    'journal_broken',
+    `The journal of \`${writer}\` is damaged in \`${file}\`, before lines that were signed, so it cannot be gone on with. \`service audit verify\` shows the place. To start a new chain, move the folder \`journal/${writer}\` out of the state folder and keep it.`,
+  );
+}

@@ -1,0 +1,283 @@
+import { join } from 'node:path';
+import { isWriterName, listSegments, listWriters, type SegmentFile } from './files.ts';
+import { checkpointMessage, isSigned, type PublicKeyRecord, type TrustedKeys, trustKeys } from './keys.ts';
+import { readLines } from './lines.ts';
+import { readRetired } from './maintain.ts';
+import { CHAIN_START, type ChainHead, decodeRecord, type JournalRecord, type LineFault } from './record.ts';
+
+export interface VerifyOptions {
+  /** The folder of all writers, `<state>/journal`, or a copy of it. */
+  readonly dir: string;
+  readonly public_keys: readonly PublicKeyRecord[];
+  /** The one key that is believed beforehand; without it, every key that vouches for itself is. */
+  readonly trusted_key_id?: string | null;
+  /** What another place remembers of each chain (`indexHeads`, a note kept elsewhere): it must be there still. */
+  readonly known_heads?: ReadonlyMap<string, ChainHead>;
+}
+
+/** What one writer's chain came to. */
+export interface WriterReport {
+  readonly writer: string;
+  readonly segments: number;
+  readonly records: number;
+  readonly events: number;
+  /** Signatures that were checked. */
+  readonly checkpoints: number;
+  /** The first line that is there; above 1 when older files were deleted by age. */
+  readonly first_seq: number;
+  readonly last_seq: number;
+  readonly last_hash: string;
+  /** Lines behind the last checkpoint: who can write the files could rewrite these without being seen. */
+  readonly unsigned_tail: number;
+  /** Bytes of a line that is being written, or that a stop has torn. */
+  readonly torn_bytes: number;
+  readonly cuts: number;
+}
+
+/** The first place that is not as it was written. */
+export interface Broken {
+  readonly writer: string;
+  /** `worker-1/000000000000001.jsonl`; `null` when the whole folder is meant. */
+  readonly file: string | null;
+  /** From 1, in the uncompressed file; `null` when a whole file is meant. */
+  readonly line: number | null;
+  /** The number of the record that is expected there. */
+  readonly seq: number;
+  /** A sentence. */
+  readonly reason: string;
+}
+
+export interface VerifyReport {
+  readonly intact: boolean;
+  readonly writers: readonly WriterReport[];
+  readonly broken: Broken | null;
+  /** Sentences on what is no fault of the chain but should be known. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Checks every line of every writer: that its hash fits its bytes, that it follows the one before it, and
+ * that checkpoints are signed by a key that is believed. Needs the files and the public keys alone. Stops a
+ * writer at its first fault; the report's `broken` is the first fault of all.
+ *
+ * What it cannot see: lines behind a writer's last checkpoint that were replaced or taken away by someone who
+ * can write the files, unless `known_heads` reaches further; and anything done with the private key.
+ */
+export async function verifyJournal(options: VerifyOptions): Promise<VerifyReport> {
+  const trusted = trustKeys(options.public_keys, options.trusted_key_id ?? null);
+  const names = new Set([...(await listWriters(options.dir)), ...(options.known_heads?.keys() ?? [])]);
+  const walks: Walk[] = [];
+  for (const writer of [...names].filter(isWriterName).sort()) {
+    walks.push(await walkWriter(writer, options, trusted));
+  }
+  const broken = walks.find((walk) => walk.broken !== null)?.broken ?? null;
+  return {
+    intact: broken === null,
+    writers: walks.map(reportOf),
+    broken,
+    warnings: [...rootWarnings(trusted), ...walks.flatMap((walk) => walk.warnings)],
+  };
+}
+
+/** One writer's chain while it is walked. */
+interface Walk {
+  readonly writer: string;
+  readonly trusted: TrustedKeys;
+  /** A number and hash that the chain must pass through, and who says so. */
+  readonly waypoints: Map<number, { record_hash: string; source: string }>;
+  readonly warnings: string[];
+  head: ChainHead;
+  /** `false` until a line is there whose predecessor was deleted by age and not yet reached. */
+  linked: boolean;
+  segments: number;
+  records: number;
+  events: number;
+  checkpoints: number;
+  first_seq: number;
+  unsigned_tail: number;
+  torn_bytes: number;
+  cuts: number;
+  broken: Broken | null;
+}
+
+async function walkWriter(writer: string, options: VerifyOptions, trusted: TrustedKeys): Promise<Walk> {
+  const segments = await listSegments(join(options.dir, writer));
+  const walk = await startWalk(writer, segments[0]?.first_seq ?? null, options, trusted);
+  for (const [index, segment] of segments.entries()) {
+    if (walk.broken !== null) break;
+    await walkSegment(walk, segment, index === segments.length - 1);
+  }
+  if (walk.broken === null) checkWaypointsReached(walk);
+  return walk;
+}
+
+async function startWalk(
+  writer: string,
+  first_seq: number | null,
+  options: VerifyOptions,
+  trusted: TrustedKeys,
+): Promise<Walk> {
+  const retired = await readRetired(join(options.dir, writer), writer, trusted);
+  const walk: Walk = {
+    writer,
+    trusted,
+    waypoints: new Map(),
+    warnings: [],
+    head: CHAIN_START,
+    linked: true,
+    segments: 0,
+    records: 0,
+    events: 0,
+    checkpoints: 0,
+    first_seq: first_seq ?? 0,
+    unsigned_tail: 0,
+    torn_bytes: 0,
+    cuts: 0,
+    broken: null,
+  };
+  const known = options.known_heads?.get(writer);
+  if (known !== undefined)
+    walk.waypoints.set(known.seq, { record_hash: known.record_hash, source: 'the index' });
+  if (retired === 'unsigned') {
+    walk.broken = { writer, file: `${writer}/retired.json`, line: null, seq: 1, reason: RETIRED_UNSIGNED };
+  } else if (retired !== null) {
+    startBehind(walk, retired.last_seq, retired.head_hash);
+  }
+  return walk;
+}
+
+const RETIRED_UNSIGNED = 'The record of deleted files is not signed by a key that is believed.';
+
+/** Begins where age has deleted up to; a stop in the middle of deleting may have left the last file there. */
+function startBehind(walk: Walk, last_seq: number, head_hash: string): void {
+  if (walk.first_seq === 0 || walk.first_seq > last_seq) {
+    walk.head = { seq: last_seq, record_hash: head_hash };
+    const known = [...walk.waypoints.keys()].filter((seq) => seq <= last_seq);
+    for (const seq of known) walk.waypoints.delete(seq);
+    return;
+  }
+  walk.head = { seq: walk.first_seq - 1, record_hash: '' };
+  walk.linked = walk.first_seq === 1;
+  if (walk.linked) walk.head = CHAIN_START;
+  walk.waypoints.set(last_seq, { record_hash: head_hash, source: 'the record of deleted files' });
+}
+
+async function walkSegment(walk: Walk, segment: SegmentFile, newest: boolean): Promise<void> {
+  const file = `${walk.writer}/${segment.name}`;
+  if (segment.first_seq !== walk.head.seq + 1) {
+    breakAt(walk, file, null, `A file is missing before it: it begins with record ${segment.first_seq}.`);
+    return;
+  }
+  walk.segments += 1;
+  let line_number = 0;
+  try {
+    for await (const line of readLines(segment)) {
+      line_number += 1;
+      if (line.whole) checkLine(walk, file, line_number, line.bytes);
+      else checkTorn(walk, file, line_number, line.bytes.length, newest && !segment.gzip);
+      if (walk.broken !== null) return;
+    }
+  } catch {
+    breakAt(walk, file, line_number + 1, 'The file cannot be read to its end.');
+    return;
+  }
+  if (line_number === 0 && !newest) breakAt(walk, file, 1, 'The file is empty.');
+}
+
+function checkLine(walk: Walk, file: string, line: number, bytes: Buffer): void {
+  const record = decodeRecord(bytes);
+  const fault = faultOf(walk, record, line);
+  if (fault !== null || 'fault' in record) {
+    breakAt(walk, file, line, `The record is not as it was written: ${fault}.`);
+    return;
+  }
+  const waypoint = walk.waypoints.get(record.seq);
+  walk.waypoints.delete(record.seq);
+  if (waypoint !== undefined && waypoint.record_hash !== record.record_hash) {
+    breakAt(walk, file, line, `The record is another than ${waypoint.source} remembers: it was rewritten.`);
+    return;
+  }
+  count(walk, record);
+}
+
+/** Why a line is not the next of this chain; `null` when it is. */
+function faultOf(walk: Walk, record: JournalRecord | LineFault, line: number): string | null {
+  if ('fault' in record) return record.fault;
+  if (record.writer !== walk.writer) return `it belongs to the chain of \`${record.writer}\``;
+  if (record.seq !== walk.head.seq + 1) return `its number is ${record.seq}`;
+  if (walk.linked && record.prev_hash !== walk.head.record_hash)
+    return 'it does not follow the record before it';
+  if ((record.kind === 'segment') !== (line === 1)) return 'a file begins in the wrong place';
+  if (record.kind === 'checkpoint' && !isGenuine(walk, record))
+    return 'its signature is not by a key that is believed';
+  return null;
+}
+
+function isGenuine(walk: Walk, record: JournalRecord & { kind: 'checkpoint' }): boolean {
+  const { key_id, signature, timestamp } = record.checkpoint;
+  const key = walk.trusted.keys.get(key_id);
+  const before = { seq: record.seq - 1, record_hash: record.prev_hash };
+  return key !== undefined && isSigned(checkpointMessage(walk.writer, before, timestamp), signature, key);
+}
+
+function count(walk: Walk, record: JournalRecord): void {
+  walk.head = { seq: record.seq, record_hash: record.record_hash };
+  walk.linked = true;
+  walk.records += 1;
+  walk.unsigned_tail += 1;
+  if (record.kind === 'event') walk.events += 1;
+  if (record.kind === 'cut') countCut(walk, record);
+  if (record.kind !== 'checkpoint') return;
+  walk.checkpoints += 1;
+  walk.unsigned_tail = 0;
+}
+
+function countCut(walk: Walk, record: JournalRecord & { kind: 'cut' }): void {
+  walk.cuts += 1;
+  if (record.cut.reason !== 'unreadable_tail') return;
+  walk.warnings.push(
+    `${walk.writer}: at record ${record.seq} an unreadable end of ${record.cut.bytes} bytes was set aside in \`${record.cut.set_aside}\`.`,
+  );
+}
+
+function checkTorn(walk: Walk, file: string, line: number, bytes: number, may_be_torn: boolean): void {
+  walk.torn_bytes += bytes;
+  if (!may_be_torn) breakAt(walk, file, line, 'The file ends in the middle of a record.');
+}
+
+/** A chain that is shorter than someone remembers has lost its end. */
+function checkWaypointsReached(walk: Walk): void {
+  for (const [seq, waypoint] of walk.waypoints) {
+    const reason = `The end is missing: ${waypoint.source} remembers ${seq} records, and ${walk.head.seq} are there.`;
+    breakAt(walk, null, null, reason);
+    return;
+  }
+}
+
+function breakAt(walk: Walk, file: string | null, line: number | null, reason: string): void {
+  walk.broken = { writer: walk.writer, file, line, seq: walk.head.seq + 1, reason };
+}
+
+function rootWarnings(trusted: TrustedKeys): string[] {
+  if (trusted.roots.length === 0) return ['No public key is there, so no checkpoint can be believed.'];
+  if (trusted.roots.length === 1) return [];
+  return [`${trusted.roots.length} keys vouch for themselves; name the one that you trust to be sure.`];
+}
+
+function reportOf(walk: Walk): WriterReport {
+  const { writer, segments, records, events, checkpoints, first_seq, unsigned_tail, torn_bytes, cuts } = walk;
+  const { seq: last_seq, record_hash: last_hash } = walk.head;
+  return {
+    writer,
+    segments,
+    records,
+    events,
+    checkpoints,
+    first_seq,
+    last_seq,
+    last_hash,
+    unsigned_tail,
+    torn_bytes,
+    cuts,
+  };
+}
