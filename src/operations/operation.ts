@@ -65,7 +65,11 @@ export type RefusalCode =
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: readonly { path: string; message: string }[];
-  constructor(code: RefusalCode, message: string, details: readonly { path: string; message: string }[] = []) {
+  constructor(
+    code: RefusalCode,
+    message: string,
+    details: readonly { path: string; message: string }[] = [],
+  ) {
     super(message);
     this.name = 'Refusal';
     this.code = code;

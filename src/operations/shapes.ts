@@ -37,7 +37,11 @@ export const dataTags = {
 /** What scans and the guard are told besides the text. */
 export const checkContext = {
   type: 'object',
-  properties: { tool: { ...name, description: 'The tool concerned.' }, session_id: sessionId, tenant_id: tenantId },
+  properties: {
+    tool: { ...name, description: 'The tool concerned.' },
+    session_id: sessionId,
+    tenant_id: tenantId,
+  },
 } as const;
 
 export const violation = {

@@ -26,7 +26,7 @@ export interface JwtSettings {
   readonly jwks_url?: string;
   readonly jwks_file?: string;
   readonly public_key_file?: string;
-  /** Dotted names of claims; a claim holds a string, a list of strings, or a space-separated string. */
+  /** Dotted names of claims; a claim holds a string or a list of strings. Permissions may be space-separated. */
   readonly claims?: {
     /** Default `tenant_id`. */
     readonly tenants?: string;

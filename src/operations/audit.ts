@@ -1,0 +1,94 @@
+import type { AuditFilter, Caller } from '../runtime/types.ts';
+import { type Context, operation, Refusal } from './operation.ts';
+import { named, tenantOf } from './subject.ts';
+
+const EVENTS_DEFAULT = 100;
+const EVENTS_MAX = 10_000;
+
+const word = { type: ['string', 'null'], maxLength: 256 } as const;
+
+const filters = {
+  boundary: word,
+  action: word,
+  decision: word,
+  policy_name: word,
+  agent_id: word,
+  tool_name: word,
+  data_tag: { ...word, description: 'Finds the tag and its descendants.' },
+  phase: word,
+  session_id: word,
+  event_id: word,
+  source_agent_id: word,
+  destination_agent_id: word,
+  tenant_id: word,
+  caller_id: word,
+  metadata_key: word,
+  metadata_value: word,
+  since: { ...word, description: 'ISO 8601, or a duration before now: `2h`.' },
+  until: { ...word, description: 'ISO 8601, or a duration before now.' },
+  last: { ...word, description: '`15m`, `24h`, `7d`; overrides `since` and `until`.' },
+} as const;
+
+export const auditQuery = operation({
+  name: 'audit_query',
+  summary: 'Query the audit trail',
+  description:
+    'Finds audit events; all filters are joined with AND. Sees every event whose answer was given before the call. A caller that may only read its own sees the events of its own calls.',
+  http: { method: 'POST', path: '/v1/audit/query' },
+  permission: 'audit:read_own',
+  needs: 'journal',
+  input: {
+    type: 'object',
+    properties: {
+      ...filters,
+      limit: { type: 'integer', minimum: 1, maximum: EVENTS_MAX, description: `Default ${EVENTS_DEFAULT}.` },
+      newest_first: { type: 'boolean', description: 'Default `true`.' },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['events', 'count'],
+    properties: {
+      events: { type: 'array', items: { type: 'object' } },
+      count: { type: 'integer', description: 'How many events this answer holds.' },
+    },
+  },
+  example: { boundary: 'input', last: '24h', limit: 10 },
+  async run(input, context) {
+    const asked: Record<string, string> = {};
+    for (const field of Object.keys(filters) as (keyof typeof filters)[]) {
+      const value = named(input[field]);
+      if (value !== null) asked[field] = value;
+    }
+    const filter: AuditFilter = {
+      ...asked,
+      ...scopeOf(asked, context),
+      limit: input.limit ?? EVENTS_DEFAULT,
+      newest_first: input.newest_first ?? true,
+    };
+    const { events, count } = await context.runtime.queryAudit(filter);
+    return { events: events as object[], count };
+  },
+});
+
+/** What a caller may see of the trail, as filters that its own cannot widen. */
+function scopeOf(asked: AuditFilter, context: Context): AuditFilter {
+  const { caller } = context;
+  return {
+    ...(caller.tenants !== '*' && { tenant_id: tenantOf(asked, context) }),
+    ...(caller.agents !== '*' && { agent_id: oneAgent(asked.agent_id, caller) }),
+    ...(!caller.permissions.includes('audit:read') && { caller_id: ownOnly(asked.caller_id, caller) }),
+  };
+}
+
+function oneAgent(asked: string | undefined, caller: Caller): string {
+  const agents = caller.agents as readonly string[];
+  const agent_id = asked ?? (agents.length === 1 ? agents[0] : undefined);
+  if (agent_id !== undefined && agents.includes(agent_id)) return agent_id;
+  throw new Refusal('forbidden', 'The credential is for particular agents: say which in `agent_id`.');
+}
+
+function ownOnly(asked: string | undefined, caller: Caller): string {
+  if (asked === undefined || asked === caller.id) return caller.id;
+  throw new Refusal('forbidden', 'The credential may read the events of its own calls only.');
+}

@@ -1,0 +1,41 @@
+import type { Content, Crossing, Tag } from '../core/types.ts';
+import type { Endpoint } from '../runtime/types.ts';
+import type { Context } from './operation.ts';
+import { changedContent, replyOf, type VerdictReply } from './reply.ts';
+
+/** A check: what crosses, and under which name it is counted. */
+export interface Check {
+  readonly crossing: Crossing;
+  readonly endpoint: Endpoint;
+  /** Whether the answer may hold what was matched. */
+  readonly matches: boolean;
+}
+
+/** The answer, the content to use instead or `null`, and what only some operations show. */
+export interface Checked {
+  readonly reply: VerdictReply;
+  readonly changed: Content | null;
+  readonly stripped_fields: readonly string[];
+  readonly data_tags: readonly Tag[];
+}
+
+/** Brings a crossing to the road and its verdict back. */
+export async function check(
+  { crossing, endpoint, matches }: Check,
+  { runtime, caller }: Context,
+): Promise<Checked> {
+  const { limits } = runtime.policy();
+  const ruling = await runtime.enforce(crossing, caller, endpoint);
+  const { verdict } = ruling;
+  return {
+    reply: replyOf(ruling, crossing, limits, matches),
+    changed: changedContent(verdict),
+    stripped_fields: verdict.stripped_fields,
+    data_tags: verdict.data_tags,
+  };
+}
+
+/** The plain value of a content, as JSON shows it. */
+export function valueOf(content: Content): unknown {
+  return content.kind === 'text' ? content.text : content.value;
+}

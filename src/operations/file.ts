@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer';
+import type { Content } from '../core/types.ts';
+import { check, valueOf } from './check.ts';
+import { type Context, operation, Refusal } from './operation.ts';
+import { aboutText, textCrossing } from './scan.ts';
+import { readServerFile } from './server-file.ts';
+import { verdictProperties, verdictRequired } from './shapes.ts';
+
+export const scanFile = operation({
+  name: 'scan_file',
+  summary: 'Scan a file',
+  description:
+    'Looks at a file and decides by the `input` rules. The file comes as a multipart upload, as `name` and `content` (or `content_base64`), or as a `path` on the server below `scan.file_roots`. A name that ends in `.json` is read as JSON, everything else as text.',
+  http: { method: 'POST', path: '/v1/scan/file' },
+  permission: 'check',
+  needs: 'policy',
+  input: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', maxLength: 4096, description: 'The file’s name; `.json` makes it structured.' },
+      content: { type: 'string', description: 'The file’s text.' },
+      content_base64: { type: 'string', description: 'The file’s bytes; they must be UTF-8.' },
+      path: { type: 'string', minLength: 1, maxLength: 4096, description: 'A file of the server.' },
+      ...aboutText,
+    },
+  },
+  output: {
+    type: 'object',
+    required: [...verdictRequired, 'mode', 'size_bytes'],
+    properties: {
+      ...verdictProperties,
+      mode: { enum: ['text', 'structured'] },
+      size_bytes: { type: 'integer' },
+      modified_text: { type: 'string', description: 'The text to use instead; only when it was changed.' },
+      modified_payload: { description: 'The JSON value to use instead; only when it was changed.' },
+    },
+  },
+  example: { name: 'notes.txt', content: 'Use key sk-ABCDEF1234567890' },
+  async run(input, context) {
+    const { name, text } = await read(input, context);
+    const structured = name.toLowerCase().endsWith('.json');
+    const content: Content = structured ? { kind: 'json', value: parsed(text) } : { kind: 'text', text };
+    const crossing = textCrossing('input', content, input, context);
+    const { reply, changed } = await check({ crossing, endpoint: 'scan_file', matches: true }, context);
+    const described = {
+      ...reply,
+      mode: structured ? ('structured' as const) : ('text' as const),
+      size_bytes: Buffer.byteLength(text),
+    };
+    if (changed === null) return described;
+    if (changed.kind === 'text') return { ...described, modified_text: changed.text };
+    return { ...described, modified_payload: valueOf(changed) };
+  },
+});
+
+interface FileInput {
+  readonly name?: string;
+  readonly content?: string;
+  readonly content_base64?: string;
+  readonly path?: string;
+}
+
+async function read(input: FileInput, context: Context): Promise<{ name: string; text: string }> {
+  const given = [input.content, input.content_base64, input.path].filter((value) => value !== undefined);
+  if (given.length !== 1) {
+    throw new Refusal('invalid_request', 'Send exactly one of `content`, `content_base64` and `path`.');
+  }
+  const name = input.name ?? input.path ?? '';
+  if (input.content !== undefined) return { name, text: input.content };
+  if (input.content_base64 !== undefined) return { name, text: decoded(fromBase64(input.content_base64)) };
+  const { file_roots, body_bytes_max } = context.runtime.limits;
+  return { name, text: decoded(await readServerFile(input.path ?? '', file_roots, body_bytes_max)) };
+}
+
+/** Node skips what is no base64, which would scan something else than was meant. */
+function fromBase64(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  const significant = text.replace(/[\r\n=]/g, '').length;
+  if (/^[A-Za-z0-9+/_\r\n-]*={0,2}[\r\n]*$/.test(text) && bytes.length === Math.floor((significant * 3) / 4)) return bytes;
+  throw new Refusal('invalid_request', '`content_base64` is not base64.', [
+    { path: 'content_base64', message: 'must be base64' },
+  ]);
+}
+
+function decoded(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw new Refusal('invalid_request', 'The file is not UTF-8 text. Convert it, or extract its text first.');
+}
+
+function parsed(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal('invalid_request', 'The file’s name ends in `.json`, but its content is not valid JSON.');
+  }
+}

@@ -1,0 +1,32 @@
+import { check } from './check.ts';
+import { operation } from './operation.ts';
+import { aboutText, textCrossing } from './scan.ts';
+import { verdictProperties, verdictRequired } from './shapes.ts';
+
+export const guardOutput = operation({
+  name: 'guard_output',
+  summary: 'Guard agent output',
+  description:
+    'Looks at a text that an agent is about to give out and decides by the `output` rules. On `modify` use `modified_text` instead of the text.',
+  http: { method: 'POST', path: '/v1/guard/output' },
+  permission: 'check',
+  needs: 'policy',
+  input: { type: 'object', required: ['text'], properties: { text: { type: 'string' }, ...aboutText } },
+  output: {
+    type: 'object',
+    required: verdictRequired,
+    properties: {
+      ...verdictProperties,
+      modified_text: { type: 'string', description: 'The text to use instead; only when it was changed.' },
+    },
+  },
+  example: {
+    text: 'Here is the config: DATABASE_URL=postgresql://admin:p4ssw0rd@db.internal:5432/prod',
+    agent_id: 'support-bot',
+  },
+  async run(input, context) {
+    const crossing = textCrossing('output', { kind: 'text', text: input.text }, input, context);
+    const { reply, changed } = await check({ crossing, endpoint: 'guard_output', matches: false }, context);
+    return changed?.kind === 'text' ? { ...reply, modified_text: changed.text } : reply;
+  },
+});

@@ -1,0 +1,168 @@
+import type { Content, Crossing, Json } from '../core/types.ts';
+import type { Runtime } from '../runtime/types.ts';
+import { check, valueOf } from './check.ts';
+import { operation, Refusal } from './operation.ts';
+import { agentId, dataTags, name, sessionId, tenantId, verdictProperties, verdictRequired } from './shapes.ts';
+import { named, type Subject, subjectOf } from './subject.ts';
+
+const routing = {
+  agent_id: agentId,
+  tenant_id: tenantId,
+  session_id: sessionId,
+  context: {
+    type: 'object',
+    properties: { session_id: sessionId, tenant_id: tenantId },
+  },
+  source_agent_id: { ...name, description: 'Who acts; without it `agent_id`.' },
+  destination_agent_id: { ...name, description: 'Who is acted upon; without it the tool.' },
+  data_tags: dataTags,
+} as const;
+
+export const interceptTool = operation({
+  name: 'intercept_tool',
+  summary: 'Intercept a tool call or its result',
+  description:
+    'Judges a tool call before it runs (`phase: request`) by contract, identity, `action` rules and what is found in its arguments, or a tool result before the agent sees it (`phase: response`). On `modify` use `modified_input` or `modified_output`.',
+  http: { method: 'POST', path: '/v1/intercept/tool' },
+  permission: 'check',
+  needs: 'policy',
+  input: {
+    type: 'object',
+    required: ['tool'],
+    properties: {
+      tool: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' },
+      phase: { enum: ['request', 'response'], description: 'Without it `request`.' },
+      input: { type: 'object', description: 'The arguments of the call.' },
+      output: { description: 'The result, any JSON value; needed when `phase` is `response`.' },
+      ...routing,
+    },
+  },
+  output: {
+    type: 'object',
+    required: [...verdictRequired, 'tool', 'agent_id', 'phase'],
+    properties: {
+      ...verdictProperties,
+      tool: { type: 'string' },
+      agent_id: { type: 'string' },
+      phase: { enum: ['request', 'response'] },
+      modified_input: { description: 'The arguments to use instead; only when they were changed.' },
+      modified_output: { description: 'The result to use instead; only when it was changed.' },
+      stripped_fields: { type: 'array', items: { type: 'string' }, description: 'What a contract removed.' },
+    },
+  },
+  example: {
+    tool: 'send_email',
+    input: { to: 'team@corp.test', subject: 'Weekly report' },
+    agent_id: 'support-bot',
+    session_id: 'sess-1',
+  },
+  async run(input, context) {
+    const phase = input.phase ?? 'request';
+    const given = (phase === 'request' ? (input.input ?? {}) : input.output) as Json | undefined;
+    if (given === undefined) {
+      const details = [{ path: 'output', message: 'is required when `phase` is `response`' }];
+      throw new Refusal('invalid_request', '`output` is required when `phase` is `response`.', details);
+    }
+    const subject = subjectOf(input, context);
+    const crossing: Crossing = {
+      ...action(input, subject, context.runtime),
+      phase,
+      content: typeof given === 'string' ? { kind: 'text', text: given } : { kind: 'json', value: given },
+      destination_agent_id: named(input.destination_agent_id) ?? input.tool,
+      tool: input.tool,
+    };
+    const result = await check({ crossing, endpoint: 'intercept_tool', matches: false }, context);
+    return {
+      ...result.reply,
+      tool: input.tool,
+      agent_id: subject.agent_id,
+      phase,
+      ...(result.changed !== null && changedSide(phase, valueOf(result.changed))),
+      ...(result.stripped_fields.length > 0 && { stripped_fields: [...result.stripped_fields] }),
+    };
+  },
+});
+
+export const interceptAgentMessage = operation({
+  name: 'intercept_agent_message',
+  summary: 'Intercept a message between agents',
+  description:
+    'Judges a message that one agent sends to another by the `action` rules for the phase `message`. Both agents must be named, in every mode.',
+  http: { method: 'POST', path: '/v1/intercept/agent-message' },
+  permission: 'check',
+  needs: 'policy',
+  input: {
+    type: 'object',
+    required: ['message'],
+    properties: { message: { type: 'string' }, ...routing },
+  },
+  output: {
+    type: 'object',
+    required: [...verdictRequired, 'source_agent_id', 'destination_agent_id', 'data_tags'],
+    properties: {
+      ...verdictProperties,
+      source_agent_id: { type: 'string' },
+      destination_agent_id: { type: 'string' },
+      data_tags: { type: 'array', items: { type: 'string' }, description: 'Declared and found, sorted.' },
+      modified_message: { type: 'string', description: 'The message to deliver instead; only when changed.' },
+    },
+  },
+  example: { message: 'The order has shipped.', source_agent_id: 'orders', destination_agent_id: 'support-bot' },
+  async run(input, context) {
+    const source_agent_id = named(input.source_agent_id);
+    const destination_agent_id = named(input.destination_agent_id);
+    if (source_agent_id === null || destination_agent_id === null) throw contextRequired();
+    const content: Content = { kind: 'text', text: input.message };
+    const crossing: Crossing = {
+      ...action(input, subjectOf(input, context), context.runtime),
+      phase: 'message',
+      content,
+      destination_agent_id,
+      tool: AGENT_MESSAGE,
+    };
+    const result = await check({ crossing, endpoint: 'intercept_agent_message', matches: false }, context);
+    return {
+      ...result.reply,
+      source_agent_id,
+      destination_agent_id,
+      data_tags: [...result.data_tags],
+      ...(result.changed?.kind === 'text' && { modified_message: result.changed.text }),
+    };
+  },
+});
+
+/** The tool's name under which rules can mean messages between agents. */
+const AGENT_MESSAGE = 'agent_to_agent';
+
+interface Routed {
+  readonly session_id?: string | null;
+  readonly context?: { readonly session_id?: string | null };
+  readonly data_tags?: readonly string[];
+}
+
+/** What calls, results and messages have in common. In gateway mode the acting agent must be known. */
+function action(input: Routed, subject: Subject, runtime: Runtime) {
+  const { tenant_id, agent_id } = subject;
+  const source_agent_id = subject.source_agent_id ?? (agent_id === 'unknown' ? null : agent_id);
+  if (runtime.mode === 'gateway' && source_agent_id === null) throw contextRequired();
+  return {
+    boundary: 'action' as const,
+    tenant_id,
+    agent_id,
+    source_agent_id,
+    session_id: named(input.session_id) ?? named(input.context?.session_id),
+    declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
+    now_ms: runtime.now_ms(),
+  };
+}
+
+function contextRequired(): Refusal {
+  return new Refusal(
+    'agent_context_required',
+    'Name the agents: `source_agent_id` (or `agent_id`) says who acts, `destination_agent_id` who is acted upon.',
+  );
+}
+
+function changedSide(phase: 'request' | 'response', value: unknown) {
+  return phase === 'request' ? { modified_input: value } : { modified_output: value };
+}

@@ -1,0 +1,14 @@
+import { operation } from './operation.ts';
+
+export const metrics = operation({
+  name: 'metrics',
+  summary: 'Metrics for time-series scrapers',
+  description: 'Counters and histograms of all workers in the Prometheus text format.',
+  http: { method: 'GET', path: '/v1/metrics', produces: 'text/plain; version=0.0.4; charset=utf-8' },
+  permission: 'metrics:read',
+  needs: 'live',
+  input: { type: 'object', properties: {} },
+  output: { type: 'string' },
+  example: {},
+  run: (_input, { runtime }) => runtime.metricsText(),
+});

@@ -1,0 +1,59 @@
+import { evaluate } from '../core/evaluate.ts';
+import { ACTIONS, BOUNDARIES } from '../core/types.ts';
+import { operation, Refusal } from './operation.ts';
+import { dataTags, tenantId } from './shapes.ts';
+import { tenantOf } from './subject.ts';
+
+export const policiesReload = operation({
+  name: 'policies_reload',
+  summary: 'Reload the policy',
+  description:
+    'Reads the configuration and all documents again and puts them in force in every worker, or in none: where one is wrong, the old policy stays and the answer says what to mend. Needs a person.',
+  http: { method: 'POST', path: '/v1/policies/reload' },
+  permission: 'policy:reload',
+  needs: 'live',
+  input: { type: 'object', properties: {} },
+  output: {
+    type: 'object',
+    required: ['reloaded', 'policy_hash', 'generation', 'changed', 'warnings'],
+    properties: {
+      reloaded: { const: true },
+      policy_hash: { type: 'string' },
+      generation: { type: 'integer', description: 'Counts the policies since the start.' },
+      changed: { type: 'boolean', description: 'Whether the new policy differs from the old one.' },
+      warnings: { type: 'array', items: { type: 'string' } },
+    },
+  },
+  example: {},
+  async run(_input, { runtime, caller }) {
+    const report = await runtime.reload(caller);
+    if (report.reloaded) return { ...report, warnings: [...report.warnings] };
+    throw new Refusal(
+      'policy_invalid',
+      'The policy was not reloaded: the one before stays in force. The details say what to mend.',
+      report.problems.map(({ file, path, message }) => ({ path: path === '' ? file : `${file}: ${path}`, message })),
+    );
+  },
+});
+
+export const policyEvaluate = operation({
+  name: 'policy_evaluate',
+  summary: 'Ask what the policy makes of tags',
+  description:
+    'Evaluates tags at a boundary for a tenant, without any text and without an audit event, and gives the one action.',
+  http: { method: 'POST', path: '/v1/policies/evaluate' },
+  permission: 'policy:read',
+  needs: 'policy',
+  input: {
+    type: 'object',
+    required: ['boundary'],
+    properties: { boundary: { enum: BOUNDARIES }, data_tags: dataTags, tenant_id: tenantId },
+  },
+  output: { type: 'object', required: ['action'], properties: { action: { enum: ACTIONS } } },
+  example: { boundary: 'output', data_tags: ['personal.pii'] },
+  run(input, context) {
+    const data_tags = (input.data_tags ?? []).map((tag) => tag.toLowerCase());
+    const tenant_id = tenantOf(input, context);
+    return { action: evaluate(context.runtime.policy(), { boundary: input.boundary, data_tags, tenant_id }) };
+  },
+});

@@ -1,0 +1,121 @@
+import { walk } from '../core/payload.ts';
+import { toCodePoints } from '../core/redact.ts';
+import type { Breach, Content, Crossing, JudgedFinding, ScanLimits, Verdict, ViolationType } from '../core/types.ts';
+import type { Ruling } from '../runtime/types.ts';
+
+/** A finding or a breach as the wire shows it. */
+export interface Violation {
+  readonly type: ViolationType;
+  readonly detector: string;
+  readonly severity: JudgedFinding['severity'];
+  readonly match?: string;
+  readonly rule_id?: string;
+  readonly tag?: string;
+  readonly start?: number;
+  readonly end?: number;
+  readonly path?: string;
+  readonly rule?: string;
+  readonly reason?: string;
+}
+
+/** What every check answers with; each operation adds the changed content under its own name. */
+export interface VerdictReply {
+  readonly decision: Verdict['decision'];
+  readonly action: Verdict['action'];
+  readonly rule: string;
+  readonly reason: string;
+  readonly event_id: string;
+  readonly violations: Violation[];
+  readonly scan_duration_ms: number;
+  readonly coverage: 'full' | 'partial';
+  readonly coverage_reason?: string;
+  readonly coverage_bytes?: number;
+  readonly fallback_used?: true;
+  readonly fault?: true;
+}
+
+/**
+ * The wire's shape of a ruling. With `matches` the violations hold what was matched, cut out of the crossing
+ * here and nowhere else; only input scans, whose sender wrote the text, ask for it.
+ */
+export function replyOf(ruling: Ruling, crossing: Crossing, limits: ScanLimits, matches: boolean): VerdictReply {
+  const { verdict, event_id, scan_duration_ms } = ruling;
+  return {
+    decision: verdict.decision,
+    action: verdict.action,
+    rule: verdict.rule,
+    reason: verdict.reason,
+    event_id,
+    violations: violationsOf(verdict, crossing.content, limits, matches),
+    scan_duration_ms,
+    ...coverageOf(verdict),
+    ...(verdict.fallback_used && { fallback_used: true }),
+    ...(verdict.fault && { fault: true }),
+  };
+}
+
+/** The content to use instead, if there is one: the changed one, or a rule's own text on a block. */
+export function changedContent(verdict: Verdict): Content | null {
+  return verdict.decision === 'modify' || verdict.fallback_used ? verdict.content : null;
+}
+
+function coverageOf({ coverage }: Verdict): Pick<VerdictReply, 'coverage' | 'coverage_reason' | 'coverage_bytes'> {
+  if (coverage.status === 'full') return { coverage: 'full' };
+  return { coverage: 'partial', coverage_reason: coverage.reason, coverage_bytes: coverage.bytes };
+}
+
+
+
+function violationsOf(verdict: Verdict, content: Content, limits: ScanLimits, matches: boolean): Violation[] {
+  const { findings, breaches } = verdict;
+  if (findings.length === 0) return breaches.map(brokenPromise);
+  const texts = textsOf(content, limits);
+  const byLeaf = Map.groupBy(findings, (finding) => finding.leaf);
+  const shown = new Map<JudgedFinding, Violation>();
+  for (const [leaf, inLeaf] of byLeaf) {
+    const text = texts[leaf] ?? '';
+    const points = toCodePoints(text, inLeaf.flatMap((finding) => [finding.start, finding.end]));
+    inLeaf.forEach((finding, at) => {
+      shown.set(finding, seen(finding, text, points[2 * at] ?? 0, points[2 * at + 1] ?? 0, matches));
+    });
+  }
+  return [...findings.map((finding) => shown.get(finding) as Violation), ...breaches.map(brokenPromise)];
+}
+
+function seen(finding: JudgedFinding, text: string, start: number, end: number, matches: boolean): Violation {
+  return {
+    type: finding.type,
+    detector: finding.detector,
+    severity: finding.severity,
+    ...(matches && { match: text.slice(finding.start, finding.end) }),
+    rule_id: finding.rule_id,
+    tag: finding.tags[0],
+    start,
+    end,
+    ...(finding.path !== null && { path: finding.path }),
+  };
+}
+
+/** Who noticed, where it was no detector. */
+const WATCHERS: Partial<Record<ViolationType, string>> = {
+  contract_violation: 'tool_contract',
+  identity_violation: 'agent_identity',
+  flow_violation: 'session_flow',
+  coverage_exceeded: 'scan_limits',
+};
+
+function brokenPromise(breach: Breach): Violation {
+  return {
+    type: breach.type,
+    detector: WATCHERS[breach.type] ?? 'policy',
+    severity: breach.severity,
+    rule: breach.rule,
+    ...(breach.path !== null && { path: breach.path }),
+    reason: breach.reason,
+  };
+}
+
+/** The leaves' texts in the order in which findings count them. */
+function textsOf(content: Content, limits: ScanLimits): readonly string[] {
+  return content.kind === 'text' ? [content.text] : walk(content.value, limits).leaves.map((leaf) => leaf.text);
+}

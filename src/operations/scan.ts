@@ -1,0 +1,89 @@
+import type { Static } from 'typebox';
+import type { Content, Crossing, Json } from '../core/types.ts';
+import { check, valueOf } from './check.ts';
+import { type Context, operation } from './operation.ts';
+import { agentId, checkContext, tenantId, verdictProperties, verdictRequired } from './shapes.ts';
+import { named, subjectOf } from './subject.ts';
+
+/** What every scan and the guard may be told of whom the text concerns. */
+export const aboutText = { agent_id: agentId, tenant_id: tenantId, context: checkContext } as const;
+
+type AboutText = Static<{ readonly type: 'object'; readonly properties: typeof aboutText }>;
+
+/** A crossing of `input` or `output`. */
+export function textCrossing(
+  boundary: 'input' | 'output',
+  content: Content,
+  input: AboutText,
+  context: Context,
+): Crossing {
+  const { tenant_id, agent_id } = subjectOf(input, context);
+  return {
+    boundary,
+    phase: null,
+    content,
+    tenant_id,
+    agent_id,
+    session_id: named(input.context?.session_id),
+    source_agent_id: null,
+    destination_agent_id: null,
+    tool: named(input.context?.tool),
+    declared_tags: [],
+    now_ms: context.runtime.now_ms(),
+  };
+}
+
+export const scanInput = operation({
+  name: 'scan_input',
+  summary: 'Scan agent input',
+  description:
+    'Looks at a text that is about to enter an agent and decides by the `input` rules. A blocked text is still a 200: read `decision`.',
+  http: { method: 'POST', path: '/v1/scan/input' },
+  permission: 'check',
+  needs: 'policy',
+  input: { type: 'object', required: ['text'], properties: { text: { type: 'string' }, ...aboutText } },
+  output: {
+    type: 'object',
+    required: verdictRequired,
+    properties: {
+      ...verdictProperties,
+      modified_text: { type: 'string', description: 'The text to use instead; only when it was changed.' },
+    },
+  },
+  example: { text: 'Use key sk-ABCDEF1234567890', agent_id: 'support-bot' },
+  async run(input, context) {
+    const crossing = textCrossing('input', { kind: 'text', text: input.text }, input, context);
+    const { reply, changed } = await check({ crossing, endpoint: 'scan_input', matches: true }, context);
+    return changed?.kind === 'text' ? { ...reply, modified_text: changed.text } : reply;
+  },
+});
+
+export const scanStructured = operation({
+  name: 'scan_structured',
+  summary: 'Scan a JSON value',
+  description:
+    'Looks at every string, key and number of any JSON value, and at JSON inside its strings, and decides by the `input` rules. Each violation says where, as a JSON path.',
+  http: { method: 'POST', path: '/v1/scan/structured' },
+  permission: 'check',
+  needs: 'policy',
+  input: {
+    type: 'object',
+    required: ['payload'],
+    properties: { payload: { description: 'Any JSON value.' }, ...aboutText },
+  },
+  output: {
+    type: 'object',
+    required: verdictRequired,
+    properties: {
+      ...verdictProperties,
+      modified_payload: { description: 'The value to use instead; only when it was changed.' },
+    },
+  },
+  example: { payload: { user: { email: 'jane.doe@corp.test' } }, agent_id: 'support-bot' },
+  async run(input, context) {
+    const content: Content = { kind: 'json', value: input.payload as Json };
+    const crossing = textCrossing('input', content, input, context);
+    const { reply, changed } = await check({ crossing, endpoint: 'scan_structured', matches: true }, context);
+    return changed === null ? reply : { ...reply, modified_payload: valueOf(changed) };
+  },
+});

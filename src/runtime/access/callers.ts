@@ -1,0 +1,53 @@
+import { type Caller, PERMISSIONS, PERSON_PERMISSIONS, type Permission } from '../types.ts';
+
+/** What those may do who are trusted to check and to read their own results. */
+const CHECKING: readonly Permission[] = ['check', 'policy:read', 'audit:read_own', 'metrics:read'];
+
+/** An API key or a signed token that names no permissions. */
+export const DEFAULT_PERMISSIONS: readonly Permission[] = ['check', 'policy:read', 'audit:read_own'];
+
+/** Whoever calls from this machine without a credential. */
+export const LOOPBACK: Caller = {
+  id: 'loopback',
+  kind: 'anonymous',
+  permissions: CHECKING,
+  tenants: '*',
+  agents: '*',
+};
+
+/** For routes that are open to everyone: who calls there is not looked at. */
+export const NOBODY: Caller = {
+  id: 'anonymous',
+  kind: 'anonymous',
+  permissions: [],
+  tenants: [],
+  agents: [],
+};
+
+/** The bearer of the agent token. */
+export const AGENT_TOKEN: Caller = {
+  id: 'agent-token',
+  kind: 'agent',
+  permissions: CHECKING,
+  tenants: '*',
+  agents: '*',
+};
+
+/**
+ * A person: the bearer of the operator token, or the peer of the Unix socket, whose file mode proves it.
+ * `id` is `operator` or `cli:<user of the operating system>`.
+ */
+export function person(id: string): Caller {
+  return { id, kind: 'person', permissions: PERMISSIONS, tenants: '*', agents: '*' };
+}
+
+/** An agent's credential. What needs a person is never in it, whatever was asked for. */
+export function agent(
+  id: string,
+  asked: readonly string[],
+  tenants: Caller['tenants'],
+  agents: Caller['agents'],
+): Caller {
+  const permissions = PERMISSIONS.filter((one) => asked.includes(one) && !PERSON_PERMISSIONS.includes(one));
+  return { id, kind: 'agent', permissions, tenants, agents };
+}

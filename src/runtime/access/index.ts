@@ -1,0 +1,147 @@
+import { timingSafeEqual } from 'node:crypto';
+import { statSync } from 'node:fs';
+import type { Caller } from '../types.ts';
+import { AGENT_TOKEN, agent, DEFAULT_PERMISSIONS, LOOPBACK, person } from './callers.ts';
+import { looksSigned, verifierOf } from './jwt.ts';
+import { isLoopbackHost, localityOf, type Peer } from './peer.ts';
+import type { ApiKey, AuthSettings } from './settings.ts';
+import { readToken, type TokenKind, tokenHash, tokenPath } from './tokens.ts';
+
+/** What decides who calls. */
+export interface AccessSettings {
+  readonly auth: AuthSettings;
+  /** The bind host. */
+  readonly host: string;
+  readonly cors_origins: readonly string[];
+  readonly state_dir: string;
+  readonly now_ms: () => number;
+}
+
+/** Why nobody was recognised, as a sentence for the caller. `unavailable`: our keys are, not the credential. */
+export interface Denied {
+  readonly denied: 'unauthenticated' | 'unavailable';
+  readonly reason: string;
+}
+
+/** Who calls. At once, but for signed tokens. Never throws or rejects. */
+export type Authenticate = (peer: Peer) => Caller | Denied | Promise<Caller | Denied>;
+
+/** Whether the service must make an agent token: others than this machine's programs call, and no key is there. */
+export function needsAgentToken(settings: { auth: AuthSettings; host: string }): boolean {
+  return !isConfigured(settings.auth) && (settings.auth.required || !isLoopbackHost(settings.host));
+}
+
+/** Opens the road by which every request's caller is told. Reads token files when they are first needed. */
+export function openAccess(settings: AccessSettings): Authenticate {
+  const { auth, now_ms } = settings;
+  const isLocal = localityOf({ ...settings, trusted_proxies: auth.trusted_proxies });
+  const keyOf = keysOf(auth.api_keys, now_ms);
+  const verify = auth.jwt === null ? null : verifierOf(auth.jwt, now_ms);
+  const operator = tokenFile(settings.state_dir, 'operator', now_ms);
+  const agentToken = isConfigured(auth) ? null : tokenFile(settings.state_dir, 'agent', now_ms);
+
+  function known(credential: string): Caller | Denied | Promise<Caller | Denied> {
+    if (operator(credential)) return OPERATOR;
+    if (agentToken?.(credential)) return AGENT_TOKEN;
+    const caller = keyOf(credential);
+    if (caller !== null) return caller;
+    if (verify === null || !looksSigned(credential)) return WRONG;
+    return verify(credential).then(
+      (signed) => signed ?? WRONG,
+      () => KEYS_UNAVAILABLE,
+    );
+  }
+
+  return (peer) => {
+    const credential = credentialOf(peer.headers);
+    // A wrong credential is never taken for none: its sender believes to be someone.
+    if (credential !== null) return credential === '' ? WRONG : known(credential);
+    if (auth.required) return MISSING;
+    return isLocal(peer) ? LOOPBACK : MISSING;
+  };
+}
+
+const OPERATOR = person('operator');
+
+const WRONG: Denied = {
+  denied: 'unauthenticated',
+  reason: 'The credential is not known, or no longer valid.',
+};
+const MISSING: Denied = {
+  denied: 'unauthenticated',
+  reason: 'A credential is needed: send it as `Authorization: Bearer` or `x-service-key`.',
+};
+const KEYS_UNAVAILABLE: Denied = {
+  denied: 'unavailable',
+  reason: 'The keys that signed tokens are checked with cannot be read at the moment.',
+};
+
+function isConfigured(auth: AuthSettings): boolean {
+  return auth.api_keys.length > 0 || auth.jwt !== null;
+}
+
+/** `null`: none was sent. Empty: something was sent that is no credential of ours, as `Basic`. */
+function credentialOf(headers: Peer['headers']): string | null {
+  const key = headers['x-service-key'];
+  if (key !== undefined) return typeof key === 'string' ? key.trim() : '';
+  const { authorization } = headers;
+  if (authorization === undefined) return null;
+  if (typeof authorization !== 'string') return '';
+  return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
+}
+
+/** Looks a key up by its hash: what the time of the look-up tells is the hash of a guess, which is no secret. */
+function keysOf(keys: readonly ApiKey[], now_ms: () => number): (credential: string) => Caller | null {
+  const table = new Map<string, { caller: Caller; expires_ms: number }>();
+  for (const key of keys) {
+    const permissions = key.permissions ?? DEFAULT_PERMISSIONS;
+    const caller = agent(`key:${key.id}`, permissions, key.tenants ?? '*', key.agents ?? '*');
+    // A date that cannot be read is in the past: `NaN` is no later moment.
+    const expires_ms = key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
+    table.set(key.sha256.toLowerCase(), { caller, expires_ms });
+  }
+  return (credential) => {
+    if (table.size === 0) return null;
+    const entry = table.get(tokenHash(credential));
+    return entry !== undefined && now_ms() < entry.expires_ms ? entry.caller : null;
+  };
+}
+
+const REREAD_AFTER_MS = 1_000;
+
+/** Compares with a token file, in constant time, and follows its rotation within a second. */
+function tokenFile(
+  state_dir: string,
+  kind: TokenKind,
+  now_ms: () => number,
+): (credential: string) => boolean {
+  let looked_ms = Number.NEGATIVE_INFINITY;
+  let version = '';
+  let hash: Buffer | null = null;
+  function refresh(): void {
+    const current = versionOf(tokenPath(state_dir, kind));
+    if (current === version) return;
+    const token = readToken(state_dir, kind);
+    hash = token === null ? null : Buffer.from(tokenHash(token), 'hex');
+    version = current;
+  }
+  return (credential) => {
+    if (!credential.startsWith(`svc_${kind}_`)) return false;
+    const now = now_ms();
+    if (Math.abs(now - looked_ms) >= REREAD_AFTER_MS) {
+      refresh();
+      looked_ms = now;
+    }
+    return hash !== null && timingSafeEqual(hash, Buffer.from(tokenHash(credential), 'hex'));
+  };
+}
+
+/** Tells one content of a file from the next; empty where there is none to read. */
+function versionOf(path: string): string {
+  try {
+    const { ino, mtimeNs, size } = statSync(path, { bigint: true });
+    return `${ino}:${mtimeNs}:${size}`;
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,130 @@
+import { createPublicKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
+import type { Caller } from '../types.ts';
+import { agent, DEFAULT_PERMISSIONS } from './callers.ts';
+import type { JwtSettings } from './settings.ts';
+
+/** Asymmetric ones only: with HMAC whoever can check a token can also make one. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+const TOKEN_CHARS_MAX = 16_384;
+const NAMES_MAX = 100;
+
+/** Whether a credential has the three parts of a signed token. */
+export function looksSigned(credential: string): boolean {
+  return credential.length <= TOKEN_CHARS_MAX && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential);
+}
+
+/**
+ * Checks signed tokens: signature, algorithm, issuer, audience, expiry (which must be there). Gives the caller
+ * that the claims describe, or `null` for every way in which a token is not good. Rejects when the keys cannot
+ * be read, so that an outage is not told as a wrong token.
+ */
+export function verifierOf(
+  settings: JwtSettings,
+  now_ms: () => number,
+): (token: string) => Promise<Caller | null> {
+  let opened: Promise<Verify> | null = null;
+  return async (token) => {
+    opened ??= open(settings);
+    const verify = await opened.catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    const claims = await verify(token, new Date(now_ms()));
+    return claims === null ? null : callerOf(claims, settings);
+  };
+}
+
+type Verify = (token: string, currentDate: Date) => Promise<JWTPayload | null>;
+
+/** The library is imported by the first token, not by the start. */
+async function open(settings: JwtSettings): Promise<Verify> {
+  const jose = await import('jose');
+  const key = await keysOf(settings, jose);
+  const algorithms = (settings.algorithms ?? ALGORITHMS).filter((name) => ALGORITHMS.includes(name));
+  const options: JWTVerifyOptions = {
+    issuer: settings.issuer,
+    audience: [settings.audience].flat() as string[],
+    algorithms,
+    clockTolerance: settings.clock_tolerance_seconds ?? 30,
+    requiredClaims: ['exp'],
+  };
+  return async (token, currentDate) => {
+    try {
+      return (await jose.jwtVerify(token, key, { ...options, currentDate })).payload;
+    } catch (error) {
+      if (isOutage(error, jose)) throw error;
+      return null;
+    }
+  };
+}
+
+async function keysOf(settings: JwtSettings, jose: typeof import('jose')): Promise<JWTVerifyGetKey> {
+  if (settings.jwks_url !== undefined) {
+    return jose.createRemoteJWKSet(new URL(settings.jwks_url), {
+      timeoutDuration: 5_000,
+      cooldownDuration: 30_000,
+    });
+  }
+  if (settings.jwks_file !== undefined) {
+    return jose.createLocalJWKSet(JSON.parse(await readFile(settings.jwks_file, 'utf8')));
+  }
+  const key = createPublicKey(await readFile(settings.public_key_file ?? '', 'utf8'));
+  return async () => key;
+}
+
+/** The key set could not be fetched; everything else says something about the token. */
+function isOutage(error: unknown, jose: typeof import('jose')): boolean {
+  if (!(error instanceof jose.errors.JOSEError)) return true;
+  return error instanceof jose.errors.JWKSTimeout || error.code === 'ERR_JOSE_GENERIC';
+}
+
+/** A token without a subject names nobody, and the audit trail needs a name. */
+function callerOf(claims: JWTPayload, settings: JwtSettings): Caller | null {
+  const names = settings.claims ?? {};
+  const subject = claims.sub;
+  if (typeof subject !== 'string' || !/^[^\p{Cc}\p{Cs}]{1,200}$/u.test(subject)) return null;
+  const tenants = listed(claimOf(claims, names.tenants ?? 'tenant_id'));
+  const agents = listed(claimOf(claims, names.agents ?? 'agent_id'));
+  const granted = claimOf(claims, names.permissions ?? 'permissions');
+  const permissions = listed(typeof granted === 'string' ? granted.split(' ') : granted);
+  if (tenants === null || agents === null || permissions === null) return null;
+  return agent(
+    `jwt:${subject}`,
+    permissions === 'absent' ? DEFAULT_PERMISSIONS : permissions,
+    tenants === 'absent' ? '*' : tenants,
+    agents === 'absent' ? '*' : agents,
+  );
+}
+
+function claimOf(claims: JWTPayload, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Record<string, unknown>)[part];
+  }
+  return value;
+}
+
+/** `null`: the claim is there but cannot be read, which must not widen what the bearer may name. */
+function listed(claim: unknown): readonly string[] | 'absent' | null {
+  if (claim === undefined) return 'absent';
+  if (typeof claim === 'string') return [claim];
+  if (!Array.isArray(claim) || claim.length > NAMES_MAX) return null;
+  return claim.every((name) => typeof name === 'string') ? claim : null;
+}

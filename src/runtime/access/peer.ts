@@ -1,0 +1,132 @@
+import { BlockList, isIP } from 'node:net';
+
+/** What a transport knows of the other side before it reads the body. Header names are in lower case. */
+export interface Peer {
+  /** The socket's address; `undefined` when it is gone already. */
+  readonly address: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** What makes a request local. */
+export interface Locality {
+  /** The configured bind host: a `Host` header of that name is ours too. */
+  readonly host: string;
+  readonly cors_origins: readonly string[];
+  readonly trusted_proxies: readonly string[];
+}
+
+/**
+ * Whether a request comes from this machine and was meant for it. A socket on loopback does not suffice: behind
+ * a proxy every socket is (forwarding headers), and a web page in the user's browser can send one (`Origin`),
+ * under its own name if it answers its DNS queries so (`Host`).
+ */
+export function localityOf(settings: Locality): (peer: Peer) => boolean {
+  const proxies = blockList(settings.trusted_proxies);
+  const origins = new Set(
+    settings.cors_origins.filter((origin) => origin !== '*').map((one) => one.toLowerCase()),
+  );
+  return ({ address, headers }) => {
+    if (address === undefined) return false;
+    const clients = isForwarded(headers) ? clientsBehind(address, headers, proxies) : [address];
+    if (clients.length === 0 || !clients.every(isLoopback)) return false;
+    return isOurHost(headers.host, settings.host) && isOurOrigin(headers.origin, origins);
+  };
+}
+
+/** Any header by which a proxy says that it stands between. */
+const FORWARDING = new Set([
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-original-host',
+  'x-azure-clientip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'fastly-client-ip',
+]);
+
+function isForwarded(headers: Peer['headers']): boolean {
+  for (const name in headers) {
+    if (FORWARDING.has(name) || name.startsWith('x-forwarded-')) return true;
+  }
+  return false;
+}
+
+/**
+ * Whom a proxy of ours says that it stands for; empty where that cannot be told. Each header by itself must say
+ * so: a proxy that writes one of them lets another pass as the client sent it.
+ */
+function clientsBehind(proxy: string, headers: Peer['headers'], proxies: BlockList): readonly string[] {
+  if (!isListed(proxies, proxy)) return [];
+  return chains(headers).map((chain) => {
+    const stranger = chain.findLast((address) => isIP(address) === 0 || !isListed(proxies, address));
+    return stranger ?? chain[0] ?? '';
+  });
+}
+
+function chains(headers: Peer['headers']): string[][] {
+  const [standard, common, single] = ['forwarded', 'x-forwarded-for', 'x-real-ip'].map((name) =>
+    headers[name] === undefined ? null : [headers[name]].flat().join(',').split(','),
+  );
+  const named = standard?.map((part) => /(?:^|;)\s*for=("?)([^";]*)\1/i.exec(part)?.[2] ?? '');
+  return [named, common, single].filter((chain) => chain != null).map((chain) => chain.map(bare));
+}
+
+/** `[::1]:80`, `1.2.3.4:80` and `"::1"` without port and brackets. */
+function bare(address: string): string {
+  const trimmed = address.trim();
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed);
+  if (bracketed) return bracketed[1] ?? '';
+  return /^[\d.]+:\d+$/.test(trimmed) ? trimmed.slice(0, trimmed.indexOf(':')) : trimmed;
+}
+
+/** 127.0.0.0/8, `::1`, and the former written as IPv6. */
+export function isLoopback(address: string): boolean {
+  return address === '127.0.0.1' || address === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/i.test(address);
+}
+
+/** Whether a bind host can be reached from this machine only. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[|\]$/g, '');
+  return name === 'localhost' || name.endsWith('.localhost') || isLoopback(name);
+}
+
+function isOurHost(header: string | string[] | undefined, configured: string): boolean {
+  if (typeof header !== 'string') return false;
+  const host = hostName(header);
+  return host === configured.toLowerCase() || isLoopbackHost(host);
+}
+
+function isOurOrigin(header: string | string[] | undefined, origins: ReadonlySet<string>): boolean {
+  if (header === undefined) return true;
+  if (typeof header !== 'string') return false;
+  const origin = header.toLowerCase();
+  const host = /^https?:\/\/(.*)$/.exec(origin)?.[1];
+  return origins.has(origin) || (host !== undefined && isLoopbackHost(hostName(host)));
+}
+
+/** The name in `name:port`, lower case, an IPv6 address without its brackets; anything else as it is. */
+function hostName(authority: string): string {
+  const match = /^(?:\[([\da-f:.]+)\]|([^:@/\\?#\s]+))(?::\d{1,5})?$/i.exec(authority);
+  return (match?.[1] ?? match?.[2] ?? authority).toLowerCase();
+}
+
+function blockList(entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+function isListed(list: BlockList, address: string): boolean {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  const plain = mapped ?? address;
+  return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+}

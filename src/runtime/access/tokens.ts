@@ -1,0 +1,113 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * The credentials that the service makes itself. `operator`: a person, who decides and changes. `agent`: whoever
+ * calls from elsewhere, where no other authentication is configured.
+ */
+export type TokenKind = 'operator' | 'agent';
+
+const TOKEN = /^svc_(?:operator|agent|key)_[A-Za-z0-9_-]{43}$/;
+
+/** Where a token of this kind lies in a state folder. */
+export function tokenPath(state_dir: string, kind: TokenKind): string {
+  return join(state_dir, `${kind}-token`);
+}
+
+/** The token in the state folder, or `null` when there is none or the file holds something else. */
+export function readToken(state_dir: string, kind: TokenKind): string | null {
+  try {
+    const token = readFileSync(tokenPath(state_dir, kind), 'utf8').trim();
+    return TOKEN.test(token) && token.startsWith(`svc_${kind}_`) ? token : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The token in the state folder; the first call makes it (mode 0600). Two starts at once agree on one. */
+export function ensureToken(state_dir: string, kind: TokenKind): { token: string; created: boolean } {
+  const present = readToken(state_dir, kind);
+  if (present !== null) {
+    keepPrivate(tokenPath(state_dir, kind));
+    return { token: present, created: false };
+  }
+  const token = newToken(kind);
+  const created = write(state_dir, kind, token, 'keep');
+  return { token: created ? token : (readToken(state_dir, kind) ?? token), created };
+}
+
+/** Replaces the token. The old one is refused from the next second on, without a restart. */
+export function rotateToken(state_dir: string, kind: TokenKind): string {
+  const token = newToken(kind);
+  write(state_dir, kind, token, 'replace');
+  return token;
+}
+
+/** A new API key, to be shown once, and what the configuration holds of it. */
+export function newApiKey(id: string): { key: string; entry: { id: string; sha256: string } } {
+  const key = newToken('key');
+  return { key, entry: { id, sha256: tokenHash(key) } };
+}
+
+/** 64 hex digits. The keys hold 256 random bits, so a plain hash cannot be guessed backwards. */
+export function tokenHash(token: string): string {
+  return createHash('sha256').update(token, 'utf8').digest('hex');
+}
+
+function newToken(kind: TokenKind | 'key'): string {
+  return `svc_${kind}_${randomBytes(32).toString('base64url')}`;
+}
+
+/** Writes beside, syncs, then moves into place. `keep` leaves a file that came first and says `false`. */
+function write(state_dir: string, kind: TokenKind, token: string, mode: 'keep' | 'replace'): boolean {
+  mkdirSync(state_dir, { recursive: true, mode: 0o700 });
+  const path = tokenPath(state_dir, kind);
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
+  try {
+    const file = openSync(temporary, 'wx', 0o600);
+    writeSync(file, `${token}\n`);
+    fsyncSync(file);
+    closeSync(file);
+    if (mode === 'keep' && readToken(state_dir, kind) === null) rmSync(path, { force: true });
+    if (mode === 'keep') linkSync(temporary, path);
+    else renameSync(temporary, path);
+    syncFolder(state_dir);
+    return true;
+  } catch (error) {
+    if (mode === 'keep' && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** A copy or a restore may have widened the mode; some file systems know no modes, so that trying is all. */
+function keepPrivate(path: string): void {
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  } catch {
+    // The token still works; the folder around it is 0700.
+  }
+}
