@@ -68,6 +68,12 @@ export interface Ports {
   readonly new_event_id: () => string;
   /** Resolves when the event is durable. A rejection becomes a block. */
   readonly record: (event: AuditEvent) => Promise<void>;
+  /** Which redacted texts stand in the audit trail, visibly; without it, none. */
+  readonly logged?: { readonly inputs: boolean; readonly outputs: boolean };
+  /** Told of every ruling, and the seconds that `judge` took. Must not throw. */
+  readonly observe?: (ruling: Ruling, crossing: Crossing, endpoint: Endpoint, scan_seconds: number) => void;
+  /** Told why an event could not be recorded, for the log of the service. Must not throw. */
+  readonly unrecorded?: (fault: unknown) => void;
 }
 
 /** Filters of an audit query; all are joined with AND. Times are ISO 8601 or durations, see `query`. */

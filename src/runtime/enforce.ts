@@ -1,0 +1,66 @@
+import { judge } from '../core/decide.ts';
+import type { Crossing, Verdict } from '../core/types.ts';
+import { auditEvent, type LoggedTexts } from './record.ts';
+import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
+
+const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
+
+/**
+ * The road to a verdict: judge, then write down. Gives the ruling when its event is durable, and never
+ * before. Never rejects: a ruling that cannot be recorded is a block.
+ */
+export async function enforce(
+  crossing: Crossing,
+  caller: Caller,
+  endpoint: Endpoint,
+  ports: Ports,
+): Promise<Ruling> {
+  const event_id = ports.new_event_id();
+  const before_ms = performance.now();
+  const judged = judge(crossing, ports.policy);
+  const scan_ms = performance.now() - before_ms;
+  const verdict = await recorded(judged, event_id, crossing, caller, endpoint, ports);
+  const ruling: Ruling = { verdict, event_id, scan_duration_ms: Math.round(scan_ms) };
+  ports.observe?.(ruling, crossing, endpoint, scan_ms / 1_000);
+  return ruling;
+}
+
+/** The one catch around recording: what is not written down is not given. */
+async function recorded(
+  verdict: Verdict,
+  event_id: string,
+  crossing: Crossing,
+  caller: Caller,
+  endpoint: Endpoint,
+  ports: Ports,
+): Promise<Verdict> {
+  try {
+    const logged = ports.logged ?? NO_TEXTS;
+    const typed_redaction = ports.policy.redaction.typed;
+    await ports.record(auditEvent({ event_id, crossing, verdict, caller, endpoint, logged, typed_redaction }));
+    return verdict;
+  } catch (fault) {
+    ports.unrecorded?.(fault);
+    return unrecordable(verdict);
+  }
+}
+
+/** A block that holds nothing of what was found: without a record, nothing about the text is told. */
+function unrecordable(verdict: Verdict): Verdict {
+  return {
+    decision: 'block',
+    action: 'block',
+    rule: 'fault.audit',
+    reason: 'The decision could not be written to the audit journal, so it is not given.',
+    findings: [],
+    breaches: [],
+    data_tags: [],
+    content: null,
+    stripped_fields: [],
+    fallback_used: false,
+    coverage: verdict.coverage,
+    monitored: [],
+    policy_hash: verdict.policy_hash,
+    fault: true,
+  };
+}

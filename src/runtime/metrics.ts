@@ -1,0 +1,130 @@
+import type { AggregatorRegistry, MetricObject, Registry } from 'prom-client';
+import { VIOLATION_TYPES } from '../core/types.ts';
+import type { Endpoint, Ruling } from './types.ts';
+
+/** The counts of one process. Adding to them must cost nothing beside a check; a library reads them later. */
+export interface Metrics {
+  readonly count: (ruling: Ruling, endpoint: Endpoint, scan_seconds: number) => void;
+  /** Everything counted here and the standard metrics of the process, as plain JSON that can be summed. */
+  readonly snapshot: () => Promise<MetricsSnapshot>;
+}
+
+/** The metrics of one process as the library writes them in JSON. */
+export type MetricsSnapshot = readonly MetricObject[];
+
+const ENDPOINTS = [
+  'scan_input',
+  'scan_structured',
+  'scan_file',
+  'guard_output',
+  'intercept_tool',
+  'intercept_agent_message',
+] as const satisfies readonly Endpoint[];
+const DECISIONS = ['allow', 'block', 'modify'] as const;
+
+/** Upper bounds in seconds: from a short clean text to the largest one that is accepted. */
+const BUCKETS_SECONDS = [
+  0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
+] as const;
+
+/** Opens the counts of one process. `version` and `mode` become labels of `service_build_info`. */
+export function openMetrics(about: { readonly version: string; readonly mode: string }): Metrics {
+  const requests = new Map(
+    ENDPOINTS.map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }] as const),
+  );
+  const violations = new Map<string, number>(VIOLATION_TYPES.map((type) => [type, 0]));
+  const buckets = new Float64Array(BUCKETS_SECONDS.length + 1);
+  const scans = { sum: 0, count: 0 };
+  let standard: Promise<Registry> | null = null;
+
+  return {
+    count: ({ verdict }, endpoint, scan_seconds) => {
+      const row = requests.get(endpoint);
+      if (row !== undefined) row[verdict.decision] += 1;
+      for (const { type } of verdict.findings) violations.set(type, (violations.get(type) ?? 0) + 1);
+      for (const { type } of verdict.breaches) violations.set(type, (violations.get(type) ?? 0) + 1);
+      let bucket = 0;
+      while (bucket < BUCKETS_SECONDS.length && scan_seconds > BUCKETS_SECONDS[bucket]!) bucket += 1;
+      buckets[bucket]! += 1;
+      scans.sum += scan_seconds;
+      scans.count += 1;
+    },
+    snapshot: async () => {
+      standard ??= standardMetrics();
+      const registry = await standard;
+      return [
+        requestsMetric(requests),
+        violationsMetric(violations),
+        durationsMetric(buckets, scans),
+        buildMetric(about),
+        ...(await registry.getMetricsAsJSON()),
+      ];
+    },
+  };
+}
+
+/** Sums what the processes counted, and writes it in the Prometheus text format 0.0.4. */
+export async function metricsText(snapshots: readonly MetricsSnapshot[]): Promise<string> {
+  const { AggregatorRegistry } = await library();
+  const summed: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | Registry =
+    AggregatorRegistry.aggregate(snapshots.map((each) => [...each]));
+  return summed.metrics();
+}
+
+/** Loaded when metrics are first asked for: no start and no check needs it. */
+async function library(): Promise<typeof import('prom-client')> {
+  const loaded = await import('prom-client');
+  return loaded.default ?? loaded;
+}
+
+async function standardMetrics(): Promise<Registry> {
+  const { collectDefaultMetrics, Registry } = await library();
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+type Value = { value: number; labels: Record<string, string | number>; metricName?: string };
+
+function requestsMetric(requests: ReadonlyMap<Endpoint, Record<string, number>>): MetricObject {
+  const values = [...requests].flatMap(([endpoint, row]) =>
+    DECISIONS.map((decision) => ({ value: row[decision] ?? 0, labels: { endpoint, decision } })),
+  );
+  return counter('service_requests_total', 'Checks that were answered, by endpoint and decision.', values);
+}
+
+function violationsMetric(violations: ReadonlyMap<string, number>): MetricObject {
+  const values = [...violations].map(([type, value]) => ({ value, labels: { type } }));
+  return counter('service_violations_total', 'Violations that checks found, by type.', values);
+}
+
+function durationsMetric(counts: Float64Array, scans: { sum: number; count: number }): MetricObject {
+  const name = 'service_scan_duration_seconds';
+  let below = 0;
+  const values: Value[] = [...BUCKETS_SECONDS, '+Inf'].map((le, at) => {
+    below += counts[at]!;
+    return { value: below, labels: { le }, metricName: `${name}_bucket` };
+  });
+  values.push({ value: scans.sum, labels: {}, metricName: `${name}_sum` });
+  values.push({ value: scans.count, labels: {}, metricName: `${name}_count` });
+  return metric(name, 'Time that looking at one text took.', 'histogram', values, 'sum');
+}
+
+function buildMetric(about: { version: string; mode: string }): MetricObject {
+  const values = [{ value: 1, labels: { version: about.version, mode: about.mode } }];
+  return metric('service_build_info', 'Always 1; the labels say what runs.', 'gauge', values, 'first');
+}
+
+function counter(name: string, help: string, values: Value[]): MetricObject {
+  return metric(name, help, 'counter', values, 'sum');
+}
+
+function metric(
+  name: string,
+  help: string,
+  type: 'counter' | 'gauge' | 'histogram',
+  values: Value[],
+  aggregator: 'sum' | 'first',
+): MetricObject {
+  return { name, help, type: type as never, values: values as never, aggregator };
+}

@@ -1,0 +1,186 @@
+import { hash } from 'node:crypto';
+import { redact } from '../core/redact.ts';
+import type { Boundary, Content, Crossing, Json, Phase, Verdict } from '../core/types.ts';
+import type { AuditEvent, Caller, Endpoint } from './types.ts';
+
+/** Which redacted texts stand in the audit trail: `audit.log_inputs` and `audit.log_outputs`. */
+export interface LoggedTexts {
+  readonly inputs: boolean;
+  readonly outputs: boolean;
+}
+
+/** All that becomes one event. `typed_redaction` says how masks in a logged text look. */
+export interface Decided {
+  readonly event_id: string;
+  readonly crossing: Crossing;
+  readonly verdict: Verdict;
+  readonly caller: Caller;
+  readonly endpoint: Endpoint;
+  readonly logged: LoggedTexts;
+  readonly typed_redaction: boolean;
+}
+
+/** UTF-16 units of redacted text that one event holds at most. */
+const LOGGED_TEXT_MAX = 8_192;
+/** Names that one list in the metadata holds at most. */
+const LIST_MAX = 50;
+
+/**
+ * Writes down what was decided, never what the text was: in go a crossing and its verdict, out comes one line
+ * of the audit trail. Only where `logged` asks for it is a text added, with every finding masked.
+ */
+export function auditEvent(decided: Decided): AuditEvent {
+  const { crossing, verdict } = decided;
+  const unhashed: Hashed = {
+    event_id: decided.event_id,
+    boundary: crossing.boundary,
+    action: verdict.action,
+    policy_name: verdict.rule,
+    reason: verdict.reason,
+    data_tags: verdict.data_tags,
+    agent_id: crossing.agent_id,
+    tool_name: crossing.tool,
+    session_id: crossing.session_id,
+    source_agent_id: crossing.source_agent_id,
+    destination_agent_id: crossing.destination_agent_id,
+    metadata: metadataOf(decided),
+  };
+  return {
+    event_id: unhashed.event_id,
+    timestamp: isoTime(crossing.now_ms),
+    boundary: unhashed.boundary,
+    decision: verdict.decision,
+    action: unhashed.action,
+    policy_name: unhashed.policy_name,
+    reason: unhashed.reason,
+    data_tags: unhashed.data_tags,
+    tenant_id: crossing.tenant_id,
+    agent_id: unhashed.agent_id,
+    tool_name: unhashed.tool_name,
+    session_id: unhashed.session_id,
+    source_agent_id: unhashed.source_agent_id,
+    destination_agent_id: unhashed.destination_agent_id,
+    caller_id: decided.caller.id,
+    context_hash: contextHash(unhashed),
+    policy_hash: verdict.policy_hash,
+    coverage: verdict.coverage.status,
+    metadata: unhashed.metadata,
+  };
+}
+
+type Hashed = Pick<
+  AuditEvent,
+  | 'event_id'
+  | 'boundary'
+  | 'action'
+  | 'policy_name'
+  | 'reason'
+  | 'data_tags'
+  | 'agent_id'
+  | 'tool_name'
+  | 'session_id'
+  | 'source_agent_id'
+  | 'destination_agent_id'
+  | 'metadata'
+>;
+
+/**
+ * `sha256:` and the SHA-256, in hex, of twelve fields of an event as canonical JSON (RFC 8785): `action`,
+ * `agent_id`, `boundary`, `data_tags`, `destination_agent_id`, `event_id`, `metadata`, `policy_name`, `reason`,
+ * `session_id`, `source_agent_id`, `tool_name`.
+ */
+export function contextHash(event: Hashed): string {
+  // The names stand in the order that the canonical form asks for, so that writing it is all there is to do.
+  const canonical = JSON.stringify({
+    action: event.action,
+    agent_id: event.agent_id,
+    boundary: event.boundary,
+    data_tags: event.data_tags,
+    destination_agent_id: event.destination_agent_id,
+    event_id: event.event_id,
+    metadata: inOrder(event.metadata),
+    policy_name: event.policy_name,
+    reason: event.reason,
+    session_id: event.session_id,
+    source_agent_id: event.source_agent_id,
+    tool_name: event.tool_name,
+  });
+  return `sha256:${hash('sha256', canonical, 'hex')}`;
+}
+
+type Metadata = AuditEvent['metadata'];
+
+/** The same metadata with its names sorted by UTF-16 unit; itself where they already are, as ours are. */
+function inOrder(metadata: Metadata): Metadata {
+  let before = '';
+  for (const name in metadata) {
+    if (name < before) return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
+    before = name;
+  }
+  return metadata;
+}
+
+/** Names are added in sorted order. Paths and keys of a payload are left out: a caller wrote them. */
+function metadataOf(decided: Decided): Metadata {
+  const { crossing, verdict } = decided;
+  const metadata: Record<string, Json & Metadata[string]> = {};
+  if (verdict.breaches.length > 0) metadata.breaches = names(verdict.breaches, (each) => `${each.type}:${each.rule}`);
+  if (verdict.coverage.status === 'partial') {
+    metadata.coverage_bytes = verdict.coverage.bytes;
+    metadata.coverage_reason = verdict.coverage.reason;
+  }
+  if (verdict.findings.length > 0) metadata.detectors = names(verdict.findings, (each) => each.detector);
+  metadata.endpoint = decided.endpoint;
+  if (verdict.fallback_used) metadata.fallback_used = true;
+  if (verdict.fault) metadata.fault = true;
+  if (verdict.findings.length > 0) addFindings(metadata, verdict);
+  if (verdict.monitored.length > 0) metadata.monitored = names(verdict.monitored, (each) => `${each.rule}:${each.action}`);
+  if (crossing.phase !== null) metadata.phase = crossing.phase;
+  if (isLogged(crossing.boundary, crossing.phase, decided.logged)) addText(metadata, decided);
+  if (verdict.findings.length > 0) metadata.rule_ids = names(verdict.findings, (each) => each.rule_id);
+  if (verdict.stripped_fields.length > 0) metadata.stripped_fields = verdict.stripped_fields.length;
+  if (crossing.content.kind === 'text') metadata.text_bytes = Buffer.byteLength(crossing.content.text);
+  return metadata;
+}
+
+/** `findings`, how many there are, and `findings_<type>`, how many of each type. */
+function addFindings(metadata: Record<string, unknown>, verdict: Verdict): void {
+  const counts = new Map<string, number>();
+  for (const { type } of verdict.findings) counts.set(type, (counts.get(type) ?? 0) + 1);
+  metadata.findings = verdict.findings.length;
+  for (const type of [...counts.keys()].sort()) metadata[`findings_${type}`] = counts.get(type);
+}
+
+/** Each name once, sorted. */
+function names<Each>(list: readonly Each[], nameOf: (each: Each) => string): string[] {
+  return [...new Set(list.map(nameOf))].sort().slice(0, LIST_MAX);
+}
+
+function isLogged(boundary: Boundary, phase: Phase | null, logged: LoggedTexts): boolean {
+  return boundary === 'output' || phase === 'response' ? logged.outputs : logged.inputs;
+}
+
+/** What was not looked at, or not judged, is not known to be clean and stays out. */
+function addText(metadata: Record<string, unknown>, decided: Decided): void {
+  const { crossing, verdict } = decided;
+  if (verdict.fault || verdict.coverage.status === 'partial') return;
+  const text = textOf(redact(crossing.content, verdict.findings, decided.typed_redaction));
+  metadata.redacted_text = text.slice(0, LOGGED_TEXT_MAX).toWellFormed();
+  if (text.length > LOGGED_TEXT_MAX) metadata.redacted_text_truncated = true;
+}
+
+function textOf(content: Content): string {
+  return content.kind === 'text' ? content.text : JSON.stringify(content.value);
+}
+
+let last_ms = Number.NaN;
+let last_time = '';
+
+/** Many events fall into one millisecond, and writing a date costs more than all else here. */
+function isoTime(now_ms: number): string {
+  if (now_ms !== last_ms) {
+    last_time = new Date(now_ms).toISOString();
+    last_ms = now_ms;
+  }
+  return last_time;
+}
