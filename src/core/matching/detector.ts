@@ -1,6 +1,14 @@
 import type { Severity, Tag } from '../types.ts';
 
 /**
+ * How a detector knows. Where findings cover each other the stronger one stays:
+ * `cue`: by a word beside the value (`password = ...`); `shape`: by a form that the value alone has;
+ * `proof`: by a vendor's prefix, a checksum, or a structure that can be parsed.
+ */
+export const STRENGTHS = ['cue', 'shape', 'proof'] as const;
+export type Strength = (typeof STRENGTHS)[number];
+
+/**
  * A detector: one record that says what is looked for, how, and how we know that it works. Built-in ones
  * and those of plug-ins have the same shape; the folder's `index` is the list.
  */
@@ -11,6 +19,7 @@ export interface Detector {
   readonly detector: string;
   readonly tags: readonly [Tag, ...Tag[]];
   readonly severity: Severity;
+  readonly strength: Strength;
   /** One sentence, with the source of the fact where the shape is a vendor's. */
   readonly description: string;
   /**
@@ -18,10 +27,23 @@ export interface Detector {
    * are one automaton that walks the text once (see anchors.ts for the notation).
    */
   readonly anchors: readonly string[];
-  /** Bounded, tried at an anchor only. A group named `value` narrows the finding to that group. */
+  /**
+   * Where the anchor is in the middle of a match (the `@` of an address): the match begins as far before the
+   * anchor as units of `over` reach (a class in the anchors' notation), at most `units_max` of them.
+   */
+  readonly back?: { readonly over: string; readonly units_max: number };
+  /**
+   * Tried at an anchor only, there and nowhere else. Every repeat is bounded, and a failed try must be short.
+   * A group named `value` narrows the finding to that group.
+   */
   readonly pattern: RegExp;
-  /** A last look at what matched: checksum, range, entropy. Pure and linear. */
+  /** A last look at what matched (the group `value` where there is one). Pure and linear. */
   readonly validate?: (value: string) => boolean;
+  /**
+   * In JSON the word beside a value is its key. Where an anchor is in a key and `key` matches it, the whole
+   * value of that member (a string or a number) is checked with `validate` and found.
+   */
+  readonly member?: { readonly key: RegExp; readonly validate: (value: string) => boolean };
   /** The proof: texts in which it must find the part between `«` and `»`, and texts in which it must not. */
   readonly examples: { readonly hits: readonly string[]; readonly misses: readonly string[] };
 }

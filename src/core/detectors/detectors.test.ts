@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Detector } from '../matching/detector.ts';
+import { compileScanner, type Match, scan } from '../matching/scanner.ts';
+import { detectors } from './index.ts';
+
+const FOLDERS = ['personal', 'secrets'];
+
+/** The marked text without its marks, and where they were. */
+function unmark(marked: string): { text: string; spans: [number, number][] } {
+  const spans: [number, number][] = [];
+  let text = '';
+  for (const part of marked.split(/(?=[«»])|(?<=[«»])/)) {
+    if (part === '«') spans.push([text.length, text.length]);
+    else if (part === '»') spans.at(-1)![1] = text.length;
+    else text += part;
+  }
+  return { text, spans };
+}
+
+function spansOf(detector: Detector, text: string): [number, number][] {
+  const matches: Match[] = [];
+  scan(compileScanner([detector]), text, matches, 100);
+  return matches.map(({ start, end }) => [start, end]);
+}
+
+test('every detector finds its hits, exactly, and none of its misses', () => {
+  let hits = 0;
+  let misses = 0;
+  for (const detector of detectors) {
+    for (const marked of detector.examples.hits) {
+      const { text, spans } = unmark(marked);
+      assert.ok(spans.length > 0, `${detector.id}: a hit without marks`);
+      assert.deepEqual(spansOf(detector, text), spans, `${detector.id}: ${marked}`);
+      hits += 1;
+    }
+    for (const text of detector.examples.misses) {
+      assert.deepEqual(spansOf(detector, text), [], `${detector.id}: ${text}`);
+      misses += 1;
+    }
+  }
+  assert.ok(hits >= 2 * 40 && misses >= 100, `${hits} hits, ${misses} misses`);
+});
+
+test('every detector has an id of its own, a known tag family, at least one hit and one miss', () => {
+  assert.equal(new Set(detectors.map(({ id }) => id)).size, detectors.length);
+  for (const { id, tags, detector, examples, description } of detectors) {
+    assert.match(id, /^[a-z0-9]+\.[a-z0-9_]+$/);
+    assert.match(detector, /^[a-z][a-z_]*$/);
+    for (const tag of tags)
+      assert.match(tag, /^(?:secret\.credential|personal\.(?:pii|financial|phi))(?:\.[a-z0-9_]+)+$/);
+    assert.ok(examples.hits.length > 0 && examples.misses.length > 0, id);
+    assert.match(description, /[.]$/, id);
+  }
+});
+
+test('the list holds every file of the folders, in order', async () => {
+  const from_files: Detector[] = [];
+  let files = 0;
+  for (const folder of FOLDERS) {
+    for (const name of readdirSync(new URL(`${folder}/`, import.meta.url)).sort()) {
+      const module: Record<string, unknown> = await import(`./${folder}/${name}`);
+      from_files.push(...(Object.values(module).flat() as Detector[]));
+      files += 1;
+    }
+  }
+  assert.deepEqual(
+    detectors.map(({ id }) => id),
+    from_files.map(({ id }) => id),
+  );
+  assert.ok(files >= 36, `${files} files`);
+});

@@ -1,0 +1,85 @@
+import type { Detector } from '../matching/detector.ts';
+import { creditCard } from './personal/credit-card.ts';
+import { email } from './personal/email.ts';
+import { iban } from './personal/iban.ts';
+import { ipAddress } from './personal/ip-address.ts';
+import { phone } from './personal/phone.ts';
+import { ssn } from './personal/ssn.ts';
+import { anthropic } from './secrets/anthropic.ts';
+import { authorization } from './secrets/authorization.ts';
+import { aws } from './secrets/aws.ts';
+import { azure } from './secrets/azure.ts';
+import { cloudflare } from './secrets/cloudflare.ts';
+import { connectionString } from './secrets/connection-string.ts';
+import { databricks } from './secrets/databricks.ts';
+import { digitalocean } from './secrets/digitalocean.ts';
+import { discord } from './secrets/discord.ts';
+import { genericKey } from './secrets/generic-key.ts';
+import { github } from './secrets/github.ts';
+import { gitlab } from './secrets/gitlab.ts';
+import { google } from './secrets/google.ts';
+import { hashicorp } from './secrets/hashicorp.ts';
+import { huggingface } from './secrets/huggingface.ts';
+import { jwt } from './secrets/jwt.ts';
+import { mailgun } from './secrets/mailgun.ts';
+import { npm } from './secrets/npm.ts';
+import { openai } from './secrets/openai.ts';
+import { password } from './secrets/password.ts';
+import { privateKey } from './secrets/private-key.ts';
+import { pypi } from './secrets/pypi.ts';
+import { sendgrid } from './secrets/sendgrid.ts';
+import { service } from './secrets/service.ts';
+import { shopify } from './secrets/shopify.ts';
+import { slack } from './secrets/slack.ts';
+import { square } from './secrets/square.ts';
+import { stripe } from './secrets/stripe.ts';
+import { telegram } from './secrets/telegram.ts';
+import { twilio } from './secrets/twilio.ts';
+
+/**
+ * All built-in detectors: personal data first, then secrets, each in the order of their files. A detector's
+ * tags decide its family: those under `secret` are `secret_detected` on the wire, those under `personal`
+ * `pii_detected`.
+ *
+ * Secrets are `secret.credential.<detector>[.<vendor>]`, all `critical`. Personal data is
+ * `personal.pii.<kind>`: `ssn`, `card` and `iban` are `high`, `email` and `phone` `medium`, `ip_address`
+ * `low`. Cards and bank accounts are `personal.financial.<kind>` too.
+ */
+export const detectors: readonly Detector[] = [
+  ...creditCard,
+  ...email,
+  ...iban,
+  ...ipAddress,
+  ...phone,
+  ...ssn,
+  ...anthropic,
+  ...authorization,
+  ...aws,
+  ...azure,
+  ...cloudflare,
+  ...connectionString,
+  ...databricks,
+  ...digitalocean,
+  ...discord,
+  ...genericKey,
+  ...github,
+  ...gitlab,
+  ...google,
+  ...hashicorp,
+  ...huggingface,
+  ...jwt,
+  ...mailgun,
+  ...npm,
+  ...openai,
+  ...password,
+  ...privateKey,
+  ...pypi,
+  ...sendgrid,
+  ...service,
+  ...shopify,
+  ...slack,
+  ...square,
+  ...stripe,
+  ...telegram,
+  ...twilio,
+];

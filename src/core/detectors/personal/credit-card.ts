@@ -1,0 +1,67 @@
+import { isLuhn } from '../../matching/checksums.ts';
+import type { Detector } from '../../matching/detector.ts';
+
+export const creditCard: readonly Detector[] = [
+  {
+    id: 'card.number',
+    detector: 'credit_card',
+    tags: ['personal.pii.card', 'personal.financial.card'],
+    severity: 'high',
+    strength: 'proof',
+    description:
+      'Payment card numbers (ISO/IEC 7812): an issuer range, its length, and Luhn; with spaces, dashes or neither.',
+    anchors: ['(?<![\\d.])[2-6]\\d{3}[ -]\\d', '(?<![\\d.])[2-6]\\d{5}'],
+    pattern: /[2-6]\d{3}(?:[ -]?\d){8,15}(?!\d)(?![.]\d)/,
+    validate: isCard,
+    examples: {
+      hits: [
+        `card «${'4111'} 1111 1111 1111» exp`,
+        `«${'3782'}-822463-10005»`,
+        `«${'5555'}555555554444»`,
+        `«${'6011'}000990139424»`,
+        `«${'2223'}003122003222»`,
+      ],
+      misses: [
+        `${'4111'} 1111 1111 1112`,
+        `${'4111'}1111`,
+        '4000000000000000.5',
+        '9999999999999995',
+        '2026-01-31 12:00:00',
+      ],
+    },
+  },
+];
+
+/** First digits (as a number of that many digits, both ends included) and the lengths they have. */
+const ISSUERS: readonly {
+  readonly from: string;
+  readonly to: string;
+  readonly lengths: readonly number[];
+}[] = [
+  { from: '4', to: '4', lengths: [13, 16, 19] },
+  { from: '51', to: '55', lengths: [16] },
+  { from: '2221', to: '2720', lengths: [16] },
+  { from: '34', to: '34', lengths: [15] },
+  { from: '37', to: '37', lengths: [15] },
+  { from: '300', to: '305', lengths: [14] },
+  { from: '36', to: '36', lengths: [14] },
+  { from: '38', to: '39', lengths: [14] },
+  { from: '3528', to: '3589', lengths: [16] },
+  { from: '6011', to: '6011', lengths: [16, 19] },
+  { from: '644', to: '659', lengths: [16, 19] },
+  { from: '62', to: '62', lengths: [16, 17, 18, 19] },
+  { from: '60', to: '60', lengths: [16] },
+  { from: '50', to: '50', lengths: [16, 19] },
+  { from: '56', to: '58', lengths: [16, 19] },
+  { from: '63', to: '63', lengths: [16, 19] },
+  { from: '67', to: '67', lengths: [16, 19] },
+];
+
+function isCard(value: string): boolean {
+  const digits = value.replace(/\D/g, '');
+  const is_issued = ISSUERS.some(({ from, to, lengths }) => {
+    const head = digits.slice(0, from.length);
+    return head >= from && head <= to && lengths.includes(digits.length);
+  });
+  return is_issued && new Set(digits).size > 1 && isLuhn(digits);
+}

@@ -1,0 +1,55 @@
+import { isMod97 } from '../../matching/checksums.ts';
+import type { Detector } from '../../matching/detector.ts';
+
+/** Characters in all, and the countries whose numbers are that long (IBAN registry, release 99). */
+const COUNTRIES: Readonly<Record<number, string>> = {
+  15: 'NO',
+  16: 'BE',
+  18: 'DK FI FK FO GL NL SD',
+  19: 'MK SI',
+  20: 'AT BA EE KZ LT LU MN XK',
+  21: 'CH HR LI LV',
+  22: 'BG BH CR DE GB GE IE ME RS VA',
+  23: 'AE GI IL IQ OM SO TL',
+  24: 'AD CZ ES MD PK RO SA SE SK TN VG',
+  25: 'LY PT ST',
+  26: 'IS TR',
+  27: 'BI DJ FR GR IT MC MR SM',
+  28: 'AL AZ BY CY DO GT HN HU LB NI PL SV',
+  29: 'BR EG PS QA UA',
+  30: 'JO KW MU YE',
+  31: 'MT SC',
+  32: 'LC',
+  33: 'RU',
+};
+
+export const iban: readonly Detector[] = [
+  {
+    id: 'iban.number',
+    detector: 'iban',
+    tags: ['personal.pii.iban', 'personal.financial.iban'],
+    severity: 'high',
+    strength: 'proof',
+    description:
+      'International bank account numbers (ISO 13616): a country, its length, and the check digits (mod 97).',
+    anchors: ['(?i)(?<![A-Za-z0-9])[A-Z]{2}\\d{2}'],
+    pattern: patternOfCountries(),
+    validate: (value) => isMod97(value.replace(/[ -]/g, '')),
+    examples: {
+      hits: [
+        'IBAN «DE89 3704 0044 0532 0130 00» please',
+        '«GB29NWBK60161331926819»',
+        'iban: «nl91abna0417164300»',
+      ],
+      misses: ['DE88 3704 0044 0532 0130 00', 'DE89 3704 0044 0532 0130', 'XX89 3704 0044 0532 0130 00'],
+    },
+  },
+];
+
+function patternOfCountries(): RegExp {
+  const shapes = Object.entries(COUNTRIES).map(
+    ([length, countries]) =>
+      `(?:${countries.replaceAll(' ', '|')})\\d{2}(?:[ -]?[A-Z0-9]){${Number(length) - 4}}`,
+  );
+  return new RegExp(`(?:${shapes.join('|')})(?![A-Z0-9])`, 'i');
+}

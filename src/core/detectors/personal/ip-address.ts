@@ -1,0 +1,53 @@
+import ipaddr from 'ipaddr.js';
+import type { Detector } from '../../matching/detector.ts';
+
+export const ipAddress: readonly Detector[] = [
+  {
+    id: 'ip.v4',
+    detector: 'ip_address',
+    tags: ['personal.pii.ip_address'],
+    severity: 'low',
+    strength: 'shape',
+    description:
+      'IPv4 addresses that are routed: not private, loopback, link-local, multicast or documentation ones.',
+    anchors: ['(?<![\\w.-])\\d{1,3}\\.\\d{1,3}\\.\\d'],
+    pattern: /(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\w-]|\.\d)/,
+    validate: isRouted,
+    examples: {
+      hits: ['from «8.8.8.8» at', 'http://«93.184.216.34»/x', '«151.101.1.69»:443'],
+      misses: [
+        '127.0.0.1',
+        '10.0.0.1',
+        '192.168.1.1',
+        '172.16.0.9',
+        '192.0.2.1',
+        '203.0.113.7',
+        '198.51.100.2',
+        '1.2.3',
+        '1.2.3.4.5',
+        '256.1.1.1',
+        '0.0.0.0',
+        'v8.8.8.8',
+      ],
+    },
+  },
+  {
+    id: 'ip.v6',
+    detector: 'ip_address',
+    tags: ['personal.pii.ip_address'],
+    severity: 'low',
+    strength: 'shape',
+    description: 'IPv6 addresses in the global unicast space (2000::/3), but for documentation ones.',
+    anchors: ['(?i)(?<![\\w:.])[23][0-9a-f]{3}:[0-9a-f:]'],
+    pattern: /[23][0-9a-f]{3}:[0-9a-f:]{2,34}(?:\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])/i,
+    validate: isRouted,
+    examples: {
+      hits: ['from «2606:4700:4700::1111» at', '[«2a00:1450:4001:81b::200e»]:443'],
+      misses: ['2001:db8::1', 'fe80::1', '::1', '2026:01:31', '2606:4700:4700::1111::1'],
+    },
+  },
+];
+
+function isRouted(value: string): boolean {
+  return ipaddr.isValid(value) && ipaddr.parse(value).range() === 'unicast';
+}

@@ -1,0 +1,49 @@
+import type { Detector } from '../../matching/detector.ts';
+
+export const ssn: readonly Detector[] = [
+  {
+    id: 'ssn.us',
+    detector: 'ssn',
+    tags: ['personal.pii.ssn'],
+    severity: 'high',
+    strength: 'shape',
+    description:
+      'US social security numbers with dashes, but for areas, groups and serials that are never given out.',
+    anchors: ['(?<![\\w-])\\d{3}-\\d{2}-\\d'],
+    pattern: /(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])/,
+    validate: (value) => value !== '078-05-1120' && value !== '219-09-9999',
+    examples: {
+      hits: ['SSN «123-45-6789».', 'a\\n«536-90-4399»'],
+      misses: [
+        '000-45-6789',
+        '666-45-6789',
+        '923-45-6789',
+        '123-00-6789',
+        '123-45-0000',
+        '123-45-67890',
+        '1123-45-6789',
+        'A123-45-6789',
+      ],
+    },
+  },
+  {
+    id: 'ssn.us_beside_its_name',
+    detector: 'ssn',
+    tags: ['personal.pii.ssn'],
+    severity: 'high',
+    strength: 'shape',
+    description:
+      'US social security numbers with spaces or without separators, beside `SSN` or `social security number`.',
+    anchors: ['(?i)\\bsocial[ _-]security', '(?i)(?<![A-Za-z])ssn'],
+    pattern:
+      /(?:ssn|social[ _-]security)(?:[ _-](?:number|num|no|nr)\.?)?["']?\s{0,3}(?:[:=#]|\bis\b|\bof\b|-)?\s{0,3}["']?(?<value>(?!000|666|9)\d{3}[ .]?(?!00)\d{2}[ .]?(?!0000)\d{4})(?!\w)/i,
+    member: {
+      key: /^(?:ssn|social[ _-]?security(?:[ _-]?(?:number|num|no))?)$/i,
+      validate: (value) => /^(?!000|666|9)\d{3}[ .-]?(?!00)\d{2}[ .-]?(?!0000)\d{4}$/.test(value),
+    },
+    examples: {
+      hits: ['SSN: «123 45 6789»', 'social security number is «123456789»', '"ssn": "«123456789»"'],
+      misses: ['SSN: 12345', 'ssn 000456789', 'order 123456789'],
+    },
+  },
+];

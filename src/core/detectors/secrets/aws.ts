@@ -1,0 +1,64 @@
+import type { Detector } from '../../matching/detector.ts';
+import { entropy } from '../../matching/entropy.ts';
+import { body, HEX, UPPER } from '../../matching/sample-text.ts';
+
+export const aws: readonly Detector[] = [
+  {
+    id: 'aws.access_key_id',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.aws'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'AWS access key ids, long-lived (`AKIA`) and temporary (`ASIA`), as IAM documents them: 20 capitals and digits.',
+    anchors: ['\\bA[KSBC][ICI][AC]'],
+    pattern: /(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/,
+    examples: {
+      hits: [`id «${'AKIA'}${body(16, UPPER)}» here`, `"«${'ASIA'}${body(16, UPPER)}»"`],
+      misses: [`${'AKIA'}${body(15, UPPER)}`, `${'AKIA'}${body(30, UPPER)}`, `X${'AKIA'}${body(16, UPPER)}`],
+    },
+  },
+  {
+    id: 'aws.secret_access_key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.aws'],
+    severity: 'critical',
+    strength: 'cue',
+    description: 'AWS secret access keys: 40 base64 characters beside their name.',
+    anchors: ['(?i)secret[_ -]?access[_ -]?key', '(?i)aws[_ -]?secret'],
+    pattern:
+      /(?:aws[_ -]?secret|secret[_ -]?access[_ -]?key)[\w -]{0,20}\\?["'`]?(?:\s{0,4}(?:=>|[:=]|is)\s{0,4}|,\s{0,4}|>)\\?["'`]?(?<value>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])/i,
+    validate: isSecretKey,
+    member: {
+      key: /^(?:aws)?[_-]?(?:secret[_-]?access[_-]?key|aws[_-]?secret[_-]?key)$/i,
+      validate: (value) => /^[A-Za-z0-9+/]{40}$/.test(value) && isSecretKey(value),
+    },
+    examples: {
+      hits: [`aws_secret_access_key = «${body(40)}»`, `"SecretAccessKey": "«${body(40)}»"`],
+      misses: [
+        `aws_secret_access_key = ${body(39)}`,
+        `aws_secret_access_key = \${AWS_SECRET_ACCESS_KEY}`,
+        `commit ${body(40, HEX)}`,
+      ],
+    },
+  },
+  {
+    id: 'aws.bedrock_key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.aws'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'Amazon Bedrock API keys, long-lived (`ABSK`) and short-lived (`bedrock-api-key-`).',
+    anchors: ['\\bABSKQmVk', '\\bbedrock-api-key-'],
+    pattern: /(?:ABSKQmVk[A-Za-z0-9+/]{60,280}={0,2}|bedrock-api-key-[A-Za-z0-9+/=]{20,2000})/,
+    examples: {
+      hits: [`key «${'ABSK'}QmVk${body(110)}=»`, `«${'bedrock-api-'}key-${body(120)}»`],
+      misses: ['ABSKQmVk', 'see bedrock-api-key-docs'],
+    },
+  },
+];
+
+/** Hex digests of 40 digits and runs of one letter are no keys. */
+function isSecretKey(value: string): boolean {
+  return !/^[a-f0-9]{40}$/i.test(value) && entropy(value) > 3.5;
+}

@@ -1,0 +1,41 @@
+import type { Detector } from '../../matching/detector.ts';
+import { isPlaceholder } from '../../matching/placeholders.ts';
+
+export const connectionString: readonly Detector[] = [
+  {
+    id: 'url.credentials',
+    detector: 'connection_string',
+    tags: ['secret.credential.connection_string'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'An address with a password in it (RFC 3986 user information): `scheme://user:password@host/...`, whole.',
+    anchors: ['[A-Za-z0-9]://[^/\\s]'],
+    back: { over: '[A-Za-z0-9+.-]', units_max: 30 },
+    pattern:
+      /[A-Za-z][A-Za-z0-9+.-]{0,30}:\/\/[^\s:/@"'`<>\\]{0,128}:[^\s/"'`\\]{1,256}@[^\s"'`<>\\,;)\]}@]{0,512}[^\s"'`<>\\,;)\]}@.!?:]/,
+    validate: hasPassword,
+    examples: {
+      hits: [
+        `DATABASE_URL=«postgresql://admin:${'p4ss'}w0rd@db.internal:5432/prod»`,
+        `"«redis://:${'Kj8s'}kd92@cache:6379/0»"`,
+        `see «https://deploy:${'t0k3n'}abc@git.corp.test/a.git».`,
+        `mongodb: «mongodb+srv://app:${'s3cr'}3t@c0.mongodb.test/db?w=majority», then`,
+      ],
+      misses: [
+        'postgresql://localhost:5432/prod',
+        `postgres://user:\${DB_PASSWORD}@host/db`,
+        'postgres://<user>:<password>@<host>/db',
+        'postgres://user:password@host/db',
+        'https://example.test/a:b@c',
+        'https://example.test:8080/x',
+      ],
+    },
+  },
+];
+
+function hasPassword(address: string): boolean {
+  const pair = address.slice(address.indexOf('://') + 3, address.lastIndexOf('@'));
+  const password = pair.slice(pair.indexOf(':') + 1);
+  return !isPlaceholder(password) && !/^[<${[*]|^x+$/i.test(password);
+}

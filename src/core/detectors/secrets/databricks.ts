@@ -1,0 +1,19 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body, HEX } from '../../matching/sample-text.ts';
+
+export const databricks: readonly Detector[] = [
+  {
+    id: 'databricks.token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.databricks'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'Databricks personal access tokens: `dapi` and 32 hex digits, maybe with a number behind.',
+    anchors: ['\\bdapi[a-h0-9]'],
+    pattern: /dapi[a-h0-9]{32}(?:-\d)?(?![A-Za-z0-9])/,
+    examples: {
+      hits: [`token = «${'dapi'}${body(32, HEX)}-2»`],
+      misses: [`${'dapi'}${body(12, HEX)}`],
+    },
+  },
+];

@@ -1,0 +1,84 @@
+import type { Detector } from '../../matching/detector.ts';
+import { entropy } from '../../matching/entropy.ts';
+import { isPlaceholder } from '../../matching/placeholders.ts';
+import { body, HEX } from '../../matching/sample-text.ts';
+
+export const genericKey: readonly Detector[] = [
+  {
+    id: 'generic.assigned_key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key'],
+    severity: 'critical',
+    strength: 'cue',
+    description:
+      'A value that looks random beside a word such as `api_key`, `secret`, `token` or `credential`.',
+    anchors: [
+      '(?i)api[_ .-]?key',
+      '(?i)secret',
+      '(?i)token',
+      '(?i)auth[_-]?key',
+      '(?i)access[_-]?key',
+      '(?i)private[_-]?key',
+      '(?i)credential',
+    ],
+    pattern:
+      /(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)[\w.-]{0,30}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|:=|[:=>,]|\(|\bis\b\s{0,2}:?|\|\|?)\s{0,4}(?:\\?["'`(])?(?<value>[A-Za-z0-9_~+/=.-]{16,512})/i,
+    validate: isRandomKey,
+    member: {
+      key: /(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)s?(?:[_-]?(?:value|base64|id))?$/i,
+      validate: (value) => /^[A-Za-z0-9_~+/=.-]{16,512}$/.test(value) && isRandomKey(value),
+    },
+    examples: {
+      hits: [
+        `api_key = "«${body(32)}»"`,
+        `"apiKey": "«${body(24)}»",`,
+        `{\\"client_secret\\": \\"«${body(40, HEX)}»\\"}`,
+        `export SERVICE_TOKEN=«${body(28)}»`,
+        `my api key is «${body(32)}»`,
+      ],
+      misses: [
+        'api_key = process.env.SERVICE_API_KEY',
+        'api_key = "<your-api-key-goes-here>"',
+        'api_key = "your_api_key_goes_here_1"',
+        `token: \${{ secrets.GITHUB_TOKEN_1 }}`,
+        'secret = config.secrets.application1',
+        'max_tokens: 4096',
+        'the token is refreshed automatically',
+      ],
+    },
+  },
+  {
+    id: 'generic.sk_key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key'],
+    severity: 'critical',
+    strength: 'shape',
+    description: 'The form that many model providers share: `sk-` and at least 16 letters and digits.',
+    anchors: ['\\bsk-[A-Za-z0-9]{2}', '\\bsk-or-v1-'],
+    pattern: /sk-(?:or-v1-)?(?=[A-Za-z]{0,200}\d)[A-Za-z0-9]{16,200}/,
+    examples: {
+      hits: [
+        `Use key «${'sk'}-ABCDEF1234567890»`,
+        `«${'sk'}-${body(48)}»`,
+        `«${'sk'}-or-v1-${body(64, HEX)}»`,
+      ],
+      misses: ['sk-fading-circle', 'sk-internationalization', 'risk-1234567890123456', 'sk-1234'],
+    },
+  },
+];
+
+/**
+ * Letters and digits mixed, no word of prose, no name of code: 3 bits per character is what base16 text of
+ * this length has at least.
+ */
+function isRandomKey(value: string): boolean {
+  const core = value.replace(/^[=.-]+|[=.-]+$/g, '');
+  if (core.length < 16 || isPlaceholder(core)) return false;
+  const digits = core.replace(/\D/g, '').length;
+  if (digits === 0 || digits === core.length) return false;
+  if (digits === 1 && /^[a-z_.-]+\d?[a-z_.-]*$/.test(core)) return false;
+  if (/^(?:[a-z]{2,}[_./-])+[a-z]*\d{0,3}$/i.test(core) || /^\.?\.?\/|\/.*\.\w{1,5}$/.test(core))
+    return false;
+  if (/^\d{4}-\d\d-\d\d|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-0{4}/i.test(core)) return false;
+  return entropy(core) >= 3;
+}

@@ -1,0 +1,34 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body } from '../../matching/sample-text.ts';
+
+export const gitlab: readonly Detector[] = [
+  {
+    id: 'gitlab.token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.gitlab'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'GitLab tokens: personal (`glpat-`), deploy (`gldt-`), runner (`glrt-`), trigger (`glptt-`) and the other `gl...-` kinds.',
+    anchors: [
+      '\\bglpat-',
+      '\\bgldt-',
+      '\\bglrt-',
+      '\\bglptt-',
+      '\\bglcbt-',
+      '\\bglsoat-',
+      '\\bglimt-',
+      '\\bglagent-',
+      '\\bglft-',
+      '\\bglffct-',
+      '\\bgloas-',
+      '\\bglwt-',
+      '\\bGR1348941',
+    ],
+    pattern: /(?:gl(?:pat|dt|rt|ptt|cbt|soat|imt|agent|ft|ffct|oas|wt)-|GR1348941)[\w.-]{20,300}(?![\w-])/,
+    examples: {
+      hits: [`«${'glpat'}-${body(20)}»`, `runner «${'glrt'}-${body(20)}»`],
+      misses: [`${'glpat'}-${body(8)}`],
+    },
+  },
+];

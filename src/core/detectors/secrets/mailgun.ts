@@ -1,0 +1,30 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body, HEX } from '../../matching/sample-text.ts';
+
+export const mailgun: readonly Detector[] = [
+  {
+    id: 'mailgun.api_key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.mailgun'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'Mailgun private API keys, older form: `key-` and 32 hex digits.',
+    anchors: ['\\bkey-[a-f0-9]'],
+    pattern: /key-[a-f0-9]{32}(?![A-Za-z0-9-])/,
+    examples: { hits: [`«${'key'}-${body(32, HEX)}»`], misses: ['key-value', 'key-feedbacks'] },
+  },
+  {
+    id: 'mailgun.sending_key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.mailgun'],
+    severity: 'critical',
+    strength: 'shape',
+    description: 'Mailgun API keys, newer form: 32, 8 and 8 hex digits with dashes between.',
+    anchors: ['\\b[a-f0-9]{4}'],
+    pattern: /[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}(?![A-Za-z0-9-])/,
+    examples: {
+      hits: [`«${body(32, HEX)}-${body(8, HEX)}-${body(8, HEX)}»`],
+      misses: [`${body(8, HEX)}-${body(4, HEX)}-${body(4, HEX)}-${body(4, HEX)}-${body(12, HEX)}`],
+    },
+  },
+];

@@ -1,0 +1,19 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body } from '../../matching/sample-text.ts';
+
+export const npm: readonly Detector[] = [
+  {
+    id: 'npm.token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.npm'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'npm access tokens: `npm_` and 36 characters.',
+    anchors: ['\\bnpm_'],
+    pattern: /npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/,
+    examples: {
+      hits: [`//registry.npmjs.org/:_authToken=«${'npm'}_${body(36)}»`],
+      misses: ['npm_config_registry'],
+    },
+  },
+];

@@ -1,0 +1,93 @@
+import type { Detector } from '../../matching/detector.ts';
+import { isPlaceholder } from '../../matching/placeholders.ts';
+
+const ANCHORS = [
+  '(?i)password',
+  '(?i)passwd',
+  '(?i)passphrase',
+  '(?i)(?<![A-Za-z])pwd',
+  '(?i)passwort',
+  '(?i)contrase[nñ]a',
+];
+const KEY = /(?:password|passwd|passphrase|passwort|contrase[nñ]a|^pwd|[^a-z]pwd)$/i;
+
+export const password: readonly Detector[] = [
+  {
+    id: 'password.quoted',
+    detector: 'password',
+    tags: ['secret.credential.password'],
+    severity: 'critical',
+    strength: 'cue',
+    description: 'A quoted value beside `password` or another word for it.',
+    anchors: ANCHORS,
+    pattern:
+      /(?:password|passwd|passphrase|pwd|passwort|contrase[nñ]a)[\w-]{0,20}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|:=|={1,3}|:|,|\bis\b)\s{0,4}\\?["'`](?<value>[^"'`\\\s]{4,128})\\?["'`]/i,
+    validate: (value) => !isPlaceholder(value) && !isCode(value),
+    member: {
+      key: KEY,
+      validate: (value) => value.length >= 4 && value.length <= 256 && !isPlaceholder(value.trim()),
+    },
+    examples: {
+      hits: [
+        'password = "«correct-horse»"',
+        '"db_password": "«hunter22»"',
+        '{\\"password\\":\\"«tr0ub4dor»\\"}',
+        "passwd => '«s3same!»'",
+      ],
+      misses: [
+        'password = "changeme"',
+        `password: "\${DB_PASSWORD}"`,
+        'password = "<your-password>"',
+        'password = "xxxxxxxx"',
+        '"password": "string"',
+        'password: ""',
+      ],
+    },
+  },
+  {
+    id: 'password.assigned',
+    detector: 'password',
+    tags: ['secret.credential.password'],
+    severity: 'critical',
+    strength: 'cue',
+    description:
+      'A value without quotes beside `password` or another word for it, when it is no word and no code.',
+    anchors: ANCHORS,
+    pattern:
+      /(?:password|passwd|passphrase|pwd|passwort|contrase[nñ]a)[\w-]{0,20}\s{0,4}(?:=>|:=|=|:|\bis\b:?)\s{0,4}(?<value>[^"'`\\\s,;&|<>(){}[\]]{4,128})(?![(["'`])/i,
+    validate: isOpenValue,
+    examples: {
+      hits: [
+        'DB_PASSWORD=«hunter2!»',
+        'user=sa;Pwd=«Kx92-abQ»;',
+        'password: «s3cretPa55»',
+        'the password is «Tr0ub4dor&3»'.replace('&3', ''),
+      ],
+      misses: [
+        'password = process.env.DB_PASSWORD1',
+        'password: must contain 8 characters',
+        'password = user_input',
+        'password=changeme1',
+        'password: ********',
+        'password is required',
+        'password_hash = hash(password1)',
+      ],
+    },
+  },
+];
+
+/** A type, a call or a name, as in `"password": "string | null"` or `password: str`. */
+function isCode(value: string): boolean {
+  return (
+    /^(?:str|string|text|varchar|char|bool|boolean|int|any|object|bytes|null|none)\b/i.test(value) ||
+    /\($/.test(value)
+  );
+}
+
+/** Without quotes a plain word is prose or a variable: a digit or a sign must be in it. */
+function isOpenValue(value: string): boolean {
+  const core = value.replace(/[.:!?]+$/, '');
+  if (core.length < 4 || isPlaceholder(core) || isCode(core)) return false;
+  if (/^[\w.$-]+$/.test(core) && !/\d/.test(core)) return false;
+  return /\d|[!#%^*+?~@/=]/.test(core) && !/^[A-Za-z_]\w*(?:\.\w+)+$|^\d+(?:\.\d+)*$|^[/.]/.test(core);
+}

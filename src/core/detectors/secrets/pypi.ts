@@ -1,0 +1,19 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body } from '../../matching/sample-text.ts';
+
+export const pypi: readonly Detector[] = [
+  {
+    id: 'pypi.token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.pypi'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'PyPI upload tokens: macaroons for pypi.org and test.pypi.org.',
+    anchors: ['\\bpypi-AgE'],
+    pattern: /pypi-AgE[\w-]{50,1000}/,
+    examples: {
+      hits: [`«${'pypi'}-AgEIcHlwaS5vcmc${body(70)}»`],
+      misses: ['pypi-AgEI'],
+    },
+  },
+];

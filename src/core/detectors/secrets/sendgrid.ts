@@ -1,0 +1,19 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body } from '../../matching/sample-text.ts';
+
+export const sendgrid: readonly Detector[] = [
+  {
+    id: 'sendgrid.api_key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.sendgrid'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'SendGrid API keys: `SG.`, 22 characters, a dot, 43 characters.',
+    anchors: ['\\bSG\\.'],
+    pattern: /SG\.[\w-]{16,32}\.[\w-]{16,64}(?![\w-])/,
+    examples: {
+      hits: [`«${'SG'}.${body(22)}.${body(43)}»`],
+      misses: ['SG.com is a name'],
+    },
+  },
+];

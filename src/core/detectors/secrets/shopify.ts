@@ -1,0 +1,20 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body, HEX } from '../../matching/sample-text.ts';
+
+export const shopify: readonly Detector[] = [
+  {
+    id: 'shopify.token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.shopify'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'Shopify access tokens and shared secrets: `shpat_`, `shpca_`, `shppa_`, `shpss_`, `shpua_` and 32 hex digits.',
+    anchors: ['\\bshp[acpsu]'],
+    pattern: /shp(?:at|ca|pa|ss|ua)_[a-fA-F0-9]{32}(?![A-Za-z0-9])/,
+    examples: {
+      hits: [`«${'shpat'}_${body(32, HEX)}»`],
+      misses: ['shpat_docs'],
+    },
+  },
+];

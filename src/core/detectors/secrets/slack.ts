@@ -1,0 +1,39 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body, DIGITS, HEX } from '../../matching/sample-text.ts';
+
+export const slack: readonly Detector[] = [
+  {
+    id: 'slack.token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.slack'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'Slack tokens: bot, user, app, session, configuration and legacy kinds (`xoxb-`, `xoxp-`, `xapp-` ...).',
+    anchors: ['(?i)\\bxox[a-z][-.]', '(?i)\\bxapp-'],
+    pattern:
+      /(?:xox[a-z](?:\.xox[bp])?-(?:\d-)?[A-Za-z0-9%/+=_-]{10,300}|xapp-\d-[A-Za-z0-9]{8,16}-\d{8,16}-[A-Za-z0-9]{32,80})/i,
+    validate: (value) => /\d.*\d.*\d/.test(value.slice(0, 400)),
+    examples: {
+      hits: [
+        `«${'xoxb'}-${body(12, DIGITS)}-${body(12, DIGITS)}-${body(24)}»`,
+        `«${'xapp'}-1-A${body(10)}-${body(13, DIGITS)}-${body(64, HEX)}»`,
+      ],
+      misses: ['xoxb-token', 'xoxo-hugs-and-kisses'],
+    },
+  },
+  {
+    id: 'slack.webhook',
+    detector: 'webhook_url',
+    tags: ['secret.credential.webhook_url.slack'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'Slack webhook and workflow addresses: whoever has one can post with it.',
+    anchors: ['hooks\\.slack\\.com/'],
+    pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,120}/,
+    examples: {
+      hits: [`https://«hooks.slack.com/${'services'}/T${body(9)}/B${body(9)}/${body(24)}»`],
+      misses: ['https://hooks.slack.com/services/docs'],
+    },
+  },
+];

@@ -1,0 +1,23 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body, DIGITS } from '../../matching/sample-text.ts';
+
+export const telegram: readonly Detector[] = [
+  {
+    id: 'telegram.bot_token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.telegram'],
+    severity: 'critical',
+    strength: 'proof',
+    description: "Telegram bot tokens: the bot's number, a colon, and 35 characters that begin with `AA`.",
+    anchors: ['\\d:A[\\w-]'],
+    back: { over: '\\d', units_max: 9 },
+    pattern: /\d{8,10}:A[\w-]{34}(?![\w-])/,
+    examples: {
+      hits: [
+        `https://api.telegram.org/bot«${body(10, DIGITS)}:${'AA'}${body(33)}»/getMe`,
+        `token «${body(10, DIGITS)}:${'AA'}${body(33)}»`,
+      ],
+      misses: ['12345678:AM'],
+    },
+  },
+];

@@ -1,0 +1,34 @@
+import type { Detector } from '../../matching/detector.ts';
+import { body, HEX } from '../../matching/sample-text.ts';
+
+export const twilio: readonly Detector[] = [
+  {
+    id: 'twilio.api_key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.twilio'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'Twilio API key ids: `SK` and 32 hex digits.',
+    anchors: ['\\bSK[a-f0-9]{2}'],
+    pattern: /SK[a-f0-9]{32}(?![A-Za-z0-9])/,
+    examples: {
+      hits: [`«${'SK'}${body(32, HEX)}»`],
+      misses: [`SK${body(20, HEX)}`],
+    },
+  },
+  {
+    id: 'twilio.auth_token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.twilio'],
+    severity: 'critical',
+    strength: 'shape',
+    description: 'Twilio auth tokens: 32 hex digits beside the name.',
+    anchors: ['(?i)twilio'],
+    pattern:
+      /twilio[\w .-]{0,25}\\?["'`]?\s{0,3}(?:=>|:=|[:=])\s{0,3}\\?["'`]?(?<value>[a-f0-9]{32})(?![A-Za-z0-9])/i,
+    examples: {
+      hits: [`TWILIO_AUTH_TOKEN=«${body(32, HEX)}»`],
+      misses: [`TWILIO_AUTH_TOKEN=\${TOKEN}`],
+    },
+  },
+];

@@ -1,0 +1,225 @@
+/**
+ * Anchors: short sequences of character classes that stand where a match begins. They are written in a small
+ * part of the notation of regular expressions, because everyone reads that:
+ *
+ *   `(?i)` first         letters in either case
+ *   `\b` next            not after a letter, digit or `_`; after an escape `\n`, `\r`, `\t` it is fine
+ *   `(?<![...])` next    not after one of these
+ *   `a` `\.` `\d` `\w` `[a-f_]` `[^,]`     one UTF-16 unit each
+ *   `?` `{3}` `{1,3}`    after a unit; every possible length becomes an anchor of its own
+ *
+ * No groups, no alternatives, no `*` or `+`: an anchor has a known length.
+ */
+
+/** UTF-16 units as ranges, both ends included, sorted and apart. */
+export type UnitSet = readonly (readonly [number, number])[];
+
+/** One sequence for the automaton. `length` counts the units of the anchor without what stands before it. */
+export interface Anchor {
+  readonly sets: readonly UnitSet[];
+  readonly length: number;
+}
+
+interface Atom {
+  readonly set: UnitSet;
+  readonly least: number;
+  readonly most: number;
+}
+
+const UNIT_MAX = 0xffff;
+const EXPANSIONS_MAX = 64;
+const DIGIT: UnitSet = [[48, 57]];
+const WORD: UnitSet = [
+  [48, 57],
+  [65, 90],
+  [95, 95],
+  [97, 122],
+];
+const SPACE: UnitSet = [
+  [9, 13],
+  [32, 32],
+];
+const BACKSLASH: UnitSet = [[92, 92]];
+/** The letters of `\n`, `\r` and `\t`, which are no part of a word although they are letters. */
+const ESCAPE_LETTERS: UnitSet = [
+  [110, 110],
+  [114, 114],
+  [116, 116],
+];
+
+/** Reads one anchor; throws an `Error` that names the place when it is not in the notation. */
+export function parseAnchor(notation: string): readonly Anchor[] {
+  const reader = { notation, at: 0 };
+  const fold = take(reader, '(?i)');
+  const not_after = readBefore(reader);
+  const atoms: Atom[] = [];
+  while (reader.at < notation.length) atoms.push(readAtom(reader, fold));
+  const sequences = expand(atoms);
+  if (sequences.length > EXPANSIONS_MAX) throw wrong(reader, `more than ${EXPANSIONS_MAX} lengths`);
+  return sequences.flatMap((sets) => withBefore(sets, not_after));
+}
+
+/** One class in the same notation, `[a-z0-9.-]` or `\w`. */
+export function parseUnits(notation: string): UnitSet {
+  const reader = { notation, at: 0 };
+  const { set } = readAtom(reader, false);
+  if (reader.at < notation.length) throw wrong(reader, 'one class and no more');
+  return set;
+}
+
+export function hasUnit(set: UnitSet, unit: number): boolean {
+  return set.some(([low, high]) => unit >= low && unit <= high);
+}
+
+interface Reader {
+  readonly notation: string;
+  at: number;
+}
+
+function wrong(reader: Reader, what: string): Error {
+  return new Error(`the anchor \`${reader.notation}\` is not in the notation at ${reader.at}: ${what}`);
+}
+
+function take(reader: Reader, literal: string): boolean {
+  if (!reader.notation.startsWith(literal, reader.at)) return false;
+  reader.at += literal.length;
+  return true;
+}
+
+function readBefore(reader: Reader): UnitSet | null {
+  if (take(reader, '\\b')) return WORD;
+  if (!take(reader, '(?<!')) return null;
+  const { set } = readAtom(reader, false);
+  if (!take(reader, ')')) throw wrong(reader, 'a class and `)`');
+  return set;
+}
+
+function readAtom(reader: Reader, fold: boolean): Atom {
+  const set = readUnits(reader);
+  const { least, most } = readCount(reader);
+  return { set: fold ? foldCase(set) : set, least, most };
+}
+
+function readUnits(reader: Reader): UnitSet {
+  if (take(reader, '[')) return readSet(reader);
+  return readUnit(reader);
+}
+
+function readUnit(reader: Reader): UnitSet {
+  if (reader.at >= reader.notation.length) throw wrong(reader, 'it ends too early');
+  const char = reader.notation[reader.at++]!;
+  if (char !== '\\') {
+    if ('(){}*+?|.^$'.includes(char)) throw wrong(reader, `\`${char}\` needs a backslash`);
+    return single(char);
+  }
+  const escaped = reader.notation[reader.at++];
+  if (escaped === undefined) throw wrong(reader, 'it ends too early');
+  return { d: DIGIT, w: WORD, s: SPACE }[escaped] ?? escapedUnit(escaped);
+}
+
+function escapedUnit(escaped: string): UnitSet {
+  const named = { n: '\n', r: '\r', t: '\t' }[escaped];
+  return single(named ?? escaped);
+}
+
+function readSet(reader: Reader): UnitSet {
+  const negated = take(reader, '^');
+  const ranges: (readonly [number, number])[] = [];
+  while (!take(reader, ']')) {
+    const low = readSetUnit(reader);
+    const is_range = low.length === 1 && low[0]![0] === low[0]![1] && isDash(reader);
+    if (!is_range) {
+      ranges.push(...low);
+      continue;
+    }
+    reader.at += 1;
+    const high = readSetUnit(reader);
+    ranges.push([low[0]![0], high[0]![1]]);
+  }
+  const set = normalise(ranges);
+  return negated ? complement(set) : set;
+}
+
+function isDash(reader: Reader): boolean {
+  return reader.notation[reader.at] === '-' && reader.notation[reader.at + 1] !== ']';
+}
+
+/** Inside brackets only the backslash and the closing bracket are special. */
+function readSetUnit(reader: Reader): UnitSet {
+  if (reader.notation[reader.at] === '\\') return readUnit(reader);
+  const char = reader.notation[reader.at++];
+  if (char === undefined) throw wrong(reader, 'the class is not closed');
+  return single(char);
+}
+
+function readCount(reader: Reader): { least: number; most: number } {
+  if (take(reader, '?')) return { least: 0, most: 1 };
+  const found = /\{(\d+)(?:,(\d+))?\}/y;
+  found.lastIndex = reader.at;
+  const match = found.exec(reader.notation);
+  if (match === null) return { least: 1, most: 1 };
+  reader.at = found.lastIndex;
+  return { least: Number(match[1]), most: Number(match[2] ?? match[1]) };
+}
+
+function single(char: string): UnitSet {
+  const unit = char.charCodeAt(0);
+  return [[unit, unit]];
+}
+
+function foldCase(set: UnitSet): UnitSet {
+  const other = set.flatMap(([low, high]) => [
+    ...overlap(low, high, 65, 90, 32),
+    ...overlap(low, high, 97, 122, -32),
+  ]);
+  return normalise([...set, ...other]);
+}
+
+function overlap(low: number, high: number, from: number, to: number, shift: number): [number, number][] {
+  const start = Math.max(low, from);
+  const end = Math.min(high, to);
+  return start <= end ? [[start + shift, end + shift]] : [];
+}
+
+function normalise(ranges: readonly (readonly [number, number])[]): UnitSet {
+  const merged: [number, number][] = [];
+  for (const [low, high] of [...ranges].sort((a, b) => a[0] - b[0])) {
+    const last = merged.at(-1);
+    if (last !== undefined && low <= last[1] + 1) last[1] = Math.max(last[1], high);
+    else merged.push([low, high]);
+  }
+  return merged;
+}
+
+function complement(set: UnitSet): UnitSet {
+  const gaps: [number, number][] = [];
+  let from = 0;
+  for (const [low, high] of set) {
+    if (low > from) gaps.push([from, low - 1]);
+    from = high + 1;
+  }
+  if (from <= UNIT_MAX) gaps.push([from, UNIT_MAX]);
+  return gaps;
+}
+
+function expand(atoms: readonly Atom[]): readonly (readonly UnitSet[])[] {
+  let sequences: (readonly UnitSet[])[] = [[]];
+  for (const { set, least, most } of atoms) {
+    const longer: (readonly UnitSet[])[] = [];
+    for (let count = least; count <= most; count++) {
+      const repeated = Array.from({ length: count }, () => set);
+      for (const sequence of sequences) longer.push([...sequence, ...repeated]);
+    }
+    sequences = longer;
+    if (sequences.length > EXPANSIONS_MAX) break;
+  }
+  return sequences;
+}
+
+function withBefore(sets: readonly UnitSet[], not_after: UnitSet | null): readonly Anchor[] {
+  const length = sets.length;
+  if (not_after === null) return [{ sets, length }];
+  const plain = { sets: [complement(not_after), ...sets], length };
+  if (!hasUnit(not_after, 110)) return [plain];
+  return [plain, { sets: [BACKSLASH, ESCAPE_LETTERS, ...sets], length }];
+}

@@ -1,0 +1,30 @@
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** Six bits per unit, 255 for units outside both alphabets; `-` and `_` are the URL-safe `+` and `/`. */
+const BITS = Uint8Array.from({ length: 128 }, (_, unit) => {
+  const char = String.fromCharCode(unit).replace('-', '+').replace('_', '/');
+  const at = ALPHABET.indexOf(char);
+  return at < 0 ? 255 : at;
+});
+
+/**
+ * Decodes base64 or base64url, padded or not, to one character per byte (Latin-1); `null` where it is neither.
+ * Text beyond ASCII therefore stays as its UTF-8 bytes.
+ */
+export function base64Text(encoded: string): string | null {
+  const body = encoded.replace(/={1,2}$/, '');
+  if (body.length % 4 === 1) return null;
+  let text = '';
+  let held = 0;
+  let bits = 0;
+  for (let at = 0; at < body.length; at++) {
+    const six = BITS[body.charCodeAt(at)] ?? 255;
+    if (six === 255) return null;
+    held = ((held << 6) | six) & 0xfff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    text += String.fromCharCode((held >> bits) & 0xff);
+  }
+  return text;
+}

@@ -1,0 +1,23 @@
+/** Check digits, over strings of ASCII digits and letters without separators. */
+
+/** Luhn (ISO/IEC 7812-1), the last digit being the check digit. */
+export function isLuhn(digits: string): boolean {
+  let sum = 0;
+  for (let at = digits.length - 1, is_double = false; at >= 0; at--, is_double = !is_double) {
+    const digit = digits.charCodeAt(at) - 48;
+    const doubled = digit * 2;
+    sum += is_double ? (doubled > 9 ? doubled - 9 : doubled) : digit;
+  }
+  return digits.length > 1 && sum % 10 === 0;
+}
+
+/** ISO 7064 mod 97-10 as IBANs use it: the first four characters stand last, letters count from 10. */
+export function isMod97(code: string): boolean {
+  const turned = code.slice(4) + code.slice(0, 4);
+  let rest = 0;
+  for (let at = 0; at < turned.length; at++) {
+    const value = Number.parseInt(turned[at]!, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest === 1;
+}

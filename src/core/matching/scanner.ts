@@ -1,0 +1,138 @@
+import { hasUnit, parseAnchor, parseUnits } from './anchors.ts';
+import { type Automaton, buildAutomaton } from './automaton.ts';
+import type { Detector } from './detector.ts';
+
+/** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
+export interface Match {
+  readonly detector: Detector;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A set of detectors, ready to scan. Made once per set; holds no text between scans. */
+export interface Scanner {
+  readonly automaton: Automaton;
+  readonly probes: readonly Probe[];
+  /** Per anchor number: which probe it belongs to, and its length in units. */
+  readonly anchor_probe: Int32Array;
+  readonly anchor_length: Int32Array;
+  /** Per probe, within one scan: the end of its last match, and the last start that failed. */
+  readonly matched_until: Int32Array;
+  readonly failed_at: Int32Array;
+}
+
+/** A detector in the form in which a scan uses it. */
+interface Probe {
+  readonly detector: Detector;
+  readonly pattern: RegExp;
+  readonly has_value: boolean;
+  /** 1 for each unit to step back over; `null` where the anchor is the start. */
+  readonly back_over: Uint8Array | null;
+  readonly back_units_max: number;
+}
+
+/** Builds the automaton and the sticky patterns. Throws where an anchor or a pattern is malformed. */
+export function compileScanner(detectors: readonly Detector[]): Scanner {
+  const anchors = detectors.flatMap((detector, probe) =>
+    detector.anchors.flatMap(parseAnchor).map((anchor) => ({ anchor, probe })),
+  );
+  return {
+    automaton: buildAutomaton(anchors.map(({ anchor }) => anchor)),
+    probes: detectors.map(probe),
+    anchor_probe: Int32Array.from(anchors, ({ probe }) => probe),
+    anchor_length: Int32Array.from(anchors, ({ anchor }) => anchor.length),
+    matched_until: new Int32Array(detectors.length),
+    failed_at: new Int32Array(detectors.length),
+  };
+}
+
+/**
+ * Walks the text once and adds what the detectors find to `matches`, in the order of their anchors. Stops
+ * when there are `matches_max` of them. Matches of one detector do not overlap.
+ */
+export function scan(scanner: Scanner, text: string, matches: Match[], matches_max: number): void {
+  const { classes, table, accept_from, start } = scanner.automaton;
+  const length = text.length;
+  let state = start;
+  let is_first_hit = true;
+  for (let at = 0; at < length; at++) {
+    state = table[state + classes[text.charCodeAt(at)]!]!;
+    if (state < accept_from) continue;
+    if (is_first_hit) {
+      scanner.matched_until.fill(0);
+      scanner.failed_at.fill(-1);
+      is_first_hit = false;
+    }
+    verify(scanner, text, at + 1, state, matches);
+    if (matches.length >= matches_max) return;
+  }
+}
+
+/** The detectors for which this key of an object is the word beside its value. */
+export function cuesOf(scanner: Scanner, key: string): readonly Detector[] {
+  const { classes, table, accept_from, stride, endings, start } = scanner.automaton;
+  const cued: Detector[] = [];
+  let state = start;
+  for (let at = 0; at < key.length; at++) {
+    state = table[state + classes[key.charCodeAt(at)]!]!;
+    if (state < accept_from) continue;
+    for (const anchor of endings[(state - accept_from) / stride]!) {
+      const { detector } = scanner.probes[scanner.anchor_probe[anchor]!]!;
+      if (detector.member?.key.test(key) && !cued.includes(detector)) cued.push(detector);
+    }
+  }
+  return cued;
+}
+
+function probe(detector: Detector): Probe {
+  const flags = new Set(`${detector.pattern.flags}dy`.replace('g', ''));
+  return {
+    detector,
+    pattern: new RegExp(detector.pattern.source, [...flags].join('')),
+    has_value: detector.pattern.source.includes('(?<value>'),
+    back_over: detector.back === undefined ? null : unitTable(detector.back.over),
+    back_units_max: detector.back?.units_max ?? 0,
+  };
+}
+
+function unitTable(notation: string): Uint8Array {
+  const set = parseUnits(notation);
+  return Uint8Array.from({ length: 0x10000 }, (_, unit) => Number(hasUnit(set, unit)));
+}
+
+function verify(scanner: Scanner, text: string, anchor_end: number, state: number, matches: Match[]): void {
+  const { accept_from, stride, endings } = scanner.automaton;
+  for (const anchor of endings[(state - accept_from) / stride]!) {
+    const index = scanner.anchor_probe[anchor]!;
+    const probe = scanner.probes[index]!;
+    const from = anchor_end - scanner.anchor_length[anchor]!;
+    const start =
+      probe.back_over === null ? from : stepBack(text, from, probe.back_over, probe.back_units_max);
+    if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
+    const match = matchAt(probe, text, start);
+    if (match === null) {
+      scanner.failed_at[index] = start;
+      continue;
+    }
+    scanner.matched_until[index] = match.end;
+    matches.push(match);
+  }
+}
+
+/** The letter of an escape (`\n`) before an address belongs to the escape, not to the address. */
+function stepBack(text: string, from: number, over: Uint8Array, units_max: number): number {
+  const lowest = Math.max(0, from - units_max);
+  let start = from;
+  while (start > lowest && over[text.charCodeAt(start - 1)] === 1) start -= 1;
+  const is_escape = start < from && text[start - 1] === '\\' && 'nrt'.includes(text[start]!);
+  return is_escape ? start + 1 : start;
+}
+
+function matchAt({ detector, pattern, has_value }: Probe, text: string, start: number): Match | null {
+  pattern.lastIndex = start;
+  const found = pattern.exec(text);
+  if (found === null) return null;
+  const [from, to] = (has_value ? found.indices!.groups!.value! : found.indices![0]!) as [number, number];
+  if (detector.validate !== undefined && !detector.validate(text.slice(from, to))) return null;
+  return { detector, start: from, end: to };
+}
