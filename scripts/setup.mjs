@@ -1,0 +1,272 @@
+// @ts-check
+// Makes a checkout ready to run: a Node that is new enough, the packages of the lock file, and a stamp that
+// names that Node. Plain JavaScript without packages, for it runs on Node 20 and before anything is installed.
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NODE_MAJOR_MIN = 24;
+const NODE_MAJOR_SETUP_MIN = 20;
+/** How long a lock without an owner's name is taken for one that is just being made. */
+const LOCK_NAMELESS_MS_MAX = 5_000;
+const LOCK_WAIT_MS_MAX = 15 * 60_000;
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamp = join(root, 'node_modules', '.service-node');
+const lock = join(root, '.setup-lock');
+const brought = join('scripts', 'node', 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
+
+class SetupError extends Error {}
+
+try {
+  requireSetupNode();
+  await withLock(setUp);
+} catch (error) {
+  console.error(`error: ${error instanceof SetupError ? error.message : sentenceOf(error)}`);
+  process.exitCode = 2;
+}
+
+function requireSetupNode() {
+  if (majorOf(process.versions.node) >= NODE_MAJOR_SETUP_MIN) return;
+  throw new SetupError(
+    `set-up needs Node ${NODE_MAJOR_SETUP_MIN} or later, and this is Node ${process.versions.node}. ` +
+      'Install a newer one: https://nodejs.org',
+  );
+}
+
+function setUp() {
+  if (isReady()) return;
+  const began_ms = Date.now();
+  const own_node = majorOf(process.versions.node) >= NODE_MAJOR_MIN;
+  if (!own_node) bringNode();
+  const node = own_node ? process.execPath : brought;
+  if (!isInstalled(root)) {
+    say('Setting up: installing packages ...');
+    npm(root, isAbsolute(node) ? node : join(root, node));
+    say(`Set up in ${Math.round((Date.now() - began_ms) / 1000)} s.`);
+  }
+  writeStamp(node);
+}
+
+function bringNode() {
+  const folder = join(root, 'scripts', 'node');
+  if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)) {
+    throw new SetupError(
+      `this program needs Node ${NODE_MAJOR_MIN} or later, and this is Node ${process.versions.node}. ` +
+        'Install a newer one: https://nodejs.org',
+    );
+  }
+  if (isInstalled(folder) && existsSync(join(root, brought))) return;
+  say(`Setting up: bringing Node ${NODE_MAJOR_MIN} along, this machine has ${process.versions.node} ...`);
+  npm(folder, process.execPath);
+  if (!existsSync(join(root, brought))) {
+    throw new SetupError(
+      'npm left out the optional package with Node. Run `npm config set omit ""` and try again.',
+    );
+  }
+}
+
+/** Whether the stamp is there, newer than both lock files, and names a Node that is there. */
+function isReady() {
+  if (!existsSync(stamp)) return false;
+  const stamped_ms = statSync(stamp).mtimeMs;
+  const locks = [join(root, 'package-lock.json'), join(root, 'scripts', 'node', 'package-lock.json')];
+  if (locks.some((file) => statSync(file).mtimeMs > stamped_ms)) return false;
+  const node = readFileSync(stamp, 'utf8').trim();
+  return existsSync(isAbsolute(node) ? node : join(root, node));
+}
+
+/**
+ * Whether what npm wrote down as installed is what the lock file asks for, so that a changed date alone, or an
+ * `npm install` by hand, costs no second installation.
+ * @param {string} folder
+ */
+function isInstalled(folder) {
+  const wanted = packagesOf(join(folder, 'package-lock.json'));
+  const present = packagesOf(join(folder, 'node_modules', '.package-lock.json'));
+  if (wanted === null || present === null) return false;
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === '') return true;
+    const found = present[path];
+    if (found === undefined) return entry.optional === true;
+    return (
+      found.version === entry.version && found.integrity === entry.integrity && existsSync(join(folder, path))
+    );
+  });
+}
+
+/**
+ * @param {string} file
+ * @returns {Record<string, {version?: string, integrity?: string, optional?: boolean}> | null}
+ */
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Installs exactly what the lock file of `folder` names. No package here needs an install script, so none runs.
+ * @param {string} folder
+ * @param {string} node the Node that npm itself runs on
+ */
+function npm(folder, node) {
+  const words = ['ci', '--prefix', folder, '--ignore-scripts', '--include=dev', '--include=optional'];
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  const result = spawnSync('npm', [...words, ...quiet], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  if (result.error) {
+    throw new SetupError(
+      /** @type {NodeJS.ErrnoException} */ (result.error).code === 'ENOENT'
+        ? 'there is no npm on this machine. Install Node together with npm: https://nodejs.org'
+        : `npm could not be started: ${result.error.message}.`,
+    );
+  }
+  if (result.status === 0) return;
+  const tail = `${result.stdout}${result.stderr}`.trim().split('\n').slice(-15).join('\n');
+  throw new SetupError(
+    `npm could not install the packages (exit code ${result.status}).\n${tail}\n` +
+      'Check that this machine reaches the npm registry (`npm ping`; behind a proxy `npm config set proxy URL`) ' +
+      `and that ${folder} can be written to and its disk is not full; then run the same command again.`,
+  );
+}
+
+/** @param {string} node */
+function writeStamp(node) {
+  mkdirSync(dirname(stamp), { recursive: true });
+  const draft = `${stamp}.${process.pid}`;
+  writeFileSync(draft, `${node}\n`);
+  renameSync(draft, stamp);
+  // A lock file from the future (a wrong clock, an unpacked archive) must not make every start a set-up.
+  const newest_ms = Math.max(
+    Date.now(),
+    statSync(join(root, 'package-lock.json')).mtimeMs,
+    statSync(join(root, 'scripts', 'node', 'package-lock.json')).mtimeMs,
+  );
+  utimesSync(stamp, newest_ms / 1000 + 1, newest_ms / 1000 + 1);
+}
+
+/**
+ * Holds a folder as a lock while `work` runs; others wait. A lock whose owner is gone is taken over.
+ * @param {() => void} work
+ */
+async function withLock(work) {
+  await takeLock();
+  process.on('exit', dropLock);
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+    process.on(signal, () => process.exit(2));
+  work();
+}
+
+function dropLock() {
+  rmSync(lock, { recursive: true, force: true });
+}
+
+async function takeLock() {
+  const until_ms = Date.now() + LOCK_WAIT_MS_MAX;
+  let told = false;
+  while (!makeLock()) {
+    const owner = ownerOf();
+    if (owner === null) {
+      if (Date.now() - madeAt() > LOCK_NAMELESS_MS_MAX) setAside(null);
+    } else if (!isAlive(owner)) {
+      setAside(owner);
+    } else if (!told) {
+      say(`Setting up: another process (${owner}) is at it, waiting ...`);
+      told = true;
+    }
+    if (Date.now() > until_ms) {
+      throw new SetupError(
+        `process ${ownerOf()} holds ${lock} for too long. End it, remove that folder, try again.`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** @returns {boolean} whether the lock is ours now */
+function makeLock() {
+  try {
+    mkdirSync(lock);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false;
+    throw error;
+  }
+  writeFileSync(join(lock, 'pid'), `${process.pid}\n`);
+  return true;
+}
+
+function ownerOf(folder = lock) {
+  try {
+    return readFileSync(join(folder, 'pid'), 'utf8').trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+function madeAt() {
+  return statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+}
+
+/** @param {string} pid */
+function isAlive(pid) {
+  try {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
+  }
+}
+
+/**
+ * Moves a dead owner's lock out of the way. Two may have seen the same dead owner: what was moved is looked at
+ * again, and a lock that someone has taken since is put back.
+ * @param {string | null} owner
+ */
+function setAside(owner) {
+  const aside = `${lock}.${process.pid}`;
+  try {
+    if (ownerOf() !== owner) return;
+    renameSync(lock, aside);
+    if (ownerOf(aside) !== owner) return renameSync(aside, lock);
+  } catch {
+    return; // Someone else was faster.
+  }
+  rmSync(aside, { recursive: true, force: true });
+}
+
+/** @param {string} version */
+function majorOf(version) {
+  return Number(version.split('.')[0]);
+}
+
+/** @param {string} line */
+function say(line) {
+  console.error(line);
+}
+
+/** @param {unknown} error */
+function sentenceOf(error) {
+  const code = /** @type {NodeJS.ErrnoException} */ (error).code;
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+    return `set-up must write to ${root}, and this user may not. Run it once as the folder's owner.`;
+  }
+  if (code === 'ENOSPC') return 'the disk is full. Free some space and run the same command again.';
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

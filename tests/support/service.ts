@@ -1,0 +1,188 @@
+/** The real program on a free port in a folder of its own, for tests from the outside. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
+
+const READY_MS_MAX = 20_000;
+const STOP_MS_MAX = 15_000;
+const main = resolve(import.meta.dirname, '..', '..', 'src', 'entry', 'cli', 'main.ts');
+
+export interface TestServiceOptions {
+  /**
+   * `service.yaml`: a record, or its text. Port and workers are set in it where it does not name them; a text
+   * that is no YAML mapping is written as it is. `null`: no configuration file, one worker unless `args` say more.
+   */
+  readonly config?: Readonly<Record<string, unknown>> | string | null | undefined;
+  /** Further files, by their name relative to the folder. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
+  /** Added to a small environment; nothing else of the caller's own is passed on. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Default 2. */
+  readonly workers?: number | undefined;
+  /** A folder of an earlier service, to start on its state again. Its files are overwritten where given here. */
+  readonly dir?: string | undefined;
+  /** Whether `stop` leaves the folder, for a next start on it. Default `false`. */
+  readonly keep?: boolean | undefined;
+  /** More arguments of `service serve`. */
+  readonly args?: readonly string[] | undefined;
+}
+
+export interface TestService {
+  readonly url: string;
+  readonly port: number;
+  /** The folder with `service.yaml`. */
+  readonly dir: string;
+  readonly state_dir: string;
+  /** Of the parent. */
+  readonly pid: number;
+  worker_pids(): number[];
+  /** Everything it wrote to standard output and standard error so far. */
+  logs(): string;
+  /** Sends a signal to the parent and waits until it has ended. */
+  kill(signal: NodeJS.Signals): Promise<Ending>;
+  /** Ends it as a supervisor would and removes the folder. Rejects where it has to be killed. */
+  stop(): Promise<Ending>;
+}
+
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Starts `service serve` and resolves when `/v1/ready` answers 200; rejects with what it wrote otherwise. */
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'service-test-'));
+  const port = await freePort();
+  writeFiles(dir, port, options);
+  const args = ['serve', ...(options.config === null ? ['--port', `${port}`] : []), ...(options.args ?? [])];
+  const child = spawn(process.execPath, [main, ...args], { cwd: dir, env: environment(options.env) });
+  const service = handle(child, dir, configuredPort(dir) ?? port, options);
+  await untilReady(service, child).catch(async (error: unknown) => {
+    child.kill('SIGKILL');
+    if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+    throw error;
+  });
+  return service;
+}
+
+/** A port that nothing listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('the probe listens on no port');
+  return address.port;
+}
+
+function writeFiles(dir: string, port: number, options: TestServiceOptions): void {
+  const file = join(dir, 'service.yaml');
+  for (const [name, text] of Object.entries(options.files ?? {})) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true });
+    writeFileSync(join(dir, name), text);
+  }
+  if (options.config === null) return;
+  const given = options.config ?? (existsSync(file) ? readFileSync(file, 'utf8') : {});
+  const record = typeof given === 'string' ? mapping(given) : given;
+  if (record === null) return writeFileSync(file, given as string);
+  const server = { port, workers: options.workers ?? 2, ...(record['server'] as object | undefined) };
+  // The port of an earlier start may be taken by now.
+  if (options.config === undefined)
+    Object.assign(server, { port, workers: options.workers ?? server.workers });
+  writeFileSync(file, JSON.stringify({ ...record, server }, null, 2));
+}
+
+function mapping(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+function configuredPort(dir: string): number | undefined {
+  const file = join(dir, 'service.yaml');
+  const server = existsSync(file) ? mapping(readFileSync(file, 'utf8'))?.['server'] : undefined;
+  return (server as { port?: number } | undefined)?.port;
+}
+
+function environment(given: Readonly<Record<string, string>> | undefined): NodeJS.ProcessEnv {
+  const kept = ['PATH', 'HOME', 'USER', 'TMPDIR', 'LANG', 'NODE_COMPILE_CACHE'];
+  const own = Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
+  return { ...own, ...given };
+}
+
+function handle(child: ChildProcess, dir: string, port: number, options: TestServiceOptions): TestService {
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      written += chunk;
+    });
+  }
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  // A test run that is ended itself leaves nothing running.
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  void ended.then(() => process.removeListener('exit', end));
+  const kill = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  const stop = async () => {
+    let late = false;
+    const watchdog = setTimeout(() => {
+      late = true;
+      child.kill('SIGKILL');
+    }, STOP_MS_MAX);
+    const ending = await kill('SIGTERM');
+    clearTimeout(watchdog);
+    if (options.keep !== true) rmSync(dir, { recursive: true, force: true });
+    if (late) throw new Error(`the service did not stop:\n${written}`);
+    return ending;
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    dir,
+    state_dir: join(dir, '.service'),
+    pid: child.pid ?? -1,
+    worker_pids: () => childrenOf(child.pid ?? -1),
+    logs: () => written,
+    kill,
+    stop,
+  };
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+async function untilReady(service: TestService, child: ChildProcess): Promise<void> {
+  const until_ms = Date.now() + READY_MS_MAX;
+  while (Date.now() < until_ms) {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      await sleep(50); // What it wrote last is still on its way.
+      throw new Error(`the service ended at its start (exit code ${child.exitCode}):\n${service.logs()}`);
+    }
+    const answer = await fetch(`${service.url}/v1/ready`).catch(() => null);
+    await answer?.body?.cancel();
+    if (answer?.status === 200) return;
+    await sleep(25);
+  }
+  throw new Error(`the service was not ready after ${READY_MS_MAX} ms:\n${service.logs()}`);
+}
