@@ -90,8 +90,11 @@ function writeFiles(dir: string, port: number, options: TestServiceOptions): voi
   if (options.config === null) return;
   const given = options.config ?? (existsSync(file) ? readFileSync(file, 'utf8') : {});
   const record = typeof given === 'string' ? mapping(given) : given;
-  if (record === null) return writeFileSync(file, given as string);
-  const server = { port, workers: options.workers ?? 2, ...(record['server'] as object | undefined) };
+  if (record === null) {
+    writeFileSync(file, given as string);
+    return;
+  }
+  const server = { port, workers: options.workers ?? 2, ...(record.server as object | undefined) };
   // The port of an earlier start may be taken by now.
   if (options.config === undefined)
     Object.assign(server, { port, workers: options.workers ?? server.workers });
@@ -109,7 +112,7 @@ function mapping(text: string): Record<string, unknown> | null {
 
 function configuredPort(dir: string): number | undefined {
   const file = join(dir, 'service.yaml');
-  const server = existsSync(file) ? mapping(readFileSync(file, 'utf8'))?.['server'] : undefined;
+  const server = existsSync(file) ? mapping(readFileSync(file, 'utf8'))?.server : undefined;
   return (server as { port?: number } | undefined)?.port;
 }
 
