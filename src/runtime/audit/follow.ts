@@ -30,7 +30,9 @@ const POLL_MS = 200;
 export async function* followJournal(options: FollowOptions): AsyncGenerator<FollowedEvent> {
   const positions = new Map(await startPositions(options));
   while (!options.signal.aborted) {
-    yield* await look(options, positions);
+    const found = await look(options, positions);
+    yield* found.sort(byTime);
+    if (found.length > 0) continue;
     await sleep(options.poll_ms ?? POLL_MS, undefined, { signal: options.signal }).catch(() => {});
   }
 }
@@ -40,6 +42,7 @@ async function startPositions(options: FollowOptions): Promise<ReadonlyMap<strin
   return options.from === 'end' ? readEnds(options.dir) : options.from;
 }
 
+/** What is new since the last look, one block of each writer at most, so that a long journal stays out of memory. */
 async function look(options: FollowOptions, positions: Map<string, Position>): Promise<FollowedEvent[]> {
   const found: FollowedEvent[] = [];
   for (const writer of await listWriters(options.dir)) {
@@ -48,10 +51,12 @@ async function look(options: FollowOptions, positions: Map<string, Position>): P
       for (const { record } of block.records) {
         if (record.kind === 'event') found.push({ event: record.event, writer, seq: record.seq });
       }
-      if (options.signal.aborted) return found;
+      if (found.length > 0) break;
     }
   }
-  return found.sort((a, b) =>
-    a.event.timestamp < b.event.timestamp ? -1 : a.event.timestamp > b.event.timestamp ? 1 : 0,
-  );
+  return found;
+}
+
+function byTime(a: FollowedEvent, b: FollowedEvent): number {
+  return Date.parse(a.event.timestamp) - Date.parse(b.event.timestamp);
 }

@@ -42,16 +42,17 @@ export async function* readChain(writer_dir: string, from: Position): AsyncGener
     const [segment, next] = await segmentsFrom(writer_dir, position.segment);
     if (segment === undefined) return;
     if (segment.first_seq !== position.segment) position = startOf(segment);
+    const before = position;
     if (next === undefined || position.seq + 1 < next.first_seq) {
       for await (const block of readSegment(segment, position)) {
         position = block.position;
         yield block;
       }
     }
-    // A file that had a next one before it was read has been read to its end; else it may have got one since.
+    // A file that had a next one before it was read is now read to its end; else it may have got one since.
     if (next !== undefined)
       position = { ...startOf(next), record_hash: position.record_hash, seq: position.seq };
-    else if ((await segmentsFrom(writer_dir, position.segment)).length < 2) return;
+    else if (position === before) return;
   }
 }
 

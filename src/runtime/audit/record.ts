@@ -128,3 +128,9 @@ function isRecord(value: unknown): value is JournalRecord {
 function isHash(value: unknown): boolean {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
+
+/** The event of a line as its JSON text, cut out of the line that `record` was read from. */
+export function eventJson(record: JournalRecord, line: string): string {
+  const start = `{"seq":${record.seq},"writer":"${record.writer}","kind":"${record.kind}","prev_hash":"${record.prev_hash}","${record.kind}":`;
+  return line.slice(start.length, line.length - TAIL_BYTES);
+}

@@ -1,0 +1,85 @@
+import { chmodSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { Kysely, SqliteDatabase, SqliteStatement } from 'kysely';
+
+export interface SqliteSettings {
+  /** The database file; it is made, for its owner alone, when missing. */
+  readonly path: string;
+  /** Open it for reading; it must be there. */
+  readonly read_only?: boolean;
+  /** How long a statement waits for another process's transaction. */
+  readonly busy_timeout_ms?: number;
+}
+
+/**
+ * The embedded store: a file, through the SQLite that comes with Node. Many processes may read while one
+ * writes (WAL). A commit survives a killed process; one that was made in the last moments before a power cut
+ * may be lost whole, so what must survive that belongs in a journal or asks for `PRAGMA synchronous = FULL`.
+ */
+export const sqlite = {
+  name: 'sqlite',
+  settings: {
+    type: 'object',
+    required: ['path'],
+    properties: {
+      path: { type: 'string', description: 'The database file.' },
+      read_only: { type: 'boolean', default: false },
+      busy_timeout_ms: { type: 'integer', minimum: 0, default: 5000 },
+    },
+  },
+  open,
+} as const;
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Opens the file and gives a query builder over it; `destroy()` closes it. */
+async function open<Tables>(settings: SqliteSettings): Promise<Kysely<Tables>> {
+  const { Kysely, SqliteDialect } = await import('kysely');
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapt(connect(settings)) }) });
+}
+
+function connect(settings: SqliteSettings): DatabaseSync {
+  const readOnly = settings.read_only ?? false;
+  const timeout = settings.busy_timeout_ms ?? BUSY_TIMEOUT_MS;
+  const database = new DatabaseSync(settings.path, { readOnly, timeout });
+  try {
+    if (!readOnly) {
+      chmodSync(settings.path, 0o600);
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
+    }
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** What is kept prepared; the longest texts are those of batched inserts. */
+const STATEMENTS_MAX = 64;
+
+/** The few calls that the query builder makes of a database, with statements kept by their text. */
+function adapt(database: DatabaseSync): SqliteDatabase {
+  const statements = new Map<string, SqliteStatement>();
+  return {
+    close: () => database.close(),
+    prepare(sql) {
+      const kept = statements.get(sql);
+      if (kept !== undefined) return kept;
+      if (statements.size >= STATEMENTS_MAX) statements.delete(statements.keys().next().value!);
+      const prepared = prepare(database, sql);
+      statements.set(sql, prepared);
+      return prepared;
+    },
+  };
+}
+
+function prepare(database: DatabaseSync, sql: string): SqliteStatement {
+  const statement = database.prepare(sql);
+  const values = (parameters: readonly unknown[]): SQLInputValue[] => parameters as SQLInputValue[];
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...values(parameters)),
+    run: (parameters) => statement.run(...values(parameters)),
+    iterate: (parameters) => statement.iterate(...values(parameters)),
+  };
+}

@@ -1,0 +1,150 @@
+import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types.ts';
+import type { AuditFilter } from '../types.ts';
+
+/** A filter that cannot be used: `invalid_request` over every transport. Names the field, never its value. */
+export class AuditFilterError extends Error {
+  readonly code = 'invalid_request';
+  readonly details: readonly { path: string; message: string }[];
+  constructor(path: string, message: string) {
+    super(`\`${path}\` ${message}.`);
+    this.name = 'AuditFilterError';
+    this.details = [{ path, message }];
+  }
+}
+
+/** A filter with its times worked out and its limit filled in. Times are milliseconds since 1970, inclusive. */
+export interface ParsedFilter {
+  readonly equal: Readonly<Partial<Record<EqualField, string>>>;
+  readonly data_tag: string | null;
+  readonly metadata: { readonly key: string; readonly value: string | null } | null;
+  readonly since_ms: number | null;
+  readonly until_ms: number | null;
+  readonly limit: number;
+  readonly newest_first: boolean;
+}
+
+export const EQUAL_FIELDS = [
+  'event_id',
+  'session_id',
+  'agent_id',
+  'tenant_id',
+  'caller_id',
+  'tool_name',
+  'source_agent_id',
+  'destination_agent_id',
+  'policy_name',
+  'boundary',
+  'decision',
+  'action',
+  'phase',
+] as const;
+export type EqualField = (typeof EQUAL_FIELDS)[number];
+
+export const LIMIT_DEFAULT = 100;
+export const LIMIT_MAX = 10_000;
+const VALUE_CHARS_MAX = 1_024;
+
+/** What some fields may say, so that a mistyped word is an error and not an empty answer. */
+const WORDS: Partial<Record<EqualField, readonly string[]>> = {
+  boundary: [...BOUNDARIES, 'memory'],
+  decision: DECISIONS,
+  action: ACTIONS,
+};
+
+/**
+ * Reads a filter. `last` overrides `since` and `until`; a time is ISO 8601 (UTC when it names no zone) or a
+ * duration before now, `15m`; a duration is a whole number and one of `s m h d w`.
+ *
+ * @throws AuditFilterError which says what the field takes
+ */
+export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
+  const equal: Partial<Record<EqualField, string>> = {};
+  for (const field of EQUAL_FIELDS) {
+    const value = text(filter, field);
+    if (value === null) continue;
+    const words = WORDS[field];
+    if (words !== undefined && !words.includes(value))
+      throw new AuditFilterError(field, `is one of ${words.join(', ')}`);
+    equal[field] = value;
+  }
+  const last_ms = filter.last === undefined ? null : parseDuration(text(filter, 'last')!);
+  if (filter.last !== undefined && last_ms === null)
+    throw new AuditFilterError('last', `is a duration, ${DURATIONS}`);
+  return {
+    equal,
+    data_tag: parseTag(filter),
+    metadata: parseMetadata(filter),
+    since_ms: last_ms === null ? time(filter, 'since', now_ms) : now_ms - last_ms,
+    until_ms: last_ms === null ? time(filter, 'until', now_ms) : now_ms,
+    limit: parseLimit(filter),
+    newest_first: filter.newest_first ?? true,
+  };
+}
+
+const DURATIONS = 'a whole number and one of s, m, h, d, w: `15m`, `24h`, `7d`';
+
+/** `24h` in milliseconds; `null` when it is no duration, or one longer than a thousand years. */
+export function parseDuration(value: string): number | null {
+  const match = /^(\d{1,12})([smhdw])$/.exec(value.trim());
+  if (match === null) return null;
+  const UNIT_MS = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 };
+  const MOST_MS = 1_000 * 365 * 864e5;
+  const ms = Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS];
+  return ms <= MOST_MS ? ms : null;
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+function time(filter: AuditFilter, field: 'since' | 'until', now_ms: number): number | null {
+  const value = text(filter, field)?.trim();
+  if (value === undefined) return null;
+  const ago_ms = parseDuration(value);
+  if (ago_ms !== null) return now_ms - ago_ms;
+  const match = ISO_TIME.exec(value);
+  const zone = match?.[4] ?? 'Z';
+  const ms = match === null ? Number.NaN : Date.parse(isoOf(value, match, zone));
+  if (Number.isNaN(ms)) {
+    throw new AuditFilterError(field, `is a time in ISO 8601, \`2026-01-31T12:00:00Z\`, or ${DURATIONS}`);
+  }
+  return ms;
+}
+
+/** The form that `Date.parse` must know: `T`, milliseconds, a zone with its colon. */
+function isoOf(value: string, match: RegExpExecArray, zone: string): string {
+  const date = value.slice(0, 10);
+  if (match[1] === undefined) return `${date}T00:00:00Z`;
+  const clock = match[1].slice(1, 6);
+  const seconds = (match[2] ?? ':00').slice(0, 3);
+  const fraction = (match[3] ?? '.0').slice(1, 4);
+  const offset = /^z$/i.test(zone) ? 'Z' : zone.replace(/^(...):?(..)$/, '$1:$2');
+  return `${date}T${clock}${seconds}.${fraction.padEnd(3, '0')}${offset}`;
+}
+
+function parseTag(filter: AuditFilter): string | null {
+  const tag = text(filter, 'data_tag')?.trim().toLowerCase();
+  if (tag === undefined) return null;
+  if (/^[a-z][a-z0-9_.-]{0,127}$/.test(tag)) return tag;
+  throw new AuditFilterError('data_tag', 'is a dotted name such as `personal.pii`');
+}
+
+function parseMetadata(filter: AuditFilter): ParsedFilter['metadata'] {
+  const key = text(filter, 'metadata_key');
+  const value = text(filter, 'metadata_value');
+  if (key === null && value !== null)
+    throw new AuditFilterError('metadata_value', 'needs `metadata_key` beside it');
+  return key === null ? null : { key, value };
+}
+
+function parseLimit(filter: AuditFilter): number {
+  const limit = filter.limit ?? LIMIT_DEFAULT;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new AuditFilterError('limit', `is a whole number from 1 to ${LIMIT_MAX}`);
+}
+
+/** A field's text; `null` when it is not there. */
+function text(filter: AuditFilter, field: keyof AuditFilter): string | null {
+  const value = filter[field];
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS_MAX) return value;
+  throw new AuditFilterError(field, `is a text of 1 to ${VALUE_CHARS_MAX} characters`);
+}

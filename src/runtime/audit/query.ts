@@ -1,0 +1,158 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import type { AuditEvent, AuditFilter, AuditPage } from '../types.ts';
+import { AuditFailure } from './failure.ts';
+import { EQUAL_FIELDS, type EqualField, type ParsedFilter, parseFilter } from './filter.ts';
+import type { AuditIndex, IndexTables } from './store.ts';
+
+export interface QueryOptions {
+  readonly now_ms: () => number;
+  /** When a question that no index answers is given up; ten seconds unless told. */
+  readonly timeout_ms?: number;
+}
+
+/** Questions that an index of their own answers, in order; the first that is asked is used. */
+const INDEXED: readonly EqualField[] = [
+  'event_id',
+  'session_id',
+  'tool_name',
+  'agent_id',
+  'action',
+  'tenant_id',
+];
+const TIMEOUT_MS = 10_000;
+/** How many rows are looked at before everything else in the process has its turn. */
+const PAGE_ROWS = 1_000;
+
+/**
+ * The names of a page's tables: `o` gives the order, and is the events themselves or the rows of one tag; then
+ * the events stand beside it as `e`. Only columns that both have are asked of `o` where it may be either.
+ */
+type Rows = Pick<IndexTables, 'audit_event_tags'> & Record<'o' | 'e', IndexTables['audit_events']>;
+type Query = SelectQueryBuilder<Rows, 'o' | 'e', object>;
+type Expressions = ExpressionBuilder<Rows, 'o' | 'e'>;
+
+/** Where a page ended. */
+interface Cursor {
+  readonly timestamp_ms: number;
+  readonly seq: number;
+  readonly event_id: string;
+}
+
+/**
+ * Finds events, all filters joined with AND, in the order of their time (within one writer, of their
+ * decision). One index is asked per question; the other filters look at each row that it gives, a page at a
+ * time, so that a question over everything does not hold up the process.
+ *
+ * @throws AuditFilterError when the filter cannot be used, AuditFailure `query_too_slow`
+ */
+export async function queryIndex(
+  index: AuditIndex,
+  filter: AuditFilter,
+  options: QueryOptions,
+): Promise<AuditPage> {
+  const parsed = parseFilter(filter, options.now_ms());
+  const deadline = performance.now() + (options.timeout_ms ?? TIMEOUT_MS);
+  const events: AuditEvent[] = [];
+  for (let cursor: Cursor | null = null; ; ) {
+    const rows_max = cursor === null ? Math.min(parsed.limit, PAGE_ROWS) : PAGE_ROWS;
+    const page = await selectPage(index, parsed, cursor, rows_max).execute();
+    for (const row of page) {
+      if (events.length < parsed.limit) addWhere(events, row.event, parsed);
+    }
+    if (page.length < rows_max || events.length === parsed.limit) return { events, count: events.length };
+    if (performance.now() > deadline) throw tooSlow();
+    cursor = page.at(-1) as Cursor;
+    await nextTurn();
+  }
+}
+
+function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilter): void {
+  if (json === null) return;
+  const event = JSON.parse(json) as AuditEvent;
+  if (hasMetadata(event, filter)) events.push(event);
+}
+
+function tooSlow(): AuditFailure {
+  return new AuditFailure(
+    'query_too_slow',
+    'The question looks at too many events. Narrow it by `last`, `since`, `agent_id`, `session_id` or `data_tag`.',
+  );
+}
+
+/** Some rows in order, each that the index gives; `event` is `null` where the other filters do not hold. */
+function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: Cursor | null, rows_max: number) {
+  const indexed = INDEXED.find((field) => filter.equal[field] !== undefined) ?? null;
+  const by_tag = filter.data_tag !== null && indexed !== 'event_id' && indexed !== 'session_id';
+  const direction = filter.newest_first ? 'desc' : 'asc';
+  const events = by_tag ? 'e' : 'o';
+  let query = by_tag ? rowsOfTag(index, filter.data_tag!) : rowsOfEvents(index);
+  if (!by_tag && indexed !== null) query = query.where(`o.${indexed}`, '=', filter.equal[indexed]!);
+  if (filter.since_ms !== null) query = query.where('o.timestamp_ms', '>=', filter.since_ms);
+  if (filter.until_ms !== null) query = query.where('o.timestamp_ms', '<=', filter.until_ms);
+  if (cursor !== null) query = query.where((eb) => behind(eb, cursor, filter.newest_first));
+  return query
+    .select(['o.timestamp_ms', 'o.seq', 'o.event_id'])
+    .select((eb) => eventWhere(eb, events, filter, by_tag ? null : indexed, by_tag).as('event'))
+    .orderBy('o.timestamp_ms', direction)
+    .orderBy('o.seq', direction)
+    .orderBy('o.event_id', direction)
+    .limit(rows_max);
+}
+
+function rowsOfEvents(index: AuditIndex): Query {
+  return index.db.selectFrom('audit_events as o') as unknown as Query;
+}
+
+function rowsOfTag(index: AuditIndex, tag: string): Query {
+  return index.db
+    .selectFrom('audit_event_tags as o')
+    .innerJoin('audit_events as e', 'e.event_id', 'o.event_id')
+    .where('o.tag', '=', tag) as unknown as Query;
+}
+
+function behind(eb: Expressions, cursor: Cursor, newest_first: boolean) {
+  const place = eb.tuple(cursor.timestamp_ms, cursor.seq, cursor.event_id);
+  return eb(eb.refTuple('o.timestamp_ms', 'o.seq', 'o.event_id'), newest_first ? '<' : '>', place);
+}
+
+/** The event where all filters hold that the index has not answered, else `null`. */
+function eventWhere(
+  eb: Expressions,
+  events: 'o' | 'e',
+  filter: ParsedFilter,
+  answered: EqualField | null,
+  tag_answered: boolean,
+) {
+  const conditions = EQUAL_FIELDS.filter(
+    (field) => field !== answered && filter.equal[field] !== undefined,
+  ).map((field) => eb(`${events}.${field}`, '=', filter.equal[field]!));
+  if (filter.data_tag !== null && !tag_answered) conditions.push(eb.exists(tagOf(eb, filter.data_tag)));
+  return eb
+    .case()
+    .when(eb.and(conditions))
+    .then(eb.ref(`${events}.event`))
+    .else(null)
+    .end();
+}
+
+function tagOf(eb: Expressions, tag: string) {
+  return eb
+    .selectFrom('audit_event_tags')
+    .select('audit_event_tags.tag')
+    .where('audit_event_tags.tag', '=', tag)
+    .whereRef('audit_event_tags.timestamp_ms', '=', 'o.timestamp_ms')
+    .whereRef('audit_event_tags.seq', '=', 'o.seq')
+    .whereRef('audit_event_tags.event_id', '=', 'o.event_id');
+}
+
+/** A value is compared as text, `3` and `"3"` alike; a key alone asks that it is there. */
+function hasMetadata(event: AuditEvent, { metadata }: ParsedFilter): boolean {
+  if (metadata === null) return true;
+  if (!Object.hasOwn(event.metadata, metadata.key)) return false;
+  return metadata.value === null || textOf(event.metadata[metadata.key]) === metadata.value;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

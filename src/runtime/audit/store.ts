@@ -1,0 +1,163 @@
+import { rm } from 'node:fs/promises';
+import type { Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import { sqlite } from '../../drivers/stores/sqlite.ts';
+import { AuditFailure } from './failure.ts';
+
+/** The tables that questions are asked of. All of it can be made again from the journal. */
+export interface IndexTables {
+  readonly audit_events: {
+    event_id: string;
+    timestamp_ms: number;
+    /** The event's number in its writer's chain: the order of events of one time. */
+    seq: number;
+    boundary: string;
+    decision: string;
+    action: string;
+    policy_name: string;
+    agent_id: string;
+    tool_name: string | null;
+    session_id: string | null;
+    source_agent_id: string | null;
+    destination_agent_id: string | null;
+    tenant_id: string;
+    caller_id: string;
+    phase: string | null;
+    /** The whole event as JSON. */
+    event: string;
+  };
+  /** Each tag of an event, and each tag above it: `personal.pii` also as `personal`. */
+  readonly audit_event_tags: { tag: string; timestamp_ms: number; seq: number; event_id: string };
+  /** How far each writer's chain has been read. */
+  readonly journal_positions: {
+    writer: string;
+    segment: number;
+    byte_offset: number;
+    seq: number;
+    record_hash: string | null;
+  };
+}
+
+export interface AuditIndex {
+  readonly db: Kysely<IndexTables>;
+  /** The file could not be read, and was begun anew: it fills itself from the journal. */
+  readonly rebuilt: boolean;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the index. The one that writes brings its tables up to date and, where the file is damaged, begins a
+ * new one; those that read find it as it is.
+ *
+ * @throws AuditFailure `index_newer` when a later version of the program has made the file
+ */
+export async function openIndex(options: { path: string; read_only?: boolean }): Promise<AuditIndex> {
+  const read_only = options.read_only ?? false;
+  try {
+    return await openFile(options.path, read_only, false);
+  } catch (error) {
+    if (read_only || !isDamaged(error)) throw error;
+    for (const suffix of ['', '-wal', '-shm']) await rm(`${options.path}${suffix}`, { force: true });
+    return openFile(options.path, read_only, true);
+  }
+}
+
+async function openFile(path: string, read_only: boolean, rebuilt: boolean): Promise<AuditIndex> {
+  const db = await sqlite.open<IndexTables>({ path, read_only });
+  try {
+    if (read_only) await checkTables(db);
+    else await migrate(db);
+    return { db, rebuilt, close: () => db.destroy() };
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+function isDamaged(error: unknown): boolean {
+  const SQLITE_CORRUPT = 11;
+  const SQLITE_NOTADB = 26;
+  const code = ((error as { errcode?: number } | null)?.errcode ?? 0) % 256;
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+async function migrate(db: Kysely<IndexTables>): Promise<void> {
+  const { Migrator } = await import('kysely/migration');
+  await refuseNewer(db);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+async function checkTables(db: Kysely<IndexTables>): Promise<void> {
+  await refuseNewer(db);
+  await db.selectFrom('journal_positions').select('writer').limit(1).execute();
+}
+
+async function refuseNewer(db: Kysely<IndexTables>): Promise<void> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some((table) => table.name === 'kysely_migration')) return;
+  const migrations = db.withTables<{ kysely_migration: { name: string } }>().selectFrom('kysely_migration');
+  const applied = await migrations.select('name').execute();
+  if (applied.every(({ name }) => name in MIGRATIONS)) return;
+  throw new AuditFailure(
+    'index_newer',
+    'The audit index was made by a later version of this program. Use that version, or delete `index.db` in the state folder: it is made again from the journal.',
+  );
+}
+
+const MIGRATIONS: Record<string, Migration> = {
+  '0001_events': {
+    async up(db) {
+      await db.schema
+        .createTable('audit_events')
+        .addColumn('event_id', 'text', (column) => column.primaryKey().notNull())
+        .addColumn('timestamp_ms', 'bigint', (column) => column.notNull())
+        .addColumn('seq', 'bigint', (column) => column.notNull())
+        .addColumn('boundary', 'text', (column) => column.notNull())
+        .addColumn('decision', 'text', (column) => column.notNull())
+        .addColumn('action', 'text', (column) => column.notNull())
+        .addColumn('policy_name', 'text', (column) => column.notNull())
+        .addColumn('agent_id', 'text', (column) => column.notNull())
+        .addColumn('tool_name', 'text')
+        .addColumn('session_id', 'text')
+        .addColumn('source_agent_id', 'text')
+        .addColumn('destination_agent_id', 'text')
+        .addColumn('tenant_id', 'text', (column) => column.notNull())
+        .addColumn('caller_id', 'text', (column) => column.notNull())
+        .addColumn('phase', 'text')
+        .addColumn('event', 'text', (column) => column.notNull())
+        .execute();
+      for (const [name, columns] of Object.entries(INDEXES)) {
+        await db.schema.createIndex(name).on('audit_events').columns(columns).execute();
+      }
+      await db.schema
+        .createTable('audit_event_tags')
+        .addColumn('tag', 'text', (column) => column.notNull())
+        .addColumn('timestamp_ms', 'bigint', (column) => column.notNull())
+        .addColumn('seq', 'bigint', (column) => column.notNull())
+        .addColumn('event_id', 'text', (column) => column.notNull())
+        .addPrimaryKeyConstraint('audit_event_tags_key', ['tag', 'timestamp_ms', 'seq', 'event_id'])
+        .execute();
+      await db.schema
+        .createTable('journal_positions')
+        .addColumn('writer', 'text', (column) => column.primaryKey().notNull())
+        .addColumn('segment', 'bigint', (column) => column.notNull())
+        .addColumn('byte_offset', 'bigint', (column) => column.notNull())
+        .addColumn('seq', 'bigint', (column) => column.notNull())
+        .addColumn('record_hash', 'text')
+        .execute();
+    },
+  },
+};
+
+/** One for each question that would else read everything, each in the order of the answer. */
+const INDEXES = {
+  audit_events_by_time: ['timestamp_ms', 'seq'],
+  audit_events_by_agent: ['agent_id', 'timestamp_ms', 'seq'],
+  audit_events_by_session: ['session_id', 'timestamp_ms', 'seq'],
+  audit_events_by_decision: ['decision', 'timestamp_ms', 'seq'],
+  audit_events_by_action: ['action', 'timestamp_ms', 'seq'],
+  audit_events_by_tenant: ['tenant_id', 'timestamp_ms', 'seq'],
+  audit_events_by_tool: ['tool_name', 'timestamp_ms', 'seq'],
+};
