@@ -252,6 +252,8 @@ export interface Problem {
   readonly file: string;
   /** Where in it, `policies[2].action`. */
   readonly path: string;
+  /** The line in the file, from 1, where it is known. */
+  readonly line?: number;
   /** A sentence that says what to do. */
   readonly message: string;
   /** A `warning` does not stop the policy from being used. */

@@ -1,0 +1,129 @@
+import { stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Problem } from '../../core/types.ts';
+import { inactiveKeys } from './inactive.ts';
+import { applyOverrides, type Overrides } from './overrides.ts';
+import type { Step } from './problem-path.ts';
+import { problemAt } from './problem-text.ts';
+import { readText } from './read-text.ts';
+import { requirements } from './requirements.ts';
+import { type Config, configSchema, type Origin, type WrittenConfig } from './schema.ts';
+import { settle } from './settle.ts';
+import { readYaml, type YamlDocument } from './yaml-documents.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigRequest {
+  /** The file that was asked for; `null` takes `SERVICE_CONFIG`, else `service.yaml` here, else none. */
+  readonly path: string | null;
+  readonly env: Environment;
+  readonly overrides?: Overrides;
+  /** Default: the current folder. */
+  readonly cwd?: string;
+}
+
+/** All problems have level `error`, all warnings `warning`. */
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly Problem[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** The name of the configuration file, and the one that is taken too. */
+const FILE_NAMES = ['service.yaml', 'service.yml'] as const;
+
+/**
+ * Reads and checks the configuration. Never throws for what a user wrote: every problem is in the answer,
+ * with its file, path and line. Without a file the defaults hold, and no parser is loaded.
+ */
+export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> {
+  const cwd = request.cwd ?? process.cwd();
+  const asked = request.path ?? (request.env.SERVICE_CONFIG || null);
+  const found = asked ?? (await findFile(cwd));
+  const origin: Origin =
+    found === null
+      ? { file: null, label: 'service.yaml', base_dir: cwd }
+      : { file: resolve(cwd, found), label: found, base_dir: dirname(resolve(cwd, found)) };
+  const written = origin.file === null ? null : await readMapping(origin.file, origin.label);
+  if (written !== null && !written.ok) return written;
+  return settleConfig(written, origin, request);
+}
+
+async function findFile(cwd: string): Promise<string | null> {
+  for (const name of FILE_NAMES) {
+    // Whatever stands there under this name was meant: a folder or a broken link is told, not passed over.
+    const there = await stat(join(cwd, name)).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+    );
+    if (there) return name;
+  }
+  return null;
+}
+
+type MappingRead =
+  | { readonly ok: true; readonly value: unknown; readonly lineOf: YamlDocument['lineOf'] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+async function readMapping(file: string, label: string): Promise<MappingRead> {
+  const refuse = (predicate: string): MappingRead => ({
+    ok: false,
+    problems: [problemAt(label, [], predicate)],
+  });
+  const read = await readText(file);
+  if (!read.ok) return refuse(read.message);
+  const yaml = await readYaml(read.text);
+  if (!yaml.ok) {
+    return { ok: false, problems: yaml.problems.map((p) => problemAt(label, p.steps, p.message, p.line)) };
+  }
+  if (yaml.documents.length > 1) return refuse('must hold one document; it has a `---` too many');
+  const [document] = yaml.documents;
+  // A file of comments alone says nothing: the defaults hold.
+  return { ok: true, value: document?.value ?? {}, lineOf: document?.lineOf ?? (() => 1) };
+}
+
+function settleConfig(
+  written: (MappingRead & { ok: true }) | null,
+  origin: Origin,
+  request: ConfigRequest,
+): ConfigResult {
+  const { label } = origin;
+  const lineOf = (steps: readonly Step[]): number | undefined => written?.lineOf(steps);
+  const settled = settle(written?.value ?? {}, configSchema, request.env);
+  const overridden = applyOverrides(settled.value, request.overrides ?? {});
+  const problems = settled.problems.map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
+  if (problems.length + overridden.problems.length > 0) {
+    return { ok: false, problems: [...overridden.problems, ...problems] };
+  }
+  const config = finishConfig(overridden.value as WrittenConfig, origin);
+  const unmet = requirements(config).map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
+  if (unmet.length > 0) return { ok: false, problems: unmet };
+  return { ok: true, config, warnings: inactiveKeys(config, label) };
+}
+
+/** Makes names of files absolute, and settles what depends on other keys. */
+function finishConfig(written: WrittenConfig, origin: Origin): Config {
+  const absolute = (name: string): string => resolve(origin.base_dir, name);
+  const { jwt } = written.auth;
+  const files = jwt === null ? {} : absoluteFiles(jwt, absolute);
+  return {
+    ...written,
+    policy: {
+      ...written.policy,
+      undeclared_tools:
+        written.policy.undeclared_tools ?? (written.server.mode === 'gateway' ? 'block' : 'allow'),
+    },
+    scan: { ...written.scan, file_roots: written.scan.file_roots.map(absolute) },
+    auth: { ...written.auth, jwt: jwt === null ? null : { ...jwt, ...files } },
+    state_dir: absolute(written.state_dir),
+    origin,
+  };
+}
+
+function absoluteFiles(
+  { jwks_file, public_key_file }: { jwks_file?: string; public_key_file?: string },
+  absolute: (name: string) => string,
+): { jwks_file?: string; public_key_file?: string } {
+  return {
+    ...(jwks_file === undefined ? {} : { jwks_file: absolute(jwks_file) }),
+    ...(public_key_file === undefined ? {} : { public_key_file: absolute(public_key_file) }),
+  };
+}

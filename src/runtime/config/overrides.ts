@@ -1,0 +1,63 @@
+import type { Problem } from '../../core/types.ts';
+import { sentence } from './problem-text.ts';
+import { configSchema } from './schema.ts';
+import type { Schema } from './schema-types.ts';
+import { settle } from './settle.ts';
+
+/** What the command line says over the file: options of `serve`, checked as the keys are. */
+export interface Overrides {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly mode?: string | undefined;
+  readonly workers?: number | undefined;
+  readonly state_dir?: string | undefined;
+  readonly upstream_base_url?: string | undefined;
+}
+
+const OPTIONS: readonly (readonly [keyof Overrides, string, readonly string[]])[] = [
+  ['host', '--host', ['server', 'host']],
+  ['port', '--port', ['server', 'port']],
+  ['mode', '--mode', ['server', 'mode']],
+  ['workers', '--workers', ['server', 'workers']],
+  ['state_dir', '--state-dir', ['state_dir']],
+  ['upstream_base_url', '--upstream-base-url', ['proxy', 'target']],
+];
+
+/**
+ * Puts the options over a settled configuration; the given one is left as it is. A value that its key does
+ * not allow is a problem of the file `command line` with the option as its path.
+ */
+export function applyOverrides(
+  settled: unknown,
+  overrides: Overrides,
+): { value: unknown; problems: Problem[] } {
+  const problems: Problem[] = [];
+  let value = settled;
+  for (const [name, option, steps] of OPTIONS) {
+    const given = overrides[name];
+    if (given === undefined) continue;
+    const checked = settle(given, schemaAt(steps), {});
+    if (checked.problems.length === 0) value = withValue(value, steps, checked.value);
+    for (const { message } of checked.problems) {
+      problems.push({
+        file: 'command line',
+        path: option,
+        message: sentence(`\`${option}\` ${message}`),
+        level: 'error',
+      });
+    }
+  }
+  return { value, problems };
+}
+
+function schemaAt(steps: readonly string[]): Schema {
+  let schema: Schema = configSchema;
+  for (const step of steps) schema = schema.properties?.[step] ?? {};
+  return schema;
+}
+
+function withValue(parent: unknown, [step, ...rest]: readonly string[], value: unknown): unknown {
+  if (step === undefined) return value;
+  const before = typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>) : {};
+  return { ...before, [step]: withValue(before[step], rest, value) };
+}

@@ -1,0 +1,35 @@
+/** One step into a document: a key, or a place in a list. */
+export type Step = string | number;
+
+const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+const STEPS = /\[(\d{1,9})\]|\["((?:[^"\\]|\\.){0,500})"\]|([^.[\]]+)/g;
+
+/** Writes a path as messages show it: `policies[2].action`, `tenants["a.b"].policies`; `` for the whole. */
+export function formatPath(steps: readonly Step[]): string {
+  let path = '';
+  for (const step of steps) {
+    if (typeof step === 'number') path += `[${step}]`;
+    else if (!PLAIN.test(step)) path += `[${JSON.stringify(step.slice(0, 100))}]`;
+    else path += path === '' ? step : `.${step}`;
+  }
+  return path;
+}
+
+/** The steps of a path that `formatPath` wrote; a leading `$` is taken as the whole. */
+export function parsePath(path: string): Step[] {
+  const steps: Step[] = [];
+  for (const [, index, quoted, plain] of path.replace(/^\$\.?/, '').matchAll(STEPS)) {
+    if (index !== undefined) steps.push(Number(index));
+    else if (quoted !== undefined) steps.push(unquote(quoted));
+    else if (plain !== undefined) steps.push(plain);
+  }
+  return steps;
+}
+
+function unquote(quoted: string): string {
+  try {
+    return JSON.parse(`"${quoted}"`) as string;
+  } catch {
+    return quoted;
+  }
+}

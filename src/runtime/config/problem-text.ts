@@ -1,0 +1,33 @@
+import type { Problem } from '../../core/types.ts';
+import { formatPath, type Step } from './problem-path.ts';
+
+/** A problem from a place and the predicate of its sentence: "`server.port` must be a whole number." */
+export function problemAt(
+  file: string,
+  steps: readonly Step[],
+  predicate: string,
+  line?: number,
+  level: Problem['level'] = 'error',
+): Problem {
+  const path = formatPath(steps);
+  const subject = path === '' ? `\`${file}\`` : `\`${path}\``;
+  return {
+    file,
+    path,
+    ...(line === undefined ? {} : { line }),
+    message: sentence(`${subject} ${predicate}`),
+    level,
+  };
+}
+
+/** Ends a sentence, unless it ends already. */
+export function sentence(words: string): string {
+  return /[.?!]$/.test(words) ? words : `${words}.`;
+}
+
+/** One line for a terminal or a log: `service.yaml:12: \`server.port\` must be ...`. */
+export function problemLine(problem: Problem): string {
+  const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
+  const names_path = problem.path === '' || problem.message.includes(problem.path);
+  return names_path ? `${place}: ${problem.message}` : `${place}: ${problem.path}: ${problem.message}`;
+}

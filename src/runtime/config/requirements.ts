@@ -1,0 +1,50 @@
+import { isIP } from 'node:net';
+import type { Step } from './problem-path.ts';
+import type { Config } from './schema.ts';
+import type { ValueProblem } from './settle.ts';
+
+/** What keys demand of each other, beyond what a schema says. Messages are predicates of sentences. */
+export function requirements(config: Config): ValueProblem[] {
+  return [...keySources(config), ...proxyAddresses(config), ...mailLogins(config), ...expiries(config)];
+}
+
+function keySources({ auth: { jwt } }: Config): ValueProblem[] {
+  if (jwt === null) return [];
+  const sources = [jwt.jwks_url, jwt.jwks_file, jwt.public_key_file].filter((source) => source !== undefined);
+  if (sources.length === 1) return [];
+  return [problem(['auth', 'jwt'], 'must have exactly one of `jwks_url`, `jwks_file` and `public_key_file`')];
+}
+
+function proxyAddresses({ auth }: Config): ValueProblem[] {
+  return auth.trusted_proxies.flatMap((block, i) =>
+    isAddressBlock(block)
+      ? []
+      : [problem(['auth', 'trusted_proxies', i], 'must be an address or a CIDR block')],
+  );
+}
+
+function isAddressBlock(block: string): boolean {
+  const [address = '', bits, ...more] = block.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+function mailLogins({ alerts }: Config): ValueProblem[] {
+  return alerts.channels.flatMap((channel, i) => {
+    if (channel.type !== 'email') return [];
+    if ((channel.username === undefined) === (channel.password === undefined)) return [];
+    return [problem(['alerts', 'channels', i], 'must have `username` and `password` together, or neither')];
+  });
+}
+
+function expiries({ auth }: Config): ValueProblem[] {
+  return auth.api_keys.flatMap((key, i) => {
+    if (key.expires_at === undefined || !Number.isNaN(Date.parse(key.expires_at))) return [];
+    return [problem(['auth', 'api_keys', i, 'expires_at'], 'is no date that exists')];
+  });
+}
+
+function problem(steps: readonly Step[], message: string): ValueProblem {
+  return { steps, message };
+}

@@ -1,0 +1,88 @@
+/**
+ * What a JSON Schema of the configuration may say, and the type that a checked value then has. The schema
+ * is plain data: reading it costs a start nothing, and editors read the same words.
+ */
+
+/** The part of JSON Schema (2020-12) that the configuration is written in. */
+export interface Schema {
+  readonly type?: TypeName | readonly TypeName[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  /** Said in place of the pattern: "must be the name of an environment variable". */
+  readonly 'x-expects'?: string;
+  /** `true`: the value is a credential, given only as `${NAME}`; nothing ever repeats it. */
+  readonly 'x-credential'?: boolean;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: { readonly [key: string]: Schema };
+  readonly patternProperties?: { readonly [pattern: string]: Schema };
+  readonly required?: readonly string[];
+  /** `false`: no other key than those named and `x-*`; a schema: any key, with this value. */
+  readonly additionalProperties?: false | Schema;
+  readonly propertyNames?: { readonly pattern: string };
+  readonly maxProperties?: number;
+  /** Told apart by a property `type` that is a `const` in each. */
+  readonly oneOf?: readonly Schema[];
+  /** Keys that another key's value makes necessary; written as `if`/`then` for editors. */
+  readonly 'x-needs'?: readonly Need[];
+  readonly $ref?: string;
+}
+
+export interface Need {
+  readonly key: string;
+  readonly is: string | boolean;
+  /** The key that must then be there. */
+  readonly needs: string;
+}
+
+export type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
+
+/** The type of a value that was checked against `S` and filled with its defaults. */
+export type Settled<S> = S extends { readonly oneOf: readonly (infer B)[] }
+  ? Settled<B>
+  : S extends { readonly const: infer C }
+    ? C
+    : S extends { readonly enum: readonly (infer E)[] }
+      ? E
+      : S extends { readonly type: readonly (infer T)[] }
+        ? SettledAs<T, S>
+        : S extends { readonly type: infer T }
+          ? SettledAs<T, S>
+          : unknown;
+
+type SettledAs<T, S> = T extends 'string'
+  ? string
+  : T extends 'integer' | 'number'
+    ? number
+    : T extends 'boolean'
+      ? boolean
+      : T extends 'null'
+        ? null
+        : T extends 'array'
+          ? readonly (S extends { readonly items: infer I } ? Settled<I> : unknown)[]
+          : T extends 'object'
+            ? SettledObject<S>
+            : never;
+
+type SettledObject<S> = S extends { readonly properties: infer P }
+  ? { readonly [K in keyof P as K extends Present<S> ? K : never]: Settled<P[K]> } & {
+      readonly [K in keyof P as K extends Present<S> ? never : K]?: Settled<P[K]>;
+    }
+  : S extends { readonly additionalProperties: infer A }
+    ? { readonly [key: string]: Settled<A> }
+    : { readonly [key: string]: unknown };
+
+/** The keys that a settled object always has: those that are required, and those with a default. */
+type Present<S> =
+  | (S extends { readonly required: readonly (infer R)[] } ? R : never)
+  | (S extends { readonly properties: infer P }
+      ? { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P]
+      : never);

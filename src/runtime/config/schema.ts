@@ -1,0 +1,664 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { ACTIONS } from '../../core/types.ts';
+import { PERMISSIONS } from '../types.ts';
+import { alertChannel } from './schema-alerts.ts';
+import type { Settled } from './schema-types.ts';
+
+const url = {
+  type: 'string',
+  pattern: '^https?://[^\\s/?#]+[^\\s]*$',
+  maxLength: 2048,
+  'x-expects': 'must be an address that begins with `http://` or `https://`',
+} as const;
+
+const environmentName = {
+  type: 'string',
+  pattern: '^[A-Z_][A-Z0-9_]{0,127}$',
+  'x-expects': 'must be the name of an environment variable, in capitals; the credential itself stays there',
+} as const;
+
+const patterns = {
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: 1024 },
+  maxItems: 1000,
+} as const;
+const names = {
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: 256 },
+  maxItems: 10_000,
+} as const;
+const rules = { type: 'array', items: { $ref: '#/$defs/rule' }, maxItems: 10_000, default: [] } as const;
+
+const server = {
+  type: 'object',
+  description: 'Where and how the service listens. A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    host: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 253,
+      default: '127.0.0.1',
+      description: 'Address to listen on. On any but a loopback address every caller needs a credential.',
+    },
+    port: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      default: 8000,
+      description: 'Port; 0 takes a free one.',
+    },
+    mode: {
+      type: 'string',
+      enum: ['sidecar', 'gateway'],
+      default: 'sidecar',
+      description:
+        '`sidecar`: one agent on this host. `gateway`: many agents, each call names who speaks to whom.',
+    },
+    workers: { type: 'integer', minimum: 1, maximum: 256, default: 1, description: 'Processes that answer.' },
+    cors_origins: {
+      type: 'array',
+      items: {
+        type: 'string',
+        pattern: '^(\\*|https?://[^\\s/]+)$',
+        maxLength: 512,
+        'x-expects': 'must be `*` or an origin, `https://host` or `https://host:port`, without a path',
+      },
+      maxItems: 1000,
+      default: [],
+      description: 'Origins of web pages that may call. None by default.',
+    },
+    body_bytes_max: {
+      type: 'integer',
+      minimum: 1024,
+      maximum: 1_073_741_824,
+      default: 10_485_760,
+      description: 'Largest HTTP body in bytes; a larger one is refused with 413.',
+    },
+  },
+} as const;
+
+const policy = {
+  type: 'object',
+  description: 'What holds where no rule of your own speaks.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    default_action: {
+      type: 'string',
+      enum: ACTIONS,
+      default: 'block',
+      description: 'The action for tags that no rule names.',
+    },
+    builtin_rules: {
+      type: 'boolean',
+      default: true,
+      description: 'Whether the built-in rules stand behind your own.',
+    },
+    undeclared_tools: {
+      type: 'string',
+      enum: ['allow', 'block'],
+      description: 'Tools without a contract. Default: `allow` in sidecar mode, `block` in gateway mode.',
+    },
+    unknown_agents: {
+      type: 'string',
+      enum: ['allow', 'block'],
+      default: 'allow',
+      description: 'Agents without an identity document.',
+    },
+  },
+} as const;
+
+const paths = {
+  type: 'object',
+  description: 'Files of v1alpha1 documents: names or patterns (`*`, `**`), relative to this file.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    policy_files: { ...patterns, default: ['policies/*.yaml'], description: 'Policy documents.' },
+    contract_files: { ...patterns, default: ['contracts/*.yaml'], description: 'Tool contract documents.' },
+    identity_files: {
+      ...patterns,
+      default: [],
+      description: 'Agent identity documents, for instance `agents/*.yaml`.',
+    },
+    memory_schema_files: {
+      ...patterns,
+      default: ['schemas/*.yaml'],
+      description: 'Memory schema documents.',
+    },
+  },
+} as const;
+
+const scan = {
+  type: 'object',
+  description: 'How far one check looks. What is over a limit is blocked with `coverage_exceeded`.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    text_bytes_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_073_741_824,
+      default: 8_388_608,
+      description: 'UTF-8 bytes of all text in one check.',
+    },
+    depth_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000,
+      default: 64,
+      description: 'Levels of nesting in a structured payload.',
+    },
+    nodes_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100_000_000,
+      default: 1_000_000,
+      description: 'Keys and values of a structured payload, counted together.',
+    },
+    findings_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 10_000,
+      description: 'Findings in one check.',
+    },
+    file_roots: {
+      ...patterns,
+      default: [],
+      description: 'Folders whose files may be scanned by path. Without one, no path is accepted.',
+    },
+  },
+} as const;
+
+const auth = {
+  type: 'object',
+  description: 'Who may call.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    required: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether callers on this host need a credential too.',
+    },
+    trusted_proxies: {
+      ...names,
+      default: [],
+      description: 'Addresses or CIDR blocks whose forwarding headers are believed.',
+    },
+    api_keys: {
+      type: 'array',
+      maxItems: 10_000,
+      default: [],
+      description: 'Keys of programs. Two with one id are how a key is exchanged with overlap.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['id', 'sha256'],
+        properties: {
+          id: {
+            type: 'string',
+            pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
+            'x-expects': 'must be 1 to 64 letters, digits, `.`, `_` or `-`',
+            description: 'Names the key in the audit trail.',
+          },
+          sha256: {
+            type: 'string',
+            pattern: '^[0-9a-f]{64}$',
+            'x-expects': 'must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself',
+            description: 'SHA-256 of the key, in hex. The key itself stands nowhere.',
+          },
+          tenants: { ...names, description: 'Tenants it may name; without it, any.' },
+          agents: { ...names, description: 'Agents it may speak for; without it, any.' },
+          permissions: {
+            type: 'array',
+            items: { type: 'string', enum: PERMISSIONS },
+            maxItems: 100,
+            description: 'Without it: `check`, `policy:read`, `audit:read_own`.',
+          },
+          expires_at: {
+            type: 'string',
+            pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2})$',
+            'x-expects': 'must be a date and time with a time zone, `2027-01-31T12:00:00Z`',
+            description: 'ISO 8601; from then on the key is refused.',
+          },
+        },
+      },
+    },
+    jwt: {
+      type: ['object', 'null'],
+      description: 'Signed tokens (JWT) that are accepted.',
+      default: null,
+      additionalProperties: false,
+      required: ['issuer', 'audience'],
+      properties: {
+        issuer: { type: 'string', minLength: 1, maxLength: 2048, description: 'The `iss` claim.' },
+        audience: {
+          type: ['string', 'array'],
+          items: { type: 'string', minLength: 1, maxLength: 2048 },
+          minLength: 1,
+          minItems: 1,
+          maxItems: 100,
+          description: 'The `aud` claim: one, or a list of which one must match.',
+        },
+        algorithms: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 20,
+          items: {
+            type: 'string',
+            enum: [
+              'RS256',
+              'RS384',
+              'RS512',
+              'PS256',
+              'PS384',
+              'PS512',
+              'ES256',
+              'ES384',
+              'ES512',
+              'EdDSA',
+              'Ed25519',
+            ],
+          },
+          description: 'Signature algorithms that are accepted.',
+        },
+        jwks_url: { ...url, description: 'Where the issuer publishes its keys.' },
+        jwks_file: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4096,
+          description: "A file with the issuer's key set.",
+        },
+        public_key_file: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4096,
+          description: 'A PEM file with one public key.',
+        },
+        claims: {
+          type: 'object',
+          additionalProperties: false,
+          description: 'Dotted names of the claims that say what the bearer may name.',
+          properties: {
+            tenants: { type: 'string', minLength: 1, maxLength: 256, description: 'Default `tenant_id`.' },
+            agents: { type: 'string', minLength: 1, maxLength: 256, description: 'Default `agent_id`.' },
+            permissions: {
+              type: 'string',
+              minLength: 1,
+              maxLength: 256,
+              description: 'Default `permissions`.',
+            },
+          },
+        },
+        clock_tolerance_seconds: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 300,
+          default: 30,
+          description: 'How far the clocks may differ.',
+        },
+      },
+    },
+  },
+} as const;
+
+const audit = {
+  type: 'object',
+  description: 'The journal of every decision.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    enabled: { type: 'boolean', default: true, description: 'Whether decisions are written down.' },
+    log_inputs: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether the redacted text of inputs is written down too.',
+    },
+    log_outputs: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether the redacted text of outputs is written down too.',
+    },
+    max_size_mb: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_048_576,
+      default: 100,
+      description: 'Size of a journal file, in megabytes, before a new one begins.',
+    },
+    max_age_days: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 36_500,
+      default: 90,
+      description: 'How long closed journal files are kept.',
+    },
+    compress_rotated: {
+      type: 'boolean',
+      default: true,
+      description: 'Whether closed journal files are gzipped.',
+    },
+  },
+} as const;
+
+const secrets = {
+  type: 'object',
+  description: 'Where credentials come from.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    backend: { type: 'string', enum: ['env', 'vault', 'cloud'], description: 'The secret backend.' },
+    env_map: {
+      type: 'object',
+      description: 'For `env`: the name of a secret, and the environment variable that holds it.',
+      additionalProperties: environmentName,
+      propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
+      maxProperties: 10_000,
+      default: {},
+    },
+    vault: {
+      type: 'object',
+      description: 'For `vault`.',
+      additionalProperties: false,
+      required: ['address', 'token_env', 'path'],
+      properties: {
+        address: { ...url, description: 'Address of the vault.' },
+        token_env: {
+          ...environmentName,
+          description: 'Name of the environment variable that holds the token.',
+        },
+        path: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 1024,
+          description: 'Path below which the secrets are.',
+        },
+      },
+    },
+    cloud: {
+      type: 'object',
+      description: 'For `cloud`, a cloud secrets manager.',
+      additionalProperties: false,
+      required: ['region', 'secret_name'],
+      properties: {
+        region: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 64,
+          description: 'Region of the secrets manager.',
+        },
+        secret_name: { type: 'string', minLength: 1, maxLength: 512, description: 'Name of the secret.' },
+      },
+    },
+  },
+  'x-needs': [
+    { key: 'backend', is: 'vault', needs: 'vault' },
+    { key: 'backend', is: 'cloud', needs: 'cloud' },
+  ],
+} as const;
+
+const proxy = {
+  type: 'object',
+  description: 'Forwarding to a model provider.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    target: { ...url, description: 'Base URL of the provider.' },
+    timeout_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 3600,
+      default: 30,
+      description: 'How long an answer of the provider may take.',
+    },
+    retry: {
+      type: 'object',
+      description: 'Tries after a failure, where trying again is safe.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        max_attempts: { type: 'integer', minimum: 1, maximum: 20, default: 3, description: 'Tries in all.' },
+        backoff_factor: {
+          type: 'number',
+          minimum: 0,
+          maximum: 60,
+          default: 0.5,
+          description: 'Seconds before the second try; doubled before each further one.',
+        },
+      },
+    },
+  },
+} as const;
+
+const intelligence = {
+  type: 'object',
+  description: 'The advisory layer. It never decides, and sees metadata only.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    enabled: { type: 'boolean', default: false, description: 'Off unless you switch it on.' },
+    backend: {
+      type: 'object',
+      description: 'The model that advises.',
+      additionalProperties: false,
+      required: ['provider', 'model', 'base_url'],
+      properties: {
+        provider: {
+          type: 'string',
+          enum: ['local', 'compatible-api'],
+          description:
+            '`local`: a model server without a key. `compatible-api`: any chat-completions endpoint.',
+        },
+        model: { type: 'string', minLength: 1, maxLength: 256, description: 'Name of the model.' },
+        base_url: { ...url, description: 'Address of the backend.' },
+        api_key_env: {
+          ...environmentName,
+          description: 'Name of the environment variable that holds the key.',
+        },
+      },
+    },
+  },
+  'x-needs': [{ key: 'enabled', is: true, needs: 'backend' }],
+} as const;
+
+const dashboard = {
+  type: 'object',
+  description: 'The browser interface.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    users: {
+      type: 'array',
+      maxItems: 10_000,
+      default: [],
+      description: 'Who may use the dashboard, and as what.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['user_id'],
+        properties: {
+          user_id: { type: 'string', minLength: 1, maxLength: 256, description: 'As in `x-service-user`.' },
+          role: {
+            type: 'string',
+            enum: ['viewer', 'auditor', 'approver', 'billing', 'admin'],
+            default: 'viewer',
+            description: 'What the user may do.',
+          },
+          tenants: { ...names, default: ['default'], description: 'Tenants the user sees; `*` for all.' },
+        },
+      },
+    },
+  },
+} as const;
+
+/**
+ * `service.yaml`, whole: from this come its type, its check, its defaults, the schema that editors read and
+ * the reference page.
+ */
+export const configSchema = {
+  type: 'object',
+  description:
+    'Configuration of the service. `${NAME}` takes a value from the environment; `x-*` keys are free.',
+  additionalProperties: false,
+  properties: {
+    version: {
+      type: 'string',
+      const: 'v1alpha1',
+      default: 'v1alpha1',
+      description: 'Version of this format.',
+    },
+    server,
+    policy,
+    policies: { ...rules, description: 'Rules, in the order in which they are asked.' },
+    paths,
+    tenants: {
+      type: 'object',
+      description: 'Rules of single tenants, asked before the global ones.',
+      propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$' },
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        properties: { policies: { ...rules, description: 'Rules of this tenant.' } },
+      },
+      maxProperties: 10_000,
+      default: {},
+    },
+    secret_detection: {
+      type: 'object',
+      description: 'Search for credentials.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        enabled: { type: 'boolean', default: true, description: 'Whether credentials are looked for.' },
+      },
+    },
+    pii_protection: {
+      type: 'object',
+      description: 'Search for personal data.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        enabled: { type: 'boolean', default: true, description: 'Whether personal data is looked for.' },
+        action: {
+          type: 'string',
+          enum: ACTIONS,
+          default: 'redact',
+          description: 'What the built-in rules do with personal data in input and output.',
+        },
+      },
+    },
+    scan,
+    redaction: {
+      type: 'object',
+      description: 'What stands where something was taken out.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        typed: {
+          type: 'boolean',
+          default: false,
+          description: '`true` writes `[REDACTED:ssn]` instead of `[REDACTED]`.',
+        },
+      },
+    },
+    auth,
+    metrics: {
+      type: 'object',
+      description: 'Metrics for scrapers.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        enabled: { type: 'boolean', default: true, description: 'Whether metrics are kept and served.' },
+        endpoint: {
+          type: 'string',
+          pattern: '^/[A-Za-z0-9_./-]{1,255}$',
+          default: '/v1/metrics',
+          'x-expects': 'must be a path that begins with `/`, of letters, digits, `_`, `.`, `-` and `/`',
+          description: 'Path of the metrics.',
+        },
+        public: { type: 'boolean', default: false, description: 'Whether scrapers need no credential.' },
+      },
+    },
+    audit,
+    state_dir: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 4096,
+      default: '.service',
+      description: 'Folder of journal, keys and store, relative to this file. A change needs a restart.',
+    },
+    storage: {
+      type: 'object',
+      description: 'The store.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        url: {
+          type: 'string',
+          pattern: '^(sqlite:.+|postgres(ql)?://[^\\s]+)$',
+          maxLength: 4096,
+          'x-expects': 'must begin with `sqlite:`, `postgres://` or `postgresql://`',
+          description: 'Without it: a SQLite file in the state folder. A change needs a restart.',
+        },
+      },
+    },
+    secrets,
+    alerts: {
+      type: 'object',
+      description: 'Where alerts go.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        channels: {
+          type: 'array',
+          items: alertChannel,
+          maxItems: 100,
+          default: [],
+          description: 'Channels.',
+        },
+      },
+    },
+    proxy,
+    intelligence,
+    dashboard,
+    log: {
+      type: 'object',
+      description: 'The log of the service itself; nothing that was checked is ever in it.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        level: {
+          type: 'string',
+          enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+          default: 'info',
+          description: 'Least level that is written.',
+        },
+      },
+    },
+  },
+} as const;
+
+/** Where the configuration came from: what relative names in it are relative to. */
+export interface Origin {
+  /** Absolute; `null` without a configuration file. */
+  readonly file: string | null;
+  /** The name that messages use: as the person gave it, or `service.yaml`. */
+  readonly label: string;
+  /** Absolute: the file's folder, or the current one. */
+  readonly base_dir: string;
+}
+
+/** The configuration as its file says it, checked and filled with defaults. */
+export type WrittenConfig = Settled<typeof configSchema>;
+
+/** The configuration, checked and whole. Paths of files and folders in it are absolute. */
+export type Config = Omit<WrittenConfig, 'policy'> & {
+  readonly policy: Omit<WrittenConfig['policy'], 'undeclared_tools'> & {
+    readonly undeclared_tools: 'allow' | 'block';
+  };
+  readonly origin: Origin;
+};

@@ -1,0 +1,249 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { closest, distance } from 'fastest-levenshtein';
+import { interpolate } from './interpolate.ts';
+import { formatPath, type Step } from './problem-path.ts';
+import type { Schema, TypeName } from './schema-types.ts';
+
+/** What is wrong with a value, and where. */
+export interface ValueProblem {
+  readonly steps: readonly Step[];
+  readonly message: string;
+}
+
+interface Settling {
+  readonly root: Schema;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly problems: ValueProblem[];
+}
+
+/**
+ * Checks a written value against a schema: replaces `${NAME}` in strings, turns a string that was one
+ * reference into the number or boolean that is wanted, fills in defaults, and collects every problem. The
+ * value is only to be used where there are none. Messages name keys and choices and never repeat a value.
+ */
+export function settle(
+  written: unknown,
+  schema: Schema,
+  env: Readonly<Record<string, string | undefined>>,
+): { value: unknown; problems: readonly ValueProblem[] } {
+  const problems: ValueProblem[] = [];
+  const value = settleValue({ root: schema, env, problems }, written, schema, []);
+  return { value, problems };
+}
+
+/** Marks what could not be settled; a problem was said, and nothing more is to be asked of it. */
+const UNSETTLED = Symbol('unsettled');
+
+function settleValue(at: Settling, written: unknown, schema: Schema, steps: Step[]): unknown {
+  if (schema.oneOf !== undefined) return settleChoice(at, written, schema.oneOf, steps);
+  if (schema.type === undefined) return settleFree(at, written, steps);
+  const types = typesOf(schema);
+  // A section whose keys are all commented out reads as `null`; it says nothing, so its default stands.
+  const empty = written === null && !types.includes('null') && typeof schema.default === 'object';
+  if (empty) return settleValue(at, schema.default, schema, steps);
+  const value = typeof written === 'string' ? settleText(at, written, schema, steps) : written;
+  if (value === UNSETTLED) return UNSETTLED;
+  if (!types.some((type) => isOf(type, value))) {
+    if (schema['x-credential'] === true) return say(at, steps, plainCredential);
+    return say(at, steps, `must be ${types.map((type) => TYPE_WORDS[type]).join(' or ')}`);
+  }
+  if (Array.isArray(value)) return settleList(at, value, schema, steps);
+  if (isMapping(value)) return settleObject(at, value, schema, steps);
+  const wrong = wrongWith(value, schema);
+  return wrong === null ? value : say(at, steps, wrong);
+}
+
+const plainCredential =
+  'is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`';
+
+function settleText(at: Settling, written: string, schema: Schema, steps: Step[]): unknown {
+  const filled = interpolate(written, at.env);
+  if (!filled.ok) return say(at, steps, filled.message);
+  if (schema['x-credential'] === true) {
+    if (!filled.whole) return say(at, steps, plainCredential);
+    return filled.text === '' ? say(at, steps, 'names an environment variable that is empty') : filled.text;
+  }
+  if (hasPassword(filled.literal)) {
+    return say(
+      at,
+      steps,
+      'has a password in plain text; put it into an environment variable and write `${NAME}` in its place',
+    );
+  }
+  return filled.whole ? coerce(filled.text, typesOf(schema)) : filled.text;
+}
+
+/** An address with a user and a password before the `@`, both written out. */
+function hasPassword(literal: string): boolean {
+  const scheme = literal.indexOf('://');
+  if (scheme === -1) return false;
+  const authority = literal.slice(scheme + 3).split(/[/?#\s]/, 1)[0] ?? '';
+  const user = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
+  const colon = user.indexOf(':');
+  return colon !== -1 && colon < user.length - 1;
+}
+
+function coerce(text: string, types: readonly TypeName[]): unknown {
+  if (types.includes('string')) return text;
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  if (types.includes('integer') && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (types.includes('number') && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
+  return text;
+}
+
+/** A part that another room reads (rules): its strings are filled in, its shape is not looked at. */
+function settleFree(at: Settling, written: unknown, steps: Step[]): unknown {
+  if (typeof written === 'string') {
+    const filled = interpolate(written, at.env);
+    return filled.ok ? filled.text : say(at, steps, filled.message);
+  }
+  if (Array.isArray(written)) return written.map((item, i) => settleFree(at, item, [...steps, i]));
+  if (!isMapping(written)) return written;
+  const entries = Object.entries(written).map(
+    ([key, value]) => [key, key.startsWith('x-') ? value : settleFree(at, value, [...steps, key])] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+function settleList(at: Settling, list: readonly unknown[], schema: Schema, steps: Step[]): unknown {
+  if (schema.minItems !== undefined && list.length < schema.minItems) {
+    return say(
+      at,
+      steps,
+      `must have at least ${schema.minItems} ${schema.minItems === 1 ? 'entry' : 'entries'}`,
+    );
+  }
+  if (schema.maxItems !== undefined && list.length > schema.maxItems) {
+    return say(at, steps, `has more than ${schema.maxItems} entries`);
+  }
+  return list.map((item, i) => settleValue(at, item, schema.items ?? {}, [...steps, i]));
+}
+
+function settleChoice(at: Settling, written: unknown, choices: readonly Schema[], steps: Step[]): unknown {
+  if (!isMapping(written)) return say(at, steps, 'must be a mapping with a `type`');
+  const types = choices.map((choice) => String(choice.properties?.type?.const));
+  const type = Object.hasOwn(written, 'type') ? written.type : undefined;
+  const chosen = choices[types.indexOf(String(type))];
+  if (chosen !== undefined) return settleObject(at, written, chosen, steps);
+  return say(at, [...steps, 'type'], `must be one of ${listed(types)}${suggestion(type, types)}`);
+}
+
+function settleObject(at: Settling, written: Mapping, schema: Schema, steps: Step[]): unknown {
+  const properties = schema.properties ?? {};
+  if (schema.maxProperties !== undefined && Object.keys(written).length > schema.maxProperties) {
+    return say(at, steps, `has more than ${schema.maxProperties} keys`);
+  }
+  const settled: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(written)) {
+    const here = [...steps, key];
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (property !== undefined) settled[key] = settleValue(at, value, property, here);
+    else if (schema.additionalProperties) settled[key] = settleNamed(at, key, value, schema, here);
+    else if (!key.startsWith('x-')) say(at, here, `is no key here${placeOf(key, properties, at.root)}`);
+  }
+  for (const [key, property] of Object.entries(properties)) {
+    if (Object.hasOwn(written, key) || !Object.hasOwn(property, 'default')) continue;
+    settled[key] = settleValue(at, property.default, property, [...steps, key]);
+  }
+  sayMissing(at, written, settled, schema, steps);
+  return settled;
+}
+
+function settleNamed(at: Settling, key: string, value: unknown, schema: Schema, here: Step[]): unknown {
+  const names = schema.propertyNames?.pattern;
+  if (names !== undefined && !new RegExp(names).test(key)) {
+    return say(at, here, 'is no name: letters, digits, `_`, `.` and `-` make one');
+  }
+  return settleValue(at, value, schema.additionalProperties || {}, here);
+}
+
+function sayMissing(at: Settling, written: Mapping, settled: Mapping, schema: Schema, steps: Step[]): void {
+  for (const key of schema.required ?? []) {
+    if (!Object.hasOwn(written, key)) say(at, [...steps, key], 'is missing');
+  }
+  for (const { key, is, needs } of schema['x-needs'] ?? []) {
+    if (settled[key] !== is || Object.hasOwn(written, needs)) continue;
+    say(at, [...steps, needs], `is missing; \`${formatPath([...steps, key])}: ${is}\` needs it`);
+  }
+}
+
+function wrongWith(value: unknown, schema: Schema): string | null {
+  if (schema.const !== undefined && value !== schema.const) return `must be \`${schema.const}\``;
+  if (schema.enum !== undefined && !schema.enum.includes(value)) {
+    const choices = schema.enum.map(String);
+    return `must be one of ${listed(choices)}${suggestion(value, choices)}`;
+  }
+  if (typeof value === 'number') return wrongNumber(value, schema);
+  if (typeof value === 'string') return wrongText(value, schema);
+  return null;
+}
+
+function wrongNumber(value: number, { minimum, maximum }: Schema): string | null {
+  const over = maximum !== undefined && value > maximum;
+  if (!over && (minimum === undefined || value >= minimum)) return null;
+  if (minimum === undefined) return `must be at most ${maximum}`;
+  return maximum === undefined ? `must be at least ${minimum}` : `must be from ${minimum} to ${maximum}`;
+}
+
+function wrongText(value: string, schema: Schema): string | null {
+  if (schema.maxLength !== undefined && value.length > schema.maxLength) {
+    return `is longer than ${schema.maxLength} characters`;
+  }
+  if (schema.minLength !== undefined && value.length < schema.minLength) return 'must not be empty';
+  if (schema.pattern === undefined || new RegExp(schema.pattern).test(value)) return null;
+  return schema['x-expects'] ?? 'is not written as it must be';
+}
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const TYPE_WORDS: Readonly<Record<TypeName, string>> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: '`true` or `false`',
+  array: 'a list',
+  object: 'a mapping',
+  null: '`null`',
+};
+
+function isOf(type: TypeName, value: unknown): boolean {
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return isMapping(value);
+  if (type === 'null') return value === null;
+  if (type === 'integer') return Number.isSafeInteger(value);
+  if (type === 'number') return Number.isFinite(value);
+  return typeof value === type;
+}
+
+function typesOf(schema: Schema): readonly TypeName[] {
+  if (schema.type === undefined) return [];
+  return typeof schema.type === 'string' ? [schema.type] : schema.type;
+}
+
+function listed(choices: readonly string[]): string {
+  return choices.map((choice) => `\`${choice}\``).join(', ');
+}
+
+/** Where an unknown key may have been meant to stand, or what it may have been meant to be. */
+function placeOf(key: string, properties: Readonly<Record<string, Schema>>, root: Schema): string {
+  const misplaced = properties !== root.properties && Object.hasOwn(root.properties ?? {}, key);
+  return misplaced ? '; it stands at the top of the file' : suggestion(key, Object.keys(properties));
+}
+
+/** ``; did you mean `x`?``, where one of the choices is near enough. */
+function suggestion(given: unknown, choices: readonly string[]): string {
+  if (typeof given !== 'string' || given === '' || given.length > 64 || choices.length === 0) return '';
+  const near = closest(given.toLowerCase(), choices);
+  return distance(given.toLowerCase(), near) <= Math.max(2, given.length / 3)
+    ? `; did you mean \`${near}\`?`
+    : '';
+}
+
+function say(at: Settling, steps: readonly Step[], message: string): typeof UNSETTLED {
+  at.problems.push({ steps, message });
+  return UNSETTLED;
+}

@@ -1,0 +1,190 @@
+import type { Document, LineCounter, Node, Pair } from 'yaml';
+import type { Step } from './problem-path.ts';
+
+/** What is wrong in a text, with its place. `line` counts from 1. */
+export interface TextProblem {
+  readonly steps: readonly Step[];
+  /** The predicate of a sentence. */
+  readonly message: string;
+  readonly line?: number;
+}
+
+/** One document of a YAML text: plain JSON, and where in the text each part of it stands. */
+export interface YamlDocument {
+  readonly value: unknown;
+  /** The line of a path, or of the nearest thing above it that is there. */
+  readonly lineOf: (steps: readonly Step[]) => number;
+}
+
+export type YamlRead =
+  | { readonly ok: true; readonly documents: readonly YamlDocument[] }
+  | { readonly ok: false; readonly problems: readonly TextProblem[] };
+
+const DEPTH_MAX = 64;
+const NODES_MAX = 200_000;
+const ALIASES_MAX = 200;
+const DOCUMENTS_MAX = 1000;
+const PROBLEMS_MAX = 20;
+
+/**
+ * Reads YAML 1.2 (and so JSON) into plain JSON values. Refused, each with its line: syntax errors, keys that
+ * are doubled or no strings, tags of one's own, numbers that are not finite, and texts that would grow or
+ * nest beyond bounds. The yaml library is only loaded here. Messages repeat keys, never values.
+ */
+export async function readYaml(text: string): Promise<YamlRead> {
+  const yaml = await import('yaml');
+  const lines = new yaml.LineCounter();
+  // The library compares each key with each other one; `checkTree` does it in linear time.
+  const options = { lineCounter: lines, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const;
+  const parsed = yaml.parseAllDocuments(text, options);
+  const documents = 'empty' in parsed ? [] : (parsed as Document.Parsed[]);
+  if (documents.length > DOCUMENTS_MAX) return refused(`has more than ${DOCUMENTS_MAX} documents`);
+  const problems: TextProblem[] = [];
+  for (const document of documents) {
+    problems.push(...problemsOf(document, lines, yaml));
+    if (problems.length >= PROBLEMS_MAX) break;
+  }
+  if (problems.length > 0) return { ok: false, problems: problems.slice(0, PROBLEMS_MAX) };
+  try {
+    return { ok: true, documents: documents.map((document) => asPlain(document, lines, yaml)) };
+  } catch (error) {
+    // The library's word for aliases of aliases that multiply.
+    if (error instanceof ReferenceError) return refused('grows beyond bounds through its aliases');
+    throw error;
+  }
+}
+
+type Yaml = typeof import('yaml');
+
+function refused(message: string): YamlRead {
+  return { ok: false, problems: [{ steps: [], message }] };
+}
+
+function asPlain(document: Document.Parsed, lines: LineCounter, yaml: Yaml): YamlDocument {
+  const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
+  return { value, lineOf: (steps) => lineOf(document, steps, lines, yaml) };
+}
+
+function problemsOf(document: Document.Parsed, lines: LineCounter, yaml: Yaml): TextProblem[] {
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length === 0) return checkTree(document, lines, yaml);
+  return faults.slice(0, PROBLEMS_MAX).map((fault) => {
+    const { line, col } = lines.linePos(fault.pos[0]);
+    const message = `is not valid YAML at line ${line}, column ${col}: ${sayFault(fault.code, fault.message)}`;
+    return { steps: [], message, line };
+  });
+}
+
+/** The library's words up to the first colon: behind it stands a piece of the text, which may be a credential. */
+function sayFault(code: string, message: string): string {
+  if (code === 'RESOURCE_EXHAUSTION') return `it nests deeper than ${DEPTH_MAX} levels`;
+  if (code === 'TAG_RESOLVE_FAILED') return 'a tag (`!name`) is not supported here';
+  return (message.split(/[:\n]/, 1)[0] ?? '').trim() || 'it cannot be read';
+}
+
+interface Walk {
+  readonly yaml: Yaml;
+  readonly document: Document.Parsed;
+  readonly problems: TextProblem[];
+  readonly say: (node: unknown, path: readonly Step[], message: string) => void;
+  /** Anchors of the nodes that are being walked: an alias of one of them has no end. */
+  readonly open: Set<string>;
+  nodes: number;
+  aliases: number;
+}
+
+function checkTree(document: Document.Parsed, lines: LineCounter, yaml: Yaml): TextProblem[] {
+  const problems: TextProblem[] = [];
+  const say: Walk['say'] = (node, path, message) => {
+    const offset = yaml.isNode(node) ? node.range?.[0] : undefined;
+    const line = offset === undefined ? {} : { line: lines.linePos(offset).line };
+    problems.push({ steps: path, message, ...line });
+  };
+  const walk: Walk = { yaml, document, problems, say, open: new Set(), nodes: 0, aliases: 0 };
+  checkNode(walk, document.contents, []);
+  return problems;
+}
+
+function checkNode(walk: Walk, node: unknown, path: Step[]): void {
+  const { yaml, say } = walk;
+  if (!yaml.isNode(node) || walk.problems.length >= PROBLEMS_MAX || !withinBounds(walk, node, path)) return;
+  if (yaml.isScalar(node)) {
+    if (typeof node.value === 'number' && !Number.isFinite(node.value))
+      say(node, path, 'is not a finite number');
+    return;
+  }
+  const anchor = 'anchor' in node ? node.anchor : undefined;
+  if (anchor !== undefined) walk.open.add(anchor);
+  if (yaml.isMap(node)) checkPairs(walk, node.items, path);
+  if (yaml.isSeq(node)) for (const [i, item] of node.items.entries()) checkNode(walk, item, [...path, i]);
+  if (anchor !== undefined) walk.open.delete(anchor);
+}
+
+/** Counts a node; past a bound it says so once, for the nodes after it are past it too. */
+function withinBounds(walk: Walk, node: Node, path: Step[]): boolean {
+  walk.nodes += 1;
+  if (walk.nodes > NODES_MAX)
+    return refuse(walk, node, [], `has more than ${NODES_MAX} values`, walk.nodes === NODES_MAX + 1);
+  if (path.length > DEPTH_MAX)
+    return refuse(walk, node, path.slice(0, 3), `nests deeper than ${DEPTH_MAX} levels`, true);
+  if (!walk.yaml.isAlias(node)) return true;
+  walk.aliases += 1;
+  if (walk.open.has(node.source)) return refuse(walk, node, path, 'is an alias of what it stands in', true);
+  if (walk.aliases <= ALIASES_MAX) return true;
+  return refuse(walk, node, [], `has more than ${ALIASES_MAX} aliases`, walk.aliases === ALIASES_MAX + 1);
+}
+
+function refuse(walk: Walk, node: Node, path: Step[], message: string, first: boolean): false {
+  if (first) walk.say(node, path, message);
+  return false;
+}
+
+function checkPairs(walk: Walk, pairs: readonly Pair[], path: Step[]): void {
+  const seen = new Set<string>();
+  for (const pair of pairs) {
+    const key = walk.yaml.isScalar(pair.key) ? pair.key.value : undefined;
+    if (typeof key !== 'string' && typeof key !== 'number') {
+      walk.say(pair.key, path, 'has a key that is neither a name nor a number');
+      continue;
+    }
+    const name = String(key);
+    const here = [...path, name];
+    if (seen.has(name)) walk.say(pair.key, here, 'stands here for the second time; a key is given once');
+    if (name === '__proto__') walk.say(pair.key, here, 'cannot be a key');
+    if (name === '<<') walk.say(pair.key, here, 'is no merge in YAML 1.2; write the keys out');
+    seen.add(name);
+    checkNode(walk, pair.value, here);
+  }
+}
+
+function lineOf(document: Document.Parsed, steps: readonly Step[], lines: LineCounter, yaml: Yaml): number {
+  let node: unknown = document.contents;
+  let offset = yaml.isNode(node) ? (node.range?.[0] ?? 0) : 0;
+  for (const step of steps) {
+    const found = childOf(node, step, document, yaml);
+    if (found === null) break;
+    node = found.value;
+    offset = found.offset ?? offset;
+  }
+  return Math.max(1, lines.linePos(offset).line);
+}
+
+function childOf(
+  node: unknown,
+  step: Step,
+  document: Document.Parsed,
+  yaml: Yaml,
+): { value: unknown; offset: number | undefined } | null {
+  const parent: unknown = yaml.isAlias(node) ? node.resolve(document) : node;
+  if (yaml.isSeq(parent)) {
+    const value = typeof step === 'number' ? parent.items[step] : undefined;
+    return yaml.isNode(value) ? { value, offset: value.range?.[0] } : null;
+  }
+  if (!yaml.isMap(parent)) return null;
+  const pair = parent.items.find(
+    (item) => yaml.isScalar(item.key) && String(item.key.value) === String(step),
+  );
+  return pair === undefined
+    ? null
+    : { value: pair.value, offset: yaml.isScalar(pair.key) ? pair.key.range?.[0] : undefined };
+}
