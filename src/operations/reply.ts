@@ -1,6 +1,6 @@
-import { walk } from '../core/payload.ts';
-import { toCodePoints } from '../core/redact.ts';
-import type { Breach, Content, Crossing, JudgedFinding, ScanLimits, Verdict, ViolationType } from '../core/types.ts';
+import { toCodePoints } from '../core/offsets.ts';
+import { leafTexts } from '../core/payload.ts';
+import type { Breach, Content, Crossing, JudgedFinding, Verdict, ViolationType } from '../core/types.ts';
 import type { Ruling } from '../runtime/types.ts';
 
 /** A finding or a breach as the wire shows it. */
@@ -38,7 +38,7 @@ export interface VerdictReply {
  * The wire's shape of a ruling. With `matches` the violations hold what was matched, cut out of the crossing
  * here and nowhere else; only input scans, whose sender wrote the text, ask for it.
  */
-export function replyOf(ruling: Ruling, crossing: Crossing, limits: ScanLimits, matches: boolean): VerdictReply {
+export function replyOf(ruling: Ruling, crossing: Crossing, matches: boolean): VerdictReply {
   const { verdict, event_id, scan_duration_ms } = ruling;
   return {
     decision: verdict.decision,
@@ -46,7 +46,7 @@ export function replyOf(ruling: Ruling, crossing: Crossing, limits: ScanLimits, 
     rule: verdict.rule,
     reason: verdict.reason,
     event_id,
-    violations: violationsOf(verdict, crossing.content, limits, matches),
+    violations: violationsOf(verdict, crossing.content, matches),
     scan_duration_ms,
     ...coverageOf(verdict),
     ...(verdict.fallback_used && { fallback_used: true }),
@@ -59,22 +59,25 @@ export function changedContent(verdict: Verdict): Content | null {
   return verdict.decision === 'modify' || verdict.fallback_used ? verdict.content : null;
 }
 
-function coverageOf({ coverage }: Verdict): Pick<VerdictReply, 'coverage' | 'coverage_reason' | 'coverage_bytes'> {
+function coverageOf({
+  coverage,
+}: Verdict): Pick<VerdictReply, 'coverage' | 'coverage_reason' | 'coverage_bytes'> {
   if (coverage.status === 'full') return { coverage: 'full' };
   return { coverage: 'partial', coverage_reason: coverage.reason, coverage_bytes: coverage.bytes };
 }
 
-
-
-function violationsOf(verdict: Verdict, content: Content, limits: ScanLimits, matches: boolean): Violation[] {
+function violationsOf(verdict: Verdict, content: Content, matches: boolean): Violation[] {
   const { findings, breaches } = verdict;
   if (findings.length === 0) return breaches.map(brokenPromise);
-  const texts = textsOf(content, limits);
+  const texts = leafTexts(content, findings);
   const byLeaf = Map.groupBy(findings, (finding) => finding.leaf);
   const shown = new Map<JudgedFinding, Violation>();
   for (const [leaf, inLeaf] of byLeaf) {
-    const text = texts[leaf] ?? '';
-    const points = toCodePoints(text, inLeaf.flatMap((finding) => [finding.start, finding.end]));
+    const text = texts.get(leaf) ?? '';
+    const points = toCodePoints(
+      text,
+      inLeaf.flatMap((finding) => [finding.start, finding.end]),
+    );
     inLeaf.forEach((finding, at) => {
       shown.set(finding, seen(finding, text, points[2 * at] ?? 0, points[2 * at + 1] ?? 0, matches));
     });
@@ -113,9 +116,4 @@ function brokenPromise(breach: Breach): Violation {
     ...(breach.path !== null && { path: breach.path }),
     reason: breach.reason,
   };
-}
-
-/** The leaves' texts in the order in which findings count them. */
-function textsOf(content: Content, limits: ScanLimits): readonly string[] {
-  return content.kind === 'text' ? [content.text] : walk(content.value, limits).leaves.map((leaf) => leaf.text);
 }

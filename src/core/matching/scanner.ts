@@ -48,9 +48,10 @@ export function compileScanner(detectors: readonly Detector[]): Scanner {
 
 /**
  * Walks the text once and adds what the detectors find to `matches`, in the order of their anchors. Stops
- * when there are `matches_max` of them. Matches of one detector do not overlap.
+ * when there are `matches_max` of them. Matches of one detector do not overlap. Returns whether any anchor was
+ * in the text.
  */
-export function scan(scanner: Scanner, text: string, matches: Match[], matches_max: number): void {
+export function scan(scanner: Scanner, text: string, matches: Match[], matches_max: number): boolean {
   const { classes, table, accept_from, start } = scanner.automaton;
   const length = text.length;
   let state = start;
@@ -64,8 +65,9 @@ export function scan(scanner: Scanner, text: string, matches: Match[], matches_m
       is_first_hit = false;
     }
     verify(scanner, text, at + 1, state, matches);
-    if (matches.length >= matches_max) return;
+    if (matches.length >= matches_max) return true;
   }
+  return !is_first_hit;
 }
 
 /** The detectors for which this key of an object is the word beside its value. */

@@ -1,0 +1,201 @@
+import { detectors } from './detectors/index.ts';
+import { decode, isEscapedJson, readJson } from './json.ts';
+import type { Detector } from './matching/detector.ts';
+import { compileScanner, cuesOf, type Match, type Scanner, scan } from './matching/scanner.ts';
+import { settle } from './matching/settle.ts';
+import { utf8Bytes, utf8Head } from './matching/text-size.ts';
+import { walk } from './payload.ts';
+import type { Content, Coverage, Detection, Finding, Json, ScanLimits, ViolationType } from './types.ts';
+
+/**
+ * Finds what the detectors know in a text or in the keys, strings and numbers of a JSON value, JSON inside
+ * strings included. Findings are sorted by leaf and place. Where a limit is passed the search ends there, and
+ * the coverage is `partial` with a reason that names the limit.
+ */
+export function detect(
+  content: Content,
+  detection: Detection,
+  limits: ScanLimits,
+): { findings: Finding[]; coverage: Coverage } {
+  const search: Search = { scanner: scannerFor(detection), limits, findings: [], bytes: 0, stopped: null };
+  if (content.kind === 'text') searchText(search, content.text);
+  else searchPayload(search, content.value);
+  return { findings: search.findings, coverage: coverageOf(search) };
+}
+
+/** What one call of `detect` has come to. */
+interface Search {
+  readonly scanner: Scanner;
+  readonly limits: ScanLimits;
+  readonly findings: Finding[];
+  /** UTF-8 bytes looked at; kept exactly for payloads, and for texts only where it can matter. */
+  bytes: number;
+  /** The sentence that names the limit at which the search ended. */
+  stopped: string | null;
+}
+
+/** JSON in a string in JSON in a string ... Each level at least doubles the escapes, so few are ever used. */
+const NESTING_MAX = 8;
+
+const UTF8_BYTES_PER_UNIT_MAX = 3;
+
+const scanners = new Map<string, Scanner>();
+
+/** Built on first use, and kept: there are four. */
+function scannerFor({ secret_detection, pii_protection }: Detection): Scanner {
+  const key = `${secret_detection} ${pii_protection}`;
+  const known = scanners.get(key);
+  if (known !== undefined) return known;
+  const wanted = detectors.filter(({ tags }) =>
+    tags[0].startsWith('secret.') ? secret_detection : pii_protection,
+  );
+  const scanner = compileScanner(wanted);
+  scanners.set(key, scanner);
+  return scanner;
+}
+
+function searchText(search: Search, text: string): void {
+  const is_short = text.length * UTF8_BYTES_PER_UNIT_MAX <= search.limits.text_bytes_max;
+  const head = is_short ? text : withinBytes(search, text);
+  const matches: Match[] = [];
+  searchViews(search, head, [], matches);
+  addFindings(search, matches, 0, () => null);
+  if (is_short && search.stopped !== null) search.bytes = utf8Bytes(text);
+}
+
+function searchPayload(search: Search, value: Json): void {
+  let cues: readonly Detector[] = [];
+  const end = walk(value, search.limits, (leaf) => {
+    if (search.stopped !== null) return;
+    const text = withinBytes(search, leaf.text);
+    const matches: Match[] = [];
+    const has_anchors = searchViews(search, text, leaf.is_member ? cues : [], matches);
+    if (matches.length > 0) {
+      if (leaf.kind === 'key') leaf.hide();
+      addFindings(search, matches, leaf.index, leaf.path);
+    }
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : [];
+  });
+  if (end !== null) search.stopped ??= end.reason;
+}
+
+/** The part of the text that is within the limit; what is beyond it ends the search. */
+function withinBytes(search: Search, text: string): string {
+  const { text_bytes_max } = search.limits;
+  const room = text_bytes_max - search.bytes;
+  const bytes = utf8Bytes(text);
+  search.bytes = Math.min(search.bytes + bytes, text_bytes_max);
+  if (bytes <= room) return text;
+  search.stopped = `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`;
+  return utf8Head(text, room);
+}
+
+/** A text to be scanned, and where it stands in the one around it; the outermost has none. */
+interface View {
+  readonly text: string;
+  readonly around: View | null;
+  /** Offset of `text` in the one around it. */
+  readonly start: number;
+  /** Instead of `start`, the offset of each unit, where escapes were read. */
+  readonly offsets: Uint32Array | null;
+  readonly nesting: number;
+  /** Detectors for which the key before this value is the word beside it. */
+  readonly cues: readonly Detector[];
+}
+
+/**
+ * Scans a text, or the leaves in it where it is a JSON document with escapes: what the escapes hide is seen,
+ * and every match is brought back to its place in the text. Returns whether any anchor was there.
+ */
+function searchViews(search: Search, text: string, cues: readonly Detector[], matches: Match[]): boolean {
+  const views: View[] = [{ text, around: null, start: 0, offsets: null, nesting: 0, cues }];
+  let has_anchors = false;
+  for (let view = views.pop(); view !== undefined; view = views.pop()) {
+    const inner = innerViews(search, view);
+    if (inner !== null) {
+      for (const each of inner) views.push(each);
+      if (view.cues.length === 0) continue;
+    }
+    const found: Match[] = view.around === null ? matches : [];
+    const room = search.limits.findings_max - search.findings.length;
+    if (inner === null && scan(search.scanner, view.text, found, room + 1)) has_anchors = true;
+    matchCues(view, found);
+    if (view.around !== null) for (const match of found) matches.push(outermost(match, view));
+    if (matches.length > room) break;
+  }
+  return has_anchors;
+}
+
+/** The leaves of a JSON document inside the view; `null` where it is to be scanned as it stands. */
+function innerViews(search: Search, view: View): readonly View[] | null {
+  if (!isEscapedJson(view.text)) return null;
+  const leaves = readJson(view.text, search.limits);
+  if (leaves === null) return null;
+  if (typeof leaves === 'string' || view.nesting >= NESTING_MAX) {
+    search.stopped ??= 'JSON inside a string is over scan.depth_max or scan.nodes_max.';
+    return null;
+  }
+  let cues: readonly Detector[] = [];
+  return leaves.map((leaf) => {
+    const decoded = leaf.has_escapes ? decode(view.text, leaf) : null;
+    const text = decoded?.text ?? view.text.slice(leaf.start, leaf.end);
+    const own_cues = leaf.is_member ? cues : [];
+    cues = leaf.kind === 'key' ? cuesOf(search.scanner, text) : [];
+    const offsets = decoded?.offsets ?? null;
+    return { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1, cues: own_cues };
+  });
+}
+
+function matchCues({ text, cues }: View, matches: Match[]): void {
+  for (const detector of cues) {
+    const value = text.trim();
+    if (!detector.member!.validate(value)) continue;
+    const start = text.indexOf(value);
+    matches.push({ detector, start, end: start + value.length });
+  }
+}
+
+function outermost(match: Match, view: View): Match {
+  let { start, end } = match;
+  for (let at = view; at.around !== null; at = at.around) {
+    start = at.offsets === null ? at.start + start : at.offsets[start]!;
+    end = at.offsets === null ? at.start + end : at.offsets[end]!;
+  }
+  return { detector: match.detector, start, end };
+}
+
+function addFindings(
+  search: Search,
+  matches: readonly Match[],
+  leaf: number,
+  path: () => string | null,
+): void {
+  const place = matches.length > 0 ? path() : null;
+  for (const { detector, start, end } of settle(matches)) {
+    if (search.findings.length >= search.limits.findings_max) {
+      search.stopped ??= `There are more findings than scan.findings_max (${search.limits.findings_max}).`;
+      return;
+    }
+    const { id, detector: family, severity, tags } = detector;
+    const type = typeOf(tags[0]);
+    search.findings.push({
+      rule_id: id,
+      detector: family,
+      type,
+      severity,
+      tags,
+      start,
+      end,
+      leaf,
+      path: place,
+    });
+  }
+}
+
+function typeOf(tag: string): ViolationType {
+  return tag.startsWith('secret.') ? 'secret_detected' : 'pii_detected';
+}
+
+function coverageOf({ stopped, bytes }: Search): Coverage {
+  return stopped === null ? { status: 'full' } : { status: 'partial', reason: stopped, bytes };
+}

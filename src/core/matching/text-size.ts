@@ -1,0 +1,28 @@
+/** UTF-8 bytes of a text; a lone surrogate counts three, as the replacement character that it becomes. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    bytes += unit < 0x800 ? 1 : 2;
+    if (isPairAt(text, at, unit)) at += 1;
+  }
+  return bytes;
+}
+
+/** The longest head of a text that has at most `bytes_max` UTF-8 bytes, never cut inside a pair. */
+export function utf8Head(text: string, bytes_max: number): string {
+  let bytes = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    const is_pair = isPairAt(text, at, unit);
+    bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : is_pair ? 4 : 3;
+    if (bytes > bytes_max) return text.slice(0, at);
+    if (is_pair) at += 1;
+  }
+  return text;
+}
+
+function isPairAt(text: string, at: number, unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+}

@@ -1,0 +1,76 @@
+import { readJson } from './json.ts';
+import { leafTexts, replaceLeaves } from './payload.ts';
+import { type Content, type Finding, SEVERITIES } from './types.ts';
+
+/**
+ * The same content with exactly the given findings masked by `[REDACTED]`, or by `[REDACTED:ssn]` when
+ * `typed`. Findings that overlap or touch become one mask, named after the most severe. In JSON a masked
+ * number becomes a string and a masked key is renamed; all else stays as it was, byte for byte.
+ */
+export function redact(content: Content, findings: readonly Finding[], typed: boolean): Content {
+  if (findings.length === 0) return content;
+  const by_leaf = groupByLeaf(findings);
+  const masked = new Map<number, string>();
+  for (const [leaf, text] of leafTexts(content, findings))
+    masked.set(leaf, mask(text, by_leaf.get(leaf)!, typed));
+  if (content.kind === 'text') return { kind: 'text', text: masked.get(0) ?? content.text };
+  return { kind: 'json', value: replaceLeaves(content.value, masked) };
+}
+
+function groupByLeaf(findings: readonly Finding[]): ReadonlyMap<number, readonly Finding[]> {
+  const groups = new Map<number, Finding[]>();
+  for (const finding of findings) {
+    const group = groups.get(finding.leaf);
+    if (group === undefined) groups.set(finding.leaf, [finding]);
+    else group.push(finding);
+  }
+  return groups;
+}
+
+interface Span {
+  readonly start: number;
+  end: number;
+  worst: Finding;
+}
+
+function mask(text: string, findings: readonly Finding[], typed: boolean): string {
+  const numbers = numberStarts(text);
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end, worst } of merge(findings)) {
+    const marker = typed ? `[REDACTED:${worst.detector}]` : '[REDACTED]';
+    const is_number = numbers.get(start) === end;
+    parts.push(text.slice(from, start), is_number ? `"${marker}"` : marker);
+    from = end;
+  }
+  parts.push(text.slice(from));
+  return parts.join('');
+}
+
+function merge(findings: readonly Finding[]): readonly Span[] {
+  const spans: Span[] = [];
+  for (const finding of [...findings].sort((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = spans.at(-1);
+    if (last === undefined || finding.start > last.end) {
+      spans.push({ start: finding.start, end: finding.end, worst: finding });
+      continue;
+    }
+    last.end = Math.max(last.end, finding.end);
+    if (rank(finding) > rank(last.worst)) last.worst = finding;
+  }
+  return spans;
+}
+
+function rank({ severity }: Finding): number {
+  return SEVERITIES.indexOf(severity);
+}
+
+/** In a text that is a JSON document: where its numbers are. A mask in place of one needs quotes. */
+function numberStarts(text: string): ReadonlyMap<number, number> {
+  const first = text.trimStart()[0];
+  const leaves = first === '{' || first === '[' ? readJson(text, UNLIMITED) : null;
+  if (leaves === null || typeof leaves === 'string') return new Map();
+  return new Map(leaves.filter(({ kind }) => kind === 'number').map(({ start, end }) => [start, end]));
+}
+
+const UNLIMITED = { depth_max: Number.POSITIVE_INFINITY, nodes_max: Number.POSITIVE_INFINITY };
