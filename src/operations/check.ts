@@ -24,11 +24,10 @@ export async function check(
   { crossing, endpoint, matches }: Check,
   { runtime, caller }: Context,
 ): Promise<Checked> {
-  const { limits } = runtime.policy();
   const ruling = await runtime.enforce(crossing, caller, endpoint);
   const { verdict } = ruling;
   return {
-    reply: replyOf(ruling, crossing, limits, matches),
+    reply: replyOf(ruling, crossing, matches),
     changed: changedContent(verdict),
     stripped_fields: verdict.stripped_fields,
     data_tags: verdict.data_tags,
@@ -36,6 +35,6 @@ export async function check(
 }
 
 /** The plain value of a content, as JSON shows it. */
-export function valueOf(content: Content): unknown {
+export function plain(content: Content): unknown {
   return content.kind === 'text' ? content.text : content.value;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Content } from '../core/types.ts';
-import { check, valueOf } from './check.ts';
+import { check, plain } from './check.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { aboutText, textCrossing } from './scan.ts';
 import { readServerFile } from './server-file.ts';
@@ -11,7 +11,7 @@ export const scanFile = operation({
   summary: 'Scan a file',
   description:
     'Looks at a file and decides by the `input` rules. The file comes as a multipart upload, as `name` and `content` (or `content_base64`), or as a `path` on the server below `scan.file_roots`. A name that ends in `.json` is read as JSON, everything else as text.',
-  http: { method: 'POST', path: '/v1/scan/file' },
+  http: { method: 'POST', path: '/v1/scan/file', upload: true },
   permission: 'check',
   needs: 'policy',
   input: {
@@ -49,7 +49,7 @@ export const scanFile = operation({
     };
     if (changed === null) return described;
     if (changed.kind === 'text') return { ...described, modified_text: changed.text };
-    return { ...described, modified_payload: valueOf(changed) };
+    return { ...described, modified_payload: plain(changed) };
   },
 });
 
@@ -67,30 +67,36 @@ async function read(input: FileInput, context: Context): Promise<{ name: string;
   }
   const name = input.name ?? input.path ?? '';
   if (input.content !== undefined) return { name, text: input.content };
-  if (input.content_base64 !== undefined) return { name, text: decoded(fromBase64(input.content_base64)) };
+  if (input.content_base64 !== undefined) return { name, text: textOf(fromBase64(input.content_base64)) };
   const { file_roots, body_bytes_max } = context.runtime.limits;
-  return { name, text: decoded(await readServerFile(input.path ?? '', file_roots, body_bytes_max)) };
+  return { name, text: textOf(await readServerFile(input.path ?? '', file_roots, body_bytes_max)) };
 }
 
 /** Node skips what is no base64, which would scan something else than was meant. */
 function fromBase64(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64');
   const significant = text.replace(/[\r\n=]/g, '').length;
-  if (/^[A-Za-z0-9+/_\r\n-]*={0,2}[\r\n]*$/.test(text) && bytes.length === Math.floor((significant * 3) / 4)) return bytes;
+  const whole = bytes.length === Math.floor((significant * 3) / 4);
+  if (whole && /^[A-Za-z0-9+/_=\r\n-]*$/.test(text)) return bytes;
   throw new Refusal('invalid_request', '`content_base64` is not base64.', [
     { path: 'content_base64', message: 'must be base64' },
   ]);
 }
 
-function decoded(bytes: Buffer): string {
+/** The text of a file's bytes; what is no UTF-8 is refused. */
+export function textOf(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   throw new Refusal('invalid_request', 'The file is not UTF-8 text. Convert it, or extract its text first.');
 }
 
+/** Editors on Windows begin a file with a byte order mark, which JSON does not know. */
 function parsed(text: string) {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
   } catch {
-    throw new Refusal('invalid_request', 'The file’s name ends in `.json`, but its content is not valid JSON.');
+    throw new Refusal(
+      'invalid_request',
+      'The file’s name ends in `.json`, but its content is not valid JSON.',
+    );
   }
 }

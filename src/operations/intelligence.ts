@@ -40,7 +40,11 @@ function advisory({ name, summary, http, permission, input, example }: Described
   });
 }
 
-const eventOnly = { type: 'object', required: ['event_id'], properties: { event_id: { type: 'string' } } } as const;
+const eventOnly = {
+  type: 'object',
+  required: ['event_id'],
+  properties: { event_id: { type: 'string' } },
+} as const;
 
 export const intelligenceStatus = advisory({
   name: 'intelligence_status',

@@ -1,8 +1,16 @@
 import type { Content, Crossing, Json } from '../core/types.ts';
 import type { Runtime } from '../runtime/types.ts';
-import { check, valueOf } from './check.ts';
+import { check, plain } from './check.ts';
 import { operation, Refusal } from './operation.ts';
-import { agentId, dataTags, name, sessionId, tenantId, verdictProperties, verdictRequired } from './shapes.ts';
+import {
+  agentId,
+  dataTags,
+  name,
+  sessionId,
+  tenantId,
+  verdictProperties,
+  verdictRequired,
+} from './shapes.ts';
 import { named, type Subject, subjectOf } from './subject.ts';
 
 const routing = {
@@ -77,7 +85,7 @@ export const interceptTool = operation({
       tool: input.tool,
       agent_id: subject.agent_id,
       phase,
-      ...(result.changed !== null && changedSide(phase, valueOf(result.changed))),
+      ...(result.changed !== null && changedSide(phase, plain(result.changed))),
       ...(result.stripped_fields.length > 0 && { stripped_fields: [...result.stripped_fields] }),
     };
   },
@@ -107,7 +115,11 @@ export const interceptAgentMessage = operation({
       modified_message: { type: 'string', description: 'The message to deliver instead; only when changed.' },
     },
   },
-  example: { message: 'The order has shipped.', source_agent_id: 'orders', destination_agent_id: 'support-bot' },
+  example: {
+    message: 'The order has shipped.',
+    source_agent_id: 'orders',
+    destination_agent_id: 'support-bot',
+  },
   async run(input, context) {
     const source_agent_id = named(input.source_agent_id);
     const destination_agent_id = named(input.destination_agent_id);

@@ -20,8 +20,15 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly name: string;
   readonly summary: string;
   readonly description: string;
-  /** `produces` is the media type of an answer that is a text and no JSON. */
-  readonly http: { readonly method: 'GET' | 'POST'; readonly path: string; readonly produces?: string };
+  readonly http: {
+    readonly method: 'GET' | 'POST';
+    /** Names in braces are taken from the path: `/v1/policies/templates/{template_name}`. */
+    readonly path: string;
+    /** The media type of an answer that is a text and no JSON. */
+    readonly produces?: string;
+    /** Whether one file may come as `multipart/form-data`. */
+    readonly upload?: true;
+  };
   /** `null`: open to everyone, credential or not. */
   readonly permission: Permission | null;
   /** What must be there to run it: a policy, the journal and its index, or a service that runs. */

@@ -31,7 +31,10 @@ export const policiesReload = operation({
     throw new Refusal(
       'policy_invalid',
       'The policy was not reloaded: the one before stays in force. The details say what to mend.',
-      report.problems.map(({ file, path, message }) => ({ path: path === '' ? file : `${file}: ${path}`, message })),
+      report.problems.map(({ file, path, message }) => ({
+        path: path === '' ? file : `${file}: ${path}`,
+        message,
+      })),
     );
   },
 });

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { Content, Crossing, Json } from '../core/types.ts';
-import { check, valueOf } from './check.ts';
+import { check, plain } from './check.ts';
 import { type Context, operation } from './operation.ts';
 import { agentId, checkContext, tenantId, verdictProperties, verdictRequired } from './shapes.ts';
 import { named, subjectOf } from './subject.ts';
@@ -84,6 +84,6 @@ export const scanStructured = operation({
     const content: Content = { kind: 'json', value: input.payload as Json };
     const crossing = textCrossing('input', content, input, context);
     const { reply, changed } = await check({ crossing, endpoint: 'scan_structured', matches: true }, context);
-    return changed === null ? reply : { ...reply, modified_payload: valueOf(changed) };
+    return changed === null ? reply : { ...reply, modified_payload: plain(changed) };
   },
 });

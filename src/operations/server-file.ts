@@ -8,7 +8,11 @@ import { Refusal } from './operation.ts';
  * bytes. Whatever is in the way, be it missing, outside, a folder or unreadable, is one and the same refusal,
  * so that nobody can feel out what lies elsewhere. A relative path is looked for in each root in turn.
  */
-export async function readServerFile(path: string, roots: readonly string[], bytes_max: number): Promise<Buffer> {
+export async function readServerFile(
+  path: string,
+  roots: readonly string[],
+  bytes_max: number,
+): Promise<Buffer> {
   if (roots.length === 0) {
     throw new Refusal('forbidden', 'Scanning files by path is off: name their folders in `scan.file_roots`.');
   }

@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { textOf } from '../../operations/file.ts';
+import { Refusal } from '../../operations/operation.ts';
+
+/** `application/json`, and whatever else calls itself JSON: `application/problem+json`. */
+const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i;
+
+const MULTIPART = /^multipart\/form-data(?:;|$)/i;
+
+/** Reads bodies as the operations take them. An empty body is `undefined`, whatever its type. */
+export function addBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(JSON_TYPES, { parseAs: 'buffer' }, (request, bytes, done) => {
+    settle(() => parseJson(bytes, request.headers['content-type'] ?? ''), done);
+  });
+  app.addContentTypeParser<Buffer>(
+    MULTIPART,
+    { parseAs: 'buffer' },
+    (request: FastifyRequest, bytes: Buffer) => parseUpload(bytes, request.headers['content-type'] ?? ''),
+  );
+}
+
+function settle(read: () => unknown, done: (error: Error | null, body?: unknown) => void): void {
+  let body: unknown;
+  try {
+    body = read();
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done(null, body);
+}
+
+function parseJson(bytes: Buffer, type: string): unknown {
+  if (bytes.length === 0) return undefined;
+  if (!isUtf8Type(type)) throw new Refusal('unsupported_media_type', 'Send JSON as UTF-8.');
+  if (!isUtf8(bytes)) throw new Refusal('invalid_request', 'The body is not valid UTF-8.');
+  const text = bytes.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message holds a piece of the text.
+    throw new Refusal('invalid_request', 'The body is not valid JSON.');
+  }
+}
+
+/** JSON is UTF-8; a `charset` that says otherwise announces bytes that would be misread. */
+function isUtf8Type(type: string): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1];
+  return charset === undefined || /^utf-?8$/i.test(charset) || /^us-ascii$/i.test(charset);
+}
+
+/**
+ * One file, and beside it the fields that say whom it concerns: as the `scan_file` operation takes them. The
+ * whole body was read before, under the limit of every body.
+ */
+async function parseUpload(bytes: Buffer, type: string): Promise<unknown> {
+  const form = await formOf(bytes, type);
+  const files = [...form.values()].filter((value) => typeof value !== 'string');
+  const [file] = files;
+  if (file === undefined || files.length > 1) {
+    throw new Refusal('invalid_request', 'Upload exactly one file.');
+  }
+  const field = (name: string): string | undefined => {
+    const value = form.get(name);
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    name: file.name,
+    content: textOf(Buffer.from(await file.arrayBuffer())),
+    agent_id: field('agent_id'),
+    tenant_id: field('tenant_id'),
+    context: { tool: field('tool'), session_id: field('session_id') },
+  };
+}
+
+async function formOf(bytes: Buffer, type: string): Promise<FormData> {
+  try {
+    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
+  } catch {
+    throw new Refusal('invalid_request', 'The body is not valid `multipart/form-data`.');
+  }
+}
+
+/** Refused before the body is read: a compressed one would be looked at as it is, and found harmless. */
+export function refuseEncoded(request: FastifyRequest): Refusal | null {
+  const encoding = request.headers['content-encoding'];
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return null;
+  return new Refusal('unsupported_media_type', 'Send the body without `Content-Encoding`.');
+}

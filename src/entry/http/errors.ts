@@ -1,0 +1,160 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type AnyOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
+
+/** What an error needs of a logger; nothing that was sent ever goes into it. */
+export interface ErrorLog {
+  readonly error: (fields: object, message: string) => void;
+}
+
+type Code = RefusalCode | 'method_not_allowed' | 'internal_error';
+
+const STATUS: Record<Code, number> = {
+  invalid_request: 400,
+  agent_context_required: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  policy_invalid: 409,
+  too_large: 413,
+  unsupported_media_type: 415,
+  too_many_requests: 429,
+  internal_error: 500,
+  not_configured: 503,
+  unavailable: 503,
+};
+
+/** The framework's own errors in our words. Its messages are not used: some repeat what was sent. */
+const FRAMEWORK: Readonly<Record<string, readonly [RefusalCode, string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than `server.body_bytes_max`.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'Send the body as `Content-Type: application/json`.',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'invalid_request',
+    'The body is not as long as `Content-Length` says.',
+  ],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL path.'],
+  FST_ERR_INVALID_URL: ['invalid_request', 'The path is not a valid URL path.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'There is no such route.'],
+  FST_ERR_NOT_FOUND: ['not_found', 'There is no such route.'],
+};
+
+const FAULT =
+  'The service could not answer because of a fault of its own. Treat it as a block; its log says more.';
+
+/** The body of every error: a sentence for people, a code for programs, and the name of the request. */
+export function errorBody(refusal: Refusal, request_id: string): object {
+  const { message, code, details } = refusal;
+  return { error: message, code, ...(details.length > 0 && { details }), request_id };
+}
+
+/** Answers an error, expected or not. On a check route a fault of ours says `block` as well. */
+export async function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: AnyOperation | null,
+  log: ErrorLog,
+): Promise<FastifyReply> {
+  const refusal = refusalOf(error);
+  if (refusal === null) return answerFault(error, request, reply, operation, log);
+  if (refusal.code === 'too_large') await drain(request.raw);
+  if (refusal.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="service"');
+  return send(reply, STATUS[refusal.code], errorBody(refusal, request.id));
+}
+
+/** 405, with what is allowed there. */
+export function answerMethod(request: FastifyRequest, reply: FastifyReply, allowed: string): FastifyReply {
+  const error = `This route takes ${allowed} only.`;
+  reply.header('allow', allowed);
+  return send(reply, STATUS.method_not_allowed, {
+    error,
+    code: 'method_not_allowed',
+    request_id: request.id,
+  });
+}
+
+export function notFound(): Refusal {
+  return new Refusal('not_found', 'There is no such route.');
+}
+
+function answerFault(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: AnyOperation | null,
+  log: ErrorLog,
+): FastifyReply {
+  log.error(
+    { request_id: request.id, operation: operation?.name, ...traceOf(error) },
+    'a request met a fault',
+  );
+  const blocked = operation?.permission === 'check' ? { decision: 'block' } : {};
+  const body = { error: FAULT, code: 'internal_error', ...blocked, request_id: request.id };
+  return send(reply, STATUS.internal_error, body);
+}
+
+/** What may be logged of an error: its kind and where it was thrown. Its message may hold what was sent. */
+export function traceOf(error: unknown): { error_name: string; error_code?: string; error_at: string[] } {
+  if (!(error instanceof Error)) return { error_name: typeof error, error_at: [] };
+  const { code } = error as NodeJS.ErrnoException;
+  const error_at = (error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
+  return { error_name: error.name, ...(typeof code === 'string' && { error_code: code }), error_at };
+}
+
+function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof Refusal) return error;
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
+  const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
+  if (known !== undefined) return new Refusal(...known);
+  // A request that broke off, or another way in which the framework found the client at fault.
+  const ours = typeof statusCode !== 'number' || statusCode < 400 || statusCode > 499;
+  return ours ? null : new Refusal('invalid_request', 'The request could not be read.');
+}
+
+function send(reply: FastifyReply, status: number, body: object): FastifyReply {
+  return reply
+    .code(status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(body));
+}
+
+const DRAIN_MS = 2_000;
+
+/** Reads on for a moment: a client that still sends when the socket closes never sees why. */
+function drain(request: IncomingMessage): Promise<void> {
+  return new Promise((done) => {
+    if (request.readableEnded || request.destroyed) return done();
+    const timer = setTimeout(done, DRAIN_MS);
+    const finish = () => {
+      clearTimeout(timer);
+      done();
+    };
+    request.once('end', finish).once('close', finish).resume();
+  });
+}
+
+/** Answers what is no HTTP at all, or came too slowly, before there is a request. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, sentence] = clientError(error.code);
+  const body = JSON.stringify({ error: sentence, code: 'invalid_request', request_id: null });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function clientError(code: string | undefined): readonly [string, string] {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['408 Request Timeout', 'The request came too slowly.'];
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return ['431 Request Header Fields Too Large', 'The headers are too large.'];
+  return ['400 Bad Request', 'This is not a valid HTTP request.'];
+}

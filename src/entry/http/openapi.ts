@@ -1,0 +1,124 @@
+import type { TSchema } from 'typebox';
+import type { AnyOperation } from '../../operations/operation.ts';
+
+type Schema = TSchema & Readonly<Record<string, unknown>>;
+
+/** The OpenAPI 3.1 description of the operations: their schemas are JSON Schema already and stand in it as they are. */
+export function describe(operations: readonly AnyOperation[], version: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of operations) {
+    const { path, method } = operation.http;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Agent safety API',
+      version,
+      description:
+        'Decides allow, block or modify for what goes into an agent, comes out of it, or is about to be done by it. A blocked decision is a 200: read `decision`.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '.' }],
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    paths,
+    components: { schemas: { Error: ERROR }, securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'A token, an API key or a JWT.' },
+  serviceKey: { type: 'apiKey', in: 'header', name: 'x-service-key' },
+};
+
+const ERROR = {
+  type: 'object',
+  required: ['error', 'code', 'request_id'],
+  properties: {
+    error: { type: 'string', description: 'A sentence.' },
+    code: { type: 'string', description: 'Stable, for programs: `invalid_request`, `forbidden` ...' },
+    details: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+    request_id: { type: ['string', 'null'] },
+    decision: { const: 'block', description: 'Only where a check failed because of a fault of the service.' },
+  },
+};
+
+const TENANT_HEADER = {
+  name: 'x-service-tenant',
+  in: 'header',
+  required: false,
+  description: 'The tenant, where the body names none.',
+  schema: { type: 'string', maxLength: 256 },
+};
+
+function describeOperation(operation: AnyOperation): object {
+  const parameters = parametersOf(operation);
+  return {
+    operationId: operation.name,
+    tags: [tagOf(operation)],
+    summary: operation.summary,
+    description: operation.description,
+    ...(operation.permission === null
+      ? { security: [] }
+      : { security: [{}, { bearer: [] }, { serviceKey: [] }] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(operation.http.method === 'POST' && { requestBody: bodyOf(operation) }),
+    responses: responsesOf(operation),
+  };
+}
+
+/** The second part of the path: `scan`, `guard`, `policies`. */
+function tagOf({ http }: AnyOperation): string {
+  return http.path.split('/')[2] ?? 'service';
+}
+
+function parametersOf({ http, input, permission }: AnyOperation): object[] {
+  const names = [...http.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+  const properties = (input as Schema).properties as Record<string, object> | undefined;
+  const inPath = names.map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: properties?.[name] ?? {},
+  }));
+  return permission === 'check' ? [...inPath, TENANT_HEADER] : inPath;
+}
+
+function bodyOf({ input, example, http }: AnyOperation): object {
+  const required =
+    (((input as Schema).required as string[] | undefined) ?? []).length > 0 || http.upload === true;
+  const upload = {
+    type: 'object',
+    required: ['file'],
+    properties: {
+      file: { type: 'string', contentMediaType: 'application/octet-stream' },
+      ...Object.fromEntries(
+        ['agent_id', 'tenant_id', 'session_id', 'tool'].map((name) => [name, { type: 'string' }]),
+      ),
+    },
+  };
+  return {
+    required,
+    content: {
+      'application/json': { schema: input, example },
+      ...(http.upload === true && { 'multipart/form-data': { schema: upload } }),
+    },
+  };
+}
+
+function responsesOf({ output, http, unavailable }: AnyOperation): object {
+  const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  const type = http.produces?.split(';', 1)[0] ?? 'application/json';
+  return {
+    '200': { description: 'The answer.', content: { [type]: { schema: output } } },
+    ...(unavailable !== undefined && { '503': { description: 'Not configured.', content: error } }),
+    default: { description: 'An error.', content: error },
+  };
+}

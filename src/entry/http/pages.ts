@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { AnyOperation } from '../../operations/operation.ts';
+
+/** A file of a page, and where it is found: beside the published program, else in the package it comes from. */
+interface Asset {
+  readonly route: string;
+  readonly file: string;
+  readonly package_path: string;
+  readonly type: string;
+}
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+const SWAGGER = '@fastify/swagger-ui/static/';
+
+/** All that the docs pages load. The build copies them, so that the published package needs neither package. */
+export const assets: readonly Asset[] = [
+  asset('/docs/swagger-ui.css', `${SWAGGER}swagger-ui.css`, 'text/css; charset=utf-8'),
+  asset('/docs/swagger-ui-bundle.js', `${SWAGGER}swagger-ui-bundle.js`, SCRIPT),
+  asset('/docs/favicon-32x32.png', `${SWAGGER}favicon-32x32.png`, 'image/png'),
+  asset('/redoc/redoc.standalone.js', 'redoc/bundles/redoc.standalone.js', SCRIPT),
+];
+
+function asset(route: string, package_path: string, type: string): Asset {
+  return { route, file: route.slice(route.lastIndexOf('/') + 1), package_path, type };
+}
+
+/** Relative addresses, so that the pages also work below a path of a proxy. */
+const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Agent safety API</title>
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+const DOCS_SCRIPT = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+});
+`;
+
+const REDOC_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Agent safety API</title>
+</head>
+<body>
+<redoc spec-url="openapi.json" disable-search="true"></redoc>
+<script src="redoc/redoc.standalone.js"></script>
+</body>
+</html>
+`;
+
+/** Nothing from elsewhere, no inline script. Both pages write their styles at run time. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Adds the API description and its two readers. Nothing is read or generated before it is asked for. */
+export function addPages(app: FastifyInstance, served: readonly AnyOperation[], version: string): void {
+  let description: string | null = null;
+  app.get('/openapi.json', async (_request, reply) => {
+    if (description === null) {
+      const { describe } = await import('./openapi.ts');
+      description = JSON.stringify(describe(served, version));
+    }
+    return reply.header('content-type', 'application/json; charset=utf-8').send(description);
+  });
+  app.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
+  app.get('/docs/start.js', (_request, reply) => file(reply, SCRIPT, DOCS_SCRIPT));
+  app.get('/redoc', (_request, reply) => page(reply, REDOC_PAGE));
+  for (const one of assets) {
+    app.get(one.route, async (_request, reply) => file(reply, one.type, await contentOf(one)));
+  }
+}
+
+function page(reply: FastifyReply, html: string): FastifyReply {
+  reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'no-referrer');
+  return reply
+    .header('x-frame-options', 'DENY')
+    .header('content-type', 'text/html; charset=utf-8')
+    .send(html);
+}
+
+function file(reply: FastifyReply, type: string, content: string | Buffer): FastifyReply {
+  return reply.header('cache-control', 'public, max-age=3600').header('content-type', type).send(content);
+}
+
+/** Read from the disk each time: the bundles are large, and seldom asked for. */
+async function contentOf({ file, package_path }: Asset): Promise<Buffer> {
+  try {
+    return await readFile(join(import.meta.dirname, '../../assets', file));
+  } catch {
+    return await readFile(createRequire(import.meta.url).resolve(package_path));
+  }
+}

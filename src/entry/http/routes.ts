@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { call } from '../../operations/call.ts';
+import { type AnyOperation, Refusal } from '../../operations/operation.ts';
+import { NOBODY } from '../../runtime/access/callers.ts';
+import type { Authenticate, Denied } from '../../runtime/access/index.ts';
+import type { Caller, Runtime } from '../../runtime/types.ts';
+import { refuseEncoded } from './body.ts';
+import { answerError, type ErrorLog } from './errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls; settled before the body is read. */
+    caller: Caller | null;
+  }
+}
+
+export interface RoutePorts {
+  readonly runtime: Runtime;
+  readonly authenticate: Authenticate;
+  readonly log: ErrorLog;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Adds an operation's route: who calls, then the body, then `call`, then the answer's bytes. */
+export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: RoutePorts): void {
+  const { method, path, produces = JSON_TYPE } = operation.http;
+  const read =
+    method === 'GET'
+      ? (request: FastifyRequest) => request.params
+      : (request: FastifyRequest) => request.body;
+  app.route({
+    method,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    onRequest: (request, _reply, done) => {
+      const outcome = admit(request, operation, ports);
+      if (outcome instanceof Promise) outcome.then((refusal) => done(refusal ?? undefined), done);
+      else done(outcome ?? undefined);
+    },
+    errorHandler: (error, request, reply) => answerError(error, request, reply, operation, ports.log),
+    handler: async (request, reply) => {
+      const context = {
+        runtime: ports.runtime,
+        caller: request.caller ?? NOBODY,
+        request_id: request.id,
+        tenant_id: tenantHeader(request),
+      };
+      const output = await call(operation, read(request), context);
+      reply.header('content-type', produces);
+      if (produces !== JSON_TYPE) return output;
+      if ((output as { fault?: true }).fault === true)
+        return answerFaultVerdict(output as FaultVerdict, request, reply);
+      return JSON.stringify(output);
+    },
+  });
+}
+
+/** Settles who calls, and refuses whatever can be refused without the body. */
+function admit(
+  request: FastifyRequest,
+  operation: AnyOperation,
+  { runtime, authenticate }: RoutePorts,
+): Refusal | null | Promise<Refusal | null> {
+  const refusal = operation.unavailable?.(runtime) ?? refuseEncoded(request);
+  if (refusal !== null || operation.permission === null) return refusal;
+  const settle = (outcome: Caller | Denied): Refusal | null => {
+    if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
+    request.caller = outcome;
+    return null;
+  };
+  const outcome = authenticate({ address: request.raw.socket.remoteAddress, headers: request.raw.headers });
+  return outcome instanceof Promise ? outcome.then(settle) : settle(outcome);
+}
+
+function tenantHeader(request: FastifyRequest): string | null {
+  const header = request.headers['x-service-tenant'];
+  if (header === undefined) return null;
+  if (typeof header === 'string' && header.length <= 256 && !/[^\x20-\x7e]/.test(header)) return header;
+  throw new Refusal('invalid_request', '`x-service-tenant` must be at most 256 printable ASCII characters.');
+}
+
+interface FaultVerdict {
+  readonly reason: string;
+}
+
+/** The decision stands, and it blocks; the status says that the fault is ours. */
+function answerFaultVerdict(verdict: FaultVerdict, request: FastifyRequest, reply: FastifyReply): string {
+  reply.code(500);
+  const error = { error: verdict.reason, code: 'internal_error', request_id: request.id };
+  return JSON.stringify({ ...error, ...verdict });
+}

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { operations } from '../../operations/index.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
+import type { Authenticate } from '../../runtime/access/index.ts';
+import type { Runtime } from '../../runtime/types.ts';
+import { addBodyParsers } from './body.ts';
+import { answerClientError, answerError, answerMethod, type ErrorLog, notFound } from './errors.ts';
+import { addPages } from './pages.ts';
+import { addRoute } from './routes.ts';
+
+/** The parts of the configuration that the transport itself needs. */
+export interface HttpConfig {
+  readonly server: { readonly body_bytes_max: number; readonly cors_origins: readonly string[] };
+  readonly metrics: { readonly enabled: boolean; readonly endpoint: string; readonly public: boolean };
+}
+
+export interface HttpPorts {
+  readonly runtime: Runtime;
+  readonly config: HttpConfig;
+  readonly authenticate: Authenticate;
+  readonly log: ErrorLog;
+}
+
+/** How long a client may take: for the headers, for the whole request, and between two requests. */
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 60_000;
+const KEEP_ALIVE_MS = 65_000;
+const CONNECTIONS_CHECK_MS = 2_000;
+const HEADERS_BYTES_MAX = 16_384;
+
+/**
+ * Builds the HTTP server: one route per operation, the docs pages, and an answer in one shape for everything
+ * else. It is not listening yet; `close` answers what is in flight.
+ */
+export async function buildHttp({ runtime, config, authenticate, log }: HttpPorts): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: config.server.body_bytes_max,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    genReqId: requestIds(),
+    http: {
+      headersTimeout: HEADERS_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      maxHeaderSize: HEADERS_BYTES_MAX,
+    },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => {
+      void answerError(error, request, reply, null, log);
+    },
+  });
+  app.decorateRequest('caller', null);
+  addBodyParsers(app);
+  const served = operations
+    .map((operation) => publish(operation, config))
+    .filter((operation) => operation !== null);
+  await addGate(app, served, config.server.cors_origins);
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, null, log));
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
+  for (const operation of served) addRoute(app, operation, { runtime, authenticate, log });
+  addPages(app, served, runtime.version);
+  return app;
+}
+
+/** An operation as this configuration offers it; `null` where it does not. */
+function publish(operation: AnyOperation, { metrics }: HttpConfig): AnyOperation | null {
+  if (operation.name !== 'metrics') return operation;
+  if (!metrics.enabled) return null;
+  const http = { ...operation.http, path: metrics.endpoint };
+  return { ...operation, http, permission: metrics.public ? null : operation.permission };
+}
+
+/** What holds for every request, whether its route exists or not. */
+async function addGate(
+  app: FastifyInstance,
+  served: readonly AnyOperation[],
+  cors_origins: readonly string[],
+): Promise<void> {
+  if (cors_origins.length > 0) {
+    const { default: cors } = await import('@fastify/cors');
+    await app.register(cors, {
+      origin: cors_origins.includes('*') ? '*' : [...cors_origins],
+      methods: ['GET', 'HEAD', 'POST'],
+      exposedHeaders: ['x-request-id'],
+      maxAge: 600,
+    });
+  }
+  const allowedAt = methodsByPath(served);
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+    reply.header('cache-control', 'no-store');
+    if (!request.is404) return done();
+    const allowed = allowedAt(request.url);
+    if (allowed === null) return done(notFound());
+    if (request.method === 'OPTIONS') reply.code(204).header('allow', allowed).send();
+    else answerMethod(request, reply, allowed);
+  });
+}
+
+/** Which methods a path takes, `GET, HEAD, OPTIONS`; `null` where no operation has it. */
+function methodsByPath(served: readonly AnyOperation[]): (url: string) => string | null {
+  const patterns = served.map(({ http }) => ({
+    method: http.method,
+    path: new RegExp(`^${http.path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+  }));
+  return (url) => {
+    const path = url.split('?', 1)[0] ?? '';
+    const methods = patterns.filter((pattern) => pattern.path.test(path)).map((pattern) => pattern.method);
+    if (methods.length === 0) return null;
+    return [
+      ...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))),
+      'OPTIONS',
+    ].join(', ');
+  };
+}
+
+/** Takes a caller's own id where it is fit for a log line, else makes one. */
+function requestIds(): (request: IncomingMessage) => string {
+  const prefix = `req_${randomBytes(6).toString('hex')}`;
+  let count = 0;
+  return ({ headers }) => {
+    const given = headers['x-request-id'];
+    if (typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given)) return given;
+    count++;
+    return `${prefix}_${count.toString(36)}`;
+  };
+}

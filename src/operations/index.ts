@@ -1,0 +1,47 @@
+import { auditQuery } from './audit.ts';
+import { scanFile } from './file.ts';
+import { guardOutput } from './guard.ts';
+import { health, ready } from './health.ts';
+import {
+  dashboardIntelligenceExplain,
+  intelligenceCompliance,
+  intelligenceExplain,
+  intelligenceRecommend,
+  intelligenceStatus,
+} from './intelligence.ts';
+import { interceptAgentMessage, interceptTool } from './intercept.ts';
+import { metrics } from './metrics.ts';
+import type { AnyOperation } from './operation.ts';
+import { pluginsList } from './plugins.ts';
+import { policiesReload, policyEvaluate } from './policies.ts';
+import { scanInput, scanStructured } from './scan.ts';
+import { policyTemplate, policyTemplates } from './templates.ts';
+
+/** Everything that one can ask for, in alphabetical order. */
+export const operations: readonly AnyOperation[] = [
+  auditQuery,
+  dashboardIntelligenceExplain,
+  guardOutput,
+  health,
+  intelligenceCompliance,
+  intelligenceExplain,
+  intelligenceRecommend,
+  intelligenceStatus,
+  interceptAgentMessage,
+  interceptTool,
+  metrics,
+  pluginsList,
+  policiesReload,
+  policyEvaluate,
+  policyTemplate,
+  policyTemplates,
+  ready,
+  scanFile,
+  scanInput,
+  scanStructured,
+];
+
+/** The operation of that name, `undefined` where there is none. */
+export function operationNamed(name: string): AnyOperation | undefined {
+  return operations.find((operation) => operation.name === name);
+}
