@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { PERSON_PERMISSIONS } from '../types.ts';
+import { type AccessSettings, needsAgentToken, openAccess } from './index.ts';
+import type { ApiKey, AuthSettings } from './settings.ts';
+import { ensureToken, newApiKey, readToken, rotateToken, tokenHash, tokenPath } from './tokens.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'access-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+const NO_AUTH: AuthSettings = { required: false, trusted_proxies: [], api_keys: [], jwt: null };
+
+type Asked = Partial<Omit<AccessSettings, 'auth'>> & { readonly auth?: Partial<AuthSettings> };
+
+function settings({ auth, ...others }: Asked = {}): AccessSettings {
+  return {
+    auth: { ...NO_AUTH, ...auth },
+    host: '127.0.0.1',
+    cors_origins: [],
+    state_dir: mkdtempSync(join(scratch, 'state-')),
+    now_ms: () => Date.UTC(2026, 0, 1),
+    ...others,
+  };
+}
+
+async function idOf(access: AccessSettings, headers: Record<string, string>, address = '127.0.0.1') {
+  const outcome = await openAccess(access)({ address, headers: { host: 'localhost:8000', ...headers } });
+  return 'denied' in outcome ? outcome.denied : outcome.id;
+}
+
+interface LoopbackCase {
+  readonly name: string;
+  readonly trusted: boolean;
+  readonly address?: string;
+  readonly headers?: Record<string, string>;
+  readonly settings?: Asked;
+}
+
+const proxied: Asked = { auth: { trusted_proxies: ['127.0.0.1', '10.0.0.0/8'] } };
+
+const loopbackCases: readonly LoopbackCase[] = [
+  { name: 'a program on this machine', trusted: true },
+  { name: 'over IPv6', trusted: true, address: '::1', headers: { host: '[::1]:8000' } },
+  { name: 'over IPv4 written as IPv6', trusted: true, address: '::ffff:127.0.0.1' },
+  { name: 'another loopback address', trusted: true, address: '127.8.9.1', headers: { host: '127.8.9.1' } },
+  { name: 'from another machine', trusted: false, address: '192.168.1.7' },
+  { name: 'an address that only begins like loopback', trusted: false, address: '127.0.0.1.evil.test' },
+  { name: 'where loopback needs a credential too', trusted: false, settings: { auth: { required: true } } },
+  ...[
+    'forwarded',
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'x-real-ip',
+    'via',
+    'cf-connecting-ip',
+    'true-client-ip',
+  ].map(
+    (name): LoopbackCase => ({
+      name: `behind an unknown proxy: ${name}`,
+      trusted: false,
+      headers: { [name]: '127.0.0.1' },
+    }),
+  ),
+  { name: 'a rebound name', trusted: false, headers: { host: 'evil.test:8000' } },
+  {
+    name: 'a rebound name that begins like loopback',
+    trusted: false,
+    headers: { host: '127.0.0.1.evil.test' },
+  },
+  { name: 'a rebound name that ends like localhost', trusted: false, headers: { host: 'evillocalhost' } },
+  { name: 'an authority with a user part', trusted: false, headers: { host: 'localhost:8000@evil.test' } },
+  { name: 'no host at all', trusted: false, headers: { host: '' } },
+  {
+    name: 'the configured host name',
+    trusted: true,
+    headers: { host: 'box.corp.test:80' },
+    settings: { host: 'Box.corp.test' },
+  },
+  { name: 'a page from elsewhere', trusted: false, headers: { origin: 'https://evil.test' } },
+  { name: 'a page without an origin', trusted: false, headers: { origin: 'null' } },
+  { name: 'a page of this machine', trusted: true, headers: { origin: 'http://localhost:3000' } },
+  {
+    name: 'a page whose name begins like loopback',
+    trusted: false,
+    headers: { origin: 'http://localhost.evil.test' },
+  },
+  {
+    name: 'a page that the configuration names',
+    trusted: true,
+    headers: { origin: 'https://App.test' },
+    settings: { cors_origins: ['https://app.test'] },
+  },
+  {
+    name: 'any page where every origin may read',
+    trusted: false,
+    headers: { origin: 'https://evil.test' },
+    settings: { cors_origins: ['*'] },
+  },
+  {
+    name: 'a local client of a trusted proxy',
+    trusted: true,
+    headers: { 'x-forwarded-for': '127.0.0.1' },
+    settings: proxied,
+  },
+  {
+    name: 'a remote client of a trusted proxy',
+    trusted: false,
+    headers: { 'x-forwarded-for': '203.0.113.9' },
+    settings: proxied,
+  },
+  {
+    name: 'a remote client that claims to be local',
+    trusted: false,
+    headers: { 'x-forwarded-for': '127.0.0.1, 203.0.113.9' },
+    settings: proxied,
+  },
+  {
+    name: 'through two trusted proxies',
+    trusted: true,
+    headers: { 'x-forwarded-for': '127.0.0.1, 10.1.2.3' },
+    settings: proxied,
+  },
+  {
+    name: 'a trusted proxy that lets another header pass',
+    trusted: false,
+    headers: { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=127.0.0.1' },
+    settings: proxied,
+  },
+  {
+    name: 'the standard header',
+    trusted: true,
+    headers: { forwarded: 'for="[::1]:4711";proto=http' },
+    settings: proxied,
+  },
+  {
+    name: 'the standard header, obfuscated',
+    trusted: false,
+    headers: { forwarded: 'for=_hidden' },
+    settings: proxied,
+  },
+  {
+    name: 'the standard header without a client',
+    trusted: false,
+    headers: { forwarded: 'proto=http' },
+    settings: proxied,
+  },
+  { name: 'only Via', trusted: false, headers: { via: '1.1 proxy' }, settings: proxied },
+  {
+    name: 'an untrusted peer that forwards',
+    trusted: false,
+    address: '192.168.1.7',
+    headers: { 'x-forwarded-for': '127.0.0.1' },
+    settings: proxied,
+  },
+  {
+    name: 'an empty forwarding header',
+    trusted: false,
+    headers: { 'x-forwarded-for': '' },
+    settings: proxied,
+  },
+];
+
+test('loopback is trusted only where the request comes from this machine and was meant for it', async () => {
+  let ran = 0;
+  for (const { name, trusted, address, headers, settings: asked } of loopbackCases) {
+    const id = await idOf(settings(asked), headers ?? {}, address);
+    assert.equal(id, trusted ? 'loopback' : 'unauthenticated', name);
+    ran++;
+  }
+  assert.equal(ran, loopbackCases.length);
+  assert.ok(ran >= 38, String(ran));
+});
+
+function key(entry: Partial<ApiKey> = {}): { key: string; entry: ApiKey } {
+  const made = newApiKey('ci');
+  return { key: made.key, entry: { ...made.entry, ...entry } };
+}
+
+test('a wrong credential is refused, also on loopback', async () => {
+  const access = settings();
+  ensureToken(access.state_dir, 'operator');
+  const wrong = [
+    { authorization: 'Bearer nonsense' },
+    { authorization: 'Basic dXNlcjpwYXNz' },
+    { authorization: 'Bearer' },
+    { authorization: '' },
+    { 'x-service-key': '' },
+    { 'x-service-key': 'svc_operator_' },
+    { authorization: `Bearer svc_operator_${'A'.repeat(43)}` },
+    { authorization: `Bearer svc_agent_${'A'.repeat(43)}` },
+    { authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.x' },
+  ];
+  for (const headers of wrong) {
+    assert.equal(
+      await idOf(access, headers as Record<string, string>),
+      'unauthenticated',
+      JSON.stringify(headers),
+    );
+  }
+});
+
+test('the operator token makes a person, from anywhere', async () => {
+  const access = settings();
+  const { token, created } = ensureToken(access.state_dir, 'operator');
+  assert.ok(created);
+  assert.match(token, /^svc_operator_[A-Za-z0-9_-]{43}$/);
+  assert.equal(statSync(tokenPath(access.state_dir, 'operator')).mode & 0o777, 0o600);
+  assert.deepEqual(ensureToken(access.state_dir, 'operator'), { token, created: false });
+  const authenticate = openAccess(access);
+  for (const headers of [{ authorization: `Bearer ${token}` }, { 'x-service-key': token }]) {
+    const caller = await authenticate({ address: '203.0.113.9', headers });
+    assert.ok('kind' in caller);
+    assert.equal(caller.kind, 'person');
+    assert.ok(caller.permissions.includes('policy:reload'));
+  }
+});
+
+test('a rotated token is followed within a second, and the old one refused', async () => {
+  let now_ms = 0;
+  const access = settings({ now_ms: () => now_ms });
+  const old = ensureToken(access.state_dir, 'operator').token;
+  const authenticate = openAccess(access);
+  const idFor = async (token: string) => {
+    const outcome = await authenticate({ address: '203.0.113.9', headers: { 'x-service-key': token } });
+    return 'denied' in outcome ? outcome.denied : outcome.id;
+  };
+  assert.equal(await idFor(old), 'operator');
+  const fresh = rotateToken(access.state_dir, 'operator');
+  now_ms += 1_000;
+  assert.equal(await idFor(old), 'unauthenticated');
+  assert.equal(await idFor(fresh), 'operator');
+  rmSync(tokenPath(access.state_dir, 'operator'));
+  now_ms += 1_000;
+  assert.equal(await idFor(fresh), 'unauthenticated');
+});
+
+test('a token file is private, and one that holds something else is replaced', () => {
+  const state_dir = mkdtempSync(join(scratch, 'state-'));
+  const { token } = ensureToken(state_dir, 'operator');
+  chmodSync(tokenPath(state_dir, 'operator'), 0o644);
+  ensureToken(state_dir, 'operator');
+  assert.equal(statSync(tokenPath(state_dir, 'operator')).mode & 0o777, 0o600);
+  for (const broken of ['', 'svc_operator_short', token.replace('operator', 'agent'), 'x'.repeat(1000)]) {
+    writeFileSync(tokenPath(state_dir, 'operator'), broken);
+    assert.equal(readToken(state_dir, 'operator'), null);
+    const made = ensureToken(state_dir, 'operator');
+    assert.ok(made.created);
+    assert.equal(readToken(state_dir, 'operator'), made.token);
+  }
+});
+
+test('an agent token is needed where others call and no authentication is configured', () => {
+  const withKey = { ...NO_AUTH, api_keys: [key().entry] };
+  const cases: readonly [AuthSettings, string, boolean][] = [
+    [NO_AUTH, '127.0.0.1', false],
+    [NO_AUTH, 'localhost', false],
+    [NO_AUTH, '::1', false],
+    [NO_AUTH, '0.0.0.0', true],
+    [NO_AUTH, '::', true],
+    [NO_AUTH, '192.168.1.5', true],
+    [{ ...NO_AUTH, required: true }, '127.0.0.1', true],
+    [withKey, '0.0.0.0', false],
+    [{ ...withKey, required: true }, '127.0.0.1', false],
+  ];
+  for (const [auth, host, needed] of cases) assert.equal(needsAgentToken({ auth, host }), needed, host);
+});
+
+test('the agent token checks and decides nothing, and ends when keys are configured', async () => {
+  const state_dir = mkdtempSync(join(scratch, 'state-'));
+  const { token } = ensureToken(state_dir, 'agent');
+  const headers = { 'x-service-key': token };
+  const caller = await openAccess(settings({ state_dir, host: '0.0.0.0' }))({
+    address: '203.0.113.9',
+    headers,
+  });
+  assert.ok('kind' in caller);
+  assert.equal(caller.kind, 'agent');
+  assert.ok(caller.permissions.includes('check'));
+  for (const decides of PERSON_PERMISSIONS) assert.ok(!caller.permissions.includes(decides));
+  const keyed = settings({ state_dir, auth: { api_keys: [key().entry] } });
+  assert.equal(await idOf(keyed, headers, '203.0.113.9'), 'unauthenticated');
+});
+
+test('API keys: scope, permissions, expiry, overlap', async () => {
+  const plain = key();
+  const scoped = key({
+    id: 'scoped',
+    tenants: ['acme'],
+    agents: ['a', 'b'],
+    permissions: ['check', 'policy:reload'],
+  });
+  const expired = key({ id: 'expired', expires_at: '2025-12-31T23:59:59Z' });
+  const lasting = key({ id: 'expired', expires_at: '2026-06-01T00:00:00Z' });
+  const unreadable = key({ id: 'unreadable', expires_at: 'tomorrow' });
+  const all = [plain, scoped, expired, lasting, unreadable];
+  const access = settings({ auth: { api_keys: all.map(({ entry }) => entry) } });
+  const authenticate = openAccess(access);
+  const callerOf = (credential: string) =>
+    authenticate({ address: '203.0.113.9', headers: { authorization: `bearer ${credential}` } });
+  assert.deepEqual(await callerOf(plain.key), {
+    id: 'key:ci',
+    kind: 'agent',
+    permissions: ['check', 'policy:read', 'audit:read_own'],
+    tenants: '*',
+    agents: '*',
+  });
+  // What needs a person is left out, whatever the configuration says.
+  assert.deepEqual(await callerOf(scoped.key), {
+    id: 'key:scoped',
+    kind: 'agent',
+    permissions: ['check'],
+    tenants: ['acme'],
+    agents: ['a', 'b'],
+  });
+  assert.equal(await idOf(access, { 'x-service-key': expired.key }), 'unauthenticated');
+  assert.equal(await idOf(access, { 'x-service-key': lasting.key }), 'key:expired');
+  assert.equal(await idOf(access, { 'x-service-key': unreadable.key }), 'unauthenticated');
+  assert.equal(await idOf(access, { 'x-service-key': plain.key.slice(0, -1) }), 'unauthenticated');
+  // The hash in the configuration is no credential.
+  assert.equal(await idOf(access, { 'x-service-key': tokenHash(plain.key) }), 'unauthenticated');
+  assert.equal(await idOf(access, {}), 'loopback');
+});

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { exportJWK, SignJWT } from 'jose';
+import { openAccess } from './index.ts';
+import type { JwtSettings } from './settings.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'jwt-'));
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const files = { pem: join(scratch, 'key.pem'), jwks: join(scratch, 'jwks.json') };
+
+let keyServer: Server;
+let keyServerAnswers = true;
+
+before(async () => {
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'k1' }] });
+  writeFileSync(files.pem, pem);
+  writeFileSync(files.jwks, jwks);
+  keyServer = createServer((_request, response) => {
+    response.statusCode = keyServerAnswers ? 200 : 500;
+    response.end(jwks);
+  });
+  await new Promise<void>((done) => keyServer.listen(0, '127.0.0.1', done));
+});
+
+after(() => {
+  keyServer.close();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+const NOW_MS = Date.UTC(2026, 5, 1);
+const NOW_S = NOW_MS / 1000;
+
+const base: JwtSettings = { issuer: 'https://id.test', audience: 'agents', public_key_file: files.pem };
+
+async function answer(token: string, jwt: JwtSettings = base) {
+  const authenticate = openAccess({
+    auth: { required: false, trusted_proxies: [], api_keys: [], jwt },
+    host: '127.0.0.1',
+    cors_origins: [],
+    state_dir: scratch,
+    now_ms: () => NOW_MS,
+  });
+  return await authenticate({ address: '203.0.113.9', headers: { authorization: `Bearer ${token}` } });
+}
+
+const GOOD = { sub: 'worker-7', iss: 'https://id.test', aud: 'agents', exp: NOW_S + 600 };
+
+async function sign(claims: object, alg = 'ES256', key = privateKey): Promise<string> {
+  return await new SignJWT({ ...claims }).setProtectedHeader({ alg, kid: 'k1' }).sign(key);
+}
+
+test('a good token gives what its claims say, and the defaults where they are silent', async () => {
+  assert.deepEqual(await answer(await sign(GOOD)), {
+    id: 'jwt:worker-7',
+    kind: 'agent',
+    permissions: ['check', 'policy:read', 'audit:read_own'],
+    tenants: '*',
+    agents: '*',
+  });
+  const claims = {
+    ...GOOD,
+    org: { tenant: 'acme' },
+    agent_id: ['a', 'b'],
+    scope: 'check audit:read policy:reload',
+  };
+  const settings = { ...base, claims: { tenants: 'org.tenant', permissions: 'scope' } };
+  assert.deepEqual(await answer(await sign(claims), settings), {
+    id: 'jwt:worker-7',
+    kind: 'agent',
+    permissions: ['check', 'audit:read'],
+    tenants: ['acme'],
+    agents: ['a', 'b'],
+  });
+});
+
+function unsigned(claims: object): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'none' })}.${part(claims)}.AA`;
+}
+
+test('every other token is refused', async () => {
+  const good = await sign(GOOD);
+  const hmac = new TextEncoder().encode(pem);
+  const bad: Record<string, string> = {
+    'another issuer': await sign({ ...GOOD, iss: 'https://evil.test' }),
+    'another audience': await sign({ ...GOOD, aud: 'people' }),
+    'no audience': await sign({ ...GOOD, aud: undefined }),
+    expired: await sign({ ...GOOD, exp: NOW_S - 31 }),
+    'without expiry': await sign({ ...GOOD, exp: undefined }),
+    'not yet valid': await sign({ ...GOOD, nbf: NOW_S + 31 }),
+    'without subject': await sign({ ...GOOD, sub: undefined }),
+    'a subject with a line break': await sign({ ...GOOD, sub: 'a\nb' }),
+    'a subject that is no text': await sign({ ...GOOD, sub: 7 }),
+    'a scope that is no list': await sign({ ...GOOD, tenant_id: { any: true } }),
+    'a scope with something else in it': await sign({ ...GOOD, agent_id: ['a', 7] }),
+    'the key of a stranger': await sign(GOOD, 'ES256', stranger),
+    'the public key used as a shared one': await new SignJWT(GOOD)
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(hmac),
+    unsigned: unsigned(GOOD),
+    'a changed signature': `${good.slice(0, -4)}AAAA`,
+    'cut off': good.slice(0, -20),
+    'longer than any': `${good}${'A'.repeat(20_000)}`,
+  };
+  let ran = 0;
+  for (const [name, token] of Object.entries(bad)) {
+    const outcome = await answer(token);
+    assert.deepEqual('denied' in outcome && outcome.denied, 'unauthenticated', name);
+    assert.ok(!JSON.stringify(outcome).includes('worker'), name);
+    ran++;
+  }
+  assert.equal(ran, 17);
+});
+
+test('clocks may differ by the tolerance', async () => {
+  const late = await sign({ ...GOOD, exp: NOW_S - 29 });
+  assert.ok('id' in (await answer(late)));
+  assert.ok('denied' in (await answer(late, { ...base, clock_tolerance_seconds: 0 })));
+});
+
+test('only algorithms on the list are accepted', async () => {
+  assert.ok('denied' in (await answer(await sign(GOOD), { ...base, algorithms: ['RS256'] })));
+  assert.ok('id' in (await answer(await sign(GOOD), { ...base, algorithms: ['ES256'] })));
+  // HMAC stays out also where the configuration asks for it.
+  assert.ok('denied' in (await answer(await sign(GOOD), { ...base, algorithms: ['HS256'] })));
+});
+
+test('keys come from a file or an address, and an outage is not told as a wrong token', async () => {
+  const token = await sign(GOOD);
+  const where = { issuer: base.issuer, audience: ['people', 'agents'] };
+  const url = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}/jwks`;
+  assert.ok('id' in (await answer(token, { ...where, jwks_file: files.jwks })));
+  assert.ok('id' in (await answer(token, { ...where, jwks_url: url })));
+  keyServerAnswers = false;
+  for (const outage of [
+    { ...where, jwks_url: url },
+    { ...where, jwks_url: 'http://127.0.0.1:1/jwks' },
+    { ...where, public_key_file: join(scratch, 'missing.pem') },
+  ]) {
+    const outcome = await answer(token, outage);
+    assert.deepEqual('denied' in outcome && outcome.denied, 'unavailable');
+  }
+  keyServerAnswers = true;
+});
