@@ -1,0 +1,72 @@
+/**
+ * Everything that CI runs: `npm test`. With `--quick`, the daily round: without what starts from nothing
+ * (a fresh clone, a packed tarball) and without installing anything.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { components, ensure, locate } from '../components/components.ts';
+import { checkByCommand, skippedCheck } from './command.ts';
+import { type Outcome, summaryOf, verdictOf } from './outcome.ts';
+import { checkByTests } from './tests.ts';
+
+const quick = process.argv.includes('--quick');
+const began_ms = performance.now();
+const bin = (name: string) => [process.execPath, `node_modules/${binaryOf(name)}`];
+
+process.chdir(resolve(import.meta.dirname, '..', '..'));
+if (!quick)
+  ensure(
+    components.map((each) => each.name),
+    console.log,
+  );
+
+const outcomes: Outcome[] = [];
+for (const stage of stages()) {
+  const outcome = await stage();
+  outcomes.push(outcome);
+  console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.name}`);
+  if (outcome.output !== '') console.log(`\n${outcome.output}\n`);
+}
+const verdict = verdictOf(outcomes, process.env.CI === 'true' && !quick);
+console.log(`\n${summaryOf(outcomes, performance.now() - began_ms)}`);
+console.log(verdict.reason);
+process.exitCode = verdict.ok ? 0 : 1;
+
+function* stages(): Generator<() => Promise<Outcome>> {
+  yield () =>
+    checkByCommand('types of core', [...bin('typescript'), '-p', 'src/core/tsconfig.json', '--noEmit']);
+  yield () => checkByCommand('types', [...bin('typescript'), '-p', 'tsconfig.json']);
+  yield () => checkByCommand('style', [...bin('@biomejs/biome'), 'ci', '--colors=off']);
+  yield () => checkByCommand('nothing unused', bin('knip'));
+  yield () => checkByCommand('tidy', [process.execPath, 'scripts/tidy/main.ts']);
+  yield () => checkByCommand('generated files', [process.execPath, 'scripts/generate/main.ts', '--check']);
+  yield checkShell;
+  yield () => checkByTests('tests beside the source', files('{src,scripts}/**/*.test.ts'), console.log);
+  yield () => checkByTests('end-to-end tests', files('tests/*.test.ts').filter(isWanted), console.log);
+}
+
+function files(pattern: string): string[] {
+  return globSync(pattern, { exclude: ['**/node_modules/**'] })
+    .sort()
+    .map((file) => resolve(file));
+}
+
+/** Tests that install from nothing are named `*.fresh.test.ts`. */
+function isWanted(file: string): boolean {
+  return !quick || !file.endsWith('.fresh.test.ts');
+}
+
+async function checkShell(): Promise<Outcome> {
+  const name = 'shell scripts';
+  if (locate('shellcheck') === null)
+    return skippedCheck(name, 'shellcheck is not installed (apt-get install shellcheck)');
+  return checkByCommand(name, ['shellcheck', '-x', 'service', 'scripts/run', 'scripts/launch.sh', '.ci/run']);
+}
+
+/** The main file of a tool's command: run by this Node, not by whichever stands first in PATH. */
+function binaryOf(name: string): string {
+  const { bin } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')) as {
+    bin: string | Record<string, string>;
+  };
+  return `${name}/${typeof bin === 'string' ? bin : (bin.tsc ?? Object.values(bin)[0]!)}`;
+}

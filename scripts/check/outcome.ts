@@ -1,0 +1,72 @@
+/** What a stage of the checks came to. */
+export interface Outcome {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly duration_ms: number;
+  /** What a person needs to mend it; empty where it is fine. */
+  readonly output: string;
+  readonly counts: Counts;
+  /** What could not be run, by name and reason. */
+  readonly skipped: readonly string[];
+}
+
+/** Tests, not files; a check that is no test counts as one. */
+export interface Counts {
+  readonly tests: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly skipped: number;
+  readonly todo: number;
+}
+
+export function sum(all: readonly Counts[]): Counts {
+  const total = (field: keyof Counts) => all.reduce((count, each) => count + each[field], 0);
+  return {
+    tests: total('tests'),
+    passed: total('passed'),
+    failed: total('failed'),
+    cancelled: total('cancelled'),
+    skipped: total('skipped'),
+    todo: total('todo'),
+  };
+}
+
+/**
+ * Whether all is well. Something that was skipped is fine on a developer's machine and a failure in CI; a run
+ * in which nothing ran is never fine.
+ */
+export function verdictOf(outcomes: readonly Outcome[], in_ci: boolean): { ok: boolean; reason: string } {
+  const failed = outcomes.filter((each) => !each.ok).map((each) => each.name);
+  if (failed.length > 0) return { ok: false, reason: `failed: ${failed.join(', ')}` };
+  const empty = outcomes.filter((each) => each.counts.tests === 0).map((each) => each.name);
+  if (empty.length > 0) return { ok: false, reason: `nothing ran in: ${empty.join(', ')}` };
+  const skipped = outcomes.flatMap((each) => each.skipped);
+  if (skipped.length === 0) return { ok: true, reason: 'all well' };
+  const reason = `${skipped.length} skipped`;
+  return in_ci ? { ok: false, reason: `${reason}, and in CI nothing may be` } : { ok: true, reason };
+}
+
+/** The summary: a line per stage, what was skipped, and the totals in the words of Node's test runner. */
+export function summaryOf(outcomes: readonly Outcome[], duration_ms: number): string {
+  const counts = sum(outcomes.map((each) => each.counts));
+  const stages = outcomes.map(
+    (each) =>
+      `${each.ok ? 'ok    ' : 'FAILED'} ${each.name.padEnd(24)} ${`${each.counts.tests}`.padStart(6)} ${seconds(each.duration_ms).padStart(9)}`,
+  );
+  const skipped = outcomes.flatMap((each) => each.skipped.map((line) => `skipped: ${line}`));
+  const totals = [
+    `# tests ${counts.tests}`,
+    `# pass ${counts.passed}`,
+    `# fail ${counts.failed}`,
+    `# cancelled ${counts.cancelled}`,
+    `# skipped ${counts.skipped}`,
+    `# todo ${counts.todo}`,
+    `# duration_ms ${Math.round(duration_ms)}`,
+  ];
+  return [...stages, ...skipped, ...totals].join('\n');
+}
+
+export function seconds(duration_ms: number): string {
+  return `${(duration_ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,67 @@
+/** Programs from outside that some checks need. They come from apt where it may be used, and are never faked. */
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+export interface Component {
+  readonly name: string;
+  /** The Debian package that brings it. */
+  readonly apt: string;
+  /** The program that must be found in PATH. */
+  readonly program: string;
+  readonly needed_for: string;
+}
+
+export const components: readonly Component[] = [
+  { name: 'shellcheck', apt: 'shellcheck', program: 'shellcheck', needed_for: 'reading the shell scripts' },
+  { name: 'wrk', apt: 'wrk', program: 'wrk', needed_for: 'the benchmarks over HTTP' },
+];
+
+/** Where the component's program is, or `null` where there is none. */
+export function locate(name: string): string | null {
+  const component = components.find((each) => each.name === name);
+  if (component === undefined) throw new Error(`\`${name}\` is no component`);
+  for (const folder of (process.env.PATH ?? '').split(delimiter).filter(Boolean)) {
+    const file = join(folder, component.program);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // Not here; the next folder may have it.
+    }
+  }
+  return null;
+}
+
+/**
+ * Installs what is missing, where this user may.
+ * @returns the names that could not be had
+ */
+export function ensure(names: readonly string[], say: (line: string) => void): string[] {
+  const missing = names.filter((name) => locate(name) === null);
+  if (missing.length === 0) return [];
+  const apt = aptCommand();
+  if (apt === null) return missing;
+  const packages = components.filter((each) => missing.includes(each.name)).map((each) => each.apt);
+  say(`installing ${packages.join(', ')} ...`);
+  if (!runApt(apt, ['install', '-y', '--no-install-recommends', ...packages])) {
+    runApt(apt, ['update']);
+    runApt(apt, ['install', '-y', '--no-install-recommends', ...packages]);
+  }
+  return missing.filter((name) => locate(name) === null);
+}
+
+/** `apt-get` as root, through a `sudo` that asks for no password, or `null`. */
+function aptCommand(): readonly string[] | null {
+  const found = (...words: string[]) =>
+    spawnSync(words[0]!, words.slice(1), { stdio: 'ignore' }).status === 0;
+  if (!found('apt-get', '--version')) return null;
+  if (process.getuid?.() === 0) return ['apt-get'];
+  return found('sudo', '-n', 'true') ? ['sudo', '-n', 'apt-get'] : null;
+}
+
+function runApt(apt: readonly string[], words: readonly string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const all = [...apt.slice(1), '-q', '-o', 'DPkg::Lock::Timeout=120', ...words];
+  return spawnSync(apt[0]!, all, { stdio: 'ignore', env, timeout: 5 * 60_000 }).status === 0;
+}

@@ -1,0 +1,53 @@
+import { circlesOf } from './circles.ts';
+import { programOf } from './rooms.ts';
+import { arrows } from './rules/arrows.ts';
+import { lists } from './rules/lists.ts';
+import type { SourceFile, Tree } from './tree.ts';
+
+/** What can be counted about the tree, test files apart. */
+export interface Figures {
+  readonly files: number;
+  readonly lines: number;
+  readonly lines_median_per_file: number;
+  readonly functions: number;
+  readonly lines_median_per_function: number;
+  readonly lines_p90_per_function: number;
+  readonly lines_max_per_function: number;
+  readonly import_circles: number;
+  readonly imports_to_the_right: number;
+  /** Files that name one plug: its own, and those that import it; the most over all plugs that stand in lists. */
+  readonly files_per_plug_max: number;
+}
+
+/** Counts the program's own files: `src` without tests. */
+export function figuresOf(tree: Tree): Figures {
+  const sources = programOf(tree.sources);
+  const files = sources.map(({ text }) => text.split('\n').length - 1);
+  const functions = sources.flatMap((each) => each.functions.map(({ lines }) => lines));
+  return {
+    files: files.length,
+    lines: files.reduce((total, lines) => total + lines, 0),
+    lines_median_per_file: quantile(files, 0.5),
+    functions: functions.length,
+    lines_median_per_function: quantile(functions, 0.5),
+    lines_p90_per_function: quantile(functions, 0.9),
+    lines_max_per_function: quantile(functions, 1),
+    import_circles: circlesOf(sources).length,
+    imports_to_the_right: arrows.examine({ ...tree, sources }).length,
+    files_per_plug_max: filesPerPlug(sources),
+  };
+}
+
+function filesPerPlug(sources: readonly SourceFile[]): number {
+  const plugs = sources.filter(({ path }) =>
+    lists.some(({ list, members }) => members.test(path) && path !== list),
+  );
+  const importers = ({ path }: SourceFile) =>
+    sources.filter((each) => each.imports.some((one) => one.path === path));
+  return Math.max(0, ...plugs.map((plug) => 1 + importers(plug).length));
+}
+
+function quantile(numbers: readonly number[], share: number): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

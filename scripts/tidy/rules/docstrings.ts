@@ -1,0 +1,28 @@
+import { programOf } from '../rooms.ts';
+import type { TidyRule } from '../rule.ts';
+
+export const docstrings: TidyRule = {
+  name: 'docstrings',
+  reason: 'What others call says in a sentence what goes in and what comes out.',
+  examine: ({ sources }) =>
+    programOf(sources).flatMap(({ path, exports }) =>
+      exports
+        .filter(({ kind, documented }) => (kind === 'function' || kind === 'class') && !documented)
+        .map(({ name, line }) => ({ path, line, message: `\`${name}\` is exported without a docstring` })),
+    ),
+  refuses: [
+    { files: { 'src/core/a.ts': 'export function a() {}' }, remarks: 1 },
+    { files: { 'src/core/a.ts': '// Not one of these.\nexport const a = () => 1;' }, remarks: 1 },
+    {
+      files: { 'src/core/a.ts': '/** Of another. */\nconst b = 1;\nexport class A extends Error {}' },
+      remarks: 1,
+    },
+  ],
+  accepts: [
+    {
+      'src/core/a.ts':
+        '/** Says what it does. */\nexport function a() {}\nexport const B = 1;\nfunction c() {}',
+    },
+    { 'src/core/a.test.ts': 'export function a() {}' },
+  ],
+};

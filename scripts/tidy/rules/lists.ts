@@ -1,0 +1,62 @@
+import type { Remark, TidyRule } from '../rule.ts';
+import type { Tree } from '../tree.ts';
+
+interface List {
+  /** The file that holds the list. */
+  readonly list: string;
+  /** The files that must stand in it. */
+  readonly members: RegExp;
+}
+
+/** Folders of plugs: everything that is a file is in the list, and the other way round. */
+export const lists: readonly List[] = [
+  { list: 'src/core/detectors/index.ts', members: /^src\/core\/detectors\/[a-z-]+\/[a-z0-9-]+\.ts$/ },
+  { list: 'src/core/templates/index.ts', members: /^src\/core\/templates\/[a-z0-9-]+\.ts$/ },
+  { list: 'src/entry/cli/commands/index.ts', members: /^src\/entry\/cli\/commands\/[a-z0-9-]+\.ts$/ },
+  { list: 'scripts/tidy/rules/index.ts', members: /^scripts\/tidy\/rules\/[a-z0-9-]+\.ts$/ },
+];
+
+export const listsAndFiles: TidyRule = {
+  name: 'lists',
+  reason: 'A plug that is in its folder and not in its list is never used, and nobody is told.',
+  examine: (tree) => lists.flatMap((each) => compare(each, tree)),
+  refuses: [
+    {
+      files: {
+        'src/core/templates/index.ts': "import { a } from './a.ts';\nexport const templates = [a];",
+        'src/core/templates/a.ts': '',
+        'src/core/templates/b.ts': '',
+      },
+      remarks: 1,
+    },
+    {
+      files: {
+        'src/core/templates/index.ts': "import { a } from './a.ts';\nimport type { B } from './b.ts';",
+        'src/core/templates/a.ts': '',
+        'src/core/templates/b.ts': '',
+      },
+      remarks: 1,
+    },
+    { files: { 'src/core/templates/a.ts': '' }, remarks: 1 },
+  ],
+  accepts: [
+    {
+      'src/core/templates/index.ts': "import { a } from './a.ts';\nexport const templates = [a];",
+      'src/core/templates/a.ts': '',
+      'src/core/templates/a.test.ts': '',
+    },
+    {
+      'src/entry/cli/commands/index.ts': "export const commands = [() => import('./serve.ts')];",
+      'src/entry/cli/commands/serve.ts': '',
+    },
+  ],
+};
+
+function compare({ list, members }: List, { sources }: Tree): Remark[] {
+  const files = sources.filter(({ path, is_test }) => members.test(path) && !is_test && path !== list);
+  const holder = sources.find(({ path }) => path === list);
+  const named = new Set(holder?.imports.flatMap((each) => (each.is_type ? [] : (each.path ?? []))));
+  return files
+    .filter(({ path }) => !named.has(path))
+    .map(({ path }) => ({ path, line: 1, message: `is not in the list \`${list}\`` }));
+}

@@ -1,0 +1,35 @@
+import type { TidyRule } from '../rule.ts';
+
+const FILE_LINES_MAX = 400;
+const FUNCTION_LINES_MAX = 60;
+
+export const sizes: TidyRule = {
+  name: 'sizes',
+  reason: 'A function fits a screen, and a file has one subject.',
+  examine: ({ sources }) =>
+    sources.flatMap(({ path, text, functions, is_test }) => {
+      const lines = text.split('\n').length - 1;
+      const long = lines > FILE_LINES_MAX;
+      const file = long
+        ? [{ path, line: 1, message: `has ${lines} lines, more than ${FILE_LINES_MAX}` }]
+        : [];
+      const big = is_test ? [] : functions.filter((each) => each.lines > FUNCTION_LINES_MAX);
+      return [
+        ...file,
+        ...big.map((each) => ({
+          path,
+          line: each.line,
+          message: `a function of ${each.lines} lines, more than ${FUNCTION_LINES_MAX}`,
+        })),
+      ];
+    }),
+  refuses: [
+    { files: { 'src/core/a.ts': '\n'.repeat(401) }, remarks: 1 },
+    { files: { 'src/core/a.ts': `export function a() {${'\n'.repeat(61)}}\n` }, remarks: 1 },
+  ],
+  accepts: [
+    { 'src/core/a.ts': '\n'.repeat(400) },
+    { 'src/core/a.ts': `export function a() {${'\n'.repeat(59)}}\n` },
+    { 'src/core/a.test.ts': `test('a', () => {${'\n'.repeat(100)}});\n` },
+  ],
+};
