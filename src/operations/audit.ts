@@ -1,9 +1,8 @@
-import type { AuditFilter, Caller } from '../runtime/types.ts';
+import { AuditFailure } from '../runtime/audit/failure.ts';
+import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX } from '../runtime/audit/filter.ts';
+import type { AuditFilter, AuditPage, Caller } from '../runtime/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { named, tenantOf } from './subject.ts';
-
-const EVENTS_DEFAULT = 100;
-const EVENTS_MAX = 10_000;
 
 const word = { type: ['string', 'null'], maxLength: 256 } as const;
 
@@ -41,7 +40,7 @@ export const auditQuery = operation({
     type: 'object',
     properties: {
       ...filters,
-      limit: { type: 'integer', minimum: 1, maximum: EVENTS_MAX, description: `Default ${EVENTS_DEFAULT}.` },
+      limit: { type: 'integer', minimum: 1, maximum: LIMIT_MAX, description: `Default ${LIMIT_DEFAULT}.` },
       newest_first: { type: 'boolean', description: 'Default `true`.' },
     },
   },
@@ -63,13 +62,25 @@ export const auditQuery = operation({
     const filter: AuditFilter = {
       ...asked,
       ...scopeOf(asked, context),
-      limit: input.limit ?? EVENTS_DEFAULT,
+      limit: input.limit ?? LIMIT_DEFAULT,
       newest_first: input.newest_first ?? true,
     };
-    const { events, count } = await context.runtime.queryAudit(filter);
+    const { events, count } = await query(filter, context);
     return { events: events as object[], count };
   },
 });
+
+async function query(filter: AuditFilter, { runtime }: Context): Promise<AuditPage> {
+  try {
+    return await runtime.queryAudit(filter);
+  } catch (error) {
+    if (error instanceof AuditFilterError) {
+      throw new Refusal('invalid_request', error.message, error.details);
+    }
+    const slow = error instanceof AuditFailure && error.code === 'query_too_slow';
+    throw slow ? new Refusal('unavailable', error.message) : error;
+  }
+}
 
 /** What a caller may see of the trail, as filters that its own cannot widen. */
 function scopeOf(asked: AuditFilter, context: Context): AuditFilter {

@@ -2,11 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AnyOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
+import { faultFields, type Log } from '../../runtime/log.ts';
 
-/** What an error needs of a logger; nothing that was sent ever goes into it. */
-export interface ErrorLog {
-  readonly error: (fields: object, message: string) => void;
-}
+/** The log of the service, as far as errors need it. */
+export type ErrorLog = Pick<Log, 'error'>;
 
 type Code = RefusalCode | 'method_not_allowed' | 'internal_error';
 
@@ -90,21 +89,11 @@ function answerFault(
   operation: AnyOperation | null,
   log: ErrorLog,
 ): FastifyReply {
-  log.error(
-    { request_id: request.id, operation: operation?.name, ...traceOf(error) },
-    'a request met a fault',
-  );
+  const fields = { request_id: request.id, operation: operation?.name, ...faultFields(error) };
+  log.error('a request met a fault', fields);
   const blocked = operation?.permission === 'check' ? { decision: 'block' } : {};
   const body = { error: FAULT, code: 'internal_error', ...blocked, request_id: request.id };
   return send(reply, STATUS.internal_error, body);
-}
-
-/** What may be logged of an error: its kind and where it was thrown. Its message may hold what was sent. */
-export function traceOf(error: unknown): { error_name: string; error_code?: string; error_at: string[] } {
-  if (!(error instanceof Error)) return { error_name: typeof error, error_at: [] };
-  const { code } = error as NodeJS.ErrnoException;
-  const error_at = (error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
-  return { error_name: error.name, ...(typeof code === 'string' && { error_code: code }), error_at };
 }
 
 function refusalOf(error: unknown): Refusal | null {

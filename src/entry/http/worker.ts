@@ -1,0 +1,26 @@
+/**
+ * The main module of a worker: a process that the service forks, one of several that listen on the same
+ * address. It opens the runtime, serves HTTP, and answers what is in flight before it ends.
+ */
+import type { FastifyListenOptions } from 'fastify';
+import { warm } from '../../operations/call.ts';
+import { operations } from '../../operations/index.ts';
+import { openAccess } from '../../runtime/access/index.ts';
+import { runWorker } from '../../runtime/serve/worker.ts';
+import { buildHttp } from './server.ts';
+
+runWorker(async ({ runtime, config, host, port, log }) => {
+  const authenticate = openAccess({
+    auth: config.auth,
+    host,
+    cors_origins: config.server.cors_origins,
+    state_dir: config.state_dir,
+    now_ms: Date.now,
+  });
+  const app = await buildHttp({ runtime, config, authenticate, log });
+  const address: FastifyListenOptions & { reusePort: true } = { host, port, reusePort: true };
+  await app.listen(address);
+  // The first answers are health checks; what checks need is loaded right behind them.
+  setImmediate(() => void warm(operations));
+  return { close: () => app.close() };
+});
