@@ -2,21 +2,38 @@ import { type Anchor, hasUnit, type UnitSet } from './anchors.ts';
 
 /**
  * All anchors as one deterministic automaton: one table look-up per UTF-16 unit, however many anchors there
- * are. Plain numbers, so that a table can be made ahead of time and loaded.
+ * are. A state is made when a text first reaches it, and kept: nothing is built at the start, and ordinary
+ * text uses some hundred of the several thousand states there are. `complete` makes all of them.
  */
 export interface Automaton {
   /** The class of each of the 65,536 UTF-16 units. */
   readonly classes: Uint8Array;
-  /** Row of a state, plus class, gives the row of the next state. */
-  readonly table: Int32Array;
+  /**
+   * Row of a state, plus class, gives the row of the next state, with `ENDING` added where an anchor ends in
+   * it; `UNKNOWN` where the way is not worked out yet. It grows: read it anew after `follow`.
+   */
+  table: Int32Array;
   /** Entries per row. */
   readonly stride: number;
   /** The row at the beginning of a text: as after a line break. */
   readonly start: number;
-  /** Rows from here on are states in which at least one anchor ends. */
-  readonly accept_from: number;
-  /** For accepting states, in order of their rows: which anchors end there, by number. */
-  readonly endings: readonly (readonly number[])[];
+  /** Per state, which anchors end in it, by number. A state's row is its number times `stride`. */
+  readonly endings: (readonly number[])[];
+  readonly source: Source;
+}
+
+/** Rows stay below it, so that one comparison tells a scan that there is something to do. */
+export const ENDING = 2 ** 28;
+export const UNKNOWN = 2 ** 29;
+
+/** What states are made of: sets of trie nodes. The root is in each of them and left out. */
+interface Source {
+  readonly nodes: readonly Node[];
+  /** 1 at `set * class_count + class` where the set holds the class. */
+  readonly holds: Uint8Array;
+  readonly class_count: number;
+  readonly nodes_of: (readonly number[])[];
+  readonly state_of: Map<string, number>;
 }
 
 interface Node {
@@ -25,25 +42,77 @@ interface Node {
 }
 
 const CLASSES_MAX = 255;
+const FIRST_STATES = 256;
+const LINE_BREAK = 10;
 
-/** Builds the automaton of the given anchors by subset construction. */
-export function buildAutomaton(anchors: readonly Anchor[]): Automaton {
+/** The automaton of the given anchors; `endings` name them by their place in the list. */
+export function makeAutomaton(anchors: readonly Anchor[]): Automaton {
   const sets = distinctSets(anchors);
   const nodes = trie(anchors, sets);
-  const { classes, members } = partition([...sets.values()].map(({ set }) => set));
-  const rows = subsets(nodes, members);
-  return number(rows, classes, members.length);
+  const { classes, class_count, holds } = partition([...sets.values()].map(({ set }) => set));
+  const stride = 2 ** Math.ceil(Math.log2(Math.max(class_count, 2)));
+  const source: Source = { nodes, holds, class_count, nodes_of: [], state_of: new Map() };
+  const table = new Int32Array(FIRST_STATES * stride).fill(UNKNOWN);
+  const automaton = { classes, table, stride, start: 0, endings: [], source };
+  stateOf(automaton, []);
+  return { ...automaton, start: follow(automaton, 0, classes[LINE_BREAK]!) };
 }
 
-type SetIndex = Map<string, { readonly index: number; readonly set: UnitSet }>;
+/** Works out the way from a state's row by a class; the entry of the table. */
+export function follow(automaton: Automaton, row: number, unit_class: number): number {
+  const { nodes, holds, class_count, nodes_of } = automaton.source;
+  const targets = new Set<number>();
+  const addTargets = (node: number): void => {
+    for (const { set, to } of nodes[node]!.edges) {
+      if (holds[set * class_count + unit_class] === 1) targets.add(to);
+    }
+  };
+  addTargets(0);
+  nodes_of[row / automaton.stride]!.forEach(addTargets);
+  const state = stateOf(automaton, [...targets]);
+  const is_ending = automaton.endings[state]!.length > 0;
+  const entry = state * automaton.stride + (is_ending ? ENDING : 0);
+  automaton.table[row + unit_class] = entry;
+  return entry;
+}
+
+/** Makes every state that any text can reach, and returns how many there are. */
+export function complete(automaton: Automaton): number {
+  const { source, stride } = automaton;
+  for (let state = 0; state < source.nodes_of.length; state++) {
+    for (let c = 0; c < source.class_count; c++) {
+      if (automaton.table[state * stride + c] === UNKNOWN) follow(automaton, state * stride, c);
+    }
+  }
+  return source.nodes_of.length;
+}
+
+function stateOf(automaton: Automaton, nodes: number[]): number {
+  const { source, endings, stride } = automaton;
+  nodes.sort((a, b) => a - b);
+  const key = nodes.join();
+  const known = source.state_of.get(key);
+  if (known !== undefined) return known;
+  const state = source.nodes_of.push(nodes) - 1;
+  source.state_of.set(key, state);
+  endings.push(nodes.flatMap((node) => source.nodes[node]!.endings));
+  if ((state + 1) * stride > automaton.table.length) automaton.table = doubled(automaton.table);
+  return state;
+}
+
+function doubled(table: Int32Array): Int32Array {
+  const larger = new Int32Array(table.length * 2).fill(UNKNOWN);
+  larger.set(table);
+  return larger;
+}
+
+type SetIndex = ReadonlyMap<string, { readonly index: number; readonly set: UnitSet }>;
 
 function distinctSets(anchors: readonly Anchor[]): SetIndex {
-  const sets: SetIndex = new Map();
-  for (const anchor of anchors) {
-    for (const set of anchor.sets) {
-      const key = setKey(set);
-      if (!sets.has(key)) sets.set(key, { index: sets.size, set });
-    }
+  const sets = new Map<string, { readonly index: number; readonly set: UnitSet }>();
+  for (const set of anchors.flatMap((anchor) => anchor.sets)) {
+    const key = setKey(set);
+    if (!sets.has(key)) sets.set(key, { index: sets.size, set });
   }
   return sets;
 }
@@ -57,14 +126,14 @@ function trie(anchors: readonly Anchor[], sets: SetIndex): readonly Node[] {
   const nodes: Node[] = [{ edges: [], endings: [] }];
   anchors.forEach((anchor, number) => {
     let at = 0;
-    for (const set of anchor.sets) at = follow(nodes, at, sets.get(setKey(set))!.index);
+    for (const set of anchor.sets) at = childNode(nodes, at, sets.get(setKey(set))!.index);
     nodes[at]!.endings.push(number);
   });
   return nodes;
 }
 
-function follow(nodes: Node[], from: number, set: number): number {
-  const edges = nodes[from]!.edges;
+function childNode(nodes: Node[], from: number, set: number): number {
+  const { edges } = nodes[from]!;
   const known = edges.find((edge) => edge.set === set);
   if (known !== undefined) return known.to;
   const to = nodes.push({ edges: [], endings: [] }) - 1;
@@ -72,16 +141,17 @@ function follow(nodes: Node[], from: number, set: number): number {
   return to;
 }
 
-/** Splits all units into classes that no set tells apart. `members[class]` lists the sets that hold it. */
+/** Splits all units into classes that no set tells apart. */
 function partition(sets: readonly UnitSet[]): {
   classes: Uint8Array;
-  members: readonly (readonly number[])[];
+  class_count: number;
+  holds: Uint8Array;
 } {
-  const edges = [...new Set(sets.flatMap((set) => set.flatMap(([low, high]) => [low, high + 1])))];
-  const bounds = [...new Set([0, ...edges])].filter((at) => at <= 0xffff).sort((a, b) => a - b);
+  const edges = new Set(sets.flatMap((set) => set.flatMap(([low, high]) => [low, high + 1])));
+  const bounds = [...edges.add(0)].filter((at) => at <= 0xffff).sort((a, b) => a - b);
   const classes = new Uint8Array(0x10000);
-  const members: (readonly number[])[] = [];
   const known = new Map<string, number>();
+  const members: (readonly number[])[] = [];
   bounds.forEach((low, at) => {
     const holding = sets.flatMap((set, index) => (hasUnit(set, low) ? [index] : []));
     const key = holding.join();
@@ -89,108 +159,9 @@ function partition(sets: readonly UnitSet[]): {
     classes.fill(known.get(key)!, low, bounds[at + 1] ?? 0x10000);
   });
   if (members.length > CLASSES_MAX) throw new Error(`the anchors need more than ${CLASSES_MAX} classes`);
-  return { classes, members };
-}
-
-interface Row {
-  readonly endings: readonly number[];
-  /** The next state for each class. */
-  readonly next: Int32Array;
-}
-
-/**
- * Subset construction. A state is a set of trie nodes; the root is in all of them and left out. Most states
- * leave the root's way for a few classes only, so a state's targets begin as the root's and are added to.
- */
-function subsets(nodes: readonly Node[], members: readonly (readonly number[])[]): readonly Row[] {
-  const classes_of = classesOfSets(members);
-  const pool = nodeSets(nodes.length);
-  const from_root = new Int32Array(members.length);
-  const addEdges = (targets: Int32Array, node: number): void => {
-    for (const { set, to } of nodes[node]!.edges) {
-      for (const c of classes_of[set]!) targets[c] = pool.add(targets[c]!, to);
-    }
-  };
-  addEdges(from_root, 0);
-
-  const states: number[] = [0];
-  const state_of = new Map<number, number>([[0, 0]]);
-  const rows: Row[] = [];
-  for (let at = 0; at < states.length; at++) {
-    const own = pool.sets[states[at]!]!;
-    const targets = from_root.slice();
-    for (const node of own) addEdges(targets, node);
-    const next = targets.map((set) => {
-      const known = state_of.get(set);
-      if (known !== undefined) return known;
-      const state = states.push(set) - 1;
-      state_of.set(set, state);
-      return state;
-    });
-    rows.push({ endings: own.flatMap((node) => nodes[node]!.endings), next });
-  }
-  return rows;
-}
-
-/** Sets of node numbers, each kept once under a number of its own; 0 is the empty set. */
-function nodeSets(node_count: number): {
-  sets: readonly number[][];
-  add: (set: number, node: number) => number;
-} {
-  const sets: number[][] = [[]];
-  const by_key = new Map<string, number>([['', 0]]);
-  const sums = new Map<number, number>();
-  const add = (set: number, node: number): number => {
-    const step = set * node_count + node;
-    const known = sums.get(step);
-    if (known !== undefined) return known;
-    const larger = [...new Set([...sets[set]!, node])].sort((a, b) => a - b);
-    const key = larger.join();
-    const sum = by_key.get(key) ?? sets.push(larger) - 1;
-    by_key.set(key, sum);
-    sums.set(step, sum);
-    return sum;
-  };
-  return { sets, add };
-}
-
-function classesOfSets(members: readonly (readonly number[])[]): readonly (readonly number[])[] {
-  const classes_of: number[][] = [];
-  members.forEach((sets, c) => {
-    for (const set of sets) {
-      classes_of[set] ??= [];
-      classes_of[set].push(c);
-    }
+  const holds = new Uint8Array(sets.length * members.length);
+  members.forEach((holding, c) => {
+    for (const set of holding) holds[set * members.length + c] = 1;
   });
-  return classes_of;
-}
-
-/** Lays the rows out so that accepting states come last: the scan tells them by one comparison. */
-function number(rows: readonly Row[], classes: Uint8Array, class_count: number): Automaton {
-  const stride = 2 ** Math.ceil(Math.log2(Math.max(class_count, 2)));
-  const order = [...rows.keys()].sort(
-    (a, b) => Number(accepts(rows[a]!)) - Number(accepts(rows[b]!)) || a - b,
-  );
-  const row_of = new Int32Array(rows.length);
-  order.forEach((state, position) => {
-    row_of[state] = position * stride;
-  });
-  const table = new Int32Array(rows.length * stride);
-  rows.forEach((row, state) => {
-    const from = row_of[state]!;
-    for (let c = 0; c < class_count; c++) table[from + c] = row_of[row.next[c]!]!;
-  });
-  const accepting = order.map((state) => rows[state]!).filter(accepts);
-  return {
-    classes,
-    table,
-    stride,
-    start: row_of[rows[0]!.next[classes[10]!]!]!,
-    accept_from: (rows.length - accepting.length) * stride,
-    endings: accepting.map((row) => row.endings),
-  };
-}
-
-function accepts(row: Row): boolean {
-  return row.endings.length > 0;
+  return { classes, class_count: members.length, holds };
 }

@@ -1,5 +1,5 @@
-import { hasUnit, parseAnchor, parseUnits } from './anchors.ts';
-import { type Automaton, buildAutomaton } from './automaton.ts';
+import { parseAnchor, parseUnits } from './anchors.ts';
+import { type Automaton, ENDING, follow, makeAutomaton, UNKNOWN } from './automaton.ts';
 import type { Detector } from './detector.ts';
 
 /** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
@@ -13,6 +13,8 @@ export interface Match {
 export interface Scanner {
   readonly automaton: Automaton;
   readonly probes: readonly Probe[];
+  /** The detectors that know a value by the key before it. */
+  readonly cued: readonly Detector[];
   /** Per anchor number: which probe it belongs to, and its length in units. */
   readonly anchor_probe: Int32Array;
   readonly anchor_length: Int32Array;
@@ -37,8 +39,9 @@ export function compileScanner(detectors: readonly Detector[]): Scanner {
     detector.anchors.flatMap(parseAnchor).map((anchor) => ({ anchor, probe })),
   );
   return {
-    automaton: buildAutomaton(anchors.map(({ anchor }) => anchor)),
+    automaton: makeAutomaton(anchors.map(({ anchor }) => anchor)),
     probes: detectors.map(probe),
+    cued: detectors.filter(({ member }) => member !== undefined),
     anchor_probe: Int32Array.from(anchors, ({ probe }) => probe),
     anchor_length: Int32Array.from(anchors, ({ anchor }) => anchor.length),
     matched_until: new Int32Array(detectors.length),
@@ -52,19 +55,31 @@ export function compileScanner(detectors: readonly Detector[]): Scanner {
  * in the text.
  */
 export function scan(scanner: Scanner, text: string, matches: Match[], matches_max: number): boolean {
-  const { classes, table, accept_from, start } = scanner.automaton;
+  const { automaton } = scanner;
+  const { classes, start } = automaton;
   const length = text.length;
-  let state = start;
+  let { table } = automaton;
+  let row = start;
   let is_first_hit = true;
   for (let at = 0; at < length; at++) {
-    state = table[state + classes[text.charCodeAt(at)]!]!;
-    if (state < accept_from) continue;
+    const unit_class = classes[text.charCodeAt(at)]!;
+    let next = table[row + unit_class]!;
+    if (next < ENDING) {
+      row = next;
+      continue;
+    }
+    if (next === UNKNOWN) {
+      next = follow(automaton, row, unit_class);
+      table = automaton.table;
+    }
+    row = next % ENDING;
+    if (next < ENDING) continue;
     if (is_first_hit) {
       scanner.matched_until.fill(0);
       scanner.failed_at.fill(-1);
       is_first_hit = false;
     }
-    verify(scanner, text, at + 1, state, matches);
+    verify(scanner, text, at + 1, row, matches);
     if (matches.length >= matches_max) return true;
   }
   return !is_first_hit;
@@ -72,18 +87,7 @@ export function scan(scanner: Scanner, text: string, matches: Match[], matches_m
 
 /** The detectors for which this key of an object is the word beside its value. */
 export function cuesOf(scanner: Scanner, key: string): readonly Detector[] {
-  const { classes, table, accept_from, stride, endings, start } = scanner.automaton;
-  const cued: Detector[] = [];
-  let state = start;
-  for (let at = 0; at < key.length; at++) {
-    state = table[state + classes[key.charCodeAt(at)]!]!;
-    if (state < accept_from) continue;
-    for (const anchor of endings[(state - accept_from) / stride]!) {
-      const { detector } = scanner.probes[scanner.anchor_probe[anchor]!]!;
-      if (detector.member?.key.test(key) && !cued.includes(detector)) cued.push(detector);
-    }
-  }
-  return cued;
+  return scanner.cued.filter((detector) => detector.member!.key.test(key));
 }
 
 function probe(detector: Detector): Probe {
@@ -98,13 +102,14 @@ function probe(detector: Detector): Probe {
 }
 
 function unitTable(notation: string): Uint8Array {
-  const set = parseUnits(notation);
-  return Uint8Array.from({ length: 0x10000 }, (_, unit) => Number(hasUnit(set, unit)));
+  const units = new Uint8Array(0x10000);
+  for (const [low, high] of parseUnits(notation)) units.fill(1, low, high + 1);
+  return units;
 }
 
-function verify(scanner: Scanner, text: string, anchor_end: number, state: number, matches: Match[]): void {
-  const { accept_from, stride, endings } = scanner.automaton;
-  for (const anchor of endings[(state - accept_from) / stride]!) {
+function verify(scanner: Scanner, text: string, anchor_end: number, row: number, matches: Match[]): void {
+  const { stride, endings } = scanner.automaton;
+  for (const anchor of endings[row / stride]!) {
     const index = scanner.anchor_probe[anchor]!;
     const probe = scanner.probes[index]!;
     const from = anchor_end - scanner.anchor_length[anchor]!;
