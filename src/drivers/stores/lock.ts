@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Something that one process owns until it lets go or dies; the kernel frees it even on SIGKILL. */
@@ -16,6 +17,7 @@ export function takeLock(path: string, wait_ms = 0): Lock | null {
   const database = new DatabaseSync(path, { timeout: wait_ms });
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    chmodSync(path, 0o600);
     return { release: () => database.close() };
   } catch (error) {
     database.close();

@@ -137,7 +137,7 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
     writer_dir,
     lock,
     ...started,
-    unsigned_records: tail.signed ? 0 : 1,
+    unsigned_records: tail.signed && started.head === tail.head ? 0 : 1,
     pending: [],
     pending_bytes: 0,
     writing: null,

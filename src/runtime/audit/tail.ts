@@ -84,7 +84,7 @@ async function readWhole(segment: SegmentFile, writer: string): Promise<ChainTai
     if (!line.whole) continue;
     const record = ownRecord(line.bytes, writer);
     if (unreadable || 'fault' in record || !follows(record, last)) {
-      if ('kind' in record && record.kind === 'checkpoint') throw broken(writer, segment.name);
+      if (line.bytes.includes('"kind":"checkpoint"')) throw broken(writer, segment.name);
       unreadable = true;
       continue;
     }

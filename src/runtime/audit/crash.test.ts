@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { listSegments } from './files.ts';
+import { loadPublicKeys } from './keys.ts';
+import { type VerifyReport, verifyJournal } from './verify.ts';
+
+const PROGRAM = fileURLToPath(new URL('./testing/append-load.ts', import.meta.url));
+
+async function makeState(t: TestContext): Promise<string> {
+  const state = await mkdtemp(join(tmpdir(), 'crash-'));
+  t.after(() => rm(state, { recursive: true, force: true }));
+  return state;
+}
+
+async function verify(state: string): Promise<VerifyReport> {
+  return verifyJournal({
+    dir: join(state, 'journal'),
+    public_keys: await loadPublicKeys(join(state, 'keys')),
+  });
+}
+
+async function recordedIds(state: string): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (const { path, gzip } of await listSegments(join(state, 'journal', 'worker-1'))) {
+    const bytes = await readFile(path);
+    const text = (gzip ? gunzipSync(bytes) : bytes).toString('utf8');
+    for (const match of text.matchAll(/"event":\{"event_id":"(evt_[0-9a-f]+)"/g)) ids.add(match[1]!);
+  }
+  return ids;
+}
+
+/** A process under load, and what it has said. */
+function startLoad(command: readonly string[]): { child: ChildProcess; said: () => string[] } {
+  const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout!.on('data', (chunk) => {
+    output += String(chunk);
+  });
+  return { child, said: () => output.split('\n').slice(0, -1) };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds() && tries < 2_000; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.ok(holds(), 'it did not happen in ten seconds');
+}
+
+test('SIGKILL at any moment under load loses nothing acknowledged, and the journal opens and verifies', async (t) => {
+  const state = await makeState(t);
+  const ROUNDS = 25;
+  const acknowledged: string[] = [];
+  for (let round = 1; round <= ROUNDS; round++) {
+    const waiters = [1, 8, 64, 256][round % 4]!;
+    const { child, said } = startLoad([process.execPath, PROGRAM, state, String(round), String(waiters)]);
+    await until(() => said().length > 1);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 25));
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    acknowledged.push(...said().filter((line) => line.startsWith('evt_')));
+    if (round % 5 === 0) assert.equal((await verify(state)).broken, null);
+  }
+  const recorded = await recordedIds(state);
+  assert.deepEqual(
+    acknowledged.filter((id) => !recorded.has(id)),
+    [],
+  );
+  assert.ok(acknowledged.length > ROUNDS * 10, `${acknowledged.length} acknowledged events`);
+});
+
+test('a full disk refuses every event, loses none that was acknowledged, and recovers by itself', async (t) => {
+  const state = await makeState(t);
+  const LIMIT_BYTES = 60_000;
+  const script = `trap '' XFSZ; exec "$@"`;
+  const program = [process.execPath, PROGRAM, state, '1', '32'];
+  const { child, said } = startLoad(['sh', '-c', script, 'sh', ...program]);
+  const acknowledged = (): string[] => said().filter((line) => line.startsWith('evt_'));
+  const refused = (): string[] => said().filter((line) => line.startsWith('!'));
+  const limit = (bytes: number | string): void => {
+    execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
+  };
+  await until(() => said().length > 0);
+  limit(LIMIT_BYTES);
+  await until(() => refused().length > 100);
+  limit('unlimited');
+  const before = acknowledged().length;
+  await until(() => acknowledged().length > before + 200);
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  assert.deepEqual([...new Set(refused())], ['!journal_write_failed']);
+  const recorded = await recordedIds(state);
+  assert.deepEqual(
+    acknowledged().filter((id) => !recorded.has(id)),
+    [],
+  );
+  const report = await verify(state);
+  assert.equal(report.broken, null);
+  assert.ok(report.writers[0]!.cuts > 0);
+});

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'node:test';
+import fc from 'fast-check';
+import type { AuditFailure } from './failure.ts';
+import {
+  appendRange,
+  eventually,
+  makeTrail,
+  readFiles,
+  recordedIds,
+  START_MS,
+  sampleEvent,
+} from './testing/trail.ts';
+
+const DAY_MS = 86_400_000;
+const id = (index: number): string => sampleEvent(index).event_id;
+
+test('an event is in the file when append resolves, and the chain verifies', async (t) => {
+  const trail = await makeTrail(t);
+  const journal = await trail.open();
+  await journal.append(sampleEvent(0));
+  assert.deepEqual(await recordedIds(trail), [id(0)]);
+  await appendRange(journal, 1, 300);
+  assert.deepEqual(
+    await recordedIds(trail),
+    Array.from({ length: 300 }, (_, index) => id(index)),
+  );
+  const report = await trail.verify();
+  assert.equal(report.broken, null);
+  assert.deepEqual([report.writers[0]?.events, report.writers[0]?.unsigned_tail], [300, 301]);
+});
+
+test('a line is hashed in one pass over its bytes, and holds the event as it was given', async (t) => {
+  const trail = await makeTrail(t);
+  const journal = await trail.open();
+  const event = sampleEvent(1, {
+    reason: 'Zürich \u2028 "quoted" \ud800 \u0000',
+    metadata: { rules: ['a', 'b'] },
+  });
+  await journal.append(event);
+  const line = (await readFiles(trail))[0]!.lines[1]!;
+  assert.match(
+    line,
+    /^\{"seq":2,"writer":"worker-1","kind":"event","prev_hash":"[0-9a-f]{64}","event":\{[^\n]*\},"record_hash":"[0-9a-f]{64}"\}$/,
+  );
+  assert.deepEqual(JSON.parse(line).event, event);
+  assert.equal((await trail.verify()).intact, true);
+});
+
+test('closing signs the end; opening goes on in the same file', async (t) => {
+  const trail = await makeTrail(t);
+  for (const round of [0, 1, 2]) {
+    const journal = await trail.open();
+    await appendRange(journal, round * 10, round * 10 + 10);
+    await journal.close();
+    await assert.rejects(journal.append(sampleEvent(99)), { code: 'journal_closed' });
+    assert.equal((await trail.verify()).writers[0]?.unsigned_tail, 0);
+  }
+  assert.equal((await readFiles(trail)).length, 1);
+  assert.equal((await recordedIds(trail)).length, 30);
+});
+
+test('files and folders are the owner’s alone', async (t) => {
+  const trail = await makeTrail(t, { compress_rotated: true, max_size_bytes: 2_000 });
+  const journal = await trail.open();
+  for (let index = 0; index < 10; index++) await journal.append(sampleEvent(index));
+  await journal.close();
+  const names = await readdir(trail.state, { recursive: true });
+  const modes = await Promise.all(
+    names.map(async (name) => ((await stat(join(trail.state, name))).mode & 0o077) === 0),
+  );
+  assert.ok(names.length > 8);
+  assert.deepEqual(
+    names.filter((_, index) => !modes[index]),
+    [],
+  );
+});
+
+test('the end is signed by itself: after many records, and after a while', async (t) => {
+  const trail = await makeTrail(t);
+  const journal = await trail.open({ checkpoint_ms: 20 });
+  await appendRange(journal, 0, 5_000);
+  assert.ok(journal.head().unsigned_records < 4_096);
+  await eventually(() => journal.head().unsigned_records === 0);
+  const report = await trail.verify();
+  assert.deepEqual([report.intact, report.writers[0]?.unsigned_tail], [true, 0]);
+  assert.ok(report.writers[0]!.checkpoints >= 2);
+});
+
+test('a file that has grown to its size is signed, closed and compressed, and the chain goes on', async (t) => {
+  const trail = await makeTrail(t, { max_size_bytes: 10_000, compress_rotated: true });
+  const journal = await trail.open();
+  for (let index = 0; index < 100; index++) await journal.append(sampleEvent(index));
+  await eventually(
+    async () => (await readFiles(trail)).filter(({ path }) => !path.endsWith('.gz')).length === 1,
+  );
+  await journal.close();
+  const files = await readFiles(trail);
+  assert.ok(files.length > 5);
+  assert.ok((await stat(files[0]!.path)).size < 5_000);
+  for (const { lines } of files) assert.equal(JSON.parse(lines.at(-1)!).kind, 'checkpoint');
+  assert.equal((await recordedIds(trail)).length, 100);
+  assert.equal((await trail.verify()).intact, true);
+  assert.deepEqual(
+    (await readdir(join(trail.dir, 'worker-1'))).filter((name) => name.endsWith('.tmp')),
+    [],
+  );
+});
+
+test('closed files past their age are deleted, and the rest still verifies', async (t) => {
+  const trail = await makeTrail(t, { max_size_bytes: 2_000, max_age_days: 10 });
+  const journal = await trail.open();
+  for (let index = 0; index < 20; index++) {
+    trail.clock.now_ms = START_MS + index * DAY_MS;
+    await journal.append(sampleEvent(index));
+  }
+  await eventually(async () => (await recordedIds(trail)).length < 15);
+  const ids = await recordedIds(trail);
+  assert.ok(ids.length >= 10, `${ids.length} events are left`);
+  assert.equal(ids.at(-1), id(19));
+  const report = await trail.verify();
+  assert.deepEqual([report.broken, report.warnings], [null, []]);
+  assert.ok(report.writers[0]!.first_seq > 1);
+});
+
+test('a torn last line is cut at opening, the cut is recorded, and whole lines stay', async (t) => {
+  const torn = ['{"seq":', '{"seq":99,"writer":"worker-1"', '\0'.repeat(5_000), 'x'];
+  for (const piece of torn) {
+    const trail = await makeTrail(t);
+    const journal = await trail.open();
+    await appendRange(journal, 0, 5);
+    await journal.close();
+    const [file] = await readFiles(trail);
+    await appendFile(file!.path, piece);
+    assert.equal((await trail.verify()).writers[0]?.torn_bytes, piece.length);
+    await appendRange(await trail.open(), 5, 7);
+    const lines = (await readFiles(trail))[0]!.lines.map((line) => JSON.parse(line));
+    const cut = lines.find((line) => line.kind === 'cut')?.cut;
+    assert.deepEqual([cut.reason, cut.bytes, cut.set_aside], ['torn_line', piece.length, null]);
+    assert.equal((await recordedIds(trail)).length, 7);
+    assert.equal((await trail.verify()).intact, true);
+  }
+});
+
+test('a stop at any byte leaves a journal that opens, verifies and loses no whole line', async (t) => {
+  const trail = await makeTrail(t);
+  const first = await trail.open();
+  await appendRange(first, 0, 3);
+  await first.close();
+  const { path, lines } = (await readFiles(trail))[0]!;
+  const whole = await readFile(path);
+  for (let bytes = 0; bytes < whole.length; bytes += 37) {
+    await writeFile(path, whole);
+    await truncate(path, bytes);
+    const journal = await trail.open();
+    await journal.append(sampleEvent(50));
+    await journal.close();
+    const kept = whole.subarray(0, bytes).toString('utf8').split('\n').slice(0, -1);
+    const now = (await readFiles(trail))[0]!.lines;
+    if (kept.length > 0) assert.deepEqual(now.slice(0, kept.length), kept, `cut at byte ${bytes}`);
+    assert.equal((await trail.verify()).broken, null, `cut at byte ${bytes}`);
+  }
+  assert.ok(lines.length > 4);
+});
+
+test('an unreadable end behind the last checkpoint is set aside whole, with a warning', async (t) => {
+  const trail = await makeTrail(t);
+  const journal = await trail.open();
+  await appendRange(journal, 0, 5);
+  await journal.close();
+  const [file] = await readFiles(trail);
+  await appendFile(file!.path, `garbage\n{"seq":8}\nrest`);
+  await appendRange(await trail.open(), 5, 6);
+  const report = await trail.verify();
+  assert.equal(report.intact, true);
+  assert.match(report.warnings[0]!, /set aside/);
+  const names = await readdir(join(trail.dir, 'worker-1'));
+  const kept = names.find((name) => name.endsWith('.set-aside'))!;
+  assert.match(await readFile(join(trail.dir, 'worker-1', kept), 'utf8'), /garbage\n\{"seq":8\}\nrest$/);
+});
+
+test('an end that was damaged before signed lines is not gone on with', async (t) => {
+  const trail = await makeTrail(t);
+  const journal = await trail.open();
+  await appendRange(journal, 0, 5);
+  await journal.close();
+  const [file] = await readFiles(trail);
+  const text = await readFile(file!.path, 'utf8');
+  const damages = [text.replace('"agent-1"', '"agent-2"').concat('rest\n'), text.replace(/\}\n$/, ' }\n')];
+  for (const damaged of damages) {
+    await writeFile(file!.path, damaged);
+    await assert.rejects(trail.open(), (failure: AuditFailure) => {
+      assert.equal(failure.code, 'journal_broken');
+      assert.match(failure.message, /audit verify/);
+      return true;
+    });
+    assert.equal(await readFile(file!.path, 'utf8'), damaged);
+  }
+});
+
+test('one process at a time has a chain, and waits for the one before it', async (t) => {
+  const trail = await makeTrail(t);
+  const first = await trail.open();
+  await assert.rejects(trail.open(), { code: 'journal_in_use' });
+  const second = trail.open({ lock_wait_ms: 5_000 });
+  await first.close();
+  await (await second).append(sampleEvent(1));
+  await (await trail.open({ writer: 'worker-2' })).append(sampleEvent(2));
+  assert.deepEqual(
+    (await trail.verify()).writers.map(({ writer }) => writer),
+    ['worker-1', 'worker-2'],
+  );
+});
+
+test('what cannot be a line or a writer is refused', async (t) => {
+  const trail = await makeTrail(t);
+  const journal = await trail.open();
+  const large = sampleEvent(1, { reason: 'x'.repeat(1_100_000) });
+  await assert.rejects(journal.append(large), { code: 'event_too_large' });
+  await journal.append(sampleEvent(2, { reason: 'x'.repeat(1_000_000) }));
+  for (const writer of ['../x', 'a/b', '', 'spool', 'A', '.'])
+    await assert.rejects(trail.open({ writer }), TypeError);
+  assert.equal((await trail.verify()).intact, true);
+});
+
+test('any events, however they are grouped, rotated and reopened, come back in order', async (t) => {
+  const group = fc.array(fc.record({ reason: fc.string({ unit: 'binary' }), reopen: fc.boolean() }), {
+    maxLength: 12,
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(group, { maxLength: 6 }),
+      fc.integer({ min: 1, max: 6_000 }),
+      async (groups, size) => {
+        const trail = await makeTrail(t, { max_size_bytes: size, compress_rotated: size % 2 === 0 });
+        let journal = await trail.open();
+        const given: string[] = [];
+        for (const events of groups) {
+          const some = events.map(({ reason }, index) => sampleEvent(given.length + index, { reason }));
+          given.push(...some.map((event) => JSON.stringify(event)));
+          await Promise.all(some.map((event) => journal.append(event)));
+          if (events[0]?.reopen) {
+            await journal.close();
+            journal = await trail.open();
+          }
+        }
+        await journal.close();
+        const records = (await readFiles(trail)).flatMap(({ lines }) =>
+          lines.map((line) => JSON.parse(line)),
+        );
+        const events = records
+          .filter(({ kind }) => kind === 'event')
+          .map(({ event }) => JSON.stringify(event));
+        assert.deepEqual(events, given);
+        assert.equal((await trail.verify()).broken, null);
+      },
+    ),
+    { numRuns: 25 },
+  );
+});

@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import type { AuditEvent } from '../../types.ts';
+import { listSegments } from '../files.ts';
+import { type Journal, type JournalOptions, openJournal } from '../journal.ts';
+import { loadPublicKeys, openSigningKey } from '../keys.ts';
+import { type VerifyOptions, type VerifyReport, verifyJournal } from '../verify.ts';
+
+/** The time of the first event that a test writes. */
+export const START_MS = Date.parse('2026-01-31T12:00:00.000Z');
+
+/** The event number `index`, one second after the one before it. */
+export function sampleEvent(index: number, fields: Partial<AuditEvent> = {}): AuditEvent {
+  return {
+    event_id: `evt_${index.toString(16).padStart(24, '0')}`,
+    timestamp: new Date(START_MS + index * 1_000).toISOString(),
+    boundary: 'input',
+    decision: 'allow',
+    action: 'allow',
+    policy_name: 'default.allow',
+    reason: 'No rule spoke.',
+    data_tags: [],
+    tenant_id: 'default',
+    agent_id: 'agent-1',
+    tool_name: null,
+    session_id: null,
+    source_agent_id: null,
+    destination_agent_id: null,
+    caller_id: 'loopback',
+    context_hash: `sha256:${'0'.repeat(64)}`,
+    policy_hash: `sha256:${'1'.repeat(64)}`,
+    coverage: 'full',
+    metadata: { phase: 'request', endpoint: 'scan_input', text_bytes: index },
+    ...fields,
+  };
+}
+
+/** A state folder of a test, with a clock that the test sets; everything is removed at its end. */
+export interface Trail {
+  readonly state: string;
+  readonly dir: string;
+  readonly clock: { now_ms: number };
+  readonly open: (fields?: Partial<JournalOptions>) => Promise<Journal>;
+  readonly verify: (fields?: Partial<VerifyOptions>) => Promise<VerifyReport>;
+}
+
+export async function makeTrail(test: TestContext, defaults: Partial<JournalOptions> = {}): Promise<Trail> {
+  const state = await mkdtemp(join(tmpdir(), 'trail-'));
+  const opened: Journal[] = [];
+  test.after(async () => {
+    await Promise.allSettled(opened.map((journal) => journal.close()));
+    await rm(state, { recursive: true, force: true });
+  });
+  const dir = join(state, 'journal');
+  const keys = join(state, 'keys');
+  const clock = { now_ms: START_MS };
+  const now_ms = (): number => clock.now_ms;
+  return {
+    state,
+    dir,
+    clock,
+    open: async (fields = {}) => {
+      const signing_key = await openSigningKey({ dir: keys, now_ms });
+      const base = {
+        dir,
+        writer: 'worker-1',
+        max_size_bytes: 1e8,
+        max_age_days: 90,
+        compress_rotated: false,
+      };
+      const journal = await openJournal({
+        ...base,
+        signing_key,
+        now_ms,
+        lock_wait_ms: 0,
+        ...defaults,
+        ...fields,
+      });
+      opened.push(journal);
+      return journal;
+    },
+    verify: async (fields = {}) => verifyJournal({ dir, public_keys: await loadPublicKeys(keys), ...fields }),
+  };
+}
+
+/** Waits for what happens in the background; at most five seconds. */
+export async function eventually(holds: () => Promise<boolean> | boolean): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (await holds()) return;
+    await sleep(10);
+  }
+  throw new Error('it did not happen in five seconds');
+}
+
+/** Writes events `from` to `to`, `to` not included, all at once. */
+export async function appendRange(journal: Journal, from: number, to: number): Promise<void> {
+  const indexes = Array.from({ length: to - from }, (_, offset) => from + offset);
+  await Promise.all(indexes.map((index) => journal.append(sampleEvent(index))));
+}
+
+/** A writer's files with their lines, oldest first, compressed ones too. */
+export async function readFiles(
+  trail: Trail,
+  writer = 'worker-1',
+): Promise<{ path: string; lines: string[] }[]> {
+  const segments = await listSegments(join(trail.dir, writer));
+  return Promise.all(
+    segments.map(async ({ path, gzip }) => {
+      const bytes = await readFile(path);
+      return { path, lines: (gzip ? gunzipSync(bytes) : bytes).toString('utf8').split('\n').slice(0, -1) };
+    }),
+  );
+}
+
+/** The ids of all events that the files hold, in order. */
+export async function recordedIds(trail: Trail, writer = 'worker-1'): Promise<string[]> {
+  const files = await readFiles(trail, writer);
+  const records = files.flatMap(({ lines }) => lines.map((line) => JSON.parse(line)));
+  return records.filter((record) => record.kind === 'event').map((record) => record.event.event_id);
+}
+
+export async function writeLines(path: string, lines: readonly string[]): Promise<void> {
+  await writeFile(path, lines.map((line) => `${line}\n`).join(''));
+}
