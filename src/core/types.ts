@@ -40,7 +40,9 @@ export const VIOLATION_TYPES = [
 export type ViolationType = (typeof VIOLATION_TYPES)[number];
 
 /** What crosses: plain text, or any JSON value (tool arguments, tool results, structured payloads). */
-export type Content = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'json'; readonly value: Json };
+export type Content =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'json'; readonly value: Json };
 
 /**
  * One thing crossing one boundary: the only value that holds raw text. All that `judge` needs to know of
@@ -157,6 +159,8 @@ export interface Rule {
   /** Lower first; equal ones keep the order of definition. */
   readonly priority: number;
   readonly reason: string;
+  /** Asked only about findings of this severity or worse, and about tags without a finding; `null`: about all. */
+  readonly severity_min: Severity | null;
   /** Replaces the finding's own severity in violations; `null` keeps it. */
   readonly severity: Severity | null;
   readonly fallback_template: string | null;
@@ -176,7 +180,11 @@ export interface ToolContract {
   /** Fields of the result that are kept (dotted paths; empty keeps all), and the tags it may carry. */
   readonly emits: { readonly tags: readonly Tag[] | null; readonly fields: readonly string[] };
   readonly stores: { readonly fields: readonly string[]; readonly retention_ms: number | null };
-  readonly side_effects: { readonly reversible: boolean; readonly requires_approval: boolean; readonly description: string };
+  readonly side_effects: {
+    readonly reversible: boolean;
+    readonly requires_approval: boolean;
+    readonly description: string;
+  };
   readonly tenant_id: string | null;
   readonly enforcement: 'enforce' | 'monitor';
 }

@@ -1,0 +1,347 @@
+import { contractObjections, contractOf, strip } from './contracts.ts';
+import { detect } from './detect.ts';
+import { fallbackText } from './fallback.ts';
+import { identityObjections } from './identities.ts';
+import type { Objection } from './objection.ts';
+import { redact } from './redact.ts';
+import {
+  actorsOf,
+  type Circumstances,
+  note,
+  placeOf,
+  type RuleTable,
+  ruleForCrossing,
+  ruleForTag,
+  strictest,
+  tableOf,
+} from './rules.ts';
+import { covers, isFact, normalTag } from './tags.ts';
+import type {
+  Action,
+  Breach,
+  Content,
+  Coverage,
+  Crossing,
+  Decision,
+  Finding,
+  JudgedFinding,
+  Monitored,
+  Policy,
+  Rule,
+  Tag,
+  ToolContract,
+  Verdict,
+} from './types.ts';
+
+/**
+ * Decides on a crossing: in go what crosses and a policy, out comes a verdict. Synchronous, total and pure:
+ * the same crossing under the same policy has the same verdict, and a fault of ours is a verdict that blocks.
+ */
+export function judge(crossing: Crossing, policy: Policy): Verdict {
+  try {
+    return decide(crossing, policy);
+  } catch {
+    return faulty(policy);
+  }
+}
+
+/** The fault's own text is left out: it could hold what was being looked at. */
+function faulty(policy: Policy): Verdict {
+  return {
+    ...NOTHING,
+    decision: 'block',
+    action: 'block',
+    rule: 'fault.internal',
+    reason: 'A fault inside the service kept it from deciding, so it blocks.',
+    coverage: { status: 'partial', reason: 'A fault ended the check.', bytes: 0 },
+    policy_hash: policy?.hash ?? '',
+    fault: true,
+  };
+}
+
+/** What most verdicts hold nothing of. */
+const NOTHING = Object.freeze({
+  findings: Object.freeze([]),
+  breaches: Object.freeze([]),
+  data_tags: Object.freeze([]),
+  content: null,
+  stripped_fields: Object.freeze([]),
+  fallback_used: false,
+  monitored: Object.freeze([]),
+});
+
+function decide(crossing: Crossing, policy: Policy): Verdict {
+  const { findings, coverage } = detect(crossing.content, policy.detection, policy.limits);
+  const declared =
+    crossing.declared_tags.length === 0 ? NONE : [...new Set(crossing.declared_tags.map(normalTag))];
+  const table = tableOf(policy, placeOf(crossing.boundary, crossing.phase), crossing.tenant_id);
+  const asked = { crossing, policy, table, findings, declared, coverage };
+  return isClean(asked) ? allowed(policy) : weigh(asked);
+}
+
+const NONE: readonly Tag[] = [];
+
+/** All that is known when the rules are asked. */
+interface Asked {
+  readonly crossing: Crossing;
+  readonly policy: Policy;
+  readonly table: RuleTable;
+  readonly findings: readonly Finding[];
+  readonly declared: readonly Tag[];
+  readonly coverage: Coverage;
+}
+
+/** Whether there is nothing that any rule, contract or identity could speak about. */
+function isClean({ crossing, table, findings, declared, coverage }: Asked): boolean {
+  return (
+    crossing.boundary !== 'action' &&
+    findings.length === 0 &&
+    declared.length === 0 &&
+    coverage.status === 'full' &&
+    table.about_crossing.length === 0
+  );
+}
+
+function allowed(policy: Policy): Verdict {
+  return {
+    ...NOTHING,
+    decision: 'allow',
+    action: 'allow',
+    rule: 'default.allow',
+    reason: NOTHING_FOUND,
+    coverage: FULL,
+    policy_hash: policy.hash,
+    fault: false,
+  };
+}
+
+const FULL: Coverage = Object.freeze({ status: 'full' });
+const NOTHING_FOUND = 'Nothing was found that a rule acts on.';
+
+/** One voice among those of which the strictest decides. */
+interface Outcome {
+  readonly action: Action;
+  readonly rule: string;
+  readonly reason: string;
+  readonly fallback_template: string | null;
+}
+
+function weigh(asked: Asked): Verdict {
+  const { crossing, policy, table, findings, declared, coverage } = asked;
+  const monitored: Monitored[] = [];
+  const circumstances: Circumstances = { tool: crossing.tool, agents: actorsOf(crossing) };
+  const data_tags = tagsOf(findings, declared);
+  const contract = contractOf(crossing, policy);
+  const objections =
+    coverage.status === 'full' ? enforced(objectionsOf(asked, contract, data_tags), monitored) : [];
+  const stripping = coverage.status === 'full' ? strippingOf(contract, asked, monitored) : null;
+  const about = ruleForCrossing(table, circumstances, monitored);
+  const judged = findings.map((finding) => judgeFinding(finding, asked, circumstances, monitored));
+  const masked = judged.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
+  const outcomes = [
+    ...(coverage.status === 'full' ? [] : [outcomeOfCoverage(coverage)]),
+    ...objections.map(({ action, rule, reason }) => ({ action, rule, reason, fallback_template: null })),
+    ...(about === null ? [] : [outcomeOf(about)]),
+    ...judged.flatMap(({ outcome }) => outcome ?? []),
+    ...declared.flatMap((tag) => outcomeOfDeclared(tag, asked, circumstances, masked, monitored)),
+    ...(stripping === null ? [] : [stripping.outcome]),
+  ];
+  const winner = strictest(outcomes) ?? SILENCE;
+  const decision = DECISIONS[winner.action];
+  const { content, fallback_used } = contentOf(
+    winner,
+    decision,
+    asked,
+    masked,
+    stripping?.contract ?? null,
+    data_tags,
+  );
+  return {
+    decision,
+    action: winner.action,
+    rule: winner.rule,
+    reason: winner.reason,
+    findings: judged.map(({ finding }) => finding),
+    breaches: breachesOf(objections, coverage),
+    data_tags,
+    content,
+    stripped_fields: decision === 'modify' ? (stripping?.stripped ?? []) : [],
+    fallback_used,
+    coverage,
+    monitored,
+    policy_hash: policy.hash,
+    fault: false,
+  };
+}
+
+const SILENCE: Outcome = {
+  action: 'allow',
+  rule: 'default.allow',
+  reason: NOTHING_FOUND,
+  fallback_template: null,
+};
+
+const DECISIONS: Readonly<Record<Action, Decision>> = {
+  allow: 'allow',
+  flag: 'allow',
+  redact: 'modify',
+  require_approval: 'block',
+  block: 'block',
+};
+
+function tagsOf(findings: readonly Finding[], declared: readonly Tag[]): readonly Tag[] {
+  return [...new Set([...declared, ...findings.flatMap((finding) => finding.tags)])].sort();
+}
+
+function objectionsOf(
+  { crossing, policy }: Asked,
+  contract: ToolContract | 'undeclared' | null,
+  tags: readonly Tag[],
+): readonly Objection[] {
+  if (crossing.boundary !== 'action') return [];
+  const identity = identityObjections(crossing, policy, tags);
+  return contract === null
+    ? identity
+    : [...identity, ...contractObjections(contract, crossing, policy, tags)];
+}
+
+function enforced(objections: readonly Objection[], monitored: Monitored[]): readonly Objection[] {
+  return objections.filter(({ enforcement, rule, action }) => {
+    if (enforcement === 'monitor') note(monitored, { rule, action, tag: null });
+    return enforcement === 'enforce';
+  });
+}
+
+interface Stripping {
+  readonly contract: ToolContract;
+  readonly stripped: readonly string[];
+  readonly outcome: Outcome;
+}
+
+function strippingOf(
+  contract: ToolContract | 'undeclared' | null,
+  { crossing, policy }: Asked,
+  monitored: Monitored[],
+): Stripping | null {
+  if (contract === null || contract === 'undeclared') return null;
+  const kept = strip(contract, crossing, crossing.content, policy);
+  if (kept === null) return null;
+  const rule = crossing.phase === 'response' ? 'contract.emits.fields' : 'contract.accepts.fields';
+  if (contract.enforcement === 'monitor') {
+    note(monitored, { rule, action: 'redact', tag: null });
+    return null;
+  }
+  const reason = 'The contract of the tool leaves some fields out.';
+  return {
+    contract,
+    stripped: kept.stripped,
+    outcome: { action: 'redact', rule, reason, fallback_template: null },
+  };
+}
+
+function outcomeOf({ action, name, reason, fallback_template }: Rule): Outcome {
+  return { action, rule: name, reason, fallback_template };
+}
+
+function outcomeOfCoverage(coverage: Coverage & { readonly status: 'partial' }): Outcome {
+  return { action: 'block', rule: 'coverage.exceeded', reason: coverage.reason, fallback_template: null };
+}
+
+function outcomeOfDefault({ default_action }: Policy): Outcome {
+  const reason = `No rule names a tag that was found or declared, and the default action is \`${default_action}\`.`;
+  return { action: default_action, rule: `default.${default_action}`, reason, fallback_template: null };
+}
+
+interface Judged {
+  readonly finding: JudgedFinding;
+  /** `null` where only facts were seen, on which no rule acts. */
+  readonly outcome: Outcome | null;
+}
+
+/** The strictest over the finding's tags decides on it. */
+function judgeFinding(
+  finding: Finding,
+  { policy, table }: Asked,
+  circumstances: Circumstances,
+  monitored: Monitored[],
+): Judged {
+  const spoken: (Outcome & { readonly spokenBy: Rule | null })[] = [];
+  for (const tag of finding.tags) {
+    const rule = ruleForTag(table, { tag, severity: finding.severity }, circumstances, monitored);
+    if (rule !== null) spoken.push({ ...outcomeOf(rule), spokenBy: rule });
+    else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(policy), spokenBy: null });
+  }
+  const outcome = strictest(spoken);
+  const { action, rule } = outcome ?? SILENCE;
+  const severity = outcome?.spokenBy?.severity ?? finding.severity;
+  return { finding: { ...finding, severity, action, rule }, outcome };
+}
+
+/**
+ * What a declared tag comes to. A mask needs a place: where the rule says `redact` and nothing that was found
+ * and masked carries the tag, masking cannot honour it, and it blocks.
+ */
+function outcomeOfDeclared(
+  tag: Tag,
+  { policy, table }: Asked,
+  circumstances: Circumstances,
+  masked: readonly JudgedFinding[],
+  monitored: Monitored[],
+): Outcome[] {
+  const rule = ruleForTag(table, { tag, severity: null }, circumstances, monitored);
+  if (rule === null && isFact(tag)) return [];
+  const outcome = rule === null ? outcomeOfDefault(policy) : outcomeOf(rule);
+  if (outcome.action !== 'redact' || masked.some(({ tags }) => tags.some((each) => covers(tag, each)))) {
+    return [outcome];
+  }
+  const reason = 'The rule asks for redaction of a declared tag, and nothing was found that could be masked.';
+  return [{ ...outcome, action: 'block', reason }];
+}
+
+function breachesOf(objections: readonly Objection[], coverage: Coverage): readonly Breach[] {
+  const breaches = objections.flatMap(({ breach }) => breach ?? []);
+  if (coverage.status === 'full') return breaches;
+  const exceeded: Breach = {
+    type: 'coverage_exceeded',
+    rule: 'coverage.exceeded',
+    severity: 'high',
+    path: null,
+    reason: coverage.reason,
+  };
+  return [exceeded, ...breaches];
+}
+
+interface Changed {
+  readonly content: Content | null;
+  readonly fallback_used: boolean;
+}
+
+/** The content to use instead: a rule's own text, or the masked and stripped content; `null` for no change. */
+function contentOf(
+  winner: Outcome,
+  decision: Decision,
+  { crossing, policy, findings }: Asked,
+  masked: readonly JudgedFinding[],
+  contract: ToolContract | null,
+  data_tags: readonly Tag[],
+): Changed {
+  const { typed } = policy.redaction;
+  const isChanged = decision === 'modify';
+  let content = isChanged ? redact(crossing.content, masked, typed) : null;
+  if (content !== null && contract !== null) {
+    // Fields go after the masks: findings count leaves of the content as it came.
+    const kept = strip(contract, crossing, content, policy);
+    if (kept !== null) content = { kind: 'json', value: kept.value };
+  }
+  const { fallback_template } = winner;
+  const mayReplace = crossing.boundary === 'output' && (isChanged || winner.action === 'block');
+  if (fallback_template === null || !mayReplace) return { content, fallback_used: false };
+  const text = fallbackText(fallback_template, {
+    ...winner,
+    agent_id: crossing.agent_id,
+    data_tags,
+    detections: findings.length,
+    redacted: content,
+  });
+  return { content: { kind: 'text', text }, fallback_used: true };
+}

@@ -1,0 +1,190 @@
+import { coveredBy, matchesAny } from './tags.ts';
+import {
+  ACTIONS,
+  type Action,
+  type Boundary,
+  type Crossing,
+  type Monitored,
+  type Phase,
+  type Policy,
+  type Rule,
+  SEVERITIES,
+  type Severity,
+  type Tag,
+} from './types.ts';
+
+/** Where rules are asked: a boundary, and at `action` the phase. */
+export type Place = 'input' | 'output' | Phase;
+
+/** What a crossing brings to a rule's conditions, beside its tags. */
+export interface Circumstances {
+  readonly tool: string | null;
+  /** Everyone that the crossing says is acting; never empty. */
+  readonly agents: readonly string[];
+}
+
+/**
+ * The rules of one place for one tenant. A stream is a list in which the first that matches speaks; where
+ * there are several streams each may speak, and the strictest stands.
+ */
+export interface RuleTable {
+  readonly about_crossing: readonly (readonly Rule[])[];
+  readonly about_tags: readonly (readonly Rule[])[];
+  readonly builtin: readonly Rule[];
+}
+
+/** A tag and what is known about its finding; the severity is `null` where the tag was only declared. */
+export interface Tagged {
+  readonly tag: Tag;
+  readonly severity: Severity | null;
+}
+
+/** Where a crossing is judged. An action without a phase is a request. */
+export function placeOf(boundary: Boundary, phase: Phase | null | undefined): Place {
+  return boundary === 'action' ? (phase ?? 'request') : boundary;
+}
+
+/** Everyone that acts in a crossing: the agent, and the source where it is named and another. */
+export function actorsOf(crossing: Pick<Crossing, 'agent_id' | 'source_agent_id'>): readonly string[] {
+  const { agent_id, source_agent_id } = crossing;
+  return source_agent_id === null || source_agent_id === agent_id ? [agent_id] : [source_agent_id, agent_id];
+}
+
+/** The stricter of two actions. */
+export function stricter(a: Action, b: Action): boolean {
+  return ACTIONS.indexOf(a) > ACTIONS.indexOf(b);
+}
+
+/** The strictest of those that speak, the first of equals; `null` where there is none. */
+export function strictest<T extends { readonly action: Action }>(speakers: readonly T[]): T | null {
+  let strictest: T | null = null;
+  for (const each of speakers) {
+    if (strictest === null || stricter(each.action, strictest.action)) strictest = each;
+  }
+  return strictest;
+}
+
+/** The rule that decides on a tag: one's own, else a built-in one, else `null`: the default is for the caller. */
+export function ruleForTag(
+  table: RuleTable,
+  tagged: Tagged,
+  circumstances: Circumstances,
+  monitored: Monitored[],
+): Rule | null {
+  const own = strictest(speakers(table.about_tags, tagged, circumstances, monitored));
+  return own ?? table.builtin.find((rule) => speaksOf(rule, tagged, circumstances)) ?? null;
+}
+
+/** The rule that decides on the crossing itself, whatever its tags; `null` where none speaks. */
+export function ruleForCrossing(
+  table: RuleTable,
+  circumstances: Circumstances,
+  monitored: Monitored[],
+): Rule | null {
+  if (table.about_crossing.length === 0) return null;
+  return strictest(speakers(table.about_crossing, null, circumstances, monitored));
+}
+
+/** The first of each stream that matches. One in monitor mode is noted, and the next is asked. */
+function speakers(
+  streams: readonly (readonly Rule[])[],
+  tagged: Tagged | null,
+  circumstances: Circumstances,
+  monitored: Monitored[],
+): Rule[] {
+  const found: Rule[] = [];
+  for (const stream of streams) {
+    for (const rule of stream) {
+      if (!speaksOf(rule, tagged, circumstances)) continue;
+      if (rule.enforcement === 'enforce') {
+        found.push(rule);
+        break;
+      }
+      note(monitored, { rule: rule.name, action: rule.action, tag: tagged?.tag ?? null });
+    }
+  }
+  return found;
+}
+
+/** Adds to the list what is not in it yet. */
+export function note(monitored: Monitored[], noted: Monitored): void {
+  const same = (each: Monitored) =>
+    each.rule === noted.rule && each.action === noted.action && each.tag === noted.tag;
+  if (!monitored.some(same)) monitored.push(noted);
+}
+
+function speaksOf(rule: Rule, tagged: Tagged | null, circumstances: Circumstances): boolean {
+  return (tagged === null || namesTag(rule, tagged)) && appliesTo(rule, circumstances);
+}
+
+function namesTag(rule: Rule, { tag, severity }: Tagged): boolean {
+  if (!coveredBy(rule.data_tags, tag)) return false;
+  // Without a finding the severity is not known, so the worst is assumed.
+  if (rule.severity_min === null || severity === null) return true;
+  return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(rule.severity_min);
+}
+
+/**
+ * A rule that restricts holds when any of the acting agents is one of its own; a rule that allows only when
+ * all of them are, so that naming a second agent never loosens anything.
+ */
+function appliesTo({ tools, agents, action }: Rule, circumstances: Circumstances): boolean {
+  if (tools.length > 0 && (circumstances.tool === null || !matchesAny(tools, circumstances.tool)))
+    return false;
+  if (agents.length === 0) return true;
+  const isOne = (agent: string) => matchesAny(agents, agent);
+  return action === 'allow' ? circumstances.agents.every(isOne) : circumstances.agents.some(isOne);
+}
+
+const tables = new WeakMap<Policy, Map<string | null, Record<Place, RuleTable>>>();
+
+/**
+ * The rules of a place for a tenant, in the order in which they are asked. Derived once per policy and tenant
+ * that has rules of its own; every other tenant shares the global table.
+ */
+export function tableOf(policy: Policy, place: Place, tenant_id: string): RuleTable {
+  let perTenant = tables.get(policy);
+  if (perTenant === undefined) {
+    perTenant = derive(policy);
+    tables.set(policy, perTenant);
+  }
+  const own = perTenant.get(tenant_id) ?? perTenant.get(null);
+  return (own as Record<Place, RuleTable>)[place];
+}
+
+function derive(policy: Policy): Map<string | null, Record<Place, RuleTable>> {
+  const tenants = new Set<string | null>([null, ...policy.rules.map((rule) => rule.tenant_id)]);
+  const global = policy.rules.filter((rule) => rule.tenant_id === null);
+  const derived = new Map<string | null, Record<Place, RuleTable>>();
+  for (const tenant of tenants) {
+    const own = tenant === null ? [] : policy.rules.filter((rule) => rule.tenant_id === tenant);
+    derived.set(tenant, tablesFor([...own, ...global], policy.builtin_rules));
+  }
+  return derived;
+}
+
+function tablesFor(rules: readonly Rule[], builtin: readonly Rule[]): Record<Place, RuleTable> {
+  const at = (boundary: Boundary) => rules.filter((rule) => rule.boundaries.includes(boundary));
+  const during = (phase: Phase) => at('action').filter((rule) => rule.phases.includes(phase));
+  const builtinAt = (boundary: Boundary, phase: Phase | null) =>
+    builtin.filter(
+      (rule) => rule.boundaries.includes(boundary) && (phase === null || rule.phases.includes(phase)),
+    );
+  return {
+    input: table([at('input')], builtinAt('input', null)),
+    output: table([at('output')], builtinAt('output', null)),
+    request: table([during('request'), at('input')], builtinAt('action', 'request')),
+    message: table([during('message'), at('input')], builtinAt('action', 'message')),
+    response: table([during('response'), at('output')], builtinAt('action', 'response')),
+  };
+}
+
+function table(streams: readonly (readonly Rule[])[], builtin: readonly Rule[]): RuleTable {
+  const filtered = (keep: (rule: Rule) => boolean) =>
+    streams.map((stream) => stream.filter(keep)).filter((stream) => stream.length > 0);
+  return {
+    about_crossing: filtered((rule) => rule.data_tags.length === 0),
+    about_tags: filtered((rule) => rule.data_tags.length > 0),
+    builtin,
+  };
+}

@@ -1,0 +1,62 @@
+import type { Tag } from './types.ts';
+
+const TAG = /^[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*$/;
+/** UTF-16 units of one tag. */
+export const TAG_LENGTH_MAX = 128;
+
+/** What a declared tag that is none becomes: no rule but one of its own name can let it through. */
+const MALFORMED: Tag = 'malformed';
+
+/** Whether a text is a tag as it stands: dotted, lower case, letters first. */
+export function isTag(text: string): boolean {
+  return text.length <= TAG_LENGTH_MAX && TAG.test(text);
+}
+
+/** A declared tag as rules see it: lower case; one that is no tag at all becomes `malformed`. */
+export function normalTag(declared: unknown): Tag {
+  const lower = typeof declared === 'string' ? declared.toLowerCase() : '';
+  return isTag(lower) ? lower : MALFORMED;
+}
+
+/** Whether `tag` is `ancestor` itself or one of its dotted descendants. */
+export function covers(ancestor: Tag, tag: Tag): boolean {
+  return tag.startsWith(ancestor) && (tag.length === ancestor.length || tag[ancestor.length] === '.');
+}
+
+/** Whether any of the ancestors covers the tag. */
+export function coveredBy(ancestors: readonly Tag[], tag: Tag): boolean {
+  return ancestors.some((ancestor) => covers(ancestor, tag));
+}
+
+/** Families that say where something comes from or goes to. They are no findings: only a rule acts on them. */
+const FACTS: readonly Tag[] = ['egress', 'untrusted', 'host', 'path', 'sql'];
+
+/** Whether a tag is a fact, on which neither built-in rules nor the default action have a say. */
+export function isFact(tag: Tag): boolean {
+  return coveredBy(FACTS, tag);
+}
+
+/**
+ * Whether a name fits a pattern: exact, or with `*` for any run of characters. Letters count as they stand.
+ * The parts between the stars are looked for from left to right, so the time is linear.
+ */
+export function matchesName(pattern: string, name: string): boolean {
+  const parts = pattern.split('*');
+  const first = parts[0] as string;
+  if (parts.length === 1) return pattern === name;
+  const last = parts[parts.length - 1] as string;
+  const end = name.length - last.length;
+  if (end < first.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  let from = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const at = name.indexOf(part, from);
+    if (at < 0 || at + part.length > end) return false;
+    from = at + part.length;
+  }
+  return true;
+}
+
+/** Whether a name fits any of the patterns. */
+export function matchesAny(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => matchesName(pattern, name));
+}
