@@ -1,0 +1,46 @@
+/**
+ * `npm run build`: the published program in `dist`, as JavaScript with types, beside the files that the docs
+ * pages load and their licences.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { assets } from '../../src/entry/http/pages.ts';
+
+process.chdir(resolve(import.meta.dirname, '..', '..'));
+rmSync('dist', { recursive: true, force: true });
+const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Software Inc., under the Apache License 2.0
+(the text is in LICENSE at the root of this package), taken unchanged from the package @fastify/swagger-ui.
+`;
+
+compile();
+copyAssets();
+chmodSync('dist/entry/cli/bin.js', 0o755);
+
+function compile(): void {
+  const words = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
+  const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function copyAssets(): void {
+  const folder = join('dist', 'assets');
+  mkdirSync(folder, { recursive: true });
+  for (const { file, package_path } of assets) {
+    copyFileSync(join('node_modules', package_path), join(folder, file));
+    copyLicences(package_path, folder);
+  }
+  writeFileSync(join(folder, 'NOTICE'), NOTICE);
+}
+
+/** The licence of the package that a file comes from, and the list of what is bundled in it. */
+function copyLicences(package_path: string, folder: string): void {
+  const parts = package_path.split('/');
+  const name = parts.slice(0, package_path.startsWith('@') ? 2 : 1).join('/');
+  cpSync(
+    join('node_modules', name, 'LICENSE'),
+    join(folder, `${name.replaceAll(/[@/]+/g, '-').replace(/^-/, '')}.LICENSE`),
+  );
+  const bundled = join('node_modules', `${package_path}.LICENSE.txt`);
+  if (existsSync(bundled)) copyFileSync(bundled, join(folder, `${parts.at(-1)}.LICENSE.txt`));
+}

@@ -1,0 +1,146 @@
+/** What is published: it installs in an empty folder, runs, and is imported with its types. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ownNodeEnvironment, programInPath, root, runProgram } from './support/checkout.ts';
+import { freePort } from './support/service.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'service-pack-'));
+const app = join(dir, 'app');
+const installed = join(app, 'node_modules', 'agent-safety');
+const program = join(app, 'node_modules', '.bin', 'service');
+const env = ownNodeEnvironment();
+const version = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+
+before(async () => {
+  mkdirSync(app);
+  const packed = await runProgram(['npm', 'pack', '--pack-destination', dir], { cwd: root, env });
+  assert.equal(packed.code, 0, packed.stdout + packed.stderr);
+  const tarball = readdirSync(dir).find((name) => name.endsWith('.tgz'));
+  assert.ok(tarball);
+  writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
+  const words = ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', join(dir, tarball)];
+  const ran = await runProgram(words, { cwd: app, env });
+  assert.equal(ran.code, 0, ran.stderr);
+});
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+test('it holds the program with its types and assets, and nothing else', () => {
+  const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
+  const strangers = files.filter((name) =>
+    /\.test\.|(?<!\.d)\.ts$|^(src|tests|scripts|cases|benchmarks)\b/.test(name),
+  );
+  assert.deepEqual(strangers, []);
+  for (const name of [
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+    'dist/core/index.js',
+    'dist/core/index.d.ts',
+  ]) {
+    assert.ok(files.includes(name), name);
+  }
+  const assets = readdirSync(join(installed, 'dist', 'assets'));
+  assert.ok(assets.includes('redoc.standalone.js') && assets.includes('redoc.LICENSE'), `${assets}`);
+});
+
+test('it brings no Node along and runs no script at its installation', () => {
+  const { dependencies, optionalDependencies, scripts } = JSON.parse(
+    readFileSync(join(installed, 'package.json'), 'utf8'),
+  ) as Record<string, Record<string, string> | undefined>;
+  assert.equal(optionalDependencies, undefined);
+  assert.ok(Object.keys(dependencies!).every((name) => !name.startsWith('node')));
+  for (const name of ['preinstall', 'install', 'postinstall']) assert.equal(scripts?.[name], undefined);
+});
+
+test('the command answers', async () => {
+  const asked = await runProgram([program, '--version'], { cwd: app, env });
+  assert.deepEqual(asked, { code: 0, stdout: `${version}\n`, stderr: '' });
+  const key = ['sk-', 'ABCDEF1234567890'].join('');
+  const blocked = await runProgram([program, 'scan', `Use key ${key}`], { cwd: app, env });
+  assert.equal(blocked.code, 1, blocked.stderr);
+  assert.match(blocked.stdout, /block/);
+  const allowed = await runProgram([program, 'scan', 'Good morning'], { cwd: app, env });
+  assert.equal(allowed.code, 0, allowed.stderr);
+});
+
+test('the command serves, its docs pages too', async () => {
+  const port = await freePort();
+  const child = spawn(program, ['serve', '--port', `${port}`], {
+    cwd: app,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      written += chunk;
+    });
+  }
+  try {
+    const url = `http://127.0.0.1:${port}`;
+    while (child.exitCode === null && !(await fetch(`${url}/v1/ready`).catch(() => null))?.ok)
+      await sleep(50);
+    const health = (await (await fetch(`${url}/v1/health`)).json()) as { version: string };
+    assert.equal(health.version, version);
+    for (const path of [
+      '/docs',
+      '/docs/swagger-ui-bundle.js',
+      '/redoc',
+      '/redoc/redoc.standalone.js',
+      '/openapi.json',
+    ]) {
+      const answer = await fetch(`${url}${path}`);
+      await answer.arrayBuffer();
+      assert.equal(answer.status, 200, path);
+    }
+  } catch (error) {
+    throw new Error(`the service wrote:\n${written}`, { cause: error });
+  } finally {
+    child.kill('SIGTERM');
+  }
+  assert.equal(await ended, 0, written);
+});
+
+test('it is imported, with types', async () => {
+  writeFileSync(
+    join(app, 'use.ts'),
+    `import { compile, evaluate, type Policy } from 'agent-safety';
+const policy: Policy | null = compile(null as never).policy;
+export const action: 'allow' | 'flag' | 'redact' | 'require_approval' | 'block' = evaluate(policy!, {
+  boundary: 'input', data_tags: ['personal.pii'], tenant_id: 'default',
+});
+`,
+  );
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', ''];
+  const checked = await runProgram([process.execPath, tsc, ...options, 'use.ts'], { cwd: app, env });
+  assert.equal(checked.code, 0, checked.stdout);
+  const script = "import * as core from 'agent-safety'; console.log(Object.keys(core).sort().join(' '))";
+  const ran = await runProgram([process.execPath, '--input-type=module', '-e', script], { cwd: app, env });
+  for (const name of ['compile', 'evaluate', 'judge'])
+    assert.match(ran.stdout, new RegExp(`\\b${name}\\b`), ran.stderr);
+});
+
+test('a Node that is too old gets the sentence that says which to install', async () => {
+  const bin = join(installed, 'dist', 'entry', 'cli', 'bin.js');
+  const pretend =
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })";
+  const words = [process.execPath, '--import', `data:text/javascript,${pretend}`, bin, '--version'];
+  const runs = [await runProgram(words, { cwd: app, env })];
+  const own = programInPath('node');
+  const { stdout } = own === null ? { stdout: 'v24' } : await runProgram([own, '--version']);
+  if (own !== null && Number(stdout.slice(1).split('.')[0]) < 24)
+    runs.push(await runProgram([own, bin, '--version']));
+  for (const ran of runs) {
+    assert.equal(ran.code, 2);
+    assert.equal(ran.stdout, '');
+    assert.match(ran.stderr, /needs Node 24 or later, and this is Node 2\d\./);
+  }
+});
