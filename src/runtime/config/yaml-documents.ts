@@ -25,6 +25,9 @@ const NODES_MAX = 200_000;
 const ALIASES_MAX = 200;
 const DOCUMENTS_MAX = 1000;
 const PROBLEMS_MAX = 20;
+const PLAIN_TAGS: ReadonlySet<string> = new Set(
+  ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
+);
 
 /**
  * Reads YAML 1.2 (and so JSON) into plain JSON values. Refused, each with its line: syntax errors, keys that
@@ -89,6 +92,7 @@ interface Walk {
   readonly say: (node: unknown, path: readonly Step[], message: string) => void;
   /** Anchors of the nodes that are being walked: an alias of one of them has no end. */
   readonly open: Set<string>;
+  readonly anchors: Set<string>;
   nodes: number;
   aliases: number;
 }
@@ -100,20 +104,33 @@ function checkTree(document: Document.Parsed, lines: LineCounter, yaml: Yaml): T
     const line = offset === undefined ? {} : { line: lines.linePos(offset).line };
     problems.push({ steps: path, message, ...line });
   };
-  const walk: Walk = { yaml, document, problems, say, open: new Set(), nodes: 0, aliases: 0 };
-  checkNode(walk, document.contents, []);
+  const walk: Walk = {
+    yaml,
+    document,
+    problems,
+    say,
+    open: new Set(),
+    anchors: new Set(),
+    nodes: 0,
+    aliases: 0,
+  };
+  if ((document.directives?.yaml.version ?? '1.2') === '1.2') checkNode(walk, document.contents, []);
+  else say(document.contents, [], 'must be YAML 1.2; older versions read some words differently');
   return problems;
 }
 
 function checkNode(walk: Walk, node: unknown, path: Step[]): void {
   const { yaml, say } = walk;
   if (!yaml.isNode(node) || walk.problems.length >= PROBLEMS_MAX || !withinBounds(walk, node, path)) return;
+  const anchor = 'anchor' in node ? node.anchor : undefined;
+  if (anchor !== undefined) walk.anchors.add(anchor);
+  if (node.tag !== undefined && !PLAIN_TAGS.has(node.tag))
+    say(node, path, 'has a tag (`!name`), which is not supported here');
   if (yaml.isScalar(node)) {
     if (typeof node.value === 'number' && !Number.isFinite(node.value))
       say(node, path, 'is not a finite number');
     return;
   }
-  const anchor = 'anchor' in node ? node.anchor : undefined;
   if (anchor !== undefined) walk.open.add(anchor);
   if (yaml.isMap(node)) checkPairs(walk, node.items, path);
   if (yaml.isSeq(node)) for (const [i, item] of node.items.entries()) checkNode(walk, item, [...path, i]);
@@ -130,6 +147,8 @@ function withinBounds(walk: Walk, node: Node, path: Step[]): boolean {
   if (!walk.yaml.isAlias(node)) return true;
   walk.aliases += 1;
   if (walk.open.has(node.source)) return refuse(walk, node, path, 'is an alias of what it stands in', true);
+  if (!walk.anchors.has(node.source))
+    return refuse(walk, node, path, 'is an alias of nothing that stands before it', true);
   if (walk.aliases <= ALIASES_MAX) return true;
   return refuse(walk, node, [], `has more than ${ALIASES_MAX} aliases`, walk.aliases === ALIASES_MAX + 1);
 }

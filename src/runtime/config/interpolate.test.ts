@@ -1,0 +1,80 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { interpolate } from './interpolate.ts';
+
+const env = { PORT: '8001', EMPTY: '', EVIL: '${PORT}: [x]\n${', _a1: 'y' };
+
+const filled: readonly (readonly [string, string, whole: boolean, literal: string])[] = [
+  ['', '', false, ''],
+  ['plain $ text } with {braces}', 'plain $ text } with {braces}', false, 'plain $ text } with {braces}'],
+  ['${PORT}', '8001', true, ''],
+  [' ${PORT}', ' 8001', false, ' '],
+  ['${PORT}${PORT}', '80018001', false, ''],
+  ['a${PORT}b${_a1}c', 'a8001byc', false, 'abc'],
+  ['${EMPTY}', '', true, ''],
+  ['$${PORT}', '${PORT}', false, '${PORT}'],
+  ['$$${PORT}', '$${PORT}', false, '$${PORT}'],
+  ['$${', '${', false, '${'],
+  ['${EVIL}', '${PORT}: [x]\n${', true, ''],
+  ['$PORT', '$PORT', false, '$PORT'],
+];
+
+test('references are replaced once, and only as written', () => {
+  for (const [text, expected, whole, literal] of filled) {
+    const result = interpolate(text, env);
+    assert.ok(result.ok, text);
+    assert.deepEqual([result.text, result.whole, result.literal], [expected, whole, literal], text);
+  }
+  assert.equal(filled.length, 12);
+});
+
+const refused: readonly (readonly [string, RegExp])[] = [
+  ['${NOPE}', /`NOPE`, which is not set$/],
+  ['${PORT', /not closed/],
+  ['${}', /names no environment variable/],
+  ['${PORT:-1}', /names no environment variable/],
+  ['${1A}', /names no environment variable/],
+  ['${ PORT }', /names no environment variable/],
+  ['${secret:db}', /secret of the secret backend/],
+  ['${toString}', /`toString`, which is not set$/],
+  ['${__proto__}', /`__proto__`, which is not set$/],
+  ['ok ${PORT} ${NOPE}', /`NOPE`/],
+];
+
+test('what cannot be filled in is said, without repeating what is no name', () => {
+  for (const [text, expected] of refused) {
+    const result = interpolate(text, env);
+    assert.ok(!result.ok, text);
+    assert.match(result.message, expected);
+  }
+  assert.equal(refused.length, 10);
+});
+
+test('any value comes through as it is, whatever stands around it', () => {
+  const around = fc.string().filter((text) => !text.includes('${') && !text.endsWith('$'));
+  fc.assert(
+    fc.property(around, fc.string(), around, (before, value, after) => {
+      const result = interpolate(`${before}\${V}${after}`, { V: value });
+      assert.ok(result.ok);
+      assert.equal(result.text, before + value + after);
+      assert.equal(result.literal, before + after);
+      assert.equal(result.whole, before === '' && after === '');
+    }),
+  );
+});
+
+test('text without `${` is never changed, and escaping brings any text back', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('$', '{', '}', 'a', '${', 'A}')), (pieces) => {
+      const text = pieces.join('').replace(/\$+\{/g, () => '${');
+      const result = interpolate(
+        text.replaceAll('${', () => '$${'),
+        {},
+      );
+      assert.ok(result.ok, text);
+      assert.equal(result.text, text);
+    }),
+  );
+});
