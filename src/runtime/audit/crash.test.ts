@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
-import { listSegments } from './files.ts';
 import { loadPublicKeys } from './keys.ts';
+import { FROM_START, readChain } from './reader.ts';
 import { type VerifyReport, verifyJournal } from './verify.ts';
 
 const PROGRAM = fileURLToPath(new URL('./testing/append-load.ts', import.meta.url));
@@ -28,10 +27,8 @@ async function verify(state: string): Promise<VerifyReport> {
 
 async function recordedIds(state: string): Promise<Set<string>> {
   const ids = new Set<string>();
-  for (const { path, gzip } of await listSegments(join(state, 'journal', 'worker-1'))) {
-    const bytes = await readFile(path);
-    const text = (gzip ? gunzipSync(bytes) : bytes).toString('utf8');
-    for (const match of text.matchAll(/"event":\{"event_id":"(evt_[0-9a-f]+)"/g)) ids.add(match[1]!);
+  for await (const { records } of readChain(join(state, 'journal', 'worker-1'), FROM_START)) {
+    for (const { record } of records) if (record.kind === 'event') ids.add(record.event.event_id);
   }
   return ids;
 }

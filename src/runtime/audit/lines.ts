@@ -1,7 +1,8 @@
-import { createReadStream } from 'node:fs';
-import { PassThrough, type Readable } from 'node:stream';
+import { open } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { systemCode } from './failure.ts';
 import type { SegmentFile } from './files.ts';
 import { LINE_BYTES_MAX } from './record.ts';
 
@@ -41,26 +42,26 @@ export async function* readLines(segment: SegmentFile, offset = 0): AsyncGenerat
   if (kept.length > 0) yield { bytes: kept, end: kept_at + kept.length, whole: false };
 }
 
+/** The bytes of a file. One that was compressed since it was listed is read in its new form. */
 async function* readBytes(segment: SegmentFile, offset: number): AsyncGenerator<Buffer> {
-  if (!segment.gzip) {
-    yield* createReadStream(segment.path, { start: offset, highWaterMark: READ_BYTES });
-    return;
-  }
-  let skip = offset;
-  for await (const chunk of gunzipped(segment.path)) {
-    const bytes = chunk as Buffer;
-    if (skip < bytes.length) yield bytes.subarray(skip);
-    skip = Math.max(0, skip - bytes.length);
-  }
+  if (segment.gzip) return yield* readCompressed(segment.path, offset);
+  const file = await open(segment.path, 'r').catch((error) => {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw error;
+  });
+  if (file === null) return yield* readCompressed(`${segment.path}.gz`, offset);
+  yield* file.createReadStream({ start: offset, highWaterMark: READ_BYTES });
 }
 
-/** The uncompressed bytes as a stream that carries the faults of both halves. */
-function gunzipped(path: string): Readable {
+async function* readCompressed(path: string, offset: number): AsyncGenerator<Buffer> {
+  const file = await open(path, 'r');
   const out = new PassThrough();
-  pipeline(
-    createReadStream(path, { highWaterMark: READ_BYTES }),
-    createGunzip({ chunkSize: READ_BYTES }),
-    out,
-  ).catch(() => {});
-  return out;
+  const source = file.createReadStream({ highWaterMark: READ_BYTES });
+  // A fault of either half ends `out` with it, and is thrown where `out` is read.
+  pipeline(source, createGunzip({ chunkSize: READ_BYTES }), out).catch(() => {});
+  let skip = offset;
+  for await (const chunk of out as AsyncIterable<Buffer>) {
+    if (skip < chunk.length) yield chunk.subarray(skip);
+    skip = Math.max(0, skip - chunk.length);
+  }
 }

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemCode } from './failure.ts';
 import { listSegments, listWriters, type SegmentFile } from './files.ts';
 import { readLines } from './lines.ts';
-import { type JournalRecord, parseRecord } from './record.ts';
+import { type JournalRecord, type LineFault, parseRecord } from './record.ts';
 
 /** How far a writer's chain has been read. */
 export interface Position {
@@ -44,9 +45,14 @@ export async function* readChain(writer_dir: string, from: Position): AsyncGener
     if (segment.first_seq !== position.segment) position = startOf(segment);
     const before = position;
     if (next === undefined || position.seq + 1 < next.first_seq) {
-      for await (const block of readSegment(segment, position)) {
-        position = block.position;
-        yield block;
+      try {
+        for await (const block of readSegment(segment, position)) {
+          position = block.position;
+          yield block;
+        }
+      } catch (error) {
+        if (systemCode(error) !== 'ENOENT') throw error;
+        continue; // Age has taken the file since it was listed.
       }
     }
     // A file that had a next one before it was read is now read to its end; else it may have got one since.
@@ -78,10 +84,10 @@ function startOf(segment: SegmentFile): Position {
   return { ...FROM_START, segment: segment.first_seq };
 }
 
-/** The rest of one file. One that vanished (it was compressed just now) gives nothing; the next round finds it. */
+/** The rest of one file. */
 async function* readSegment(segment: SegmentFile, from: Position): AsyncGenerator<Block> {
   if (!segment.gzip) {
-    const { size } = await stat(segment.path).catch(() => ({ size: from.offset }));
+    const { size } = await stat(segment.path).catch(() => ({ size: Number.NaN }));
     if (size === from.offset) return;
     if (size < from.offset) return yield* readSegment(segment, startOf(segment));
   }
@@ -91,20 +97,19 @@ async function* readSegment(segment: SegmentFile, from: Position): AsyncGenerato
     if (!line.whole) continue;
     const text = line.bytes.toString('utf8');
     const record = parseRecord(text);
-    if ('kind' in record) {
-      if (position === from && !continues(record, from)) return yield* readSegment(segment, startOf(segment));
-      records.push({ record, line: text });
-      position = { ...from, offset: line.end, record_hash: record.record_hash, seq: record.seq };
-    } else {
-      position = { ...position, offset: line.end };
-    }
+    if (position === from && !continues(record, from)) return yield* readSegment(segment, startOf(segment));
+    if ('kind' in record) records.push({ record, line: text });
+    const last = 'kind' in record ? record : position;
+    position = { segment: from.segment, offset: line.end, record_hash: last.record_hash, seq: last.seq };
     if (records.length < BLOCK_RECORDS) continue;
     yield { records, position };
     records = [];
   }
-  if (records.length > 0 || position.offset > from.offset) yield { records, position };
+  if (position !== from) yield { records, position };
 }
 
-function continues(record: JournalRecord, from: Position): boolean {
-  return from.offset === 0 || from.record_hash === null || record.prev_hash === from.record_hash;
+/** Whether the first line behind a position is the one that was to come. */
+function continues(record: JournalRecord | LineFault, from: Position): boolean {
+  if (from.offset === 0 || from.record_hash === null) return true;
+  return 'kind' in record && record.prev_hash === from.record_hash;
 }

@@ -100,7 +100,17 @@ interface Walk {
   broken: Broken | null;
 }
 
+/** Walks again when age has deleted a file under way. */
 async function walkWriter(writer: string, options: VerifyOptions, trusted: TrustedKeys): Promise<Walk> {
+  for (let tries = 0; ; tries++) {
+    const [before] = await listSegments(join(options.dir, writer));
+    const walk = await walkOnce(writer, options, trusted);
+    const [after] = await listSegments(join(options.dir, writer));
+    if (walk.broken === null || before?.first_seq === after?.first_seq || tries === 3) return walk;
+  }
+}
+
+async function walkOnce(writer: string, options: VerifyOptions, trusted: TrustedKeys): Promise<Walk> {
   const segments = await listSegments(join(options.dir, writer));
   const walk = await startWalk(writer, segments[0]?.first_seq ?? null, options, trusted);
   for (const [index, segment] of segments.entries()) {

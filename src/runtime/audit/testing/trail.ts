@@ -1,13 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gunzipSync } from 'node:zlib';
 import type { AuditEvent } from '../../types.ts';
 import { listSegments } from '../files.ts';
 import { type Journal, type JournalOptions, openJournal } from '../journal.ts';
 import { loadPublicKeys, openSigningKey } from '../keys.ts';
+import { readLines } from '../lines.ts';
 import { type VerifyOptions, type VerifyReport, verifyJournal } from '../verify.ts';
 
 /** The time of the first event that a test writes. */
@@ -109,9 +109,10 @@ export async function readFiles(
 ): Promise<{ path: string; lines: string[] }[]> {
   const segments = await listSegments(join(trail.dir, writer));
   return Promise.all(
-    segments.map(async ({ path, gzip }) => {
-      const bytes = await readFile(path);
-      return { path, lines: (gzip ? gunzipSync(bytes) : bytes).toString('utf8').split('\n').slice(0, -1) };
+    segments.map(async (segment) => {
+      const lines: string[] = [];
+      for await (const line of readLines(segment)) if (line.whole) lines.push(line.bytes.toString('utf8'));
+      return { path: segment.path, lines };
     }),
   );
 }

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import type { AuditEvent, AuditFilter } from '../types.ts';
+import { type Indexer, indexHeads, openIndexer } from './indexer.ts';
+import type { Journal } from './journal.ts';
+import { queryIndex } from './query.ts';
+import { type AuditIndex, openIndex } from './store.ts';
+import {
+  appendRange,
+  eventually,
+  makeTrail,
+  readFiles,
+  START_MS,
+  sampleEvent,
+  type Trail,
+} from './testing/trail.ts';
+
+interface Indexed {
+  readonly trail: Trail;
+  readonly path: string;
+  readonly open: (read_only?: boolean) => Promise<AuditIndex>;
+  readonly index: AuditIndex;
+  readonly indexer: Indexer;
+  readonly ids: (filter: AuditFilter) => Promise<number[]>;
+}
+
+const NOW_MS = START_MS + 1_000_000;
+const number = (event: AuditEvent): number => Number.parseInt(event.event_id.slice(4), 16);
+
+async function makeIndex(t: TestContext, defaults: Parameters<typeof makeTrail>[1] = {}): Promise<Indexed> {
+  const trail = await makeTrail(t, defaults);
+  const path = join(trail.state, 'index.db');
+  const opened: AuditIndex[] = [];
+  const open = async (read_only = false): Promise<AuditIndex> => {
+    const index = await openIndex({ path, read_only });
+    opened.push(index);
+    return index;
+  };
+  t.after(() => Promise.all(opened.map((index) => index.close())));
+  const index = await open();
+  const ids = async (filter: AuditFilter): Promise<number[]> => {
+    const page = await queryIndex(index, filter, { now_ms: () => NOW_MS });
+    assert.equal(page.count, page.events.length);
+    return page.events.map(number);
+  };
+  return { trail, path, open, index, indexer: openIndexer({ index, dir: trail.dir }), ids };
+}
+
+const EVENTS: Partial<AuditEvent>[] = [
+  {},
+  { agent_id: 'agent-2', tool_name: 'send', session_id: 's-1', boundary: 'action' },
+  {
+    data_tags: ['personal.pii.email', 'personal.pii.ssn'],
+    action: 'redact',
+    decision: 'modify',
+    session_id: 's-1',
+  },
+  {
+    data_tags: ['secret.credential.openai'],
+    action: 'block',
+    decision: 'block',
+    policy_name: 'builtin.secret',
+  },
+  { data_tags: ['personalised'], tenant_id: 'acme', caller_id: 'key:1' },
+  { data_tags: ['personal'], source_agent_id: 'a', destination_agent_id: 'b', boundary: 'memory' },
+  { metadata: { phase: 'response', rule: 'r-1', count: 3, on: true, none: null, list: ['a', 'b'] } },
+];
+
+const QUESTIONS: [AuditFilter, number[]][] = [
+  [{}, [6, 5, 4, 3, 2, 1, 0]],
+  [{ newest_first: false, limit: 2 }, [0, 1]],
+  [{ limit: 3 }, [6, 5, 4]],
+  [{ boundary: 'action' }, [1]],
+  [{ boundary: 'memory' }, [5]],
+  [{ action: 'redact' }, [2]],
+  [{ decision: 'block' }, [3]],
+  [{ policy_name: 'builtin.secret' }, [3]],
+  [{ agent_id: 'agent-2' }, [1]],
+  [{ tool_name: 'send' }, [1]],
+  [{ session_id: 's-1' }, [2, 1]],
+  [{ session_id: 's-1', agent_id: 'agent-2' }, [1]],
+  [{ tenant_id: 'acme' }, [4]],
+  [{ caller_id: 'key:1' }, [4]],
+  [{ source_agent_id: 'a', destination_agent_id: 'b' }, [5]],
+  [{ event_id: sampleEvent(4).event_id }, [4]],
+  [{ event_id: sampleEvent(4).event_id, agent_id: 'agent-2' }, []],
+  [{ phase: 'response' }, [6]],
+  [{ data_tag: 'personal' }, [5, 2]],
+  [{ data_tag: 'personal.pii' }, [2]],
+  [{ data_tag: 'personal.pii.email' }, [2]],
+  [{ data_tag: 'PERSONAL.pii' }, [2]],
+  [{ data_tag: 'person' }, []],
+  [{ data_tag: 'secret' }, [3]],
+  [{ data_tag: 'personal', session_id: 's-1' }, [2]],
+  [{ data_tag: 'personal', agent_id: 'agent-1', newest_first: false }, [2, 5]],
+  [{ data_tag: 'personal', boundary: 'memory' }, [5]],
+  [{ data_tag: 'personal', since: '2026-01-31T12:00:03Z' }, [5]],
+  [{ metadata_key: 'rule' }, [6]],
+  [{ metadata_key: 'none' }, [6]],
+  [{ metadata_key: 'toString' }, []],
+  [{ metadata_key: 'rule', metadata_value: 'r-1' }, [6]],
+  [{ metadata_key: 'rule', metadata_value: 'r-2' }, []],
+  [{ metadata_key: 'count', metadata_value: '3' }, [6]],
+  [{ metadata_key: 'on', metadata_value: 'true' }, [6]],
+  [{ metadata_key: 'list', metadata_value: '["a","b"]' }, [6]],
+  [{ since: '2026-01-31T12:00:05.000Z' }, [6, 5]],
+  [{ until: '2026-01-31T12:00:01.000Z' }, [1, 0]],
+  [{ since: '2026-01-31T12:00:01Z', until: '2026-01-31T12:00:02Z' }, [2, 1]],
+  [{ last: '1000s' }, [6, 5, 4, 3, 2, 1, 0]],
+  [{ last: '996s' }, [6, 5, 4]],
+  [{ agent_id: `' or 1=1 --` }, []],
+];
+
+async function appendAll(journal: Journal): Promise<void> {
+  for (const [index, fields] of EVENTS.entries()) await journal.append(sampleEvent(index, fields));
+}
+
+test('every filter finds what it names, and nothing else', async (t) => {
+  const { trail, indexer, ids, index } = await makeIndex(t);
+  await appendAll(await trail.open());
+  assert.equal(await indexer.sync(), EVENTS.length);
+  for (const [filter, expected] of QUESTIONS)
+    assert.deepEqual(await ids(filter), expected, JSON.stringify(filter));
+  assert.equal(QUESTIONS.length, 42);
+  const page = await queryIndex(index, { event_id: sampleEvent(2).event_id }, { now_ms: () => NOW_MS });
+  assert.deepEqual(page.events, [sampleEvent(2, EVENTS[2])]);
+});
+
+test('a synced index sees every event that was durable before, of all writers, once', async (t) => {
+  const { trail, indexer, ids } = await makeIndex(t, { max_size_bytes: 20_000, compress_rotated: true });
+  const [first, second] = [await trail.open(), await trail.open({ writer: 'worker-2' })];
+  for (let round = 0; round < 10; round++) {
+    const from = round * 40;
+    await Promise.all([appendRange(first, from, from + 30), appendRange(second, from + 30, from + 40)]);
+    await Promise.all([indexer.sync(), indexer.sync(), indexer.sync()]);
+    assert.equal((await ids({ limit: 10_000 })).length, from + 40);
+  }
+  await eventually(async () => (await readFiles(trail)).some(({ path }) => path.endsWith('.gz')));
+  assert.equal(await indexer.sync(), 0);
+});
+
+test('questions over more than a page keep their order and miss nothing', async (t) => {
+  const { trail, indexer, ids } = await makeIndex(t);
+  const journal = await trail.open();
+  const same_time = { timestamp: sampleEvent(0).timestamp };
+  await Promise.all(
+    Array.from({ length: 3_500 }, (_, index) =>
+      journal.append(sampleEvent(index, index % 7 === 0 ? { ...same_time, policy_name: 'p' } : same_time)),
+    ),
+  );
+  await indexer.sync();
+  const all = Array.from({ length: 3_500 }, (_, index) => index);
+  assert.deepEqual(await ids({ newest_first: false, limit: 10_000 }), all);
+  assert.deepEqual(await ids({ limit: 10_000 }), all.toReversed());
+  assert.deepEqual(
+    await ids({ policy_name: 'p', limit: 400, newest_first: false }),
+    all.filter((each) => each % 7 === 0).slice(0, 400),
+  );
+});
+
+test('the index is made again from the journal: deleted, damaged, or behind', async (t) => {
+  const { trail, indexer, ids, index, path } = await makeIndex(t, {
+    max_size_bytes: 3_000,
+    compress_rotated: true,
+  });
+  await appendAll(await trail.open());
+  await indexer.sync();
+  const before = await ids({});
+  await index.close();
+  for (const damage of [
+    () => rm(path),
+    () => writeFile(path, 'no database at all, but long enough to be read as one'.repeat(40)),
+  ]) {
+    await damage();
+    await rm(`${path}-wal`, { force: true });
+    await rm(`${path}-shm`, { force: true });
+    const again = await openIndex({ path });
+    assert.equal(await openIndexer({ index: again, dir: trail.dir }).sync(), EVENTS.length);
+    const page = await queryIndex(again, {}, { now_ms: () => NOW_MS });
+    assert.deepEqual(page.events.map(number), before);
+    await again.close();
+  }
+});
+
+test('a writer goes on after reopening, and events that are read twice are there once', async (t) => {
+  const { trail, indexer, ids, index } = await makeIndex(t);
+  const journal = await trail.open();
+  await appendRange(journal, 0, 5);
+  await indexer.sync();
+  await index.db.deleteFrom('journal_positions').execute();
+  await appendRange(journal, 4, 8);
+  await openIndexer({ index, dir: trail.dir }).sync();
+  assert.deepEqual(await ids({ newest_first: false }), [0, 1, 2, 3, 4, 5, 6, 7]);
+});
+
+test('an end that was taken back is read again', async (t) => {
+  const { trail, indexer, ids } = await makeIndex(t);
+  const journal = await trail.open();
+  await appendRange(journal, 0, 5);
+  await journal.close();
+  await indexer.sync();
+  const { path, lines } = (await readFiles(trail))[0]!;
+  await writeFile(
+    path,
+    lines
+      .slice(0, 3)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+  const again = await trail.open();
+  for (let index = 10; index < 40; index++) await again.append(sampleEvent(index));
+  await indexer.sync();
+  assert.equal(
+    (await ids({ newest_first: false, since: sampleEvent(10).timestamp, limit: 10_000 })).length,
+    30,
+  );
+});
+
+test('lines that cannot be read are passed over', async (t) => {
+  const { trail, indexer, ids } = await makeIndex(t);
+  const journal = await trail.open();
+  await appendRange(journal, 0, 3);
+  const [file] = await readFiles(trail);
+  await journal.close();
+  await appendFile(file!.path, `garbage\n{"seq":1,"kind":"event"}\n`);
+  assert.equal(await indexer.sync(), 3);
+  assert.equal((await ids({})).length, 3);
+  assert.equal(await indexer.sync(), 0);
+});
+
+test('a reader opens it beside the writer; it needs the tables, and refuses those of a later version', async (t) => {
+  const { trail, indexer, open, index } = await makeIndex(t);
+  const reader = await open(true);
+  await appendAll(await trail.open());
+  await indexer.sync();
+  assert.equal((await queryIndex(reader, {}, { now_ms: () => NOW_MS })).count, EVENTS.length);
+  await assert.rejects(openIndex({ path: join(trail.state, 'none.db'), read_only: true }));
+  await assert.rejects(reader.db.deleteFrom('audit_events').execute(), /readonly|read-only/i);
+  const migrations = index.db.withTables<{ kysely_migration: { name: string; timestamp: string } }>();
+  await migrations.insertInto('kysely_migration').values({ name: '9999_later', timestamp: 'x' }).execute();
+  await assert.rejects(open(), { code: 'index_newer' });
+  await assert.rejects(open(true), { code: 'index_newer' });
+});
+
+test('the index remembers the end of each chain, and verify asks it', async (t) => {
+  const { trail, indexer, index } = await makeIndex(t);
+  const journal = await trail.open();
+  await appendRange(journal, 0, 9);
+  await indexer.sync();
+  const known_heads = await indexHeads(index);
+  assert.equal((await trail.verify({ known_heads })).intact, true);
+  const [file] = await readFiles(trail);
+  const bytes = await readFile(file!.path);
+  await writeFile(file!.path, bytes.subarray(0, bytes.lastIndexOf(0x0a, bytes.length - 2) + 1));
+  assert.equal((await trail.verify()).intact, true);
+  assert.match((await trail.verify({ known_heads })).broken!.reason, /end is missing: the index/);
+});
+
+test('old events are forgotten on demand, tags and all', async (t) => {
+  const { trail, indexer, ids, index, path } = await makeIndex(t);
+  await appendAll(await trail.open());
+  await indexer.sync();
+  assert.equal(await indexer.prune(START_MS + 3_000), 3);
+  assert.deepEqual(await ids({}), [6, 5, 4, 3]);
+  assert.deepEqual(await ids({ data_tag: 'personal' }), [5]);
+  const tags = await index.db.selectFrom('audit_event_tags').select('event_id').distinct().execute();
+  assert.equal(tags.length, 3);
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+test('a question that looks at too much is given up', async (t) => {
+  const { trail, indexer, index } = await makeIndex(t);
+  await appendRange(await trail.open(), 0, 2_000);
+  await indexer.sync();
+  const options = { now_ms: () => NOW_MS, timeout_ms: 0 };
+  await assert.rejects(queryIndex(index, { policy_name: 'none', limit: 1 }, options), {
+    code: 'query_too_slow',
+  });
+});
