@@ -37,7 +37,9 @@ async function recorded(
   try {
     const logged = ports.logged ?? NO_TEXTS;
     const typed_redaction = ports.policy.redaction.typed;
-    await ports.record(auditEvent({ event_id, crossing, verdict, caller, endpoint, logged, typed_redaction }));
+    await ports.record(
+      auditEvent({ event_id, crossing, verdict, caller, endpoint, logged, typed_redaction }),
+    );
     return verdict;
   } catch (fault) {
     ports.unrecorded?.(fault);

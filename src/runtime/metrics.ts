@@ -1,5 +1,5 @@
-import type { AggregatorRegistry, MetricObject, Registry } from 'prom-client';
-import { VIOLATION_TYPES } from '../core/types.ts';
+import type { Registry } from 'prom-client';
+import { DECISIONS, type Decision, VIOLATION_TYPES } from '../core/types.ts';
 import type { Endpoint, Ruling } from './types.ts';
 
 /** The counts of one process. Adding to them must cost nothing beside a check; a library reads them later. */
@@ -10,7 +10,21 @@ export interface Metrics {
 }
 
 /** The metrics of one process as the library writes them in JSON. */
-export type MetricsSnapshot = readonly MetricObject[];
+export type MetricsSnapshot = readonly Metric[];
+
+/** What `getMetricsAsJSON` gives for one metric; the library's own types leave half of it out. */
+interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly aggregator: string;
+  readonly values: readonly Value[];
+}
+interface Value {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly metricName?: string;
+}
 
 const ENDPOINTS = [
   'scan_input',
@@ -20,7 +34,6 @@ const ENDPOINTS = [
   'intercept_tool',
   'intercept_agent_message',
 ] as const satisfies readonly Endpoint[];
-const DECISIONS = ['allow', 'block', 'modify'] as const;
 
 /** Upper bounds in seconds: from a short clean text to the largest one that is accepted. */
 const BUCKETS_SECONDS = [
@@ -29,8 +42,8 @@ const BUCKETS_SECONDS = [
 
 /** Opens the counts of one process. `version` and `mode` become labels of `service_build_info`. */
 export function openMetrics(about: { readonly version: string; readonly mode: string }): Metrics {
-  const requests = new Map(
-    ENDPOINTS.map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }] as const),
+  const requests = new Map<Endpoint, Record<Decision, number>>(
+    ENDPOINTS.map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }]),
   );
   const violations = new Map<string, number>(VIOLATION_TYPES.map((type) => [type, 0]));
   const buckets = new Float64Array(BUCKETS_SECONDS.length + 1);
@@ -57,7 +70,7 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
         violationsMetric(violations),
         durationsMetric(buckets, scans),
         buildMetric(about),
-        ...(await registry.getMetricsAsJSON()),
+        ...((await registry.getMetricsAsJSON()) as unknown as Metric[]),
       ];
     },
   };
@@ -66,9 +79,7 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
 /** Sums what the processes counted, and writes it in the Prometheus text format 0.0.4. */
 export async function metricsText(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   const { AggregatorRegistry } = await library();
-  const summed: AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'> | Registry =
-    AggregatorRegistry.aggregate(snapshots.map((each) => [...each]));
-  return summed.metrics();
+  return AggregatorRegistry.aggregate(snapshots.map((each) => [...each]) as never).metrics();
 }
 
 /** Loaded when metrics are first asked for: no start and no check needs it. */
@@ -84,21 +95,19 @@ async function standardMetrics(): Promise<Registry> {
   return registry;
 }
 
-type Value = { value: number; labels: Record<string, string | number>; metricName?: string };
-
-function requestsMetric(requests: ReadonlyMap<Endpoint, Record<string, number>>): MetricObject {
+function requestsMetric(requests: ReadonlyMap<Endpoint, Readonly<Record<Decision, number>>>): Metric {
   const values = [...requests].flatMap(([endpoint, row]) =>
-    DECISIONS.map((decision) => ({ value: row[decision] ?? 0, labels: { endpoint, decision } })),
+    DECISIONS.map((decision) => ({ value: row[decision], labels: { endpoint, decision } })),
   );
   return counter('service_requests_total', 'Checks that were answered, by endpoint and decision.', values);
 }
 
-function violationsMetric(violations: ReadonlyMap<string, number>): MetricObject {
+function violationsMetric(violations: ReadonlyMap<string, number>): Metric {
   const values = [...violations].map(([type, value]) => ({ value, labels: { type } }));
   return counter('service_violations_total', 'Violations that checks found, by type.', values);
 }
 
-function durationsMetric(counts: Float64Array, scans: { sum: number; count: number }): MetricObject {
+function durationsMetric(counts: Float64Array, scans: { sum: number; count: number }): Metric {
   const name = 'service_scan_duration_seconds';
   let below = 0;
   const values: Value[] = [...BUCKETS_SECONDS, '+Inf'].map((le, at) => {
@@ -110,12 +119,12 @@ function durationsMetric(counts: Float64Array, scans: { sum: number; count: numb
   return metric(name, 'Time that looking at one text took.', 'histogram', values, 'sum');
 }
 
-function buildMetric(about: { version: string; mode: string }): MetricObject {
+function buildMetric(about: { version: string; mode: string }): Metric {
   const values = [{ value: 1, labels: { version: about.version, mode: about.mode } }];
   return metric('service_build_info', 'Always 1; the labels say what runs.', 'gauge', values, 'first');
 }
 
-function counter(name: string, help: string, values: Value[]): MetricObject {
+function counter(name: string, help: string, values: Value[]): Metric {
   return metric(name, help, 'counter', values, 'sum');
 }
 
@@ -125,6 +134,6 @@ function metric(
   type: 'counter' | 'gauge' | 'histogram',
   values: Value[],
   aggregator: 'sum' | 'first',
-): MetricObject {
-  return { name, help, type: type as never, values: values as never, aggregator };
+): Metric {
+  return { name, help, type, values, aggregator };
 }

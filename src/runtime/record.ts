@@ -114,7 +114,8 @@ type Metadata = AuditEvent['metadata'];
 function inOrder(metadata: Metadata): Metadata {
   let before = '';
   for (const name in metadata) {
-    if (name < before) return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
+    if (name < before)
+      return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
     before = name;
   }
   return metadata;
@@ -124,7 +125,8 @@ function inOrder(metadata: Metadata): Metadata {
 function metadataOf(decided: Decided): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
-  if (verdict.breaches.length > 0) metadata.breaches = names(verdict.breaches, (each) => `${each.type}:${each.rule}`);
+  if (verdict.breaches.length > 0)
+    metadata.breaches = names(verdict.breaches, (each) => `${each.type}:${each.rule}`);
   if (verdict.coverage.status === 'partial') {
     metadata.coverage_bytes = verdict.coverage.bytes;
     metadata.coverage_reason = verdict.coverage.reason;
@@ -134,7 +136,8 @@ function metadataOf(decided: Decided): Metadata {
   if (verdict.fallback_used) metadata.fallback_used = true;
   if (verdict.fault) metadata.fault = true;
   if (verdict.findings.length > 0) addFindings(metadata, verdict);
-  if (verdict.monitored.length > 0) metadata.monitored = names(verdict.monitored, (each) => `${each.rule}:${each.action}`);
+  if (verdict.monitored.length > 0)
+    metadata.monitored = names(verdict.monitored, (each) => `${each.rule}:${each.action}`);
   if (crossing.phase !== null) metadata.phase = crossing.phase;
   if (isLogged(crossing.boundary, crossing.phase, decided.logged)) addText(metadata, decided);
   if (verdict.findings.length > 0) metadata.rule_ids = names(verdict.findings, (each) => each.rule_id);
@@ -183,4 +186,45 @@ function isoTime(now_ms: number): string {
     last_ms = now_ms;
   }
   return last_time;
+}
+
+/** A change of the service itself, as it stands in the audit trail. */
+export interface ServiceChange {
+  readonly event_id: string;
+  readonly now_ms: number;
+  /** What was done: `policy_reload`. It becomes the event's `phase`. */
+  readonly phase: string;
+  /** `false`: it was refused, and nothing changed. */
+  readonly done: boolean;
+  readonly reason: string;
+  readonly caller_id: string;
+  /** The policy in force afterwards. */
+  readonly policy_hash: string;
+  readonly metadata: Metadata;
+}
+
+/** Writes down a change of the service: in goes what was done and by whom, out comes one line of the trail. */
+export function serviceEvent(change: ServiceChange): AuditEvent {
+  const event: AuditEvent = {
+    event_id: change.event_id,
+    timestamp: isoTime(change.now_ms),
+    boundary: 'action',
+    decision: change.done ? 'allow' : 'block',
+    action: change.done ? 'allow' : 'block',
+    policy_name: `service.${change.phase}`,
+    reason: change.reason,
+    data_tags: [],
+    tenant_id: 'default',
+    agent_id: 'unknown',
+    tool_name: null,
+    session_id: null,
+    source_agent_id: null,
+    destination_agent_id: null,
+    caller_id: change.caller_id,
+    context_hash: '',
+    policy_hash: change.policy_hash,
+    coverage: 'full',
+    metadata: inOrder({ ...change.metadata, phase: change.phase }),
+  };
+  return { ...event, context_hash: contextHash(event) };
 }

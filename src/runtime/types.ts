@@ -110,8 +110,18 @@ export interface AuditPage {
 
 /** What a reload came to. A refusal keeps the policy that was there, everywhere. */
 export type ReloadReport =
-  | { readonly reloaded: true; readonly policy_hash: string; readonly generation: number; readonly changed: boolean; readonly warnings: readonly string[] }
-  | { readonly reloaded: false; readonly policy_hash: string; readonly problems: readonly { file: string; path: string; message: string }[] };
+  | {
+      readonly reloaded: true;
+      readonly policy_hash: string;
+      readonly generation: number;
+      readonly changed: boolean;
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly reloaded: false;
+      readonly policy_hash: string;
+      readonly problems: readonly { file: string; path: string; message: string }[];
+    };
 
 /**
  * What operations reach. One per process that answers: a worker, the parent behind its socket, or a command

@@ -1,0 +1,82 @@
+import type { Logger } from 'pino';
+
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
+/** Facts beside a message: names, numbers, codes; never anything that was checked. */
+export type LogFields = Readonly<
+  Record<string, string | number | boolean | null | readonly string[] | undefined>
+>;
+
+/** The service's own log. Writing never throws and never waits. */
+export interface Log {
+  readonly error: (message: string, fields?: LogFields) => void;
+  readonly warn: (message: string, fields?: LogFields) => void;
+  readonly info: (message: string, fields?: LogFields) => void;
+  readonly debug: (message: string, fields?: LogFields) => void;
+  /** Resolves when all that was written is out. */
+  readonly flush: () => Promise<void>;
+}
+
+const ORDER: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/**
+ * Opens the log: JSON lines on standard error, or lines for people where that is a terminal. `name` says which
+ * process writes. The library behind it is loaded with the first line, for no start should wait for it.
+ */
+export function openLog(options: { readonly level: LogLevel; readonly name: string }): Log {
+  const least = ORDER.indexOf(options.level);
+  let logger: Promise<Logger> | null = null;
+  let written: Promise<void> = Promise.resolve();
+
+  function write(level: 'error' | 'warn' | 'info' | 'debug', message: string, fields: LogFields = {}): void {
+    if (ORDER.indexOf(level) < least) return;
+    const time = Date.now();
+    logger ??= openLogger(options);
+    const opened = logger;
+    written = written.then(async () => (await opened)[level]({ time, ...fields }, message)).catch(() => {});
+  }
+
+  return {
+    error: (message, fields) => write('error', message, fields),
+    warn: (message, fields) => write('warn', message, fields),
+    info: (message, fields) => write('info', message, fields),
+    debug: (message, fields) => write('debug', message, fields),
+    flush: () => written,
+  };
+}
+
+async function openLogger(options: { level: LogLevel; name: string }): Promise<Logger> {
+  const { default: pino } = await import('pino');
+  const settings = {
+    level: options.level,
+    base: { pid: process.pid, name: options.name },
+    // The time is that of the call, which the fields carry: the library itself may be loaded after it.
+    timestamp: false,
+    formatters: { level: (level: string) => ({ level }) },
+  };
+  if (process.stderr.isTTY) return pino(settings, { write: (line) => process.stderr.write(forPeople(line)) });
+  return pino(settings, pino.destination({ fd: 2, sync: true }));
+}
+
+/** `12:00:00 warn  worker-2 has ended, and is started again (signal SIGKILL)`. */
+function forPeople(line: string): string {
+  const { level, time, pid: _pid, name: _name, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+  const facts = Object.entries(fields).map(([key, value]) => `${key} ${value}`);
+  return `${clock} ${String(level).padEnd(5)} ${msg}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}\n`;
+}
+
+/**
+ * What may be told of a fault: its kind, its code, and where in the program it arose. Its message is left out,
+ * for that of a parser repeats what it read.
+ */
+export function faultFields(fault: unknown): LogFields {
+  if (!(fault instanceof Error)) return { fault: typeof fault };
+  const { code } = fault as { code?: unknown };
+  const at = (fault.stack ?? '')
+    .split('\n')
+    .filter((line) => /^ {4}at /.test(line))
+    .slice(0, 8)
+    .map((line) => line.trim());
+  return { fault: fault.name, ...(typeof code === 'string' ? { code } : {}), at };
+}

@@ -1,0 +1,136 @@
+import type { Policy } from '../core/types.ts';
+import { type AgentsSeen, agentsSeen } from './agents.ts';
+import type { Journal } from './audit/journal.ts';
+import type { AuditIndex } from './audit/store.ts';
+import type { Config } from './config/index.ts';
+import { enforce } from './enforce.ts';
+import { newEventId } from './event-id.ts';
+import { faultFields, type Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { AuditPage, Caller, Ports, ReloadReport, Runtime } from './types.ts';
+
+/** What only the whole service can answer: the parent knows it, its workers ask. */
+export interface Centre {
+  readonly ready: () => Promise<boolean>;
+  readonly metrics: () => Promise<string>;
+  readonly agents: () => Promise<readonly string[]>;
+  readonly reload: (caller: Caller) => Promise<ReloadReport>;
+  readonly syncIndex: () => Promise<void>;
+}
+
+export interface RuntimeParts {
+  readonly version: string;
+  readonly config: Config;
+  readonly started_ms: number;
+  readonly policy: Policy;
+  /** `null` with `audit.enabled: false`: nothing is written down. */
+  readonly journal: Pick<Journal, 'append'> | null;
+  readonly index_path: string;
+  /** `null` with `metrics.enabled: false`. */
+  readonly metrics: Metrics | null;
+  readonly centre: Centre;
+  readonly log: Log;
+  readonly now_ms: () => number;
+}
+
+/** A runtime, and what its process does with it beside answering. */
+export interface OpenRuntime {
+  readonly runtime: Runtime;
+  readonly agents: AgentsSeen;
+  /** Puts another policy in force. Requests in flight keep the one that they began with. */
+  readonly usePolicy: (policy: Policy) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Puts together what operations reach, for one process that answers. */
+export function openRuntime(parts: RuntimeParts): OpenRuntime {
+  const { config, centre, log, now_ms } = parts;
+  const agents = agentsSeen();
+  const index = lazyIndex(parts.index_path);
+  let ports = portsOf(parts, agents, parts.policy);
+  const runtime: Runtime = {
+    version: parts.version,
+    mode: config.server.mode,
+    started_ms: parts.started_ms,
+    limits: { body_bytes_max: config.server.body_bytes_max, file_roots: config.scan.file_roots },
+    now_ms,
+    policy: () => ports.policy,
+    enforce: (crossing, caller, endpoint) => enforce(crossing, caller, endpoint, ports),
+    ready: () => centre.ready().catch(() => false),
+    agentsSeen: () =>
+      centre.agents().catch((fault) => {
+        log.warn('the agents of the other workers are not known', faultFields(fault));
+        return agents.list();
+      }),
+    metricsText: () => (parts.metrics === null ? Promise.resolve('') : centre.metrics()),
+    reload: centre.reload,
+    queryAudit: async (filter): Promise<AuditPage> => {
+      if (parts.journal === null) return { events: [], count: 0 };
+      const [{ parseFilter }, { queryIndex }] = await Promise.all([
+        import('./audit/filter.ts'),
+        import('./audit/query.ts'),
+      ]);
+      // A filter that cannot be used is refused before anyone works for it.
+      parseFilter(filter, now_ms());
+      await centre.syncIndex();
+      return queryIndex(await index.open(), filter, { now_ms });
+    },
+  };
+  return {
+    runtime,
+    agents,
+    usePolicy: (policy) => {
+      ports = portsOf(parts, agents, policy);
+    },
+    close: index.close,
+  };
+}
+
+function portsOf(parts: RuntimeParts, agents: AgentsSeen, policy: Policy): Ports {
+  const { config, journal, metrics, log } = parts;
+  const complain = onceInAWhile((fault) =>
+    log.error('decisions cannot be recorded, and are blocked', faultFields(fault)),
+  );
+  return {
+    policy,
+    now_ms: parts.now_ms,
+    new_event_id: newEventId,
+    record: journal === null ? async () => {} : journal.append,
+    logged: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
+    observe: (ruling, crossing, endpoint, scan_seconds) => {
+      agents.note(crossing.agent_id);
+      metrics?.count(ruling, endpoint, scan_seconds);
+    },
+    unrecorded: complain,
+  };
+}
+
+const COMPLAINT_MS = 5_000;
+
+/** A disk that is full fails thousands of times in a second; one line tells as much. */
+function onceInAWhile(complain: (fault: unknown) => void): (fault: unknown) => void {
+  let last_ms = Number.NEGATIVE_INFINITY;
+  return (fault) => {
+    const now = performance.now();
+    if (now - last_ms < COMPLAINT_MS) return;
+    last_ms = now;
+    complain(fault);
+  };
+}
+
+/** A connection of this process's own for reading, opened with the first question. */
+function lazyIndex(path: string): { open: () => Promise<AuditIndex>; close: () => Promise<void> } {
+  let opened: Promise<AuditIndex> | null = null;
+  return {
+    open: () => {
+      opened ??= import('./audit/store.ts').then(({ openIndex }) => openIndex({ path, read_only: true }));
+      opened.catch(() => {
+        opened = null;
+      });
+      return opened;
+    },
+    close: async () => {
+      await (await opened?.catch(() => null))?.close();
+    },
+  };
+}

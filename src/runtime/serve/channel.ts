@@ -1,0 +1,104 @@
+/**
+ * Questions and answers between two processes that trust each other: the parent and one of its workers. Each
+ * side says what it answers; a question is settled once, by an answer, by a time-out, or by the other's end.
+ */
+
+/** What one side answers: a name, and a function from the input to the answer. Both must be plain data. */
+// biome-ignore lint/suspicious/noExplicitAny: each side's own interface types the inputs and the answers.
+export type Answers = { readonly [question: string]: (input: any) => unknown };
+
+/** A pipe for messages, as a forked process and its parent have one. */
+export interface Pipe {
+  readonly send: (message: unknown) => boolean;
+  readonly onMessage: (listener: (message: unknown) => void) => void;
+}
+
+export interface Channel<Theirs extends Answers> {
+  /** Rejects with a `ChannelFault` when no answer came, or when answering failed there. */
+  readonly ask: <Question extends keyof Theirs & string>(
+    question: Question,
+    input: Parameters<Theirs[Question]>[0],
+    timeout_ms: number,
+  ) => Promise<Awaited<ReturnType<Theirs[Question]>>>;
+  /** The other side is gone: all that is still asked is given up. */
+  readonly close: () => void;
+}
+
+/** Why a question has no answer. `code` is the other side's own where it gave one. */
+export class ChannelFault extends Error {
+  readonly code: string;
+  constructor(code: 'gone' | 'timeout' | 'failed' | (string & {}), message: string) {
+    super(message);
+    this.name = 'ChannelFault';
+    this.code = code;
+  }
+}
+
+type Message =
+  | { readonly ask: number; readonly question: string; readonly input: unknown }
+  | { readonly answer: number; readonly value: unknown }
+  | { readonly answer: number; readonly fault: { readonly code: string; readonly message: string } };
+
+interface Asked {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (fault: ChannelFault) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Opens a channel over a pipe. `answers` is this side's part; `Theirs` is the type of the other side's. */
+export function openChannel<Theirs extends Answers>(pipe: Pipe, answers: Answers): Channel<Theirs> {
+  const waiting = new Map<number, Asked>();
+  let last_id = 0;
+  let open = true;
+
+  function settle(message: Extract<Message, { answer: number }>): void {
+    const asked = waiting.get(message.answer);
+    if (asked === undefined) return;
+    waiting.delete(message.answer);
+    clearTimeout(asked.timer);
+    if ('fault' in message) asked.reject(new ChannelFault(message.fault.code, message.fault.message));
+    else asked.resolve(message.value);
+  }
+
+  pipe.onMessage((received) => {
+    const message = received as Message;
+    if ('answer' in message) settle(message);
+    else void answer(message, answers).then((settled) => open && pipe.send(settled));
+  });
+
+  return {
+    ask: (question, input, timeout_ms) => {
+      if (!open) return Promise.reject(new ChannelFault('gone', 'the other process has ended'));
+      const id = ++last_id;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          waiting.delete(id);
+          reject(new ChannelFault('timeout', `no answer to \`${question}\` in ${timeout_ms} ms`));
+        }, timeout_ms);
+        waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, timer });
+        pipe.send({ ask: id, question, input } satisfies Message);
+      });
+    },
+    close: () => {
+      open = false;
+      for (const { reject, timer } of waiting.values()) {
+        clearTimeout(timer);
+        reject(new ChannelFault('gone', 'the other process has ended'));
+      }
+      waiting.clear();
+    },
+  };
+}
+
+/** Answers one question. A fault crosses as its code and its sentence, never as a stack. */
+async function answer(message: Extract<Message, { ask: number }>, answers: Answers): Promise<Message> {
+  try {
+    const respond = answers[message.question];
+    if (respond === undefined) throw new ChannelFault('failed', `\`${message.question}\` is not known here`);
+    return { answer: message.ask, value: await respond(message.input) };
+  } catch (error) {
+    const { code, message: sentence } = error as { code?: unknown; message?: unknown };
+    const fault = { code: typeof code === 'string' ? code : 'failed', message: String(sentence) };
+    return { answer: message.ask, fault };
+  }
+}

@@ -1,0 +1,111 @@
+import type { Journal } from '../audit/index.ts';
+import type { AuditIndex } from '../audit/store.ts';
+import { faultFields, type Log } from '../log.ts';
+
+/** Keeps the audit index near the journals, and takes in what short-lived processes left in the spool. */
+export interface Indexing {
+  /** Whether the index is open. */
+  readonly ready: () => boolean;
+  /** Resolves when the index has every event that was durable before the call. */
+  readonly sync: () => Promise<void>;
+  /** Ends the background work, after one last look, and closes the index. */
+  readonly close: () => Promise<void>;
+}
+
+/** How often to look for new events: seldom enough that a batch is worth its transaction. */
+const POLL_MS = 500;
+const PRUNE_MS = 3_600_000;
+const RETRY_MS = 5_000;
+const DAY_MS = 86_400_000;
+
+interface Opened {
+  readonly index: AuditIndex;
+  readonly sync: () => Promise<number>;
+  readonly prune: (before_ms: number) => Promise<number>;
+}
+
+/**
+ * Opens the index and works on it in the background, one step after another. A fault there never stops the
+ * service: decisions rest on the journal alone. It is logged, and the step is tried again.
+ */
+export function openIndexing(options: {
+  readonly index_path: string;
+  readonly journal_dir: string;
+  readonly journal: Journal;
+  readonly max_age_days: number;
+  readonly now_ms: () => number;
+  readonly log: Log;
+}): Indexing {
+  let opened: Opened | null = null;
+  let opening: Promise<Opened> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let pruned_ms = Number.NEGATIVE_INFINITY;
+  let closed = false;
+
+  async function open(): Promise<Opened> {
+    opening ??= openAll(options);
+    try {
+      opened = await opening;
+      return opened;
+    } catch (error) {
+      opening = null;
+      throw error;
+    }
+  }
+
+  async function sync(): Promise<void> {
+    const { drainSpool } = await import('../audit/spool.ts');
+    await drainSpool({ dir: options.journal_dir, journal: options.journal });
+    await (await open()).sync();
+  }
+
+  async function step(): Promise<void> {
+    await sync();
+    if (options.now_ms() - pruned_ms < PRUNE_MS) return;
+    pruned_ms = options.now_ms();
+    await opened?.prune(pruned_ms - options.max_age_days * DAY_MS);
+  }
+
+  let running: Promise<void> = Promise.resolve();
+  function schedule(delay_ms: number): void {
+    if (closed) return;
+    timer = setTimeout(() => {
+      running = step().then(
+        () => schedule(POLL_MS),
+        (error) => {
+          options.log.error(
+            'the audit index could not be brought up to date, and is tried again',
+            faultFields(error),
+          );
+          schedule(RETRY_MS);
+        },
+      );
+    }, delay_ms);
+  }
+  schedule(0);
+
+  return {
+    ready: () => opened !== null,
+    sync,
+    close: async () => {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      await running;
+      await sync().catch((error) =>
+        options.log.warn('the audit index is filled at the next start', faultFields(error)),
+      );
+      await opened?.index.close();
+    },
+  };
+}
+
+async function openAll(options: { index_path: string; journal_dir: string; log: Log }): Promise<Opened> {
+  const [{ openIndex }, { openIndexer }] = await Promise.all([
+    import('../audit/store.ts'),
+    import('../audit/indexer.ts'),
+  ]);
+  const index = await openIndex({ path: options.index_path });
+  if (index.rebuilt) options.log.warn('the audit index was damaged, and is made again from the journal');
+  const { sync, prune } = openIndexer({ index, dir: options.journal_dir });
+  return { index, sync, prune };
+}

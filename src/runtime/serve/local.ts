@@ -1,0 +1,141 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeSpool } from '../audit/spool.ts';
+import type { Config } from '../config/index.ts';
+import { openLog } from '../log.ts';
+import { loadPolicy } from '../policies/index.ts';
+import { type Centre, openRuntime } from '../runtime.ts';
+import type { AuditEvent, Caller, ReloadReport, Runtime } from '../types.ts';
+import { StartFailure } from './failure.ts';
+import { reachService, type ServiceDoor } from './socket-client.ts';
+import { statePaths, takeOwnerLock } from './state-dir.ts';
+
+/** A runtime without a service, for one command. */
+export interface LocalRuntime extends Runtime {
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens a runtime for a short-lived process: the policy is that of the configuration as it stands now, events
+ * go to the spool for the owner of the journal to chain, and questions to the audit index are answered with a
+ * service that runs or without one.
+ *
+ * @throws StartFailure `config_invalid` with what is wrong in the policy's documents
+ */
+export async function openLocalRuntime(config: Config, version = 'local'): Promise<LocalRuntime> {
+  const made = await loadPolicy(config);
+  if (!made.ok) {
+    throw new StartFailure(
+      'config_invalid',
+      `The policy has ${made.problems.length} problems.`,
+      made.problems,
+    );
+  }
+  const paths = statePaths(config.state_dir);
+  const append = (event: AuditEvent): Promise<void> =>
+    writeSpool({ dir: paths.journal, events: [event], now_ms: Date.now });
+  const door = lazyDoor(config.state_dir);
+  const { runtime, close } = openRuntime({
+    version,
+    config,
+    started_ms: Date.now(),
+    policy: made.policy,
+    journal: config.audit.enabled ? { append } : null,
+    index_path: paths.index,
+    metrics: null,
+    centre: localCentre(config, door),
+    log: openLog({ level: config.log.level, name: 'cli' }),
+    now_ms: Date.now,
+  });
+  const queryAudit: Runtime['queryAudit'] = async (filter) =>
+    existsSync(paths.journal) ? runtime.queryAudit(filter) : { events: [], count: 0 };
+  return {
+    ...runtime,
+    queryAudit,
+    close: async () => {
+      await close();
+      (await door.opened())?.close();
+    },
+  };
+}
+
+interface LazyDoor {
+  readonly open: () => Promise<ServiceDoor | null>;
+  /** What `open` gave, without opening anything. */
+  readonly opened: () => Promise<ServiceDoor | null>;
+}
+
+function lazyDoor(state_dir: string): LazyDoor {
+  let door: Promise<ServiceDoor | null> | null = null;
+  return {
+    open: async () => {
+      door = Promise.resolve((await door) ?? (await reachService(state_dir)));
+      return door;
+    },
+    opened: async () => door,
+  };
+}
+
+function localCentre(config: Config, door: LazyDoor): Centre {
+  return {
+    ready: async () => true,
+    metrics: async () => '',
+    agents: async () => [],
+    reload: (_caller: Caller): Promise<ReloadReport> =>
+      Promise.reject(new Error('a policy is reloaded by the service that has it')),
+    syncIndex: () => syncIndex(config, door),
+  };
+}
+
+const RETRY_MS = 100;
+const PATIENCE_MS = 5_000;
+
+/** Has the index brought up to date by the service that owns it, or, where none runs, does it itself. */
+async function syncIndex(config: Config, door: LazyDoor): Promise<void> {
+  for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
+    const service = await door.open();
+    if (service !== null) return service.syncIndex();
+    const lock = takeOwnerLock(config.state_dir);
+    if (lock !== null) {
+      try {
+        return await fillIndex(config);
+      } finally {
+        lock.release();
+      }
+    }
+    // A service that starts or stops has the folder and no open socket, for a moment.
+    if (waited_ms >= PATIENCE_MS) throw busy(config.state_dir);
+    await sleep(RETRY_MS);
+  }
+}
+
+function busy(state_dir: string): StartFailure {
+  return new StartFailure(
+    'state_in_use',
+    `A service that does not answer has the state folder \`${state_dir}\`. Try again.`,
+  );
+}
+
+/** What the service does in the background: chains what the spool holds, and reads the journal into the index. */
+async function fillIndex(config: Config): Promise<void> {
+  const paths = statePaths(config.state_dir);
+  const [{ openWriter }, { drainSpool }, { openIndex }, { openIndexer }] = await Promise.all([
+    import('./writer.ts'),
+    import('../audit/spool.ts'),
+    import('../audit/store.ts'),
+    import('../audit/indexer.ts'),
+  ]);
+  const log = openLog({ level: config.log.level, name: 'cli' });
+  const journal = await openWriter(config, 'parent', log);
+  try {
+    await drainSpool({ dir: paths.journal, journal });
+  } finally {
+    await journal.close();
+  }
+  const index = await openIndex({ path: paths.index });
+  try {
+    await openIndexer({ index, dir: paths.journal }).sync();
+  } finally {
+    await index.close();
+  }
+}

@@ -1,0 +1,207 @@
+import type { Policy } from '../../core/types.ts';
+import { agentsSeen } from '../agents.ts';
+import type { Journal } from '../audit/journal.ts';
+import type { Config } from '../config/index.ts';
+import { faultFields, type Log } from '../log.ts';
+import { type Metrics, metricsText, openMetrics } from '../metrics.ts';
+import { savePolicy } from '../policies/saved.ts';
+import { type Centre, type OpenRuntime, openRuntime } from '../runtime.ts';
+import type { ReloadReport, Runtime } from '../types.ts';
+import { type Indexing, openIndexing } from './indexing.ts';
+import type { ParentAnswers } from './protocol.ts';
+import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
+import { type Dispatch, openSocket, type ServiceStatus, type SocketServer } from './socket-server.ts';
+import { statePaths } from './state-dir.ts';
+import { openTurnstile } from './turnstile.ts';
+import { openWorkers, type WorkerProcess, type Workers } from './workers.ts';
+import { openWriter } from './writer.ts';
+
+export interface ParentParts {
+  readonly version: string;
+  readonly config: Config;
+  readonly policy: Policy;
+  readonly loadPolicy: () => Promise<PolicyLoad>;
+  readonly started_ms: number;
+  readonly url: string;
+  readonly port: number;
+  readonly worker_url: URL;
+  readonly spare: WorkerProcess | null;
+  readonly dispatch: Dispatch;
+  readonly log: Log;
+}
+
+/** The process that owns the state folder and keeps the workers; it answers no requests itself. */
+export interface Parent {
+  readonly status: () => ServiceStatus;
+  readonly reload: (caller_id: string) => Promise<ReloadReport>;
+  /** Lets all that was accepted be answered, for at most `patience_ms`; then closes everything. */
+  readonly stop: (patience_ms: number) => Promise<{ readonly forced: boolean }>;
+  /** Ends the workers at once. */
+  readonly kill: () => Promise<void>;
+}
+
+const GATHER_MS = 2_000;
+const AGENTS_LISTED_MAX = 1_000;
+
+/** Opens journal, workers, socket and index; resolves when all workers listen. */
+export async function openParent(parts: ParentParts): Promise<Parent> {
+  const { config, log } = parts;
+  const paths = statePaths(config.state_dir);
+  await savePolicy(paths.policies, parts.policy);
+  const inTurn = openTurnstile();
+  const metrics = config.metrics.enabled
+    ? openMetrics({ version: parts.version, mode: config.server.mode })
+    : null;
+  const agents = agentsSeen();
+  const made: { indexing: Indexing | null; reloading: Reloading | null } = {
+    indexing: null,
+    reloading: null,
+  };
+
+  const centre: Centre = {
+    ready: async () => !config.audit.enabled || (made.indexing?.ready() ?? false),
+    metrics: () => gatherMetrics(workers, metrics),
+    agents: async () => {
+      const lists = await gather(workers, 'agents');
+      for (const agent_id of lists.flat()) agents.note(agent_id);
+      return agents.list().slice(0, AGENTS_LISTED_MAX);
+    },
+    reload: ({ id }) => reload(id),
+    syncIndex: async () => made.indexing?.sync(),
+  };
+  const reload = (caller_id: string): Promise<ReloadReport> =>
+    inTurn(() => {
+      if (made.reloading === null) throw new Error('the service is starting');
+      return made.reloading.reload(caller_id);
+    });
+  const workers = openWorkers({
+    url: parts.worker_url,
+    count: config.server.workers,
+    spare: parts.spare,
+    log,
+    inTurn,
+    answers: answersOf(centre, reload),
+    orders: (writer) => ({
+      version: parts.version,
+      config,
+      writer,
+      port: parts.port,
+      started_ms: parts.started_ms,
+      policy_hash: made.reloading?.inForce().hash ?? parts.policy.hash,
+      generation: made.reloading?.inForce().generation ?? 1,
+    }),
+  });
+
+  const [journal] = await Promise.all([
+    config.audit.enabled ? openWriter(config, 'parent', log) : null,
+    workers.start(),
+  ]);
+  const open = openRuntime({ ...parts, journal, index_path: paths.index, metrics, centre, now_ms: Date.now });
+  made.reloading = openReloading({
+    first: parts.policy,
+    load: parts.loadPolicy,
+    save: async (policy) => void (await savePolicy(paths.policies, policy)),
+    workers: workers.serving,
+    use: open.usePolicy,
+    journal,
+    now_ms: Date.now,
+    log,
+  });
+  if (journal !== null) made.indexing = openParentIndexing(config, journal, log);
+  const status = statusOf(parts, workers, made.reloading);
+  const socket = await openCommandSocket(parts, open.runtime, centre, status);
+
+  return {
+    status,
+    reload,
+    stop: async (patience_ms) => {
+      await socket?.close();
+      const { forced } = await workers.stop(patience_ms);
+      await closeAll({ indexing: made.indexing, journal, open, log });
+      return { forced };
+    },
+    kill: workers.kill,
+  };
+}
+
+/** What stands open is closed whatever befalls the rest. */
+async function closeAll(opened: {
+  indexing: Indexing | null;
+  journal: Journal | null;
+  open: OpenRuntime;
+  log: Log;
+}): Promise<void> {
+  for (const close of [opened.indexing?.close, opened.journal?.close, opened.open.close]) {
+    await close?.().catch((fault) => opened.log.error('something could not be closed', faultFields(fault)));
+  }
+}
+
+function openParentIndexing(config: Config, journal: Journal, log: Log): Indexing {
+  const paths = statePaths(config.state_dir);
+  const { max_age_days } = config.audit;
+  return openIndexing({
+    index_path: paths.index,
+    journal_dir: paths.journal,
+    journal,
+    max_age_days,
+    now_ms: Date.now,
+    log,
+  });
+}
+
+/** Without the socket the service still decides; the command line alone misses it. */
+async function openCommandSocket(
+  parts: ParentParts,
+  runtime: Runtime,
+  centre: Centre,
+  status: () => ServiceStatus,
+): Promise<SocketServer | null> {
+  const { config, dispatch, log } = parts;
+  const path = statePaths(config.state_dir).socket;
+  try {
+    return await openSocket({ path, runtime, dispatch, status, sync_index: centre.syncIndex, log });
+  } catch (fault) {
+    log.error('the socket for the command line could not be opened', faultFields(fault));
+    return null;
+  }
+}
+
+function answersOf(centre: Centre, reload: (caller_id: string) => Promise<ReloadReport>): ParentAnswers {
+  return {
+    ready: centre.ready,
+    metrics: centre.metrics,
+    agents: centre.agents,
+    reload: ({ caller_id }) => reload(caller_id),
+    sync_index: async () => {
+      await centre.syncIndex();
+      return { synced: true };
+    },
+  };
+}
+
+function statusOf(parts: ParentParts, workers: Workers, reloading: Reloading): () => ServiceStatus {
+  return () => ({
+    pid: process.pid,
+    url: parts.url,
+    version: parts.version,
+    workers: workers.serving().map(({ name, pid }) => ({ name, pid })),
+    policy_hash: reloading.inForce().hash,
+    generation: reloading.inForce().generation,
+  });
+}
+
+/** What those workers answered that could, in time. */
+async function gather(workers: Workers, question: 'agents'): Promise<readonly (readonly string[])[]> {
+  const asked = workers.serving().map((worker) => worker.ask(question, null, GATHER_MS));
+  const settled = await Promise.allSettled(asked);
+  return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+}
+
+async function gatherMetrics(workers: Workers, own: Metrics | null): Promise<string> {
+  const asked = workers.serving().map((worker) => worker.ask('metrics', null, GATHER_MS));
+  const settled = await Promise.allSettled([...asked, own?.snapshot() ?? null]);
+  const snapshots = settled.flatMap((each) =>
+    each.status === 'fulfilled' && each.value !== null ? [each.value] : [],
+  );
+  return metricsText(snapshots);
+}

@@ -1,0 +1,52 @@
+/** What crosses the socket: one JSON value in each line, each answer with the number of its question. */
+export type SocketQuestion =
+  | { readonly id: number; readonly ask: 'status' }
+  | { readonly id: number; readonly ask: 'sync_index' }
+  | {
+      readonly id: number;
+      readonly ask: 'call';
+      readonly operation: string;
+      readonly input: unknown;
+      readonly user: string;
+    };
+
+export type SocketAnswer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly refusal: SocketRefusal };
+
+export interface SocketRefusal {
+  readonly code: string;
+  readonly message: string;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+}
+
+/** The longest line: a file that is scanned, or a page of events. */
+export const LINE_BYTES_MAX = 67_108_864;
+
+/** Cuts a stream of bytes into lines. */
+export class LineReader {
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  readonly #bytes_max: number;
+
+  constructor(bytes_max: number) {
+    this.#bytes_max = bytes_max;
+  }
+
+  /** The lines that are whole now; `null` when one is longer than allowed. */
+  read(chunk: Buffer): string[] | null {
+    const lines: string[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      this.#pieces.push(chunk.subarray(from, end));
+      lines.push(Buffer.concat(this.#pieces).toString('utf8'));
+      this.#pieces = [];
+      this.#bytes = 0;
+      from = end + 1;
+    }
+    const rest = chunk.subarray(from);
+    this.#pieces.push(rest);
+    this.#bytes += rest.length;
+    return this.#bytes > this.#bytes_max ? null : lines;
+  }
+}

@@ -1,0 +1,132 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { faultFields, type Log } from '../log.ts';
+import { type Caller, PERMISSIONS, type Runtime } from '../types.ts';
+import { LINE_BYTES_MAX, LineReader, type SocketAnswer, type SocketQuestion } from './socket-lines.ts';
+import { shortPath } from './socket-path.ts';
+
+/** Runs the operation of that name; rejects with a refusal, which has `code`, `message` and `details`. */
+export type Dispatch = (
+  operation: string,
+  input: unknown,
+  context: { readonly runtime: Runtime; readonly caller: Caller; readonly request_id: string },
+) => Promise<unknown>;
+
+/** What the owner of a state folder says of itself over its socket. */
+export interface ServiceStatus {
+  readonly pid: number;
+  readonly url: string;
+  readonly version: string;
+  readonly workers: readonly { readonly name: string; readonly pid: number }[];
+  readonly policy_hash: string;
+  readonly generation: number;
+}
+
+export interface SocketServer {
+  readonly close: () => Promise<void>;
+}
+
+const CONNECTIONS_MAX = 64;
+/** Questions of one connection that are worked on at a time. */
+const ASKED_MAX = 32;
+
+/**
+ * Opens the command line's door: a Unix socket that only the owner of the state folder can open, so that who
+ * comes through it is a person as far as the operating system can tell.
+ *
+ * @param options.path - the socket; one that a killed service left is replaced
+ */
+export async function openSocket(options: {
+  readonly path: string;
+  readonly runtime: Runtime;
+  readonly dispatch: Dispatch;
+  readonly status: () => ServiceStatus;
+  readonly sync_index: () => Promise<void>;
+  readonly log: Log;
+}): Promise<SocketServer> {
+  const connections = new Set<Socket>();
+  const server = createServer((socket) => {
+    if (connections.size >= CONNECTIONS_MAX) return void socket.destroy();
+    connections.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => connections.delete(socket));
+    serve(socket, options);
+  });
+  rmSync(options.path, { force: true });
+  const short = shortPath(options.path);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(short.path, resolve);
+  });
+  chmodSync(options.path, 0o600);
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          short.close();
+          rmSync(options.path, { force: true });
+          resolve();
+        });
+        for (const socket of connections) socket.destroy();
+      }),
+  };
+}
+
+type Options = Parameters<typeof openSocket>[0];
+
+function serve(socket: Socket, options: Options): void {
+  const lines = new LineReader(LINE_BYTES_MAX);
+  let asked = 0;
+  socket.on('data', (chunk: Buffer) => {
+    const read = lines.read(chunk);
+    if (read === null) return void socket.destroy();
+    for (const line of read) {
+      if (++asked > ASKED_MAX) return void socket.destroy();
+      void answer(line, options).then((settled) => {
+        asked -= 1;
+        if (socket.writable) socket.write(`${JSON.stringify(settled)}\n`);
+      });
+    }
+  });
+}
+
+async function answer(line: string, options: Options): Promise<SocketAnswer> {
+  let id = 0;
+  try {
+    const question = JSON.parse(line) as SocketQuestion;
+    id = Number(question.id);
+    return { id, value: (await valueOf(question, options)) ?? null };
+  } catch (error) {
+    return { id, refusal: refusalOf(error, options.log) };
+  }
+}
+
+function valueOf(question: SocketQuestion, options: Options): unknown {
+  if (question.ask === 'status') return options.status();
+  if (question.ask === 'sync_index') return options.sync_index();
+  const caller: Caller = {
+    id: callerId(question.user),
+    kind: 'person',
+    permissions: PERMISSIONS,
+    tenants: '*',
+    agents: '*',
+  };
+  const request_id = `cli-${question.id}`;
+  return options.dispatch(question.operation, question.input, {
+    runtime: options.runtime,
+    caller,
+    request_id,
+  });
+}
+
+/** The socket proves that it is the owner of the folder or root; the name is the one they give. */
+function callerId(user: unknown): string {
+  return typeof user === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(user) ? `cli:${user}` : 'cli:unknown';
+}
+
+function refusalOf(error: unknown, log: Log): Extract<SocketAnswer, { refusal: unknown }>['refusal'] {
+  const { code, message, details } = error as { code?: unknown; message?: unknown; details?: unknown };
+  if (typeof code === 'string' && Array.isArray(details)) return { code, message: String(message), details };
+  log.error('a command could not be answered', faultFields(error));
+  return { code: 'internal', message: 'The service has a fault; its log says where.', details: [] };
+}

@@ -1,0 +1,179 @@
+import type { Policy } from '../../core/types.ts';
+import type { Config } from '../config/index.ts';
+import { faultFields, type Log, openLog } from '../log.ts';
+import { openMetrics } from '../metrics.ts';
+import { readPolicy } from '../policies/saved.ts';
+import { type Centre, type OpenRuntime, openRuntime } from '../runtime.ts';
+import type { Runtime } from '../types.ts';
+import { type Channel, openChannel } from './channel.ts';
+import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
+import { statePaths } from './state-dir.ts';
+import { openWriter } from './writer.ts';
+
+/** What a worker's program gets to answer with. */
+export interface WorkerSeat {
+  readonly runtime: Runtime;
+  readonly config: Config;
+  /** Where to listen, with `reusePort`: the other workers listen there too. */
+  readonly host: string;
+  readonly port: number;
+  readonly log: Log;
+}
+
+/** The transport that a worker's program opened. */
+export interface WorkerDoor {
+  /** Accepts nothing more; resolves when all that was accepted is answered. */
+  readonly close: () => Promise<void>;
+}
+
+/** How long requests in flight have when the worker stops. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Runs this process as a worker: waits for the parent's orders, opens policy and journal, then has `listen`
+ * open the transport, which resolves when it listens. Ends when the parent says so, and by itself when the
+ * parent is gone. Only for a process that `startService` has forked.
+ */
+export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): void {
+  let desk: Desk | null = null;
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closing ??= desk?.close() ?? Promise.resolve();
+    return closing;
+  };
+  const leave = async (code: number): Promise<never> => {
+    setTimeout(() => process.exit(1), PATIENCE_MS).unref();
+    await close().catch(() => {});
+    process.exit(code);
+  };
+
+  const answers: WorkerAnswers = {
+    start: async (orders) => {
+      desk = await openDesk(orders, channel);
+      desk.door = await listen(desk.seat);
+      return { listening: true };
+    },
+    prepare: (next) => deskOf(desk).prepare(next),
+    commit: (next) => deskOf(desk).commit(next),
+    abandon: (next) => deskOf(desk).abandon(next),
+    metrics: async () => (await desk?.snapshot()) ?? null,
+    agents: () => desk?.agents() ?? [],
+    stop: () => leave(0),
+  };
+  const channel = openChannel<ParentAnswers>(pipeToParent(), answers);
+
+  // The parent was killed: what it owned is free for another service, so this one must not go on answering.
+  process.once('disconnect', () => {
+    channel.close();
+    void leave(0);
+  });
+  process.once('SIGTERM', () => void leave(0));
+  // A terminal sends these to parent and workers alike; the parent says what to do.
+  process.on('SIGINT', () => {});
+  process.on('SIGHUP', () => {});
+  process.once('uncaughtException', (fault) => {
+    const log = desk?.seat.log ?? openLog({ level: 'error', name: 'worker' });
+    log.error('the worker has a fault, and ends', faultFields(fault));
+    void log.flush().finally(() => process.exit(1));
+  });
+}
+
+function deskOf(desk: Desk | null): Desk {
+  if (desk === null) throw new Error('the worker has not begun');
+  return desk;
+}
+
+function pipeToParent() {
+  if (process.send === undefined) throw new Error('A worker is started by the service, not by hand.');
+  return {
+    send: (message: unknown) => process.connected === true && process.send!(message, undefined, {}, () => {}),
+    onMessage: (listener: (message: unknown) => void) => void process.on('message', listener),
+  };
+}
+
+/** All that a worker holds while it serves. */
+interface Desk {
+  readonly seat: WorkerSeat;
+  door: WorkerDoor | null;
+  readonly prepare: WorkerAnswers['prepare'];
+  readonly commit: WorkerAnswers['commit'];
+  readonly abandon: WorkerAnswers['abandon'];
+  readonly snapshot: () => ReturnType<WorkerAnswers['metrics']>;
+  readonly agents: () => readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): Promise<Desk> {
+  const { config, version, writer } = orders;
+  const paths = statePaths(config.state_dir);
+  const log = openLog({ level: config.log.level, name: writer });
+  const now_ms = Date.now;
+  const [policy, journal] = await Promise.all([
+    readPolicy(paths.policies, orders.policy_hash),
+    config.audit.enabled ? openWriter(config, writer, log) : null,
+  ]);
+  const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
+  const open = openRuntime({
+    version,
+    config,
+    started_ms: orders.started_ms,
+    policy,
+    journal,
+    index_path: paths.index,
+    metrics,
+    centre: centreOver(channel),
+    log,
+    now_ms,
+  });
+  const seat = { runtime: open.runtime, config, host: config.server.host, port: orders.port, log };
+  const desk: Desk = {
+    seat,
+    door: null,
+    ...exchange(open, paths.policies),
+    snapshot: async () => (await metrics?.snapshot()) ?? null,
+    agents: open.agents.list,
+    close: async () => {
+      await desk.door?.close();
+      await journal?.close();
+      await open.close();
+      await log.flush();
+    },
+  };
+  return desk;
+}
+
+/** The two halves of a reload: a policy is kept aside until all workers have it. */
+function exchange(open: OpenRuntime, policies_dir: string): Pick<Desk, 'prepare' | 'commit' | 'abandon'> {
+  const prepared = new Map<number, Policy>();
+  return {
+    prepare: async ({ generation, hash }) => {
+      prepared.set(generation, await readPolicy(policies_dir, hash));
+      return { prepared: true };
+    },
+    commit: ({ generation }) => {
+      const policy = prepared.get(generation);
+      if (policy === undefined) throw new Error(`generation ${generation} was not prepared`);
+      prepared.clear();
+      open.usePolicy(policy);
+      return { committed: true };
+    },
+    abandon: ({ generation }) => {
+      prepared.delete(generation);
+      return { abandoned: true };
+    },
+  };
+}
+
+const ASK_MS = 5_000;
+const SYNC_MS = 30_000;
+const RELOAD_MS = 60_000;
+
+function centreOver(channel: Channel<ParentAnswers>): Centre {
+  return {
+    ready: () => channel.ask('ready', null, ASK_MS),
+    metrics: () => channel.ask('metrics', null, ASK_MS),
+    agents: () => channel.ask('agents', null, ASK_MS),
+    reload: (caller) => channel.ask('reload', { caller_id: caller.id }, RELOAD_MS),
+    syncIndex: async () => void (await channel.ask('sync_index', null, SYNC_MS)),
+  };
+}

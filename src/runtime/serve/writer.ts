@@ -1,0 +1,21 @@
+import { type Journal, openJournal } from '../audit/journal.ts';
+import { openSigningKey } from '../audit/keys.ts';
+import type { Config } from '../config/index.ts';
+import type { Log } from '../log.ts';
+import { statePaths } from './state-dir.ts';
+
+/** Opens a writer's journal as the configuration asks for it. */
+export async function openWriter(config: Config, writer: string, log: Log): Promise<Journal> {
+  const paths = statePaths(config.state_dir);
+  return openJournal({
+    dir: paths.journal,
+    writer,
+    max_size_bytes: config.audit.max_size_mb * 1_048_576,
+    max_age_days: config.audit.max_age_days,
+    compress_rotated: config.audit.compress_rotated,
+    signing_key: await openSigningKey({ dir: paths.keys, now_ms: Date.now }),
+    now_ms: Date.now,
+    on_maintenance_failure: (code) =>
+      log.warn('old journal files could not be compressed or deleted', { code }),
+  });
+}
