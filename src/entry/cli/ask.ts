@@ -1,0 +1,71 @@
+import { userInfo } from 'node:os';
+import { person } from '../../runtime/access/callers.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import type { Caller, Runtime } from '../../runtime/types.ts';
+import { configOf } from './configuration.ts';
+import { CommandFailure, EXIT } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+import { packageVersion } from './version.ts';
+
+/**
+ * Calls an operation as the person at the command line, by the same road as every transport: here where it
+ * needs a policy or the journal, in the service that runs where it needs that.
+ * @returns the operation's output; an expected no is thrown
+ */
+export async function ask(
+  terminal: Terminal,
+  config_path: string | undefined,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const { operations } = await import('../../operations/index.ts');
+  const operation = operations.find((one) => one.name === name)!;
+  if (operation.needs === 'live') return askService(await configOf(terminal, config_path), name, input);
+  const { call } = await import('../../operations/call.ts');
+  const caller = cliCaller();
+  if (operation.needs === 'nothing')
+    return call(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
+  const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
+  const runtime = await openLocalRuntime(await configOf(terminal, config_path), packageVersion());
+  try {
+    return await call(operation, input, { runtime, caller, request_id: 'cli' });
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** For operations that need nothing, and are not given anything that could fail. */
+const NO_RUNTIME = new Proxy({} as Runtime, {
+  get(_nothing, property) {
+    throw new Error(`the operation says that it needs nothing, and asks for \`${String(property)}\``);
+  },
+});
+
+async function askService(config: Config, name: string, input: unknown): Promise<unknown> {
+  const { reachService } = await import('../../runtime/serve/socket-client.ts');
+  const door = await reachService(config.state_dir);
+  if (door === null) {
+    throw new CommandFailure(
+      EXIT.usage,
+      'not_running',
+      `No service runs on the state folder \`${config.state_dir}\`.`,
+      {
+        hint: 'Start one with `service serve`, or name its configuration with --config.',
+      },
+    );
+  }
+  try {
+    return await door.call(name, input);
+  } finally {
+    door.close();
+  }
+}
+
+function cliCaller(): Caller {
+  try {
+    return person(`cli:${userInfo().username}`);
+  } catch {
+    // A user id without an entry in the password file, as containers have it.
+    return person(`cli:uid-${process.getuid?.() ?? 'unknown'}`);
+  }
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// The published command. Plain syntax and no import before the check, so that an old Node gets as far as the
+// sentence that says which one to install.
+const NODE_MAJOR_MIN = 24;
+
+if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
+  import('./main.ts');
+} else {
+  process.stderr.write(
+    `error: this program needs Node ${NODE_MAJOR_MIN} or later, and this is Node ${process.versions.node}.\n` +
+      `Install Node ${NODE_MAJOR_MIN} from https://nodejs.org, or run it with one from npm:\n` +
+      `  npx -y -p node@${NODE_MAJOR_MIN} -p agent-safety agent-safety\n`,
+  );
+  process.exitCode = 2;
+}

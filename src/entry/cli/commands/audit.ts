@@ -1,0 +1,120 @@
+import { access } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { VerifyReport } from '../../../runtime/audit/index.ts';
+import type { ChainHead } from '../../../runtime/audit/record.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { counted } from '../table.ts';
+import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+interface VerifyOptions {
+  readonly dir?: string;
+  readonly keys?: string;
+  readonly trustedKey?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+export function audit(command: Command, terminal: Terminal): void {
+  const verify = command
+    .command('verify')
+    .description(
+      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints.\nNeeds the files and the public keys alone, so a copy can be checked anywhere. Ends with 1 at the first fault.',
+    )
+    .option('--dir <folder>', 'a state folder or a journal, or a copy of one (default: the one in use)')
+    .option('--keys <folder>', 'where the public keys are (default: `keys` beside the journal)')
+    .option('--trusted-key <id>', 'believe this key only, and those that it endorsed')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: VerifyOptions) => verifyFolder(options, terminal));
+  examples(verify, [
+    ['service audit verify', 'the journal in use'],
+    ['service audit verify --dir /backup/state --json', 'a copy, for a program'],
+  ]);
+  examples(command, [['service audit verify', '']]);
+}
+
+async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise<void> {
+  const { loadPublicKeys, verifyJournal } = await import('../../../runtime/audit/index.ts');
+  const places = await placesOf(options, terminal);
+  const keys = options.keys === undefined ? places.keys : resolve(terminal.cwd, options.keys);
+  // What the index remembers is read first: the journal only grows.
+  const known_heads = await rememberedHeads(places.index, terminal);
+  const report = await verifyJournal({
+    dir: places.journal,
+    public_keys: await loadPublicKeys(keys),
+    trusted_key_id: options.trustedKey ?? null,
+    known_heads,
+  });
+  if (options.json) sayJson(terminal, report);
+  else tell(report, terminal);
+  if (!report.intact) terminal.exit_code = EXIT.no;
+}
+
+interface Places {
+  readonly journal: string;
+  readonly keys: string;
+  readonly index: string;
+}
+
+async function placesOf(options: VerifyOptions, terminal: Terminal): Promise<Places> {
+  const { statePaths } = await import('../../../runtime/serve/state-dir.ts');
+  const dir =
+    options.dir === undefined
+      ? (await configOf(terminal, options.config)).state_dir
+      : resolve(terminal.cwd, options.dir);
+  const inside = statePaths(dir);
+  if (await isThere(inside.journal)) return inside;
+  if (options.dir !== undefined && (await isThere(dir))) return { ...statePaths(dirname(dir)), journal: dir };
+  throw new CommandFailure(EXIT.usage, 'not_found', `There is no journal in \`${dir}\`.`, {
+    hint: 'Name its folder with --dir, or the configuration that it belongs to with --config.',
+  });
+}
+
+/** The last records that the index has seen, so that a journal that was cut short behind them is found out. */
+async function rememberedHeads(index: string, terminal: Terminal): Promise<ReadonlyMap<string, ChainHead>> {
+  if (!(await isThere(index))) return new Map();
+  const { indexHeads, openIndex } = await import('../../../runtime/audit/index.ts');
+  try {
+    const opened = await openIndex({ path: index, read_only: true });
+    return await indexHeads(opened).finally(opened.close);
+  } catch {
+    remark(terminal, 'warning: The index cannot be read; the journal is checked without what it remembers.');
+    return new Map();
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function tell(report: VerifyReport, terminal: Terminal): void {
+  for (const warning of report.warnings) remark(terminal, `warning: ${shown(warning)}`);
+  if (report.broken !== null) {
+    const { writer, file, line, seq, reason } = report.broken;
+    const place = `${file ?? writer}${line === null ? '' : `, line ${line}`}`;
+    say(
+      terminal,
+      `${paint(terminal, ['bold', 'red'], 'broken')}  ${shown(place)} (record ${seq}): ${shown(reason)}`,
+    );
+    return;
+  }
+  const total = report.writers.reduce((sum, { events }) => sum + events, 0);
+  say(terminal, `${paint(terminal, ['bold', 'green'], 'intact')}  ${counted(total, 'event')}`);
+  for (const writer of report.writers) {
+    const { records, segments, checkpoints, unsigned_tail, cuts } = writer;
+    const parts = [
+      counted(records, 'record'),
+      `in ${counted(segments, 'file')}`,
+      counted(checkpoints, 'signed checkpoint'),
+      `${unsigned_tail} since the last`,
+    ];
+    if (cuts > 0) parts.push(`${counted(cuts, 'torn line')} cut`);
+    say(terminal, `  ${shown(writer.writer)}: ${parts.join(', ')}`);
+  }
+}

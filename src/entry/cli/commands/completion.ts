@@ -1,0 +1,35 @@
+import { Argument, type Command } from 'commander';
+import type { CommandWords } from '../completion/words.ts';
+import { examples } from '../options.ts';
+import type { Terminal } from '../terminal.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+export function completion(command: Command, terminal: Terminal): void {
+  command
+    .description(
+      'Print a completion script. It holds every word, runs nothing while you type, and is to be made anew after an upgrade.',
+    )
+    .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
+    .action(async (shell: Shell) => {
+      terminal.stdout.write(await completionScript(shell, command.parent ?? command));
+    });
+  examples(command, [
+    ['source <(service completion bash)', 'in ~/.bashrc'],
+    ['source <(service completion zsh)', 'in ~/.zshrc, after compinit'],
+    ['service completion fish > ~/.config/fish/completions/service.fish', ''],
+  ]);
+}
+
+const WRITERS: Readonly<Record<Shell, () => Promise<(all: readonly CommandWords[]) => string>>> = {
+  bash: async () => (await import('../completion/bash.ts')).bashCompletion,
+  zsh: async () => (await import('../completion/zsh.ts')).zshCompletion,
+  fish: async () => (await import('../completion/fish.ts')).fishCompletion,
+};
+
+/** Walks the whole program, which is why `program.ts` defines every command where this one is asked for. */
+async function completionScript(shell: Shell, program: Command): Promise<string> {
+  const { commandWords } = await import('../completion/words.ts');
+  return (await WRITERS[shell]())(commandWords(program));
+}

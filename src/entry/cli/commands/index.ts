@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import type { Terminal } from '../terminal.ts';
+
+/** Gives a command its options and what it does. */
+export type DefineCommand = (command: Command, terminal: Terminal) => void;
+
+/** A command as the list of all shows it; its file is imported when it is asked for. */
+export interface CommandEntry {
+  readonly name: string;
+  /** One line, without an end stop. */
+  readonly summary: string;
+  readonly load: () => Promise<DefineCommand>;
+}
+
+/** Every command, in the order of the alphabet. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'audit',
+    summary: 'prove that the audit journal is whole',
+    load: async () => (await import('./audit.ts')).audit,
+  },
+  {
+    name: 'completion',
+    summary: 'print a completion script for a shell',
+    load: async () => (await import('./completion.ts')).completion,
+  },
+  {
+    name: 'init',
+    summary: 'write a configuration to grow from',
+    load: async () => (await import('./init.ts')).init,
+  },
+  {
+    name: 'intelligence',
+    summary: 'ask the advisory layer (off unless configured)',
+    load: async () => (await import('./intelligence.ts')).intelligence,
+  },
+  {
+    name: 'logs',
+    summary: 'read the audit trail',
+    load: async () => (await import('./logs.ts')).logs,
+  },
+  {
+    name: 'plugins',
+    summary: 'list plug-ins',
+    load: async () => (await import('./plugins.ts')).plugins,
+  },
+  {
+    name: 'policy',
+    summary: 'ask the policy, or have the running service read it again',
+    load: async () => (await import('./policy.ts')).policy,
+  },
+  {
+    name: 'scan',
+    summary: 'decide on a text, a file or standard input',
+    load: async () => (await import('./scan.ts')).scan,
+  },
+  {
+    name: 'serve',
+    summary: 'start the HTTP service',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'templates',
+    summary: 'list and show policy templates',
+    load: async () => (await import('./templates.ts')).templates,
+  },
+  {
+    name: 'token',
+    summary: 'show, renew and make credentials',
+    load: async () => (await import('./token.ts')).token,
+  },
+  {
+    name: 'validate',
+    summary: 'check the configuration and every document it names',
+    load: async () => (await import('./validate.ts')).validate,
+  },
+];

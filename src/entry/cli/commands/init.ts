@@ -1,0 +1,78 @@
+import { access } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { examples, jsonOption } from '../options.ts';
+import type { IntelligenceAnswer } from '../scaffold/configuration.ts';
+import type { Written } from '../scaffold/write.ts';
+import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+interface InitOptions {
+  readonly path: string;
+  readonly full?: true;
+  readonly nonInteractive?: true;
+  readonly json?: true;
+}
+
+export function init(command: Command, terminal: Terminal): void {
+  command
+    .description(
+      'Write a configuration to grow from. What is there already is kept and listed. Asks about the advisory layer, which\nstays off unless you say yes; asks nothing without a terminal.',
+    )
+    .option('--path <folder>', 'where', '.')
+    .option('--full', 'every setting, with a tool contract and an agent identity to copy')
+    .option('--non-interactive', 'ask nothing')
+    .addOption(jsonOption())
+    .action((options: InitOptions) => run(options, terminal));
+  examples(command, [
+    ['service init', ''],
+    ['service init --path deploy --full --non-interactive', 'in a script'],
+  ]);
+}
+
+async function run(options: InitOptions, terminal: Terminal): Promise<void> {
+  const { writeMissing } = await import('../scaffold/write.ts');
+  const { scaffoldFiles } = await import('../scaffold/files.ts');
+  const folder = resolve(terminal.cwd, options.path);
+  const configuration = join(folder, 'service.yaml');
+  const asks =
+    terminal.interactive && !options.nonInteractive && !options.json && !(await isThere(configuration));
+  const intelligence = asks ? await ask() : null;
+  const written = await writeMissing(folder, await scaffoldFiles(options.full === true, intelligence));
+  if (options.json) sayJson(terminal, { folder, ...written });
+  else tell(written, folder, terminal);
+  await check(configuration, terminal);
+}
+
+async function ask(): Promise<IntelligenceAnswer | null> {
+  return (await import('../scaffold/questions.ts')).askIntelligence();
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function tell({ created, kept }: Written, folder: string, terminal: Terminal): void {
+  const place = relative(terminal.cwd, folder) || '.';
+  for (const path of created) say(terminal, `created  ${shown(join(place, path))}`);
+  for (const path of kept) say(terminal, `kept     ${shown(join(place, path))}`);
+  if (created.length === 0) say(terminal, 'Everything was there already; nothing was changed.');
+  const config = place === '.' ? '' : ` --config ${shown(join(place, 'service.yaml'))}`;
+  say(terminal, `\nNext:\n  service validate${config}\n  service serve${config}`);
+}
+
+/** What was kept may hold mistakes of its own: better said now than at the next start. */
+async function check(configuration: string, terminal: Terminal): Promise<void> {
+  const { problemLine } = await import('../../../runtime/config/index.ts');
+  const { validate } = await import('../../../runtime/policies/index.ts');
+  const { problems } = await validate({ path: configuration, env: terminal.env, cwd: terminal.cwd });
+  if (problems.length === 0) return;
+  remark(terminal, '');
+  throw new CommandFailure(EXIT.no, 'invalid', 'What is there now is not valid:', {
+    details: problems,
+    lines: problems.map(problemLine),
+  });
+}

@@ -1,0 +1,143 @@
+import { type Command, Option } from 'commander';
+import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../../../core/types.ts';
+import type { AuditEvent, AuditFilter } from '../../../runtime/types.ts';
+import { eventDetail, eventLine } from '../events.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { followEvents } from '../follow.ts';
+import { configOption, examples, wholeNumber } from '../options.ts';
+import { say, sayJson, type Terminal } from '../terminal.ts';
+import { findEvents } from '../trail.ts';
+
+const TAIL_DEFAULT = 20;
+const TAIL_MAX = 10_000;
+
+/** The options as commander gives them: one for each filter, and how to show what was found. */
+export interface LogsOptions {
+  readonly boundary?: string;
+  readonly action?: string;
+  readonly decision?: string;
+  readonly policy?: string;
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly dataTag?: string;
+  readonly phase?: string;
+  readonly session?: string;
+  readonly eventId?: string;
+  readonly sourceAgent?: string;
+  readonly destinationAgent?: string;
+  readonly tenant?: string;
+  readonly caller?: string;
+  readonly metadataKey?: string;
+  readonly metadataValue?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly last?: string;
+  readonly tail: number;
+  readonly detail?: string;
+  readonly follow?: true;
+  readonly oldestFirst?: true;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+export function logs(command: Command, terminal: Terminal): void {
+  command
+    .description(
+      'Read the audit trail: the newest events that fit every filter. Times are ISO 8601 or durations before now\n(30s, 15m, 24h, 7d, 2w). Ends with 0 when there is nothing to list.',
+    )
+    .addOption(new Option('-b, --boundary <boundary>', 'where').choices([...BOUNDARIES, 'memory']))
+    .addOption(new Option('--action <action>', 'what the rule asked for').choices(ACTIONS))
+    .addOption(new Option('--decision <decision>', 'what was decided').choices(DECISIONS))
+    .option('--policy <name>', 'the rule that decided')
+    .option('--agent <id>', 'the agent')
+    .option('--tool <name>', 'the tool')
+    .option('--data-tag <tag>', 'a tag or one of its descendants')
+    .option('--phase <phase>', `${PHASES.join(', ')} and other phases`)
+    .option('--session <id>', 'the session')
+    .option('--event-id <id>', 'one event')
+    .option('--source-agent <id>', 'who sent')
+    .option('--destination-agent <id>', 'who was to receive')
+    .option('--tenant <id>', 'the tenant')
+    .option('--caller <id>', 'who asked, as `key:ci` or `cli:ann`')
+    .option('--metadata-key <key>', 'has this key in its metadata')
+    .option('--metadata-value <value>', 'and this value for it')
+    .option('--since <time>', 'not before')
+    .option('--until <time>', 'not after')
+    .option('--last <duration>', 'instead of --since and --until')
+    .option('-n, --tail <count>', 'how many, counted from the newest', wholeNumber(1, TAIL_MAX), TAIL_DEFAULT)
+    .option('-f, --follow', 'then show events as they are written, until Ctrl-C')
+    .option('--detail <event_id>', 'show all that is known of one event')
+    .addOption(new Option('--newest-first', 'newest on top (default)').conflicts('oldestFirst'))
+    .option('--oldest-first', 'newest at the end (default with --follow)')
+    .addOption(configOption())
+    .addOption(new Option('--json', 'write one JSON object a line'))
+    .action((options: LogsOptions) => run(options, terminal));
+  examples(command, [
+    ['service logs --decision block --last 24h', 'what was blocked today'],
+    ['service logs --data-tag personal --agent support-bot', 'personal data of one agent'],
+    ['service logs --follow --json | jq .policy_name', 'as it happens'],
+    ['service logs --detail evt_0123456789abcdef01234567', 'one event'],
+  ]);
+}
+
+async function run(options: LogsOptions, terminal: Terminal): Promise<void> {
+  const filter = filterOf(options);
+  if (options.metadataValue !== undefined && options.metadataKey === undefined) {
+    throw new CommandFailure(EXIT.usage, 'usage', '--metadata-value needs --metadata-key beside it.');
+  }
+  if (options.detail !== undefined) return detail(options.detail, filter, options, terminal);
+  if (options.follow)
+    return followEvents(terminal, options.config, filter, options.tail, (event) =>
+      tell(event, options, terminal),
+    );
+  const events = await findEvents(terminal, options.config, { ...filter, limit: options.tail });
+  for (const event of options.oldestFirst ? events.toReversed() : events) tell(event, options, terminal);
+  if (events.length === 0 && !options.json) say(terminal, 'There are no such events.');
+}
+
+async function detail(
+  event_id: string,
+  filter: AuditFilter,
+  options: LogsOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const [event] = await findEvents(terminal, options.config, { ...filter, event_id, limit: 1 });
+  if (event === undefined) {
+    throw new CommandFailure(EXIT.no, 'not_found', 'There is no such event.', {
+      hint: 'Its file may have been deleted by age (`audit.max_age_days`), or it is in another state folder (--config).',
+    });
+  }
+  if (options.json) sayJson(terminal, event);
+  else for (const line of eventDetail(event, terminal)) say(terminal, line);
+}
+
+function tell(event: AuditEvent, options: LogsOptions, terminal: Terminal): void {
+  if (options.json) sayJson(terminal, event);
+  else say(terminal, eventLine(event, terminal));
+}
+
+/** The words of the command line as the names of the audit event's fields. */
+function filterOf(options: LogsOptions): AuditFilter {
+  const named: Record<string, string | undefined> = {
+    boundary: options.boundary,
+    action: options.action,
+    decision: options.decision,
+    policy_name: options.policy,
+    agent_id: options.agent,
+    tool_name: options.tool,
+    data_tag: options.dataTag,
+    phase: options.phase,
+    session_id: options.session,
+    event_id: options.eventId,
+    source_agent_id: options.sourceAgent,
+    destination_agent_id: options.destinationAgent,
+    tenant_id: options.tenant,
+    caller_id: options.caller,
+    metadata_key: options.metadataKey,
+    metadata_value: options.metadataValue,
+    since: options.since,
+    until: options.until,
+    last: options.last,
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,70 @@
+import { type Command, Option } from 'commander';
+import { BOUNDARIES } from '../../../core/types.ts';
+import type { ReloadReport } from '../../../runtime/types.ts';
+import { ask } from '../ask.ts';
+import { EXIT } from '../exit.ts';
+import { configOption, examples, gathered, jsonOption } from '../options.ts';
+import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+export function policy(command: Command, terminal: Terminal): void {
+  const evaluate = command
+    .command('evaluate')
+    .description(
+      'Print the action that the policy takes for tags at a boundary. Ends with 1 for `block` and\n`require_approval`: whoever asks may not go on.',
+    )
+    .addOption(new Option('-b, --boundary <boundary>', 'where').choices(BOUNDARIES).makeOptionMandatory())
+    .option('-t, --data-tag <tag>', 'a tag, as `personal.pii`; may be given several times', gathered)
+    .option('--tenant <id>', 'whose rules apply')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: EvaluateOptions) => evaluatePolicy(options, terminal));
+  examples(evaluate, [
+    ['service policy evaluate --boundary output --data-tag personal.pii', 'redact, unless you changed it'],
+    ['service policy evaluate --boundary input --data-tag secret --tenant acme', 'one tenant'],
+  ]);
+  const reload = command
+    .command('reload')
+    .description(
+      'Have the running service read its policy again. A mistake in it changes nothing, and is shown.',
+    )
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: { config?: string; json?: true }) => reloadPolicy(options, terminal));
+  examples(reload, [['service policy reload', '']]);
+  examples(command, [
+    ['service policy evaluate --boundary input --data-tag secret.credential', 'block'],
+    ['service policy reload', 'after an edit'],
+  ]);
+}
+
+interface EvaluateOptions {
+  readonly boundary: string;
+  readonly dataTag?: readonly string[];
+  readonly tenant?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+async function evaluatePolicy(options: EvaluateOptions, terminal: Terminal): Promise<void> {
+  const reply = (await ask(terminal, options.config, 'policy_evaluate', {
+    boundary: options.boundary,
+    data_tags: options.dataTag ?? [],
+    ...(options.tenant !== undefined && { tenant_id: options.tenant }),
+  })) as { readonly action: string };
+  if (options.json) sayJson(terminal, reply);
+  else say(terminal, reply.action);
+  if (reply.action === 'block' || reply.action === 'require_approval') terminal.exit_code = EXIT.no;
+}
+
+type Reloaded = Extract<ReloadReport, { reloaded: true }>;
+
+async function reloadPolicy(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
+  const report = (await ask(terminal, options.config, 'policies_reload', {})) as Reloaded;
+  if (options.json) {
+    sayJson(terminal, report);
+    return;
+  }
+  for (const warning of report.warnings) remark(terminal, `warning: ${shown(warning)}`);
+  const what = report.changed ? 'A new policy is in force' : 'Nothing has changed';
+  say(terminal, `${what}: ${report.policy_hash} (generation ${report.generation}).`);
+}

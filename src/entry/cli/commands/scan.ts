@@ -1,0 +1,170 @@
+import { type Command, Option } from 'commander';
+import type { VerdictReply, Violation } from '../../../operations/reply.ts';
+import { ask } from '../ask.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { paint, say, sayJson, shown, shownLines, type Terminal } from '../terminal.ts';
+
+interface ScanOptions {
+  readonly file?: string;
+  readonly boundary: 'input' | 'output';
+  readonly structured?: true;
+  readonly agent?: string;
+  readonly tenant?: string;
+  readonly session?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+export function scan(command: Command, terminal: Terminal): void {
+  command
+    .description(
+      'Decide on a text as the service would, and write it down. Ends with 1 where the decision is `block`.\n' +
+        'Other users of this machine can see a command line: give what is secret by file or standard input.',
+    )
+    .argument('[text]', 'the text; without it and without --file, standard input')
+    .option('-f, --file <file>', 'look at a file; `.json` is read as structured data')
+    .addOption(
+      new Option('-b, --boundary <boundary>', 'which rules apply')
+        .choices(['input', 'output'])
+        .default('input'),
+    )
+    .option('--structured', 'the text is JSON: look at keys, numbers and strings')
+    .option('--agent <id>', 'the agent that it goes to or comes from')
+    .option('--tenant <id>', 'whose rules apply')
+    .option('--session <id>', 'the session that it belongs to')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((text: string | undefined, options: ScanOptions) => run(text, options, terminal));
+  examples(command, [
+    ["service scan 'my key is sk-ABCDEF1234567890'", 'blocked'],
+    ['service scan --boundary output < answer.txt', 'what a user would see'],
+    ['service scan --structured --json < call.json', 'for a program'],
+    ['service scan --file notes.md', 'a file'],
+  ]);
+}
+
+async function run(text: string | undefined, options: ScanOptions, terminal: Terminal): Promise<void> {
+  const { operation, input } = await question(text, options, terminal);
+  const reply = (await ask(terminal, options.config, operation, {
+    ...input,
+    ...(options.agent !== undefined && { agent_id: options.agent }),
+    ...(options.tenant !== undefined && { tenant_id: options.tenant }),
+    ...(options.session !== undefined && { context: { session_id: options.session } }),
+  })) as ScanReply;
+  if (options.json) sayJson(terminal, reply);
+  else tell(reply, terminal);
+  if (reply.decision === 'block') terminal.exit_code = EXIT.no;
+}
+
+interface ScanReply extends VerdictReply {
+  readonly modified_text?: string;
+  readonly modified_payload?: unknown;
+}
+
+/** Which operation answers, and what it is asked. */
+async function question(
+  text: string | undefined,
+  options: ScanOptions,
+  terminal: Terminal,
+): Promise<{ operation: string; input: Record<string, unknown> }> {
+  if (text !== undefined && options.file !== undefined) {
+    throw new CommandFailure(EXIT.usage, 'usage', 'Give a text or --file, not both.');
+  }
+  if (options.structured && options.boundary === 'output') {
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      '--structured looks at input; leave --boundary output away.',
+    );
+  }
+  const bytes = text === undefined || text === '-' ? await read(options.file, terminal) : null;
+  if (options.file !== undefined && !options.structured && options.boundary === 'input') {
+    return {
+      operation: 'scan_file',
+      input: { name: options.file, content_base64: bytes!.toString('base64') },
+    };
+  }
+  const content = bytes === null ? text! : decoded(bytes);
+  if (options.structured) return { operation: 'scan_structured', input: { payload: parsed(content) } };
+  return {
+    operation: options.boundary === 'output' ? 'guard_output' : 'scan_input',
+    input: { text: content },
+  };
+}
+
+async function read(file: string | undefined, terminal: Terminal): Promise<Buffer> {
+  if (file !== undefined) return readBounded((await import('node:fs')).createReadStream(file));
+  if (terminal.stdin.isTTY) {
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      'There is no text: give it as an argument, by --file, or on standard input.',
+    );
+  }
+  return readBounded(terminal.stdin);
+}
+
+const READ_BYTES_MAX = 256 * 1024 * 1024;
+
+/** More than the policy allows to be looked at still gets its decision; only a bound on memory stands here. */
+async function readBounded(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > READ_BYTES_MAX) {
+      throw new CommandFailure(
+        EXIT.usage,
+        'too_large',
+        `That is over ${READ_BYTES_MAX} bytes: scan it in parts.`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decoded(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new CommandFailure(EXIT.usage, 'invalid_request', 'That is no text in UTF-8.');
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message repeats a part of the text.
+    throw new CommandFailure(
+      EXIT.usage,
+      'invalid_request',
+      'That is not JSON; without --structured it is looked at as text.',
+    );
+  }
+}
+
+const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
+
+function tell(reply: ScanReply, terminal: Terminal): void {
+  const decision = paint(terminal, ['bold', COLOURS[reply.decision]], reply.decision);
+  say(terminal, `${decision}  ${shown(reply.reason)}`);
+  say(terminal, `rule   ${shown(reply.rule)} (${reply.action})`);
+  for (const violation of reply.violations) say(terminal, `found  ${found(violation)}`);
+  if (reply.coverage === 'partial') say(terminal, 'only a part was looked at');
+  say(terminal, `event  ${reply.event_id}`);
+  if (reply.modified_text !== undefined) say(terminal, `\n${shownLines(reply.modified_text)}`);
+  if (reply.modified_payload !== undefined) {
+    say(terminal, `\n${shownLines(JSON.stringify(reply.modified_payload, null, 2))}`);
+  }
+}
+
+/** What was found and where; what it was stays out of scroll-back and build logs. */
+function found({ severity, detector, rule_id, tag, start, end, path, reason }: Violation): string {
+  const exact = rule_id === undefined || rule_id === detector ? '' : ` (${rule_id})`;
+  const place = start === undefined ? '' : ` at ${start}-${end}`;
+  const parts = [`${severity} ${detector}${exact}${place}`, path && `in ${path}`, tag, reason];
+  return shown(parts.filter((part) => part).join(', '));
+}

@@ -1,0 +1,35 @@
+import { type Command, Option } from 'commander';
+import { configOption, examples, wholeNumber } from '../options.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface ServeOptions {
+  readonly mode?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly workers?: number;
+  readonly upstreamBaseUrl?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+export function serve(command: Command, terminal: Terminal): void {
+  command
+    .description('Start the HTTP service. Options come before the configuration. Ctrl-C stops it gracefully.')
+    .addOption(
+      new Option('--mode <mode>', 'sidecar: one agent; gateway: many').choices(['sidecar', 'gateway']),
+    )
+    .option('--host <address>', 'where to listen (default: 127.0.0.1)')
+    .option('-p, --port <port>', 'on which port (default: 8000; 0 takes a free one)', wholeNumber(0, 65_535))
+    .option('--workers <count>', 'how many processes answer (default: 1)', wholeNumber(1, 256))
+    .option('--upstream-base-url <url>', 'the model provider behind the proxy (`proxy.target`)')
+    .addOption(configOption())
+    .addOption(new Option('--json', 'report the start as one line of JSON'))
+    .action(async (options: ServeOptions) =>
+      (await import('../service.ts')).serveUntilStopped(options, terminal),
+    );
+  examples(command, [
+    ['service serve', 'http://127.0.0.1:8000, defaults'],
+    ['service serve --mode gateway --port 8910', 'for many agents'],
+    ['service serve --config deploy/service.yaml --workers 4', ''],
+  ]);
+}

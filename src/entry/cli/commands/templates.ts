@@ -1,0 +1,78 @@
+import { type Command, Option } from 'commander';
+import { ask } from '../ask.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { table } from '../table.ts';
+import { say, sayJson, shownLines, type Terminal } from '../terminal.ts';
+
+interface Listed {
+  readonly templates: readonly {
+    readonly name: string;
+    readonly source: string;
+    readonly description?: string;
+  }[];
+}
+
+export function templates(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list')
+    .description('List the policy templates: packs of rules to start from.')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options: { config?: string; json?: true }) => {
+      const reply = (await ask(terminal, options.config, 'policy_templates', {})) as Listed;
+      if (options.json) sayJson(terminal, reply);
+      else for (const line of listing(reply)) say(terminal, line);
+    });
+  examples(list, [['service templates list', '']]);
+  const show = command
+    .command('show')
+    .description('Print a template, ready to be saved as a policy document.')
+    .argument('[name]', 'the template')
+    .option('--name <name>', 'the same')
+    .addOption(new Option('--format <format>', 'how to print it').choices(['yaml', 'json']).default('yaml'))
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .action((name: string | undefined, options: ShowOptions) => showTemplate(name, options, terminal));
+  examples(show, [['service templates show finance > policies/finance.yaml', 'start from a pack']]);
+  examples(command, [
+    ['service templates list', ''],
+    ['service templates show healthcare --format json', ''],
+  ]);
+}
+
+function listing({ templates }: Listed): string[] {
+  if (templates.length === 0) return ['There are no templates.'];
+  return table(
+    ['NAME', 'SOURCE', 'ABOUT'],
+    templates.map(({ name, source, description = '' }) => [name, source, description]),
+  );
+}
+
+interface ShowOptions {
+  readonly name?: string;
+  readonly format: 'yaml' | 'json';
+  readonly json?: true;
+  readonly config?: string;
+}
+
+async function showTemplate(
+  argument: string | undefined,
+  options: ShowOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const template_name = argument ?? options.name;
+  if (template_name === undefined) {
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      'Which template? Name one; `service templates list` shows them.',
+    );
+  }
+  if (argument !== undefined && options.name !== undefined && argument !== options.name) {
+    throw new CommandFailure(EXIT.usage, 'usage', 'Name one template, not two.');
+  }
+  const document = await ask(terminal, options.config, 'policy_template', { template_name });
+  if (options.json || options.format === 'json') say(terminal, JSON.stringify(document, null, 2));
+  else terminal.stdout.write(shownLines((await import('yaml')).stringify(document)));
+}

@@ -1,0 +1,141 @@
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import type { TokenKind } from '../../../runtime/access/tokens.ts';
+import { PERMISSIONS, PERSON_PERMISSIONS } from '../../../runtime/types.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, gathered, jsonOption } from '../options.ts';
+import { remark, say, sayJson, type Terminal } from '../terminal.ts';
+
+interface TokenOptions {
+  readonly config?: string;
+  readonly json?: true;
+}
+
+export function token(command: Command, terminal: Terminal): void {
+  command.description(
+    'Show, renew and make credentials. The agent token lets programs on other machines check; the operator token is a\nperson, who decides and changes. Both lie in the state folder, for its owner alone.',
+  );
+  const show = command
+    .command('show')
+    .description('Print a token.')
+    .addArgument(kindArgument())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((kind: TokenKind, options: TokenOptions) => showToken(kind, options, terminal));
+  examples(show, [['curl -H "authorization: Bearer $(service token show)" ...', 'from another machine']]);
+  const rotate = command
+    .command('rotate')
+    .description('Make a new token in place of the old one, which is refused from the next second on.')
+    .addArgument(kindArgument())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((kind: TokenKind, options: TokenOptions) => rotateOne(kind, options, terminal));
+  examples(rotate, [['service token rotate operator', '']]);
+  defineCreate(command, terminal);
+  examples(command, [
+    ['service token show', 'the agent token'],
+    ['service token create ci --tenant acme --expires-in 90d', 'a key of its own for one program'],
+  ]);
+}
+
+function kindArgument(): Argument {
+  return new Argument('[kind]', 'which token').choices(['agent', 'operator']).default('agent');
+}
+
+async function showToken(kind: TokenKind, options: TokenOptions, terminal: Terminal): Promise<void> {
+  const { readToken } = await import('../../../runtime/access/tokens.ts');
+  const found = readToken((await configOf(terminal, options.config)).state_dir, kind);
+  if (found === null) {
+    throw new CommandFailure(EXIT.no, 'not_found', `There is no ${kind} token yet.`, {
+      hint: MADE_WHEN[kind],
+    });
+  }
+  answer(kind, found, options, terminal);
+}
+
+const MADE_WHEN: Readonly<Record<TokenKind, string>> = {
+  agent:
+    'The service makes one when it starts on an address that other machines reach; `service token rotate` makes one now.',
+  operator: 'The service makes one at its first start; `service token rotate operator` makes one now.',
+};
+
+async function rotateOne(kind: TokenKind, options: TokenOptions, terminal: Terminal): Promise<void> {
+  const { rotateToken } = await import('../../../runtime/access/tokens.ts');
+  const made = rotateToken((await configOf(terminal, options.config)).state_dir, kind);
+  answer(kind, made, options, terminal);
+}
+
+function answer(kind: TokenKind, found: string, options: TokenOptions, terminal: Terminal): void {
+  if (options.json) sayJson(terminal, { kind, token: found });
+  else say(terminal, found);
+}
+
+interface CreateOptions extends TokenOptions {
+  readonly tenant?: readonly string[];
+  readonly agent?: readonly string[];
+  readonly permission?: readonly string[];
+  readonly expiresIn?: number;
+}
+
+function defineCreate(command: Command, terminal: Terminal): void {
+  const create = command
+    .command('create')
+    .description(
+      'Make a key for one program. The key is printed once and stored nowhere; the configuration holds its hash.',
+    )
+    .argument('<id>', 'what the audit trail calls it, `key:<id>`', keyId)
+    .option('--tenant <id>', 'a tenant that it may name; any without', gathered)
+    .option('--agent <id>', 'an agent that it may speak for; any without', gathered)
+    .option('--permission <name>', `one of ${AGENT_PERMISSIONS.join(', ')}`, permission)
+    .option('--expires-in <days>', 'days until it is refused, as `90d`', days)
+    .addOption(jsonOption())
+    .action((id: string, options: CreateOptions) => createKey(id, options, terminal));
+  examples(create, [
+    ['service token create ci', ''],
+    ['service token create support --agent support-bot --expires-in 90d', 'for one agent'],
+  ]);
+}
+
+const AGENT_PERMISSIONS = PERMISSIONS.filter((name) => !PERSON_PERMISSIONS.includes(name));
+
+function keyId(text: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(text)) return text;
+  throw new InvalidArgumentError('The id is 1 to 64 letters, digits, `.`, `_` or `-`.');
+}
+
+function permission(text: string, before?: readonly string[]): readonly string[] {
+  const all = gathered(text, before);
+  const unknown = all.find((name) => !(AGENT_PERMISSIONS as readonly string[]).includes(name));
+  if (unknown === undefined) return all;
+  throw new InvalidArgumentError(`A key's permissions are ${AGENT_PERMISSIONS.join(', ')}.`);
+}
+
+function days(text: string): number {
+  const count = Number(/^(\d{1,4})d$/.exec(text)?.[1] ?? 0);
+  if (count >= 1) return count;
+  throw new InvalidArgumentError('Give days, as `90d`.');
+}
+
+async function createKey(id: string, options: CreateOptions, terminal: Terminal): Promise<void> {
+  const { newApiKey } = await import('../../../runtime/access/tokens.ts');
+  const { key, entry } = newApiKey(id);
+  const settings = {
+    ...entry,
+    ...(options.tenant !== undefined && { tenants: options.tenant }),
+    ...(options.agent !== undefined && { agents: options.agent }),
+    ...(options.permission !== undefined && { permissions: options.permission }),
+    ...(options.expiresIn !== undefined && { expires_at: after(options.expiresIn) }),
+  };
+  if (options.json) {
+    sayJson(terminal, { key, settings });
+    return;
+  }
+  remark(terminal, 'The key; this is the only time that it is shown:');
+  say(terminal, key);
+  remark(terminal, '\nPut this in service.yaml, and restart the service:\n');
+  remark(terminal, (await import('yaml')).stringify({ auth: { api_keys: [settings] } }));
+}
+
+function after(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString();
+}

@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import type { PolicyCounts, Validation } from '../../../runtime/policies/index.ts';
+import { EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { counted } from '../table.ts';
+import { paint, paintError, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+export function validate(command: Command, terminal: Terminal): void {
+  command
+    .description(
+      'Check the configuration and every document it names: rules, tool contracts, agent identities, memory schemas.\nAll problems are shown, not only the first. Ends with 1 where there is one.',
+    )
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: { config?: string; json?: true }) => run(options, terminal));
+  examples(command, [
+    ['service validate', ''],
+    ['service validate --config deploy/service.yaml --json', 'in a pipeline'],
+  ]);
+}
+
+async function run(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
+  const { validate } = await import('../../../runtime/policies/index.ts');
+  const { env, cwd } = terminal;
+  const validation = await validate({ path: options.config ?? null, env, cwd });
+  if (options.json) sayJson(terminal, validation);
+  else await tell(validation, terminal);
+  if (!validation.valid) terminal.exit_code = EXIT.no;
+}
+
+async function tell(validation: Validation, terminal: Terminal): Promise<void> {
+  const { problemLine } = await import('../../../runtime/config/index.ts');
+  const { counts, files, problems, warnings } = validation;
+  for (const problem of problems) {
+    remark(terminal, `${paintError(terminal, 'red', 'problem')}  ${shown(problemLine(problem))}`);
+  }
+  for (const warning of warnings) {
+    remark(terminal, `${paintError(terminal, 'yellow', 'warning')}  ${shown(problemLine(warning))}`);
+  }
+  const name = shown(validation.config_file ?? 'No configuration file: what is built in');
+  if (!validation.valid) {
+    say(terminal, `${paint(terminal, 'red', 'invalid')}  ${name}: ${counted(problems.length, 'problem')}`);
+    return;
+  }
+  say(terminal, `${paint(terminal, 'green', 'valid')}  ${name}`);
+  if (counts !== null) for (const line of countLines(counts)) say(terminal, `  ${line}`);
+  for (const file of files) say(terminal, `  read ${shown(file)}`);
+}
+
+function countLines({ rules, tenants, contracts, identities, memory_schemas }: PolicyCounts): string[] {
+  return [
+    counted(rules, 'rule'),
+    counted(tenants, 'tenant'),
+    counted(contracts, 'tool contract'),
+    counted(identities, 'agent identity document', 'agent identity documents'),
+    counted(memory_schemas, 'memory schema'),
+  ];
+}

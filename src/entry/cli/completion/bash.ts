@@ -1,0 +1,66 @@
+import { type CommandWords, PROGRAM_NAMES } from './words.ts';
+
+/**
+ * A completion script for bash 3.2 and later. It runs no program and evaluates nothing that was typed: all
+ * words stand in it.
+ */
+export function bashCompletion(all: readonly CommandWords[]): string {
+  return `# bash completion for ${PROGRAM_NAMES.join(', ')}
+_agent_safety_complete() {
+  local cur prev path words i
+  cur="\${COMP_WORDS[COMP_CWORD]}"
+  prev="\${COMP_WORDS[COMP_CWORD-1]}"
+  # Bash takes \`--mode=x\` for three words.
+  if [ "$cur" = '=' ]; then cur=''; elif [ "$prev" = '=' ]; then prev="\${COMP_WORDS[COMP_CWORD-2]}"; fi
+  path=''
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "$path/\${COMP_WORDS[i]}" in
+${steps(all)}
+    esac
+  done
+  words=''
+  case "$path $prev" in
+${optionValues(all)}
+    *)
+      case "$path" in
+${commandCases(all)}
+      esac
+      ;;
+  esac
+  COMPREPLY=()
+  while IFS='' read -r i; do COMPREPLY+=("$i"); done < <(compgen -W "$words" -- "$cur")
+}
+complete -o default -F _agent_safety_complete ${PROGRAM_NAMES.join(' ')}
+`;
+}
+
+function steps(all: readonly CommandWords[]): string {
+  const paths = all.map((words) => words.path).filter((path) => path !== '');
+  return paths.map((path) => `      '${beforeLast(path)}/${last(path)}') path='${path}' ;;`).join('\n');
+}
+
+function beforeLast(path: string): string {
+  return path.split(' ').slice(0, -1).join(' ');
+}
+
+function last(path: string): string {
+  return path.split(' ').at(-1)!;
+}
+
+function optionValues(all: readonly CommandWords[]): string {
+  const taking = all.flatMap(({ path, options }) =>
+    options
+      .filter((option) => option.takes_value)
+      .map((option) => `    '${path} ${option.word}') words='${option.values.join(' ')}' ;;`),
+  );
+  return taking.join('\n');
+}
+
+function commandCases(all: readonly CommandWords[]): string {
+  return all
+    .map(({ path, subcommands, options, values }) => {
+      const words = [...subcommands, ...options].map(({ word }) => word);
+      return `        '${path}') words='${[...words, ...values].join(' ')}' ;;`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { inFolder, run } from '../testing/run.ts';
+
+const exec = promisify(execFile);
+
+/** What bash offers when Tab is pressed behind these words. */
+async function offered(script: string, words: readonly string[], cwd: string): Promise<string[]> {
+  const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  const ask = `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _agent_safety_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = await exec('bash', ['-c', `${script}\n${ask}`], { cwd });
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+const CASES: readonly { words: readonly string[]; has: readonly string[]; lacks?: readonly string[] }[] = [
+  { words: ['service', ''], has: ['serve', 'scan', 'logs', 'audit', '--version'], lacks: ['verify'] },
+  { words: ['service', 'va'], has: ['validate'], lacks: ['serve'] },
+  { words: ['service', 'audit', ''], has: ['verify'], lacks: ['serve'] },
+  { words: ['service', 'audit', 'verify', '--'], has: ['--dir', '--json'], lacks: ['--mode'] },
+  { words: ['service', 'serve', '--mode', ''], has: ['sidecar', 'gateway'], lacks: ['--port'] },
+  { words: ['service', 'serve', '--mode', '=', 'side'], has: ['sidecar'], lacks: ['gateway'] },
+  { words: ['service', 'completion', ''], has: ['bash', 'zsh', 'fish'] },
+  { words: ['service', 'scan', '--file', ''], has: [], lacks: ['--json'] },
+  { words: ['service', 'scan', '--json', '--b'], has: ['--boundary'] },
+];
+
+test('the bash script completes commands, options and values, and runs nothing that was typed', async () => {
+  await inFolder(async (cwd) => {
+    const { stdout: script, code } = await run(['completion', 'bash'], { cwd });
+    assert.equal(code, 0);
+    await exec('bash', ['-n', '-c', script]);
+    let ran = 0;
+    for (const { words, has, lacks = [] } of CASES) {
+      const found = await offered(script, words, cwd);
+      for (const word of has)
+        assert.ok(found.includes(word), `${words.join(' ')} does not offer ${word}: ${found}`);
+      for (const word of lacks) assert.ok(!found.includes(word), `${words.join(' ')} offers ${word}`);
+      ran += 1;
+    }
+    assert.equal(ran, CASES.length);
+    await offered(script, ['service', 'scan', '$(touch one)', '`touch two`', '--$(touch three)'], cwd);
+    for (const name of ['one', 'two', 'three']) assert.equal(existsSync(join(cwd, name)), false, name);
+  });
+});
+
+test('the scripts for zsh and fish hold every command', async () => {
+  await inFolder(async (cwd) => {
+    for (const shell of ['zsh', 'fish']) {
+      const { stdout, code } = await run(['completion', shell], { cwd });
+      assert.equal(code, 0);
+      for (const word of ['serve', 'verify', 'evaluate', 'auto-config', 'sidecar']) {
+        assert.ok(stdout.includes(word), `${shell} lacks ${word}`);
+      }
+    }
+  });
+});

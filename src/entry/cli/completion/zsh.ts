@@ -1,0 +1,61 @@
+import { type CommandWords, PROGRAM_NAMES, type Word } from './words.ts';
+
+/** A completion script for zsh, to be sourced or put in \`fpath\` as \`_service\`. All words stand in it. */
+export function zshCompletion(all: readonly CommandWords[]): string {
+  return `#compdef ${PROGRAM_NAMES.join(' ')}
+_agent_safety() {
+  local command_path='' previous="\${words[CURRENT-1]}" i
+  local -a found
+  for ((i = 2; i < CURRENT; i++)); do
+    case "$command_path/\${words[i]}" in
+${steps(all)}
+    esac
+  done
+  case "$command_path $previous" in
+${optionValues(all)}
+  esac
+  case "$command_path" in
+${commandCases(all)}
+  esac
+  _describe 'command' found || _files
+}
+if [ "\${funcstack[1]}" = '_agent_safety' ]; then _agent_safety "$@"; else compdef _agent_safety ${PROGRAM_NAMES.join(' ')}; fi
+`;
+}
+
+function steps(all: readonly CommandWords[]): string {
+  return all
+    .filter(({ path }) => path !== '')
+    .map(({ path }) => {
+      const words = path.split(' ');
+      return `      '${words.slice(0, -1).join(' ')}/${words.at(-1)}') command_path='${path}' ;;`;
+    })
+    .join('\n');
+}
+
+function optionValues(all: readonly CommandWords[]): string {
+  return all
+    .flatMap(({ path, options }) =>
+      options.filter((option) => option.takes_value).map((option) => ({ path, option })),
+    )
+    .map(({ path, option }) => {
+      const answer =
+        option.values.length === 0 ? '_files' : `found=(${option.values.join(' ')}); _describe 'value' found`;
+      return `    '${path} ${option.word}') ${answer}; return ;;`;
+    })
+    .join('\n');
+}
+
+function commandCases(all: readonly CommandWords[]): string {
+  return all
+    .map(({ path, subcommands, options, values }) => {
+      const words = [...subcommands, ...options, ...values.map((word) => ({ word, about: '' }))];
+      return `    '${path}') found=(${words.map(described).join(' ')}) ;;`;
+    })
+    .join('\n');
+}
+
+function described({ word, about }: Word): string {
+  const text = about === '' ? word : `${word}:${about.replaceAll(':', '\\:')}`;
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,20 @@
+import type { Config, Overrides } from '../../runtime/config/index.ts';
+import { CommandFailure, EXIT } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The configuration in use: `path`, else what the environment and the current folder say, else the defaults. */
+export async function configOf(
+  terminal: Terminal,
+  path: string | undefined,
+  overrides: Overrides = {},
+): Promise<Config> {
+  const { loadConfig, problemLine } = await import('../../runtime/config/index.ts');
+  const { env, cwd } = terminal;
+  const result = await loadConfig({ path: path ?? null, env, cwd, overrides });
+  if (result.ok) return result.config;
+  throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid:', {
+    details: result.problems,
+    lines: result.problems.map(problemLine),
+    hint: 'Mend it, then look again with `service validate`.',
+  });
+}

@@ -1,0 +1,37 @@
+import type { AuditEvent } from '../../runtime/types.ts';
+import { paint, shown, type Terminal } from './terminal.ts';
+
+const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
+
+/** One event on one line: time, decision, where, who, which rule, which data. */
+export function eventLine(event: AuditEvent, terminal: Terminal): string {
+  const decision = paint(terminal, COLOURS[event.decision], event.decision.padEnd(6));
+  const parts = [
+    event.timestamp,
+    decision,
+    event.boundary.padEnd(6),
+    shown(event.agent_id),
+    event.tool_name === null ? null : `tool=${shown(event.tool_name)}`,
+    `rule=${shown(event.policy_name)}`,
+    event.data_tags.length === 0 ? null : `tags=${shown(event.data_tags.join(','))}`,
+    paint(terminal, 'dim', event.event_id),
+  ];
+  return parts.filter((part) => part !== null).join(' ');
+}
+
+/** All that is known of one event, a field a line; what is not set is left out. */
+export function eventDetail(event: AuditEvent, terminal: Terminal): string[] {
+  const { metadata, ...fields } = event;
+  return [...lines(fields, ''), ...lines(metadata, 'metadata.')].map(
+    ([name, value]) => `${paint(terminal, 'dim', name.padEnd(26))} ${value}`,
+  );
+}
+
+function lines(fields: Readonly<Record<string, unknown>>, prefix: string): [string, string][] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => [
+      shown(prefix + name),
+      shown(Array.isArray(value) ? value.join(', ') : String(value)),
+    ]);
+}

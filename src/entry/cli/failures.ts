@@ -1,0 +1,48 @@
+import { CommandFailure, type Detail, EXIT } from './exit.ts';
+
+/** Errors that stand for an expected no, by name: they have a stable `code` and a sentence. */
+const EXPECTED = ['AuditFailure', 'AuditFilterError', 'Refusal', 'SocketFailure', 'StartFailure'];
+
+/** The answer is no; every other refusal is about how the command was used or set up. */
+const ANSWERED_NO = ['not_found', 'conflict', 'policy_invalid', 'not_configured', 'forbidden'];
+
+/** Turns an expected error into what the command line says of it; `null` for a fault of ours. */
+export function expectedFailure(error: unknown): CommandFailure | null {
+  if (error instanceof CommandFailure) return error;
+  if (!(error instanceof Error)) return null;
+  return EXPECTED.includes(error.name) ? refusal(error) : systemFailure(error);
+}
+
+function refusal(
+  error: Error & { code?: string; details?: readonly Detail[]; problems?: readonly Detail[] },
+): CommandFailure {
+  const code = error.code ?? 'refused';
+  const details = error.details ?? error.problems ?? [];
+  const exit_code = ANSWERED_NO.includes(code) ? EXIT.no : EXIT.usage;
+  return new CommandFailure(exit_code, code, error.message, { details, lines: details.map(line) });
+}
+
+function line({ file, path, line: number, message }: Detail): string {
+  if (file !== undefined) return `${file}${number === undefined ? '' : `:${number}`}: ${message}`;
+  return path === '' ? message : `${path}: ${message}`;
+}
+
+/** Files that are not there or may not be read are the user's to mend, and say so by name. */
+function systemFailure(error: Error & { code?: unknown; path?: unknown }): CommandFailure | null {
+  if (typeof error.code !== 'string' || typeof error.path !== 'string') return null;
+  const sentence = SYSTEM_SENTENCES[error.code];
+  return sentence === undefined
+    ? null
+    : new CommandFailure(EXIT.usage, 'file', `\`${error.path}\` ${sentence}`);
+}
+
+const SYSTEM_SENTENCES: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there.',
+  EACCES: 'may not be read or written by this user.',
+  EPERM: 'may not be read or written by this user.',
+  EEXIST: 'is in the way: a folder is expected there.',
+  EISDIR: 'is a folder; name a file.',
+  ENOTDIR: 'has a file where a folder is expected.',
+  ENOSPC: 'cannot be written: the disk is full.',
+  EROFS: 'cannot be written: the disk is read-only.',
+};

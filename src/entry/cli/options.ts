@@ -1,0 +1,36 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** `--config`, the same everywhere. */
+export function configOption(): Option {
+  return new Option(
+    '-c, --config <file>',
+    'the configuration (default: $SERVICE_CONFIG, else ./service.yaml if there)',
+  );
+}
+
+/** `--json`, the same everywhere. */
+export function jsonOption(): Option {
+  return new Option('--json', 'write JSON for a program');
+}
+
+/** Reads a whole number within bounds; commander says which option was wrong. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** Gathers an option that may be given several times, or once with commas. */
+export function gathered(text: string, before: readonly string[] = []): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  return [...before, ...parts.filter((part) => part !== '')];
+}
+
+/** Ends a command's help with lines to try; each is a command line and what it is for. */
+export function examples(command: Command, lines: readonly (readonly [line: string, what: string])[]): void {
+  const width = Math.min(60, Math.max(...lines.map(([line]) => line.length)));
+  const text = lines.map(([line, what]) => `  $ ${line.padEnd(width)}  ${what}`.trimEnd());
+  command.addHelpText('after', `\nExamples:\n${text.join('\n')}`);
+}

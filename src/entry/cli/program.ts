@@ -1,0 +1,89 @@
+import { Command, CommanderError } from 'commander';
+import { type CommandEntry, commands } from './commands/index.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { paint, paintError, remark, sayJson, shown, type Terminal } from './terminal.ts';
+import { packageVersion } from './version.ts';
+
+/**
+ * Runs one command line.
+ * @param args what stands after the program's name
+ * @returns the exit code; whatever went wrong has been said on standard error
+ */
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const words = withDashes(args);
+  const wanted = words.find((word) => !word.startsWith('-') && word !== 'help');
+  try {
+    const program = await buildProgram(terminal, (entry) => entry.name === wanted || wanted === 'completion');
+    await program.parseAsync(words, { from: 'user' });
+    return terminal.exit_code;
+  } catch (error) {
+    return tellFailure(error, terminal, words.includes('--json'));
+  }
+}
+
+/**
+ * The whole program as commander knows it. Every command is listed; only those that `defined` picks are
+ * imported, so that `--version` and `serve` do not load what they do not use.
+ */
+async function buildProgram(terminal: Terminal, defined: (entry: CommandEntry) => boolean): Promise<Command> {
+  const program = new Command(terminal.name)
+    .description('Runtime safety for AI agents: rules decide what goes in, what comes out, and what is done.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .showHelpAfterError(`Run \`${terminal.name} help\` to see what there is.`)
+    .exitOverride()
+    .configureHelp({ styleTitle: (title) => paint(terminal, 'bold', title) })
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(text),
+      outputError: (text, write) => write(shownError(text, terminal)),
+    });
+  for (const entry of commands) {
+    const command = program.command(entry.name).summary(entry.summary).description(entry.summary);
+    if (defined(entry)) (await entry.load())(command, terminal);
+  }
+  return program.addHelpText('after', () => START);
+}
+
+const START = `
+Start here:
+  $ service serve                                   serve on http://127.0.0.1:8000
+  $ service scan 'my key is sk-ABCDEF1234567890'     decide on one text, here and now
+  $ service init                                    write a configuration to grow from`;
+
+/** `--data_tag` is `--data-tag`; nothing after a bare `--` is touched. */
+function withDashes(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  return args.map((word, at) =>
+    (end === -1 || at < end) && /^--[a-z]+(?:_[a-z]+)+(?:=|$)/.test(word)
+      ? word.replace(/^[^=]+/, (name) => name.replaceAll('_', '-'))
+      : word,
+  );
+}
+
+/** A misspelt word comes from outside, and may have been pasted together with what moves a cursor. */
+function shownError(text: string, terminal: Terminal): string {
+  const lines = text.trimEnd().split('\n').map(shown);
+  return `${lines.join('\n').replace(/^error:/, paintError(terminal, 'red', 'error:'))}\n`;
+}
+
+async function tellFailure(error: unknown, terminal: Terminal, as_json: boolean): Promise<ExitCode> {
+  // Commander has said what was wrong by itself; help and version arrive here too.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  const { expectedFailure } = await import('./failures.ts');
+  const failure = expectedFailure(error);
+  const red = paintError(terminal, 'red', 'error:');
+  if (failure === null) {
+    const stack = terminal.env.SERVICE_DEBUG && error instanceof Error ? `\n${error.stack}` : '';
+    remark(terminal, `${red} something is wrong in this program, not in what you asked for.${stack}`);
+    if (stack === '')
+      remark(terminal, 'Run it again with SERVICE_DEBUG=1 to see where, and please report it.');
+    return EXIT.usage;
+  }
+  if (as_json) sayJson(terminal, { error: failure.message, code: failure.code, details: failure.details });
+  remark(terminal, `${red} ${shown(failure.message)}`);
+  for (const line of failure.lines) remark(terminal, `  ${shown(line)}`);
+  if (failure.hint !== null) remark(terminal, failure.hint);
+  return failure.exit_code;
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { evaluate } from '../../core/evaluate.ts';
+import type { Policy } from '../../core/types.ts';
+import { needsAgentToken } from '../../runtime/access/index.ts';
+import { isLoopbackHost } from '../../runtime/access/peer.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import { counted } from './table.ts';
+
+/** What a service that has started says of itself. */
+export interface StartReport {
+  readonly version: string;
+  readonly mode: string;
+  readonly workers: number;
+  readonly url: string;
+  readonly docs_url: string;
+  /** `null`: no file, the defaults hold. */
+  readonly config_file: string | null;
+  readonly policy_hash: string;
+  readonly rules: number;
+  readonly builtin_rules: number;
+  readonly contracts: number;
+  readonly identities: number;
+  readonly state_dir: string;
+  readonly access: string;
+  /** A command line to try. */
+  readonly try: string;
+  /** What the policy answers to it; `block` unless someone changed that. */
+  readonly try_action: string;
+  readonly warnings: readonly string[];
+}
+
+interface Started {
+  readonly version: string;
+  readonly config: Config;
+  readonly policy: Policy;
+  /** Where it listens, the true port in it. */
+  readonly port: number;
+  readonly warnings: readonly string[];
+}
+
+/** Puts the report together. */
+export function startReport({ version, config, policy, port, warnings }: Started): StartReport {
+  const url = `http://${reachableHost(config.server.host)}:${port}`;
+  return {
+    version,
+    mode: config.server.mode,
+    workers: config.server.workers,
+    url,
+    docs_url: `${url}/docs`,
+    config_file: config.origin.file,
+    policy_hash: policy.hash,
+    rules: policy.rules.length,
+    builtin_rules: policy.builtin_rules.length,
+    contracts: policy.contracts.length,
+    identities: policy.identities.length,
+    state_dir: config.state_dir,
+    access: accessSentence(config),
+    try: tryLine(url, config),
+    try_action: tryAction(policy),
+    warnings,
+  };
+}
+
+/** An address that this machine can call: one that means "all" is none. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function accessSentence(config: Config): string {
+  const { auth } = config;
+  const known = [
+    auth.api_keys.length > 0 && counted(auth.api_keys.length, 'API key'),
+    auth.jwt !== null && `signed tokens of ${auth.jwt.issuer}`,
+    needsAgentToken({ auth, host: config.server.host }) && 'the agent token (service token show)',
+  ].filter((part) => part !== false);
+  const local = auth.required
+    ? 'nobody without a credential'
+    : 'programs on this machine may check without a credential';
+  return known.length === 0 ? local : `${local}; accepted: ${known.join(', ')}`;
+}
+
+function tryLine(url: string, config: Config): string {
+  const parts = ['curl -s', `${url}/v1/scan/input`, "-H 'content-type: application/json'"];
+  if (needsCredential(config)) parts.push(`-H "authorization: Bearer ${credential(config)}"`);
+  return [...parts, `-d '{"text":"Use key sk-ABCDEF1234567890"}'`].join(' ');
+}
+
+/** Whether a call from this machine to the printed address needs one. */
+function needsCredential({ auth, server }: Config): boolean {
+  return auth.required || !(isLoopbackHost(server.host) || ['0.0.0.0', '::'].includes(server.host));
+}
+
+function credential({ auth, server, state_dir }: Config): string {
+  if (!needsAgentToken({ auth, host: server.host })) return '$SERVICE_KEY';
+  return `$(cat '${join(state_dir, 'agent-token').replaceAll("'", "'\\''")}')`;
+}
+
+/** The text of \`tryLine\` holds an API key, and nothing else. */
+function tryAction(policy: Policy): string {
+  if (!policy.detection.secret_detection) return 'allow';
+  return evaluate(policy, {
+    boundary: 'input',
+    data_tags: ['secret.credential.api_key'],
+    tenant_id: 'default',
+  });
+}

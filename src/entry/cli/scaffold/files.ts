@@ -1,0 +1,20 @@
+import { configurationText, type IntelligenceAnswer } from './configuration.ts';
+import { CONTRACT_DOCUMENT, IDENTITY_DOCUMENT, MEMORY_DOCUMENT, POLICY_DOCUMENT } from './documents.ts';
+import type { ScaffoldFile } from './write.ts';
+
+/** What `init` writes, in the order in which it is listed. The schemas are for editors: they complete and check. */
+export async function scaffoldFiles(
+  full: boolean,
+  intelligence: IntelligenceAnswer | null,
+): Promise<readonly ScaffoldFile[]> {
+  const files: ScaffoldFile[] = [
+    { path: 'service.yaml', text: configurationText(full, intelligence) },
+    { path: 'policies/default.yaml', text: POLICY_DOCUMENT },
+    { path: 'schemas/memory.yaml', text: MEMORY_DOCUMENT },
+  ];
+  if (full) {
+    files.push({ path: 'contracts/example.yaml', text: CONTRACT_DOCUMENT });
+    files.push({ path: 'agents/default.yaml', text: IDENTITY_DOCUMENT });
+  }
+  return files;
+}

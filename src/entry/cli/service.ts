@@ -1,0 +1,84 @@
+import { extname } from 'node:path';
+import type { Dispatch } from '../../runtime/serve/socket-server.ts';
+import { startService } from '../../runtime/start.ts';
+import type { ServeOptions } from './commands/serve.ts';
+import { EXIT } from './exit.ts';
+import { type StartReport, startReport } from './report.ts';
+import { counted } from './table.ts';
+import { paint, paintError, remark, say, sayJson, shown, type Terminal } from './terminal.ts';
+import { packageVersion } from './version.ts';
+
+/** Starts the service, says so, and comes back when it has stopped. */
+export async function serveUntilStopped(options: ServeOptions, terminal: Terminal): Promise<void> {
+  const { mode, host, port, workers, upstreamBaseUrl: upstream_base_url } = options;
+  const version = packageVersion();
+  const service = await startService({
+    request: {
+      path: options.config ?? null,
+      env: terminal.env,
+      cwd: terminal.cwd,
+      overrides: { mode, host, port, workers, upstream_base_url },
+    },
+    // Source and compiled program lie alike, and differ in the ending.
+    worker_url: new URL(`../http/worker${extname(import.meta.url)}`, import.meta.url),
+    dispatch,
+    version,
+  });
+  const report = startReport({ ...service, version });
+  if (options.json) sayJson(terminal, report);
+  else tell(report, terminal);
+  if ((await service.ended) !== 0) {
+    remark(terminal, 'Some requests had to be cut off.');
+    terminal.exit_code = EXIT.no;
+  }
+}
+
+/** The operations, for the command line's door; loaded when someone comes through it. */
+const dispatch: Dispatch = async (name, input, context) => {
+  const { operations } = await import('../../operations/index.ts');
+  const { call } = await import('../../operations/call.ts');
+  const { Refusal } = await import('../../operations/operation.ts');
+  const operation = operations.find((one) => one.name === name);
+  if (operation === undefined) {
+    throw new Refusal('not_found', 'The service does not know this operation: it is of another version.');
+  }
+  return call(operation, input, context);
+};
+
+function tell(report: StartReport, terminal: Terminal): void {
+  for (const warning of report.warnings)
+    remark(terminal, `${paintError(terminal, 'yellow', 'warning:')} ${shown(warning)}`);
+  const head = `The service runs: ${report.mode} mode, ${counted(report.workers, 'worker')}, version ${report.version}`;
+  say(terminal, paint(terminal, 'bold', head));
+  say(terminal);
+  for (const [name, value] of facts(report)) say(terminal, `  ${name.padEnd(8)} ${shown(value)}`);
+  say(terminal);
+  const tried =
+    report.try_action === 'block'
+      ? 'Try it, this is blocked:'
+      : `Try it; your policy answers \`${report.try_action}\`:`;
+  say(terminal, `  ${tried}`);
+  say(terminal, `  ${shown(report.try)}`);
+  say(terminal);
+}
+
+function facts(report: StartReport): [name: string, value: string][] {
+  return [
+    ['Address', report.url],
+    ['Docs', report.docs_url],
+    ['Policy', policyLine(report)],
+    ['Config', report.config_file ?? 'none: the defaults hold (`service init` writes one)'],
+    ['Data', report.state_dir],
+    ['Access', report.access],
+  ];
+}
+
+function policyLine({ rules, builtin_rules, contracts, identities, policy_hash }: StartReport): string {
+  const parts = [
+    rules > 0 && `${counted(rules, 'rule')} of your own`,
+    builtin_rules > 0 ? 'the built-in rules' : 'no built-in rules',
+    contracts > 0 && counted(contracts, 'tool contract'),
+    identities > 0 && counted(identities, 'agent identity', 'agent identities'),
+  ];
+  return `${parts.filter((part) => part !== false).join(', ')} (${policy_hash.slice(0, 'sha256:'.length + 12)})`;
+}

@@ -1,0 +1,22 @@
+import { shown } from './terminal.ts';
+
+const COLUMN_CHARACTERS_MAX = 60;
+
+/** Lays rows out in columns, two spaces apart; the last column keeps its length. Cells are made safe to show. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const cells = [head, ...rows].map((row) => row.map((cell) => shown(cell)));
+  const widths = head.map((_, column) =>
+    Math.min(COLUMN_CHARACTERS_MAX, Math.max(...cells.map((row) => (row[column] ?? '').length))),
+  );
+  return cells.map((row) =>
+    row
+      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]!)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** `1 rule`, `2 rules`, `1 identity`, `2 identities`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

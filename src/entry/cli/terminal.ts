@@ -1,0 +1,82 @@
+import { basename } from 'node:path';
+import { styleText } from 'node:util';
+import { EXIT, type ExitCode } from './exit.ts';
+
+type Format = Parameters<typeof styleText>[0];
+
+/** The person or the script on the other side: where a command writes, and what it answers at the end. */
+export interface Terminal {
+  /** The name the program was started by: `service` or `agent-safety`. */
+  readonly name: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  /** Whether a question can be asked and answered. */
+  readonly interactive: boolean;
+  /** Set by a command whose answer is no. */
+  exit_code: ExitCode;
+}
+
+/** The terminal of this process. A reader that goes away (`| head`) ends the program without a complaint. */
+export function processTerminal(): Terminal {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', endOnClosedPipe);
+  return {
+    name: basename(process.argv[1] ?? '') === 'agent-safety' ? 'agent-safety' : 'service',
+    cwd: process.cwd(),
+    env: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
+    exit_code: EXIT.done,
+  };
+}
+
+function endOnClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+}
+
+/** Writes one line for a person. The text must have gone through `shown` where others chose it. */
+export function say(terminal: Terminal, line = ''): void {
+  terminal.stdout.write(`${line}\n`);
+}
+
+/** Writes one line of remarks: warnings and progress, kept apart from the answer. */
+export function remark(terminal: Terminal, line: string): void {
+  terminal.stderr.write(`${line}\n`);
+}
+
+/** Colours text for standard output; plain where that is no terminal or `NO_COLOR` is set. */
+export function paint(terminal: Terminal, format: Format, text: string): string {
+  return styleText(format, text, { stream: terminal.stdout });
+}
+
+/** The same for standard error. */
+export function paintError(terminal: Terminal, format: Format, text: string): string {
+  return styleText(format, text, { stream: terminal.stderr });
+}
+
+// C0 and C1 controls, line and direction marks: what could move the cursor, hide or reorder what a person reads.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Makes text that others chose (agent ids, tool names, rule names) safe to show: controls become `\u001b`. */
+export function shown(text: string): string {
+  return text.replace(UNSEEN, escaped);
+}
+
+/** The same for text of several lines, where line ends and tabs stay. */
+export function shownLines(text: string): string {
+  return text.replace(UNSEEN, (unit) => (unit === '\n' || unit === '\t' ? unit : escaped(unit)));
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Writes one JSON value on one line. Its strings cannot act on a terminal either, and stay the same JSON. */
+export function sayJson(terminal: Terminal, value: unknown): void {
+  say(terminal, shown(JSON.stringify(value)));
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commands } from './commands/index.ts';
+import { inFolder, run } from './testing/run.ts';
+
+interface Case {
+  readonly args: readonly string[];
+  readonly code: number;
+  readonly stdout?: readonly RegExp[];
+  readonly stderr?: readonly RegExp[];
+}
+
+const CASES: readonly Case[] = [
+  { args: ['--version'], code: 0, stdout: [/^\d+\.\d+\.\d+\n$/] },
+  { args: ['-V'], code: 0, stdout: [/^\d+\.\d+\.\d+\n$/] },
+  { args: ['--help'], code: 0, stdout: [/Usage: service/, /Start here:/, /validate/] },
+  { args: ['help'], code: 0, stdout: [/Usage: service/] },
+  { args: ['help', 'scan'], code: 0, stdout: [/Usage: service scan/, /Examples:/] },
+  { args: [], code: 2, stderr: [/Usage: service/] },
+  { args: ['scna'], code: 2, stderr: [/unknown command 'scna'/, /Did you mean scan\?/, /service help/] },
+  { args: ['hook'], code: 2, stderr: [/unknown command/] },
+  { args: ['mcp'], code: 2, stderr: [/unknown command/] },
+  { args: ['scan', '--hepl'], code: 2, stderr: [/unknown option/, /--help/] },
+  { args: ['scan', 'one', 'two'], code: 2, stderr: [/too many arguments/] },
+  { args: ['scan', 'x', '--boundary', 'sideways'], code: 2, stderr: [/Allowed choices are input, output/] },
+  { args: ['logs', '--tail', 'many'], code: 2, stderr: [/whole number/] },
+  { args: ['logs', '--newest-first', '--oldest-first'], code: 2, stderr: [/cannot be used with/] },
+  { args: ['serve', '--port', '70000'], code: 2, stderr: [/0 to 65535/] },
+  { args: ['serve', '--mode', 'both'], code: 2, stderr: [/sidecar, gateway/] },
+  { args: ['completion', 'tcsh'], code: 2, stderr: [/bash, zsh, fish/] },
+  { args: ['policy', 'evaluate'], code: 2, stderr: [/--boundary/] },
+  { args: ['token', 'create'], code: 2, stderr: [/missing required argument/] },
+  { args: ['token', 'create', '../x'], code: 2, stderr: [/1 to 64 letters/] },
+  {
+    args: ['token', 'create', 'ci', '--permission', 'policy:reload'],
+    code: 2,
+    stderr: [/permissions are check/],
+  },
+  {
+    args: ['intelligence', 'compliance', '--framework', 'iso'],
+    code: 2,
+    stderr: [/hipaa, pci-dss, soc2, gdpr/],
+  },
+  // What moves a cursor is shown, not obeyed.
+  { args: ['\u001b[2Jscan'], code: 2, stderr: [/\\u001b\[2Jscan/] },
+];
+
+test('wrong use is told and ends with 2, help and version end with 0', async () => {
+  await inFolder(async (cwd) => {
+    let ran = 0;
+    for (const { args, code, stdout = [], stderr = [] } of CASES) {
+      const result = await run(args, { cwd });
+      const where = `service ${args.join(' ')}\n${result.stdout}${result.stderr}`;
+      assert.equal(result.code, code, where);
+      for (const pattern of stdout) assert.match(result.stdout, pattern, where);
+      for (const pattern of stderr) assert.match(result.stderr, pattern, where);
+      if (code === 2) assert.equal(result.stdout, '', where);
+      assert.doesNotMatch(result.stdout + result.stderr, /\u001b|\n {4}at /, where);
+      ran += 1;
+    }
+    assert.equal(ran, CASES.length);
+  });
+});
+
+test('every command and subcommand has examples in its help', async () => {
+  await inFolder(async (cwd) => {
+    let ran = 0;
+    for (const { name } of commands) {
+      const { stdout, code } = await run([name, '--help'], { cwd });
+      assert.equal(code, 0, name);
+      assert.match(stdout, /\nExamples:\n {2}\$ /, name);
+      ran += 1;
+      if (name === 'intelligence') continue;
+      const children = /\nCommands:\n([\s\S]*?)\n\n/.exec(stdout)?.[1]?.matchAll(/^ {2}([a-z-]+)/gm) ?? [];
+      for (const [, child] of children) {
+        if (child === 'help') continue;
+        const inner = await run([name, child!, '--help'], { cwd });
+        assert.match(inner.stdout, /\nExamples:\n {2}\$ /, `${name} ${child}`);
+        ran += 1;
+      }
+    }
+    assert.ok(ran >= 20, `only ${ran} helps were looked at`);
+  });
+});
