@@ -118,12 +118,24 @@ function packagesOf(file) {
 }
 
 /**
- * Installs exactly what the lock file of `folder` names. No package here needs an install script, so none runs.
+ * Installs what the lock file of `folder` names and leaves the file alone. Not `npm ci`: that refuses a lock
+ * file from which the optional packages of other platforms are missing, and it empties `node_modules` under a
+ * service that runs. No package here needs an install script, so none runs.
  * @param {string} folder
  * @param {string} node the Node that npm itself runs on
  */
 function npm(folder, node) {
-  const words = ['ci', '--prefix', folder, '--ignore-scripts', '--include=dev', '--include=optional'];
+  // What npm wrote down would let it overlook a folder that was deleted by hand.
+  rmSync(join(folder, 'node_modules', '.package-lock.json'), { force: true });
+  const words = [
+    'install',
+    '--no-save',
+    '--prefix',
+    folder,
+    '--ignore-scripts',
+    '--include=dev',
+    '--include=optional',
+  ];
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   const result = spawnSync('npm', [...words, ...quiet], {
     cwd: folder,
@@ -138,7 +150,12 @@ function npm(folder, node) {
         : `npm could not be started: ${result.error.message}.`,
     );
   }
-  if (result.status === 0) return;
+  if (result.status === 0 && isInstalled(folder)) return;
+  if (result.status === 0) {
+    throw new SetupError(
+      `package.json and package-lock.json in ${folder} do not agree. Run \`npm install\` there.`,
+    );
+  }
   const tail = `${result.stdout}${result.stderr}`.trim().split('\n').slice(-15).join('\n');
   throw new SetupError(
     `npm could not install the packages (exit code ${result.status}).\n${tail}\n` +

@@ -160,7 +160,7 @@ async function serves(program: string, words: readonly string[], given: NodeJS.P
     assert.equal(health?.status, 'healthy', written);
     assert.equal(health?.version, version);
   } finally {
-    process.kill(-child.pid!, 'SIGTERM');
+    if (child.exitCode === null) process.kill(-child.pid!, 'SIGTERM');
     await ended;
   }
 }
