@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Problem } from '../../core/types.ts';
 import { inactiveKeys } from './inactive.ts';
@@ -50,7 +50,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
 async function findFile(cwd: string): Promise<string | null> {
   for (const name of FILE_NAMES) {
     // Whatever stands there under this name was meant: a folder or a broken link is told, not passed over.
-    const there = await stat(join(cwd, name)).then(
+    const there = await lstat(join(cwd, name)).then(
       () => true,
       (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
     );

@@ -9,18 +9,27 @@ export function formatPath(steps: readonly Step[]): string {
   let path = '';
   for (const step of steps) {
     if (typeof step === 'number') path += `[${step}]`;
-    else if (!PLAIN.test(step)) path += `[${JSON.stringify(step.slice(0, 100))}]`;
+    else if (!PLAIN.test(step)) path += `[${quoted(step)}]`;
     else path += path === '' ? step : `.${step}`;
   }
   return path;
 }
 
+/** As a JSON string, without a character that could rearrange a terminal's line. */
+function quoted(step: string): string {
+  const escape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(step.slice(0, 100)).replace(
+    /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    escape,
+  );
+}
+
 /** The steps of a path that `formatPath` wrote; a leading `$` is taken as the whole. */
 export function parsePath(path: string): Step[] {
   const steps: Step[] = [];
-  for (const [, index, quoted, plain] of path.replace(/^\$\.?/, '').matchAll(STEPS)) {
+  for (const [, index, text, plain] of path.replace(/^\$\.?/, '').matchAll(STEPS)) {
     if (index !== undefined) steps.push(Number(index));
-    else if (quoted !== undefined) steps.push(unquote(quoted));
+    else if (text !== undefined) steps.push(unquote(text));
     else if (plain !== undefined) steps.push(plain);
   }
   return steps;

@@ -1,0 +1,490 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type ConfigRequest, type ConfigResult, loadConfig } from './load.ts';
+import { problemLine } from './problem-text.ts';
+
+let dir = '';
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'config-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+/** Stands where a credential would; it may appear in no message. */
+const MARKER = 'hunter2marker';
+
+async function load(text: string, request: Partial<ConfigRequest> = {}): Promise<ConfigResult> {
+  await writeFile(join(dir, 'service.yaml'), text);
+  return loadConfig({ path: null, cwd: dir, env: {}, ...request });
+}
+
+function lines(result: ConfigResult): string[] {
+  return result.ok ? [] : result.problems.map((p) => problemLine(p).replace(/^service\.yaml:?/, ''));
+}
+
+interface Bad {
+  readonly name: string;
+  readonly text: string;
+  readonly env?: Record<string, string>;
+  readonly problems: readonly string[];
+}
+
+const bad: readonly Bad[] = [
+  { name: 'a list', text: '- a', problems: ['1: `service.yaml` must be a mapping.'] },
+  { name: 'a word', text: 'hello', problems: ['1: `service.yaml` must be a mapping.'] },
+  {
+    name: 'two documents',
+    text: 'log: {}\n---\nlog: {}',
+    problems: [' `service.yaml` must hold one document; it has a `---` too many.'],
+  },
+  {
+    name: 'unknown keys, with and without a near name',
+    text: 'sever:\n  port: 1\nserver:\n  hots: x\n  zzzzzzzz: 1\n',
+    problems: [
+      '1: `sever` is no key here; did you mean `server`?',
+      '4: `server.hots` is no key here; did you mean `host`?',
+      '5: `server.zzzzzzzz` is no key here.',
+    ],
+  },
+  {
+    name: 'a section in the wrong place',
+    text: 'policy:\n  secret_detection: {enabled: false}\n',
+    problems: ['2: `policy.secret_detection` is no key here; it stands at the top of the file.'],
+  },
+  {
+    name: 'keys that every object has',
+    text: 'constructor: 1\ntoString: 2\nserver: {hasOwnProperty: 1}',
+    problems: [
+      '1: `constructor` is no key here.',
+      '2: `toString` is no key here.',
+      '3: `server.hasOwnProperty` is no key here.',
+    ],
+  },
+  {
+    name: 'wrong types',
+    text: 'server: {port: "80", workers: 1.5, cors_origins: a, host: 1}\naudit: {enabled: 1}\nmetrics: []\nproxy: {retry: 3}',
+    problems: [
+      '1: `server.port` must be a whole number.',
+      '1: `server.workers` must be a whole number.',
+      '1: `server.cors_origins` must be a list.',
+      '1: `server.host` must be a text.',
+      '2: `audit.enabled` must be `true` or `false`.',
+      '3: `metrics` must be a mapping.',
+      '4: `proxy.retry` must be a mapping.',
+    ],
+  },
+  {
+    name: 'out of range',
+    text: 'server: {port: 65536, workers: 0}\naudit: {max_size_mb: 0}\nproxy: {timeout_seconds: -1, retry: {backoff_factor: -0.5}}',
+    problems: [
+      '1: `server.port` must be from 0 to 65535.',
+      '1: `server.workers` must be from 1 to 256.',
+      '2: `audit.max_size_mb` must be from 1 to 1048576.',
+      '3: `proxy.timeout_seconds` must be from 1 to 3600.',
+      '3: `proxy.retry.backoff_factor` must be from 0 to 60.',
+    ],
+  },
+  {
+    name: 'choices',
+    text: 'version: v2\nserver: {mode: Gateway}\npolicy: {default_action: deny, unknown_agents: redact}\nlog: {level: warning}',
+    problems: [
+      '1: `version` must be `v1alpha1`.',
+      '2: `server.mode` must be one of `sidecar`, `gateway`; did you mean `gateway`?',
+      '3: `policy.default_action` must be one of `allow`, `flag`, `redact`, `require_approval`, `block`.',
+      '3: `policy.unknown_agents` must be one of `allow`, `block`.',
+      '4: `log.level` must be one of `fatal`, `error`, `warn`, `info`, `debug`, `trace`, `silent`.',
+    ],
+  },
+  {
+    name: 'addresses and paths',
+    text: 'server: {cors_origins: ["https://a.example/x", null]}\nproxy: {target: ftp://x}\nmetrics: {endpoint: metrics}\nstorage: {url: mysql://x}',
+    problems: [
+      '1: `server.cors_origins[0]` must be `*` or an origin, `https://host` or `https://host:port`, without a path.',
+      '1: `server.cors_origins[1]` must be a text.',
+      '2: `proxy.target` must be an address that begins with `http://` or `https://`.',
+      '3: `metrics.endpoint` must be a path that begins with `/`, of letters, digits, `_`, `.`, `-` and `/`.',
+      '4: `storage.url` must begin with `sqlite:`, `postgres://` or `postgresql://`.',
+    ],
+  },
+  {
+    name: 'variables that are not set',
+    text: 'server:\n  host: ${HOST}\n  port: ${P}\npolicies:\n  - name: a\n    reason: see ${WIKI}\n',
+    problems: [
+      '2: `server.host` needs the environment variable `HOST`, which is not set.',
+      '3: `server.port` needs the environment variable `P`, which is not set.',
+      '6: `policies[0].reason` needs the environment variable `WIKI`, which is not set.',
+    ],
+  },
+  {
+    name: 'variables that do not fit',
+    text: 'server: {port: "${P}", workers: "${W}", mode: "${M}"}\naudit: {enabled: "${E}"}\nproxy: {retry: {backoff_factor: "${F}"}}',
+    env: { P: MARKER, W: '1e1', M: MARKER, E: 'yes', F: '0x1' },
+    problems: [
+      '1: `server.port` must be a whole number.',
+      '1: `server.workers` must be a whole number.',
+      '1: `server.mode` must be one of `sidecar`, `gateway`.',
+      '2: `audit.enabled` must be `true` or `false`.',
+      '3: `proxy.retry.backoff_factor` must be a number.',
+    ],
+  },
+  {
+    name: 'a part of a text is never a number',
+    text: 'server: {port: "8${P}"}',
+    env: { P: '080' },
+    problems: ['1: `server.port` must be a whole number.'],
+  },
+  {
+    name: 'references that are none',
+    text: 'server: {host: "${}"}\nstate_dir: ${secret:folder}\nlog: {level: "${X"}',
+    problems: [
+      '1: `server.host` has a `${...}` that names no environment variable; write `$${` for the characters.',
+      '2: `state_dir` asks for a secret of the secret backend, which this version cannot do; use `${NAME}` of the environment.',
+      '3: `log.level` has a `${` that is not closed; write `$${` for the characters.',
+    ],
+  },
+  {
+    name: 'credentials in plain text',
+    text: [
+      'alerts:',
+      '  channels:',
+      `    - {type: paging, routing_key: ${MARKER}}`,
+      `    - {type: incident, api_key: "${MARKER}\${A}", region: eu}`,
+      `    - {type: email, to: [a@b.example], smtp_host: h, smtp_port: 25, username: u, password: {is: ${MARKER}}}`,
+      `    - {type: chat-webhook, url: "https://chat.example/${MARKER}"}`,
+      `    - {type: webhook, url: "https://u:${MARKER}@h.example", secret: 12345}`,
+      `storage: {url: "postgres://u:${MARKER}@db/x"}`,
+      `secrets: {vault: {address: "https://u:${MARKER}@v", token_env: ${MARKER}, path: p}}`,
+      `intelligence: {backend: {provider: local, model: m, base_url: "http://h", api_key_env: sk-${MARKER}}}`,
+    ].join('\n'),
+    env: { A: 'a' },
+    problems: [
+      '3: `alerts.channels[0].routing_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
+      '4: `alerts.channels[1].api_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
+      '5: `alerts.channels[2].password` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
+      '6: `alerts.channels[3].url` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
+      '7: `alerts.channels[4].url` has a password in plain text; put it into an environment variable and write `${NAME}` in its place.',
+      '7: `alerts.channels[4].secret` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
+      '8: `storage.url` has a password in plain text; put it into an environment variable and write `${NAME}` in its place.',
+      '9: `secrets.vault.address` has a password in plain text; put it into an environment variable and write `${NAME}` in its place.',
+      '9: `secrets.vault.token_env` must be the name of an environment variable, in capitals; the credential itself stays there.',
+      '10: `intelligence.backend.api_key_env` must be the name of an environment variable, in capitals; the credential itself stays there.',
+    ],
+  },
+  {
+    name: 'a credential that is empty, and one that is not set',
+    text: 'alerts: {channels: [{type: paging, routing_key: "${EMPTY}"}, {type: paging, routing_key: "${NOT}"}]}',
+    env: { EMPTY: '' },
+    problems: [
+      '1: `alerts.channels[0].routing_key` names an environment variable that is empty.',
+      '1: `alerts.channels[1].routing_key` needs the environment variable `NOT`, which is not set.',
+    ],
+  },
+  {
+    name: 'alert channels',
+    text: 'alerts:\n  channels:\n    - {type: emial}\n    - {to: []}\n    - mail\n    - {type: email, to: [], smtp_host: h}\n    - {type: paging}\n    - {type: incident, region: eu}\n    - {type: file, url: x}',
+    problems: [
+      '3: `alerts.channels[0].type` must be one of `chat-webhook`, `email`, `file`, `incident`, `paging`, `webhook`; did you mean `email`?',
+      '4: `alerts.channels[1].type` must be one of `chat-webhook`, `email`, `file`, `incident`, `paging`, `webhook`.',
+      '5: `alerts.channels[2]` must be a mapping with a `type`.',
+      '6: `alerts.channels[3].to` must have at least 1 entry.',
+      '6: `alerts.channels[3].smtp_port` is missing.',
+      '7: `alerts.channels[4].routing_key` is missing.',
+      '8: `alerts.channels[5].api_key` is missing.',
+      '9: `alerts.channels[6].url` is no key here.',
+      '9: `alerts.channels[6].path` is missing.',
+    ],
+  },
+  {
+    name: 'a vault that is not described',
+    text: 'secrets:\n  backend: vault\n',
+    problems: ['1: `secrets.vault` is missing; `secrets.backend: vault` needs it.'],
+  },
+  {
+    name: 'a vault that is half described',
+    text: 'secrets:\n  backend: vault\n  vault: {address: https://v}',
+    problems: ['3: `secrets.vault.token_env` is missing.', '3: `secrets.vault.path` is missing.'],
+  },
+  {
+    name: 'a cloud that is not described',
+    text: 'secrets: {backend: cloud, cloud: {region: eu}}',
+    problems: ['1: `secrets.cloud.secret_name` is missing.'],
+  },
+  {
+    name: 'advice without a model',
+    text: 'intelligence: {enabled: true}',
+    problems: ['1: `intelligence.backend` is missing; `intelligence.enabled: true` needs it.'],
+  },
+  {
+    name: 'names of tenants and secrets',
+    text: 'tenants:\n  "": {}\n  "a b": {policies: []}\n  ok: {polices: []}\nsecrets: {env_map: {"x y": A, b: lower}}',
+    problems: [
+      '2: `tenants[""]` is no name: letters, digits, `_`, `.` and `-` make one.',
+      '3: `tenants["a b"]` is no name: letters, digits, `_`, `.` and `-` make one.',
+      '4: `tenants.ok.polices` is no key here; did you mean `policies`?',
+      '5: `secrets.env_map["x y"]` is no name: letters, digits, `_`, `.` and `-` make one.',
+      '5: `secrets.env_map.b` must be the name of an environment variable, in capitals; the credential itself stays there.',
+    ],
+  },
+  {
+    name: 'keys of programs',
+    text: `auth:\n  api_keys:\n    - {id: a, sha256: ${MARKER}}\n    - {id: "a b", sha256: "${'0'.repeat(64)}", permissions: [root], expires_at: tomorrow}`,
+    problems: [
+      '3: `auth.api_keys[0].sha256` must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself.',
+      '4: `auth.api_keys[1].id` must be 1 to 64 letters, digits, `.`, `_` or `-`.',
+      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`.',
+      '4: `auth.api_keys[1].expires_at` must be a date and time with a time zone, `2027-01-31T12:00:00Z`.',
+    ],
+  },
+  {
+    name: 'what a schema cannot say',
+    text: `auth:\n  trusted_proxies: [10.0.0.0/8, 10.0.0.0/33, host.example, "::1/128"]\n  api_keys: [{id: a, sha256: "${'0'.repeat(64)}", expires_at: "2027-02-31T25:00:00Z"}]\n  jwt: {issuer: i, audience: a, jwks_file: f, jwks_url: "https://j"}\nalerts: {channels: [{type: email, to: [a@b.example], smtp_host: h, smtp_port: 25, username: u}]}`,
+    problems: [
+      '4: `auth.jwt` must have exactly one of `jwks_url`, `jwks_file` and `public_key_file`.',
+      '2: `auth.trusted_proxies[1]` must be an address or a CIDR block.',
+      '2: `auth.trusted_proxies[2]` must be an address or a CIDR block.',
+      '5: `alerts.channels[0]` must have `username` and `password` together, or neither.',
+      '3: `auth.api_keys[0].expires_at` is no date that exists.',
+    ],
+  },
+  {
+    name: 'a key of a control character',
+    text: '\u0000: 1\n',
+    problems: ['1: `["\\u0000"]` is no key here.'],
+  },
+];
+
+test('a bad configuration is refused with every problem that it has, and with no credential', async () => {
+  for (const { name, text, env = {}, problems } of bad) {
+    const result = await load(text, { env });
+    assert.deepEqual(lines(result), problems, name);
+    assert.ok(!JSON.stringify(result).includes(MARKER), name);
+  }
+  assert.equal(bad.length, 25);
+});
+
+test('without a file the defaults hold', async () => {
+  const cwd = await mkdtemp(join(dir, 'empty-'));
+  const result = await loadConfig({ path: null, cwd, env: {} });
+  assert.ok(result.ok);
+  assert.deepEqual(result.warnings, []);
+  assert.deepEqual(result.config, {
+    version: 'v1alpha1',
+    server: {
+      host: '127.0.0.1',
+      port: 8000,
+      mode: 'sidecar',
+      workers: 1,
+      cors_origins: [],
+      body_bytes_max: 10_485_760,
+    },
+    policy: {
+      default_action: 'block',
+      builtin_rules: true,
+      unknown_agents: 'allow',
+      undeclared_tools: 'allow',
+    },
+    policies: [],
+    paths: {
+      policy_files: ['policies/*.yaml'],
+      contract_files: ['contracts/*.yaml'],
+      identity_files: [],
+      memory_schema_files: ['schemas/*.yaml'],
+    },
+    tenants: {},
+    secret_detection: { enabled: true },
+    pii_protection: { enabled: true, action: 'redact' },
+    scan: {
+      text_bytes_max: 8_388_608,
+      depth_max: 64,
+      nodes_max: 1_000_000,
+      findings_max: 10_000,
+      file_roots: [],
+    },
+    redaction: { typed: false },
+    auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null },
+    metrics: { enabled: true, endpoint: '/v1/metrics', public: false },
+    audit: {
+      enabled: true,
+      log_inputs: false,
+      log_outputs: false,
+      max_size_mb: 100,
+      max_age_days: 90,
+      compress_rotated: true,
+    },
+    state_dir: join(cwd, '.service'),
+    storage: {},
+    secrets: { env_map: {} },
+    alerts: { channels: [] },
+    proxy: { timeout_seconds: 30, retry: { max_attempts: 3, backoff_factor: 0.5 } },
+    intelligence: { enabled: false },
+    dashboard: { users: [] },
+    log: { level: 'info' },
+    origin: { file: null, label: 'service.yaml', base_dir: cwd },
+  });
+});
+
+test('sections that say nothing, comments and free keys change nothing', async () => {
+  const empty = await load('');
+  const silent = await load(
+    '# all\nserver:\npolicies:\ntenants:\nx-notes: {"a b": ["${NOT_SET}", 1], server: 2}\naudit:\n  # x\n  x-y: 1\n',
+  );
+  assert.ok(empty.ok && silent.ok);
+  assert.deepEqual(silent.config, empty.config);
+});
+
+test('every key is read, and names of files are relative to the file', async () => {
+  const env = { PORT: '9001', ON: 'false', FACTOR: '1.5', KEY: 'k'.repeat(20), DB: 'pw', ROOT: 'data' };
+  const result = await load(
+    `
+version: v1alpha1
+server: {host: 0.0.0.0, port: "\${PORT}", mode: gateway, workers: 2, cors_origins: ["*", "https://a.example:8443"], body_bytes_max: 2048}
+policy: {default_action: flag, builtin_rules: "\${ON}", unknown_agents: block}
+policies:
+  - {name: "one $\${X}", boundary: input, data_tags: [personal.pii], action: redact, reason: "port \${PORT}", priority: 5}
+paths: {policy_files: [a.yaml], contract_files: [], identity_files: ["agents/*.yaml"], memory_schema_files: []}
+tenants: {acme: {policies: [{name: t, boundary: output, data_tags: [secret], action: allow}]}, "t.2": {}}
+secret_detection: {enabled: "\${ON}"}
+pii_protection: {enabled: true, action: flag}
+scan: {text_bytes_max: 10, depth_max: 5, nodes_max: 6, findings_max: 7, file_roots: ["\${ROOT}/in", /srv]}
+redaction: {typed: true}
+auth:
+  required: true
+  trusted_proxies: [10.0.0.1, "fd00::/8"]
+  api_keys: [{id: a, sha256: "${'ab'.repeat(32)}", tenants: [t], agents: [x], permissions: [check], expires_at: "2027-01-31T12:00:00Z"}]
+  jwt: {issuer: "https://i.example", audience: [a, b], jwks_file: keys.json, claims: {tenants: org.id}, algorithms: [ES256]}
+metrics: {enabled: false, endpoint: /m, public: true}
+audit: {enabled: false, log_inputs: true, log_outputs: true, max_size_mb: 1, max_age_days: 2, compress_rotated: false}
+state_dir: state
+storage: {url: "postgres://u:\${DB}@db/x"}
+secrets: {backend: vault, env_map: {a: B_C}, vault: {address: "https://v", token_env: VAULT_TOKEN, path: p}, cloud: {region: eu, secret_name: s}}
+alerts:
+  channels:
+    - {type: email, to: [a@b.example], smtp_host: h, smtp_port: 25}
+    - {type: paging, routing_key: "\${KEY}"}
+    - {type: incident, api_key: "\${KEY}", region: eu}
+    - {type: file, path: alerts.log}
+    - {type: webhook, url: "https://w.example/x", secret: "\${KEY}"}
+    - {type: chat-webhook, url: "\${KEY}"}
+proxy: {target: "https://api.example/v1", timeout_seconds: 5, retry: {max_attempts: 1, backoff_factor: "\${FACTOR}"}}
+intelligence: {enabled: true, backend: {provider: compatible-api, model: m, base_url: "http://localhost:1", api_key_env: MODEL_KEY}}
+dashboard: {users: [{user_id: u}, {user_id: v, role: billing, tenants: ["*"]}]}
+log: {level: debug}
+`,
+    { env },
+  );
+  assert.ok(result.ok, lines(result).join('\n'));
+  const { config } = result;
+  assert.equal(config.server.port, 9001);
+  assert.deepEqual(config.policy, {
+    default_action: 'flag',
+    builtin_rules: false,
+    unknown_agents: 'block',
+    undeclared_tools: 'block',
+  });
+  assert.deepEqual(config.policies, [
+    {
+      name: 'one ${X}',
+      boundary: 'input',
+      data_tags: ['personal.pii'],
+      action: 'redact',
+      reason: 'port 9001',
+      priority: 5,
+    },
+  ]);
+  assert.deepEqual(config.tenants['t.2'], { policies: [] });
+  assert.deepEqual(config.scan.file_roots, [join(dir, 'data/in'), '/srv']);
+  assert.equal(config.state_dir, join(dir, 'state'));
+  assert.equal(config.auth.jwt?.jwks_file, join(dir, 'keys.json'));
+  assert.equal(config.auth.jwt?.clock_tolerance_seconds, 30);
+  assert.equal(config.storage.url, 'postgres://u:pw@db/x');
+  assert.equal(config.proxy.retry.backoff_factor, 1.5);
+  assert.deepEqual(config.dashboard.users[0], { user_id: 'u', role: 'viewer', tenants: ['default'] });
+  assert.deepEqual(config.alerts.channels[1], { type: 'paging', routing_key: env.KEY });
+  assert.deepEqual(config.origin, { file: join(dir, 'service.yaml'), label: 'service.yaml', base_dir: dir });
+  assert.deepEqual(
+    result.warnings.map((warning) => problemLine(warning)),
+    [
+      'service.yaml: `alerts.channels` is not active in this version: no alert is sent.',
+      'service.yaml: `dashboard.users` is not active in this version: there is no dashboard.',
+      'service.yaml: `intelligence.enabled` is not active in this version: no advisor runs.',
+      'service.yaml: `proxy.target` is not active in this version: nothing is forwarded.',
+      'service.yaml: `secrets.backend` is not active in this version: no secret is read from it.',
+      'service.yaml: `storage.url` is not active in this version: the embedded store is used.',
+    ],
+  );
+});
+
+test('options stand over the file and are checked like it', async () => {
+  const good = await load('server: {port: 1, mode: sidecar}\nproxy: {timeout_seconds: 7}', {
+    overrides: {
+      port: 2,
+      mode: 'gateway',
+      host: '::1',
+      workers: 3,
+      upstream_base_url: 'http://up.example',
+      state_dir: 's',
+    },
+  });
+  assert.ok(good.ok, lines(good).join());
+  assert.deepEqual(
+    [good.config.server.port, good.config.server.mode, good.config.server.host, good.config.server.workers],
+    [2, 'gateway', '::1', 3],
+  );
+  assert.equal(good.config.policy.undeclared_tools, 'block');
+  assert.deepEqual([good.config.proxy.target, good.config.proxy.timeout_seconds], ['http://up.example', 7]);
+  const wrong = await load('log: {level: loud}', {
+    overrides: { port: 70_000, mode: 'x', upstream_base_url: `http://u:${MARKER}@h` },
+  });
+  assert.deepEqual(lines(wrong).slice(0, 2), [
+    'command line: `--port` must be from 0 to 65535.',
+    'command line: `--mode` must be one of `sidecar`, `gateway`.',
+  ]);
+  assert.equal(lines(wrong).length, 4);
+  assert.ok(!JSON.stringify(wrong).includes(MARKER));
+});
+
+test('the file is the one that was asked for, else that of the environment, else the one here', async () => {
+  const cwd = await mkdtemp(join(dir, 'which-'));
+  await mkdir(join(cwd, 'deep'));
+  await writeFile(join(cwd, 'service.yml'), 'server: {port: 1}');
+  await writeFile(join(cwd, 'deep/env.yaml'), 'server: {port: 2}');
+  await writeFile(join(cwd, 'asked.json'), '{"server": {"port": 3}}');
+  await symlink('asked.json', join(cwd, 'link.yaml'));
+  const port = async (request: Partial<ConfigRequest>): Promise<unknown> => {
+    const result = await loadConfig({ path: null, cwd, env: {}, ...request });
+    return result.ok ? [result.config.server.port, result.config.origin.base_dir] : lines(result);
+  };
+  assert.deepEqual(await port({}), [1, cwd]);
+  assert.deepEqual(await port({ env: { SERVICE_CONFIG: 'deep/env.yaml' } }), [2, join(cwd, 'deep')]);
+  assert.deepEqual(await port({ env: { SERVICE_CONFIG: 'deep/env.yaml' }, path: 'asked.json' }), [3, cwd]);
+  assert.deepEqual(await port({ path: join(cwd, 'link.yaml') }), [3, cwd]);
+  await writeFile(join(cwd, 'service.yaml'), 'server: {port: 4}');
+  assert.deepEqual(await port({}), [4, cwd]);
+});
+
+test('a file that cannot be read is said to be so', async () => {
+  const cwd = await mkdtemp(join(dir, 'unreadable-'));
+  await writeFile(join(cwd, 'latin1.yaml'), Buffer.from([0x61, 0x3a, 0x20, 0xe9]));
+  await writeFile(join(cwd, 'large.yaml'), Buffer.alloc(5_000_000, '#'));
+  await symlink('nowhere.yaml', join(cwd, 'broken.yaml'));
+  await mkdir(join(cwd, 'folder.yaml'));
+  const cases: readonly (readonly [string, string])[] = [
+    ['latin1.yaml', '`latin1.yaml` is not UTF-8 text.'],
+    ['large.yaml', '`large.yaml` is larger than 1048576 bytes.'],
+    ['broken.yaml', '`broken.yaml` does not exist.'],
+    ['missing.yaml', '`missing.yaml` does not exist.'],
+    ['folder.yaml', '`folder.yaml` is not a regular file.'],
+    ['/dev/zero', '`/dev/zero` is not a regular file.'],
+  ];
+  for (const [path, message] of cases) {
+    const result = await loadConfig({ path, cwd, env: {} });
+    assert.deepEqual(result.ok ? [] : result.problems.map((p) => p.message), [message]);
+  }
+  assert.equal(cases.length, 6);
+  await symlink('nowhere.yaml', join(cwd, 'service.yaml'));
+  const result = await loadConfig({ path: null, cwd, env: {} });
+  assert.ok(!result.ok, 'a broken link under the usual name is not passed over');
+});
