@@ -1,5 +1,5 @@
 import { detectors } from './detectors/index.ts';
-import { decode, isEscapedJson, readJson } from './json.ts';
+import { decode, isEscapedJson, readJson, type SourceLeaf } from './json.ts';
 import type { Detector } from './matching/detector.ts';
 import { compileScanner, cuesOf, type Match, type Scanner, scan } from './matching/scanner.ts';
 import { settle } from './matching/settle.ts';
@@ -38,6 +38,7 @@ interface Search {
 const NESTING_MAX = 8;
 
 const UTF8_BYTES_PER_UNIT_MAX = 3;
+const NONE: readonly Detector[] = [];
 
 const scanners = new Map<string, Scanner>();
 
@@ -58,23 +59,24 @@ function searchText(search: Search, text: string): void {
   const is_short = text.length * UTF8_BYTES_PER_UNIT_MAX <= search.limits.text_bytes_max;
   const head = is_short ? text : withinBytes(search, text);
   const matches: Match[] = [];
-  searchViews(search, head, [], matches);
+  searchViews(search, head, NONE, matches);
   addFindings(search, matches, 0, () => null);
   if (is_short && search.stopped !== null) search.bytes = utf8Bytes(text);
 }
 
 function searchPayload(search: Search, value: Json): void {
-  let cues: readonly Detector[] = [];
+  const matches: Match[] = [];
+  let cues: readonly Detector[] = NONE;
   const end = walk(value, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = withinBytes(search, leaf.text);
-    const matches: Match[] = [];
-    const has_anchors = searchViews(search, text, leaf.is_member ? cues : [], matches);
+    const has_anchors = searchViews(search, text, leaf.is_member ? cues : NONE, matches);
     if (matches.length > 0) {
       if (leaf.kind === 'key') leaf.hide();
       addFindings(search, matches, leaf.index, leaf.path);
+      matches.length = 0;
     }
-    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : [];
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
   });
   if (end !== null) search.stopped ??= end.reason;
 }
@@ -90,7 +92,7 @@ function withinBytes(search: Search, text: string): string {
   return utf8Head(text, room);
 }
 
-/** A text to be scanned, and where it stands in the one around it; the outermost has none. */
+/** A JSON document with escapes, and where it stands in the one around it; the outermost has none. */
 interface View {
   readonly text: string;
   readonly around: View | null;
@@ -99,60 +101,77 @@ interface View {
   /** Instead of `start`, the offset of each unit, where escapes were read. */
   readonly offsets: Uint32Array | null;
   readonly nesting: number;
-  /** Detectors for which the key before this value is the word beside it. */
-  readonly cues: readonly Detector[];
 }
 
 /**
  * Scans a text, or the leaves in it where it is a JSON document with escapes: what the escapes hide is seen,
- * and every match is brought back to its place in the text. Returns whether any anchor was there.
+ * and every match is brought back to its place in the text. `cues` are the detectors for which the key before
+ * the text is the word beside it. Returns whether any anchor was there.
  */
 function searchViews(search: Search, text: string, cues: readonly Detector[], matches: Match[]): boolean {
-  const views: View[] = [{ text, around: null, start: 0, offsets: null, nesting: 0, cues }];
+  matchCues(text, cues, matches);
+  if (!isEscapedJson(text)) return scan(search.scanner, text, matches, matchesMax(search));
+  const documents: View[] = [{ text, around: null, start: 0, offsets: null, nesting: 0 }];
   let has_anchors = false;
-  for (let view = views.pop(); view !== undefined; view = views.pop()) {
-    const inner = innerViews(search, view);
-    if (inner !== null) {
-      for (const each of inner) views.push(each);
-      if (view.cues.length === 0) continue;
-    }
-    const found: Match[] = view.around === null ? matches : [];
-    const room = search.limits.findings_max - search.findings.length;
-    if (inner === null && scan(search.scanner, view.text, found, room + 1)) has_anchors = true;
-    matchCues(view, found);
-    if (view.around !== null) for (const match of found) matches.push(outermost(match, view));
-    if (matches.length > room) break;
+  for (let view = documents.pop(); view !== undefined; view = documents.pop()) {
+    if (searchDocument(search, view, documents, matches)) has_anchors = true;
+    if (matches.length > search.limits.findings_max) break;
   }
   return has_anchors;
 }
 
-/** The leaves of a JSON document inside the view; `null` where it is to be scanned as it stands. */
-function innerViews(search: Search, view: View): readonly View[] | null {
-  if (!isEscapedJson(view.text)) return null;
-  const leaves = readJson(view.text, search.limits);
-  if (leaves === null) return null;
-  if (typeof leaves === 'string' || view.nesting >= NESTING_MAX) {
-    search.stopped ??= 'JSON inside a string is over scan.depth_max or scan.nodes_max.';
-    return null;
+/** Scans a document's leaves, and puts those that are documents themselves on the list. */
+function searchDocument(search: Search, view: View, documents: View[], matches: Match[]): boolean {
+  const leaves = leavesOf(search, view);
+  const found: Match[] = [];
+  if (leaves === null) {
+    const has_anchors = scan(search.scanner, view.text, found, matchesMax(search));
+    bringOut(found, view, matches);
+    return has_anchors;
   }
-  let cues: readonly Detector[] = [];
-  return leaves.map((leaf) => {
+  let cues: readonly Detector[] = NONE;
+  for (const leaf of leaves) {
     const decoded = leaf.has_escapes ? decode(view.text, leaf) : null;
-    const text = decoded?.text ?? view.text.slice(leaf.start, leaf.end);
-    const own_cues = leaf.is_member ? cues : [];
-    cues = leaf.kind === 'key' ? cuesOf(search.scanner, text) : [];
+    const text = decoded === null ? view.text.slice(leaf.start, leaf.end) : decoded.text;
+    const is_document = decoded !== null && isEscapedJson(text);
+    if (leaf.is_member) matchCues(text, cues, found);
+    const has_anchors = !is_document && scan(search.scanner, text, found, matchesMax(search));
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
+    if (!is_document && found.length === 0) continue;
     const offsets = decoded?.offsets ?? null;
-    return { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1, cues: own_cues };
-  });
+    const inner: View = { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1 };
+    if (is_document) documents.push(inner);
+    bringOut(found, inner, matches);
+    if (matches.length > search.limits.findings_max) break;
+  }
+  return true;
 }
 
-function matchCues({ text, cues }: View, matches: Match[]): void {
+/** The leaves of a document; `null` where it is none after all and is scanned as it stands. */
+function leavesOf(search: Search, view: View): readonly SourceLeaf[] | null {
+  const leaves = view.nesting < NESTING_MAX ? readJson(view.text, search.limits) : 'depth_max';
+  if (typeof leaves !== 'string') return leaves;
+  search.stopped ??= `JSON inside a string is over scan.${leaves} (${search.limits[leaves]}).`;
+  return null;
+}
+
+/** One more than may be found, so that it shows when there are more. */
+function matchesMax({ limits, findings }: Search): number {
+  return limits.findings_max - findings.length + 1;
+}
+
+function matchCues(text: string, cues: readonly Detector[], matches: Match[]): void {
   for (const detector of cues) {
     const value = text.trim();
     if (!detector.member!.validate(value)) continue;
     const start = text.indexOf(value);
     matches.push({ detector, start, end: start + value.length });
   }
+}
+
+/** Moves matches from the view's text to the outermost one. */
+function bringOut(found: Match[], view: View, matches: Match[]): void {
+  for (const match of found.splice(0)) matches.push(outermost(match, view));
 }
 
 function outermost(match: Match, view: View): Match {

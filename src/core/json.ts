@@ -25,52 +25,48 @@ export type Reading = readonly SourceLeaf[] | 'depth_max' | 'nodes_max' | null;
  */
 export function readJson(source: string, limits: WalkLimits): Reading {
   const leaves: SourceLeaf[] = [];
-  /** One entry per open container: true for an object. */
-  const open: boolean[] = [];
-  let awaits: Awaits = 'value';
-  let at = 0;
-  while (true) {
-    at = skipSpace(source, at);
-    if (at >= source.length) return awaits === 'separator' && open.length === 0 ? leaves : null;
-    const token = TOKENS[source[at]!];
-    if (token === undefined) return null;
-    if (token === 'close') {
-      if (open.length === 0 || (awaits !== 'separator' && awaits !== 'first')) return null;
-      if (open.pop() !== (source[at] === '}')) return null;
-      awaits = 'separator';
+  const open = new Uint8Array(Math.min(limits.depth_max, source.length));
+  let depth = 0;
+  let awaits: Awaits = VALUE;
+  for (let at = skipSpace(source, 0); at < source.length; at = skipSpace(source, at)) {
+    const unit = source.charCodeAt(at);
+    if (unit === OBJECT || unit === ARRAY) {
+      if (awaits !== VALUE && awaits !== FIRST_VALUE) return null;
+      if (depth >= limits.depth_max) return 'depth_max';
+      open[depth] = unit;
+      depth += 1;
+      awaits = unit === OBJECT ? FIRST_KEY : FIRST_VALUE;
       at += 1;
-    } else if (token === ',') {
-      if (awaits !== 'separator' || open.length === 0) return null;
-      awaits = open.at(-1) === true ? 'key' : 'value';
+    } else if (unit === OBJECT_END || unit === ARRAY_END) {
+      const is_place = awaits === SEPARATOR || awaits === FIRST_KEY || awaits === FIRST_VALUE;
+      if (!is_place || depth === 0 || open[depth - 1] !== unit - 2) return null;
+      depth -= 1;
+      awaits = SEPARATOR;
       at += 1;
-    } else if (token === 'open') {
-      if (awaits === 'key' || awaits === 'separator' || (awaits === 'first' && open.at(-1) === true))
-        return null;
-      if (open.length >= limits.depth_max) return 'depth_max';
-      open.push(source[at] === '{');
-      awaits = 'first';
+    } else if (unit === COMMA) {
+      if (awaits !== SEPARATOR || depth === 0) return null;
+      awaits = open[depth - 1] === OBJECT ? KEY : VALUE;
+      at += 1;
+    } else if (awaits === SEPARATOR) {
+      return null;
+    } else if (awaits === KEY || awaits === FIRST_KEY) {
+      at = skipSpace(source, readString(source, at, leaves, 'key', false));
+      if (source.charCodeAt(at) !== COLON) return null;
+      awaits = VALUE;
       at += 1;
     } else {
-      if (awaits === 'separator') return null;
-      const is_key: boolean = awaits === 'key' || (awaits === 'first' && open.at(-1) === true);
-      if (is_key && token !== 'string') return null;
-      const kind = is_key ? 'key' : token === 'string' ? 'string' : 'number';
-      const is_member = kind !== 'key' && open.at(-1) === true;
-      const end =
-        token === 'string'
-          ? readString(source, at, leaves, kind, is_member)
+      const is_member = depth > 0 && open[depth - 1] === OBJECT;
+      const read =
+        unit === QUOTE
+          ? readString(source, at, leaves, 'string', is_member)
           : readWord(source, at, leaves, is_member);
-      if (end < 0) return null;
-      if (leaves.length > limits.nodes_max) return 'nodes_max';
-      at = end;
-      if (is_key) {
-        at = skipSpace(source, at);
-        if (source[at] !== ':') return null;
-        at += 1;
-      }
-      awaits = is_key ? 'value' : 'separator';
+      if (read === MALFORMED) return null;
+      awaits = SEPARATOR;
+      at = read;
     }
+    if (leaves.length > limits.nodes_max) return 'nodes_max';
   }
+  return awaits === SEPARATOR && depth === 0 ? leaves : null;
 }
 
 /** Whether a text can only be read right as JSON: it begins like a document and holds escapes. */
@@ -104,20 +100,26 @@ export function decode(source: string, { start, end }: SourceLeaf): Decoded {
   return { text: parts.join(''), offsets: offsets.subarray(0, length + 1) };
 }
 
-/** `first` is the place behind an opening bracket, where a closing one may follow. */
-type Awaits = 'value' | 'first' | 'key' | 'separator';
+/** What may come next; the two firsts are the places behind an opening bracket, where a closing one may too. */
+type Awaits = 0 | 1 | 2 | 3 | 4;
+const VALUE = 0;
+const FIRST_VALUE = 1;
+const KEY = 2;
+const FIRST_KEY = 3;
+const SEPARATOR = 4;
 
+const OBJECT = 123;
+const OBJECT_END = 125;
+const ARRAY = 91;
+const ARRAY_END = 93;
+const COMMA = 44;
+const COLON = 58;
+const QUOTE = 34;
 const BACKSLASH = 92;
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
-const TOKENS: Readonly<Record<string, 'open' | 'close' | ',' | 'string' | 'word'>> = {
-  '{': 'open',
-  '[': 'open',
-  '}': 'close',
-  ']': 'close',
-  ',': ',',
-  '"': 'string',
-  ...Object.fromEntries([...'-0123456789tfn'].map((first) => [first, 'word'] as const)),
-};
+/** Instead of an offset; it is beyond any text, so that reading on there finds nothing. */
+const MALFORMED = Number.MAX_SAFE_INTEGER;
+
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
 
@@ -130,7 +132,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** Adds the leaf and returns the offset behind the closing quote; -1 where the string is malformed. */
+/** Adds the leaf and returns the offset behind the closing quote, or `MALFORMED`. */
 function readString(
   source: string,
   quote: number,
@@ -138,29 +140,30 @@ function readString(
   kind: SourceLeaf['kind'],
   is_member: boolean,
 ): number {
+  if (source.charCodeAt(quote) !== QUOTE) return MALFORMED;
   let has_escapes = false;
   for (let at = quote + 1; at < source.length; ) {
     const unit = source.charCodeAt(at);
-    if (unit === 34) {
+    if (unit === QUOTE) {
       leaves.push({ kind, start: quote + 1, end: at, has_escapes, is_member });
       return at + 1;
     }
-    if (unit < 32) return -1;
+    if (unit < 32) return MALFORMED;
     if (unit === BACKSLASH) {
       ESCAPE.lastIndex = at;
-      if (!ESCAPE.test(source)) return -1;
+      if (!ESCAPE.test(source)) return MALFORMED;
       has_escapes = true;
       at = ESCAPE.lastIndex;
     } else at += 1;
   }
-  return -1;
+  return MALFORMED;
 }
 
 function readWord(source: string, start: number, leaves: SourceLeaf[], is_member: boolean): number {
   WORD.lastIndex = start;
-  if (!WORD.test(source)) return -1;
-  const is_number = 'tfn'.includes(source[start]!) === false;
-  if (is_number) leaves.push({ kind: 'number', start, end: WORD.lastIndex, has_escapes: false, is_member });
+  if (!WORD.test(source)) return MALFORMED;
+  if (source.charCodeAt(start) < 65)
+    leaves.push({ kind: 'number', start, end: WORD.lastIndex, has_escapes: false, is_member });
   return WORD.lastIndex;
 }
 

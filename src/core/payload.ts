@@ -6,14 +6,17 @@ export interface WalkLimits {
   readonly nodes_max: number;
 }
 
-/** One piece of text in a JSON value: a key, a string, or a number as JSON writes it. */
+/**
+ * One piece of text in a JSON value: a key, a string, or a number as JSON writes it. A walk has one such record
+ * and fills it anew for every visit: take out of it what is to last.
+ */
 export interface Leaf {
-  readonly kind: 'key' | 'string' | 'number';
-  readonly text: string;
+  kind: 'key' | 'string' | 'number';
+  text: string;
   /** Counted in document order from 0, a key before its value. `Finding.leaf` is this number. */
-  readonly index: number;
+  index: number;
   /** Whether it is the value of the key visited just before. */
-  readonly is_member: boolean;
+  is_member: boolean;
   /** The leaf's path, `$.user.email`, `$['odd key'][0]`; a key has the path of its member. Worked out on call. */
   readonly path: () => string;
   /** Writes `['*']` for this key in paths from now on: a key in which something was found is no place name. */
@@ -28,19 +31,23 @@ export type WalkEnd = null | { readonly limit: 'depth_max' | 'nodes_max'; readon
  * stack; past a limit it stops and says which. The value itself counts as one node, each key and each
  * element as one more; a container in a container is one deeper than that one, the outermost at depth 1.
  */
-export function walk(value: Json, limits: WalkLimits, visit: (leaf: Leaf) => void): WalkEnd {
+export function walk(value: Json, limits: WalkLimits, visit: (leaf: Readonly<Leaf>) => void): WalkEnd {
   const open: Frame[] = [];
-  let index = 0;
+  const path = (): string => pathOf(open);
+  const hide = (): void => hideKey(open);
+  const leaf: Leaf = { kind: 'key', text: '', index: -1, is_member: false, path, hide };
   let nodes = 1;
-  const leaf = (kind: Leaf['kind'], text: string): void => {
-    const is_member = kind !== 'key' && (open.at(-1)?.keys ?? null) !== null;
-    visit({ kind, text, index, is_member, path: () => pathOf(open), hide: () => hideKey(open) });
-    index += 1;
+  const give = (kind: Leaf['kind'], text: string): void => {
+    leaf.kind = kind;
+    leaf.text = text;
+    leaf.index += 1;
+    leaf.is_member = kind !== 'key' && open.length > 0 && open[open.length - 1]!.keys !== null;
+    visit(leaf);
   };
   /** Visits a scalar or opens a container; returns whether the depth allows it. */
   const enter = (entered: Json): boolean => {
-    if (typeof entered === 'string') leaf('string', entered);
-    else if (typeof entered === 'number') leaf('number', String(entered));
+    if (typeof entered === 'string') give('string', entered);
+    else if (typeof entered === 'number') give('number', String(entered));
     else if (typeof entered === 'object' && entered !== null) {
       if (open.length >= limits.depth_max) return false;
       open.push(frameOf(entered));
@@ -57,7 +64,7 @@ export function walk(value: Json, limits: WalkLimits, visit: (leaf: Leaf) => voi
     }
     nodes += frame.keys === null ? 1 : 2;
     if (nodes > limits.nodes_max) return nodesEnd(limits);
-    if (frame.keys !== null) leaf('key', frame.keys[frame.at]!);
+    if (frame.keys !== null) give('key', frame.keys[frame.at]!);
     if (!enter(childOf(frame))) return depthEnd(limits);
   }
   return null;

@@ -56,33 +56,27 @@ export function compileScanner(detectors: readonly Detector[]): Scanner {
  */
 export function scan(scanner: Scanner, text: string, matches: Match[], matches_max: number): boolean {
   const { automaton } = scanner;
-  const { classes, start } = automaton;
-  const length = text.length;
-  let { table } = automaton;
-  let row = start;
-  let is_first_hit = true;
-  for (let at = 0; at < length; at++) {
-    const unit_class = classes[text.charCodeAt(at)]!;
-    let next = table[row + unit_class]!;
-    if (next < ENDING) {
-      row = next;
-      continue;
+  let row = automaton.start;
+  let has_anchors = false;
+  for (let at = 0; at < text.length; at++) {
+    const { classes, table } = automaton;
+    let entry = 0;
+    while (at < text.length) {
+      entry = table[row + classes[text.charCodeAt(at)]!]!;
+      if (entry >= ENDING) break;
+      row = entry;
+      at += 1;
     }
-    if (next === UNKNOWN) {
-      next = follow(automaton, row, unit_class);
-      table = automaton.table;
-    }
-    row = next % ENDING;
-    if (next < ENDING) continue;
-    if (is_first_hit) {
-      scanner.matched_until.fill(0);
-      scanner.failed_at.fill(-1);
-      is_first_hit = false;
-    }
+    if (at === text.length) break;
+    if (entry === UNKNOWN) entry = follow(automaton, row, classes[text.charCodeAt(at)]!);
+    row = entry % ENDING;
+    if (entry < ENDING) continue;
+    if (!has_anchors) forget(scanner);
+    has_anchors = true;
     verify(scanner, text, at + 1, row, matches);
-    if (matches.length >= matches_max) return true;
+    if (matches.length >= matches_max) break;
   }
-  return !is_first_hit;
+  return has_anchors;
 }
 
 /** The detectors for which this key of an object is the word beside its value. */
@@ -105,6 +99,11 @@ function unitTable(notation: string): Uint8Array {
   const units = new Uint8Array(0x10000);
   for (const [low, high] of parseUnits(notation)) units.fill(1, low, high + 1);
   return units;
+}
+
+function forget({ matched_until, failed_at }: Scanner): void {
+  matched_until.fill(0);
+  failed_at.fill(-1);
 }
 
 function verify(scanner: Scanner, text: string, anchor_end: number, row: number, matches: Match[]): void {

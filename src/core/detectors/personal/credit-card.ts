@@ -10,7 +10,7 @@ export const creditCard: readonly Detector[] = [
     strength: 'proof',
     description:
       'Payment card numbers (ISO/IEC 7812): an issuer range, its length, and Luhn; with spaces, dashes or neither.',
-    anchors: ['(?<![\\d.])[2-6]\\d{3}[ -]\\d', '(?<![\\d.])[2-6]\\d{5}'],
+    anchors: ['(?<![\\d.])[2-6]\\d{3}[ -]\\d{3}', '(?<![\\d.])[2-6]\\d{7}'],
     pattern: /[2-6]\d{3}(?:[ -]?\d){8,15}(?!\d)(?![.]\d)/,
     validate: isCard,
     examples: {

@@ -1,0 +1,63 @@
+/**
+ * What a look at clean text costs, in process and on one thread, as a ratio to `JSON.parse` of the same
+ * bytes: `detect` and `judge`, on text and on the parsed value. `node benchmarks/judge/run.ts`
+ */
+import assert from 'node:assert/strict';
+import { detect } from '../../src/core/detect.ts';
+import type { Content, Json, ScanLimits } from '../../src/core/types.ts';
+import { median, spread } from '../measure.ts';
+import { recordsText } from './records.ts';
+
+const SIZES = [200, 1024, 10_240, 102_400, 262_144, 1_048_576];
+const ROUNDS = 9;
+const BYTES_PER_ROUND = 4 << 20;
+const LIMITS: ScanLimits = { text_bytes_max: 8 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1000 };
+const DETECTION = { secret_detection: true, pii_protection: true };
+
+type Subject = (text: string, value: Json) => unknown;
+
+const subjects: Record<string, Subject> = {
+  'JSON.parse': (text) => JSON.parse(text),
+  'detect text': (text) => clean(detect({ kind: 'text', text }, DETECTION, LIMITS)),
+  'detect value': (_, value) => clean(detect({ kind: 'json', value }, DETECTION, LIMITS)),
+};
+
+function clean(found: ReturnType<typeof detect>): unknown {
+  assert.equal(found.findings.length, 0, 'the text of the benchmark must be clean');
+  return found;
+}
+
+/** Nanoseconds per byte of one round. */
+function round(subject: Subject, text: string, value: Json): number {
+  const times = Math.max(1, Math.round(BYTES_PER_ROUND / text.length));
+  const from = performance.now();
+  for (let at = 0; at < times; at++) subject(text, value);
+  return ((performance.now() - from) * 1e6) / (times * text.length);
+}
+
+const per_byte = new Map<string, number>();
+console.log(`node ${process.version}, ${ROUNDS} interleaved rounds; ratio to JSON.parse: median (lowest to highest)`);
+for (const size of SIZES) {
+  const text = recordsText(size);
+  const value: Json = JSON.parse(text);
+  const content: Content = { kind: 'text', text };
+  assert.equal(Buffer.byteLength(content.text), size);
+  const times = new Map<string, number[]>(Object.keys(subjects).map((name) => [name, []]));
+  for (let at = 0; at < ROUNDS + 2; at++) {
+    for (const [name, subject] of Object.entries(subjects)) {
+      const ns = round(subject, text, value);
+      if (at >= 2) times.get(name)!.push(ns);
+    }
+  }
+  const base = times.get('JSON.parse')!;
+  for (const [name, all] of times) {
+    per_byte.set(`${name} ${size}`, median(all));
+    const ratios = all.map((ns, at) => ns / base[at]!);
+    const speed = 1000 / median(all);
+    console.log(`${String(size).padStart(8)} B  ${name.padEnd(13)} ${spread(ratios)}  ${speed.toFixed(0)} MB/s`);
+  }
+}
+for (const name of Object.keys(subjects)) {
+  const ratio = (4 * per_byte.get(`${name} 1048576`)!) / per_byte.get(`${name} 262144`)!;
+  console.log(`1 MB takes ${ratio.toFixed(2)} times 256 KB: ${name}`);
+}
