@@ -68,12 +68,16 @@ function bringNode() {
   }
   if (isInstalled(folder) && existsSync(join(root, brought))) return;
   say(`Setting up: bringing Node ${NODE_MAJOR_MIN} along, this machine has ${process.versions.node} ...`);
-  npm(folder, process.execPath);
-  if (!existsSync(join(root, brought))) {
-    throw new SetupError(
-      'npm left out the optional package with Node. Run `npm config set omit ""` and try again.',
-    );
-  }
+  const binary = join(root, brought);
+  // npm passes over a failing optional package without a word: a second try tells why.
+  const said = ['error', 'verbose'].map((level) => (existsSync(binary) ? '' : npm(folder, process.execPath, level)));
+  if (existsSync(binary)) return;
+  const causes = said.join('').split('\n').filter((line) => /failed|error|ERR|E[A-Z]{4,}|omit/.test(line));
+  throw new SetupError(
+    `npm did not install Node ${NODE_MAJOR_MIN} in ${folder}.\n${causes.slice(-10).join('\n')}\n` +
+      `Check that \`npm config get omit\` names nothing, or install Node ${NODE_MAJOR_MIN}: https://nodejs.org`,
+  );
+}
 }
 
 /** Whether the stamp is there, newer than both lock files, and names a Node that is there. */
@@ -123,8 +127,10 @@ function packagesOf(file) {
  * service that runs. No package here needs an install script, so none runs.
  * @param {string} folder
  * @param {string} node the Node that npm itself runs on
+ * @param {string} [level] of what npm says
+ * @returns {string} what npm said
  */
-function npm(folder, node) {
+function npm(folder, node, level = 'error') {
   // What npm wrote down would let it overlook a folder that was deleted by hand.
   rmSync(join(folder, 'node_modules', '.package-lock.json'), { force: true });
   const words = [
@@ -136,7 +142,7 @@ function npm(folder, node) {
     '--include=dev',
     '--include=optional',
   ];
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  const quiet = ['--no-audit', '--no-fund', `--loglevel=${level}`];
   const result = spawnSync('npm', [...words, ...quiet], {
     cwd: folder,
     encoding: 'utf8',
@@ -150,13 +156,14 @@ function npm(folder, node) {
         : `npm could not be started: ${result.error.message}.`,
     );
   }
-  if (result.status === 0 && isInstalled(folder)) return;
+  const said = `${result.stdout}${result.stderr}`;
+  if (result.status === 0 && isInstalled(folder)) return said;
   if (result.status === 0) {
     throw new SetupError(
       `package.json and package-lock.json in ${folder} do not agree. Run \`npm install\` there.`,
     );
   }
-  const tail = `${result.stdout}${result.stderr}`.trim().split('\n').slice(-15).join('\n');
+  const tail = said.trim().split('\n').slice(-15).join('\n');
   throw new SetupError(
     `npm could not install the packages (exit code ${result.status}).\n${tail}\n` +
       'Check that this machine reaches the npm registry (`npm ping`; behind a proxy `npm config set proxy URL`) ' +
