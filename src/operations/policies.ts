@@ -56,7 +56,7 @@ export const policyEvaluate = operation({
   example: { boundary: 'output', data_tags: ['personal.pii'] },
   run(input, context) {
     const data_tags = (input.data_tags ?? []).map((tag) => tag.toLowerCase());
-    const tenant_id = tenantOf(input, context);
+    const tenant_id = tenantOf({ tenant_id: input.tenant_id }, context);
     return { action: evaluate(context.runtime.policy(), { boundary: input.boundary, data_tags, tenant_id }) };
   },
 });

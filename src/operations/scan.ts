@@ -17,7 +17,9 @@ export function textCrossing(
   input: AboutText,
   context: Context,
 ): Crossing {
-  const { tenant_id, agent_id } = subjectOf(input, context);
+  // Picked one by one: whatever else the body holds was not looked at, and could be of any type.
+  const about = { agent_id: input.agent_id, tenant_id: input.tenant_id, context: input.context };
+  const { tenant_id, agent_id } = subjectOf(about, context);
   return {
     boundary,
     phase: null,

@@ -3,10 +3,10 @@ import { type Context, Refusal } from './operation.ts';
 
 /** What an input may say of whom it concerns. */
 export interface Named {
-  readonly agent_id?: string | null;
-  readonly source_agent_id?: string | null;
-  readonly tenant_id?: string | null;
-  readonly context?: { readonly tenant_id?: string | null };
+  readonly agent_id?: string | null | undefined;
+  readonly source_agent_id?: string | null | undefined;
+  readonly tenant_id?: string | null | undefined;
+  readonly context?: { readonly tenant_id?: string | null | undefined } | undefined;
 }
 
 /** Whom a call concerns, after the credential's scope had its say. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { operations } from '../../operations/index.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
@@ -50,6 +50,7 @@ export async function buildHttp({ runtime, config, authenticate, log }: HttpPort
     },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
+      stamp(request, reply);
       void answerError(error, request, reply, null, log);
     },
   });
@@ -93,15 +94,19 @@ async function addGate(
   }
   const allowedAt = methodsByPath(served);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
-    reply.header('cache-control', 'no-store');
+    stamp(request, reply);
     if (!request.is404) return done();
     const allowed = allowedAt(request.url);
     if (allowed === null) return done(notFound());
     if (request.method === 'OPTIONS') reply.code(204).header('allow', allowed).send();
     else answerMethod(request, reply, allowed);
   });
+}
+
+function stamp(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.header('x-content-type-options', 'nosniff');
+  reply.header('cache-control', 'no-store');
 }
 
 /** Which methods a path takes, `GET, HEAD, OPTIONS`; `null` where no operation has it. */

@@ -1,0 +1,109 @@
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestOptions, testRuntime } from '../../../operations/testing/runtime.ts';
+import { type AccessSettings, openAccess } from '../../../runtime/access/index.ts';
+import type { AuthSettings } from '../../../runtime/access/settings.ts';
+import type { AuditEvent } from '../../../runtime/types.ts';
+import { buildHttp, type HttpConfig } from '../server.ts';
+
+export interface ServeOptions extends TestOptions {
+  readonly state_dir: string;
+  readonly auth?: Partial<AuthSettings>;
+  readonly host?: string;
+  readonly cors_origins?: readonly string[];
+  readonly metrics?: Partial<HttpConfig['metrics']>;
+}
+
+export interface Served {
+  readonly port: number;
+  readonly events: AuditEvent[];
+  /** Everything that was logged, as JSON. */
+  readonly logged: string[];
+  readonly ask: (asked: Asked) => Promise<Answer>;
+  readonly close: () => Promise<void>;
+}
+
+export interface Asked {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string or bytes are sent as they are, anything else as JSON with its type. */
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The parsed body, or `null` where it is no JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
+  readonly json: any;
+}
+
+/** The HTTP server on a free port, over a runtime in memory. */
+export async function serve(options: ServeOptions): Promise<Served> {
+  const { runtime, events } = testRuntime(options);
+  const cors_origins = options.cors_origins ?? [];
+  const access: AccessSettings = {
+    auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null, ...options.auth },
+    host: options.host ?? '127.0.0.1',
+    cors_origins,
+    state_dir: options.state_dir,
+    now_ms: runtime.now_ms,
+  };
+  const logged: string[] = [];
+  const app = await buildHttp({
+    runtime,
+    config: {
+      server: { body_bytes_max: runtime.limits.body_bytes_max, cors_origins },
+      metrics: { enabled: true, endpoint: '/v1/metrics', public: false, ...options.metrics },
+    },
+    authenticate: openAccess(access),
+    log: { error: (message, fields) => void logged.push(JSON.stringify({ message, ...fields })) },
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  return { port, events, logged, ask: (asked) => ask(port, asked), close: () => app.close() };
+}
+
+/** One request on a connection of its own. Headers are sent as they are given, `Host` too. */
+function ask(port: number, { method, path, headers = {}, body }: Asked): Promise<Answer> {
+  const plain = typeof body === 'string' || Buffer.isBuffer(body) || body === undefined;
+  const bytes = plain ? (body as string | Buffer | undefined) : JSON.stringify(body);
+  return new Promise((done, fail) => {
+    const sent = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
+        agent: false,
+        headers: {
+          ...(!plain && { 'content-type': 'application/json' }),
+          ...(bytes !== undefined &&
+            !('transfer-encoding' in headers) && { 'content-length': String(Buffer.byteLength(bytes)) }),
+          ...headers,
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', fail);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          done({ status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) });
+        });
+      },
+    );
+    sent.on('error', fail);
+    sent.end(bytes);
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

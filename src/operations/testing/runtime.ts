@@ -1,0 +1,108 @@
+import { compile, type PolicySettings } from '../../core/compile/index.ts';
+import type { Policy } from '../../core/types.ts';
+import { parseFilter } from '../../runtime/audit/filter.ts';
+import { enforce } from '../../runtime/enforce.ts';
+import type { AuditEvent, AuditFilter, Ports, Runtime } from '../../runtime/types.ts';
+
+/** What a test wants of its runtime; everything has the default of a service without configuration. */
+export interface TestOptions {
+  readonly rules?: readonly unknown[];
+  readonly tenants?: Readonly<Record<string, readonly unknown[]>>;
+  /** v1alpha1 documents: contracts, identities. */
+  readonly documents?: readonly unknown[];
+  readonly settings?: Partial<PolicySettings>;
+  readonly mode?: Runtime['mode'];
+  readonly file_roots?: readonly string[];
+  readonly body_bytes_max?: number;
+  /** Takes the place of parts of the runtime, to see what happens when they fail. */
+  readonly instead?: Partial<Runtime>;
+  readonly record?: Ports['record'];
+}
+
+export interface TestRuntime {
+  readonly runtime: Runtime;
+  /** All that was recorded, oldest first. */
+  readonly events: AuditEvent[];
+}
+
+export const NOW_MS = Date.UTC(2026, 0, 31, 12);
+
+const SETTINGS: PolicySettings = {
+  default_action: 'block',
+  builtin_rules: true,
+  undeclared_tools: 'allow',
+  unknown_agents: 'allow',
+  secret_detection: true,
+  pii_protection: { enabled: true, action: 'redact' },
+  limits: { text_bytes_max: 8_388_608, depth_max: 128, nodes_max: 200_000, findings_max: 1_000 },
+  redaction: { typed: false },
+};
+
+/** A runtime in memory: the real compiler, the real road to a verdict, and a list for a journal. */
+export function testRuntime(options: TestOptions = {}): TestRuntime {
+  const policy = policyOf(options);
+  const events: AuditEvent[] = [];
+  let count = 0;
+  const ports: Ports = {
+    policy,
+    now_ms: () => NOW_MS,
+    new_event_id: () => `evt_${(++count).toString(16).padStart(24, '0')}`,
+    record: options.record ?? (async (event) => void events.push(event)),
+  };
+  const runtime: Runtime = {
+    version: '0.0.0-test',
+    mode: options.mode ?? 'sidecar',
+    started_ms: NOW_MS - 61_500,
+    limits: {
+      body_bytes_max: options.body_bytes_max ?? 10_485_760,
+      file_roots: options.file_roots ?? [],
+    },
+    now_ms: () => NOW_MS,
+    policy: () => policy,
+    enforce: (crossing, caller, endpoint) => enforce(crossing, caller, endpoint, ports),
+    ready: async () => true,
+    agentsSeen: async () => [...new Set(events.map((event) => event.agent_id))].sort(),
+    metricsText: async () => '# HELP service_requests_total Checks.\n',
+    reload: async () => ({
+      reloaded: true,
+      policy_hash: policy.hash,
+      generation: 2,
+      changed: false,
+      warnings: [],
+    }),
+    queryAudit: async (filter) => query(events, filter),
+    ...options.instead,
+  };
+  return { runtime, events };
+}
+
+function policyOf({ rules = [], tenants = {}, documents = [], settings }: TestOptions): Policy {
+  const { policy, problems } = compile({
+    inline_rules: [
+      { file: 'service.yaml', path: 'policies', tenant_id: null, rules: [...rules] },
+      ...Object.entries(tenants).map(([tenant_id, own]) => ({
+        file: 'service.yaml',
+        path: `tenants.${tenant_id}.policies`,
+        tenant_id,
+        rules: [...own],
+      })),
+    ],
+    documents: documents.map((value, at) => ({ file: `document-${at}.yaml`, value })),
+    settings: { ...SETTINGS, ...settings },
+  });
+  if (policy === null) throw new Error(JSON.stringify(problems));
+  return policy;
+}
+
+/** The filters that tests use, on plain equality; what the index does with them is the index's own test. */
+function query(events: readonly AuditEvent[], filter: AuditFilter) {
+  const { equal, limit } = parseFilter(filter, NOW_MS);
+  const { phase, ...fields } = equal;
+  const found = events.filter(
+    (event) =>
+      (phase === undefined || event.metadata.phase === phase) &&
+      Object.entries(fields).every(([field, value]) => event[field as keyof AuditEvent] === value),
+  );
+  const page = found.toReversed().slice(0, limit);
+  return { events: page, count: page.length };
+}
