@@ -70,14 +70,18 @@ function bringNode() {
   say(`Setting up: bringing Node ${NODE_MAJOR_MIN} along, this machine has ${process.versions.node} ...`);
   const binary = join(root, brought);
   // npm passes over a failing optional package without a word: a second try tells why.
-  const said = ['error', 'verbose'].map((level) => (existsSync(binary) ? '' : npm(folder, process.execPath, level)));
+  const said = ['error', 'verbose'].map((level) =>
+    existsSync(binary) ? '' : npm(folder, process.execPath, level),
+  );
   if (existsSync(binary)) return;
-  const causes = said.join('').split('\n').filter((line) => /failed|error|ERR|E[A-Z]{4,}|omit/.test(line));
+  const causes = said
+    .join('')
+    .split('\n')
+    .filter((line) => /failed|error|ERR|E[A-Z]{4,}|omit/.test(line));
   throw new SetupError(
     `npm did not install Node ${NODE_MAJOR_MIN} in ${folder}.\n${causes.slice(-10).join('\n')}\n` +
       `Check that \`npm config get omit\` names nothing, or install Node ${NODE_MAJOR_MIN}: https://nodejs.org`,
   );
-}
 }
 
 /** Whether the stamp is there, newer than both lock files, and names a Node that is there. */
