@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agentsSeen } from './agents.ts';
+import { enforce } from './enforce.ts';
+import { newEventId } from './event-id.ts';
+import { type Metrics, metricsText, openMetrics } from './metrics.ts';
+import { caller, crossing, ports, SECRET } from './testing/examples.ts';
+import type { Endpoint } from './types.ts';
+
+async function check(metrics: Metrics, text: string, endpoint: Endpoint): Promise<void> {
+  const ruling = await enforce(crossing(text), caller, endpoint, ports([]));
+  metrics.count(ruling, endpoint, 0.0002);
+}
+
+/** The lines of our own metrics, without their comments. */
+function own(text: string): string[] {
+  return text.split('\n').filter((line) => line.startsWith('service_'));
+}
+
+test('the metrics of the interface are there from the start, with their labels, at zero', async () => {
+  const text = await metricsText([await openMetrics({ version: '1.2.3', mode: 'sidecar' }).snapshot()]);
+  for (const endpoint of ['scan_input', 'guard_output', 'intercept_tool']) {
+    for (const decision of ['allow', 'block', 'modify']) {
+      assert.ok(text.includes(`service_requests_total{endpoint="${endpoint}",decision="${decision}"} 0\n`));
+    }
+  }
+  for (const type of ['secret_detected', 'pii_detected', 'contract_violation']) {
+    assert.ok(text.includes(`service_violations_total{type="${type}"} 0\n`));
+  }
+  assert.match(text, /^# TYPE service_requests_total counter$/m);
+  assert.match(text, /^# TYPE service_violations_total counter$/m);
+  assert.match(text, /^# TYPE service_scan_duration_seconds histogram$/m);
+  assert.match(text, /^service_build_info\{version="1\.2\.3",mode="sidecar"\} 1$/m);
+  assert.match(text, /^process_resident_memory_bytes [1-9]/m);
+});
+
+test('what several processes counted is summed', async () => {
+  const about = { version: '1.2.3', mode: 'gateway' };
+  const [first, second] = [openMetrics(about), openMetrics(about)];
+  await check(first, 'hello', 'scan_input');
+  await check(second, 'hello', 'scan_input');
+  await check(second, `Use key ${SECRET}`, 'scan_input');
+  const text = await metricsText([await first.snapshot(), await second.snapshot()]);
+  assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="allow"\} 2$/m);
+  assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="block"\} 1$/m);
+  assert.match(text, /^service_violations_total\{type="secret_detected"\} 1$/m);
+  assert.match(text, /^service_scan_duration_seconds_bucket\{le="0\.0001"\} 0$/m);
+  assert.match(text, /^service_scan_duration_seconds_bucket\{le="0\.00025"\} 3$/m);
+  assert.match(text, /^service_scan_duration_seconds_bucket\{le="\+Inf"\} 3$/m);
+  assert.match(text, /^service_scan_duration_seconds_count 3$/m);
+  assert.match(text, /^service_build_info\{version="1\.2\.3",mode="gateway"\} 1$/m);
+});
+
+test('no two lines name the same series, and every value is a number', async () => {
+  const text = await metricsText([await openMetrics({ version: '0', mode: 'sidecar' }).snapshot()]);
+  const series = own(text).map((line) => line.slice(0, line.lastIndexOf(' ')));
+  assert.equal(new Set(series).size, series.length);
+  for (const line of own(text)) assert.ok(Number.isFinite(Number(line.slice(line.lastIndexOf(' ') + 1))), line);
+  assert.ok(series.length > 40);
+});
+
+test('agents are noted once, sorted, up to the bound, and nobody is not an agent', () => {
+  const agents = agentsSeen(3);
+  for (const agent_id of ['b', 'a', 'unknown', 'b', 'c', 'd']) agents.note(agent_id);
+  assert.deepEqual(agents.list(), ['a', 'b', 'c']);
+});
+
+test('event ids are unlike each other and of one shape', () => {
+  const ids = Array.from({ length: 2_000 }, newEventId);
+  assert.equal(new Set(ids).size, 2_000);
+  for (const id of ids) assert.match(id, /^evt_[0-9a-f]{24}$/);
+});
