@@ -1,5 +1,6 @@
 import { format as formats, type Schema, validate } from '@cfworker/json-schema';
 import { RE2JS } from 're2js';
+import { pointerSteps, resolvePointer } from './json-pointer.ts';
 import type { Json } from './types.ts';
 
 /** UTF-16 units of a string that a `pattern` or `format` is tried on; a longer one does not fit. */
@@ -64,17 +65,6 @@ const WRAPPERS = new Set([
   'propertyNames',
 ]);
 
-function pointerSteps(location: string): string[] {
-  return location
-    .split('/')
-    .slice(1)
-    .map((step) => decode(step).replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function decode(step: string): string {
-  return decodeURIComponent(step);
-}
-
 /** Keywords whose value is data and holds no schemas. */
 const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
 /** Keywords whose value maps names to schemas. */
@@ -137,15 +127,4 @@ function referencesOf(root: Schema): Record<string, Schema | boolean> {
     open.push(...Object.values(at));
   }
   return lookup;
-}
-
-/** What `#/$defs/x` stands for in a schema; `undefined` where nothing stands there. */
-export function resolvePointer(root: Json, reference: string): Json | undefined {
-  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
-  let at: Json | undefined = root;
-  for (const step of pointerSteps(reference)) {
-    if (at === null || typeof at !== 'object' || !Object.hasOwn(at, step)) return undefined;
-    at = (at as JsonObject)[step];
-  }
-  return at;
 }

@@ -1,0 +1,80 @@
+import type { Template } from './template.ts';
+
+const SHELLS = ['Bash', 'bash', 'shell', 'run_shell_command', 'run_command', 'execute_command', 'terminal'];
+const WRITERS = [
+  'Write',
+  'Edit',
+  'MultiEdit',
+  'NotebookEdit',
+  'write_file',
+  'edit_file',
+  'apply_patch',
+  'replace',
+];
+
+export const codingAgent: Template = {
+  name: 'coding-agent',
+  description:
+    'Keeps secrets out of prompts and commands, stops dangerous commands, asks before destruction.',
+  document: {
+    version: 'v1alpha1',
+    policies: [
+      {
+        name: 'coding-block-secrets',
+        boundary: ['input', 'action'],
+        data_tags: ['secret'],
+        action: 'block',
+        priority: 10,
+        reason:
+          'A secret must not stand in a prompt, a command or a file edit; name an environment variable.',
+      },
+      {
+        name: 'coding-redact-secrets-in-results',
+        description: 'What a tool reads may hold secrets; the model sees them masked.',
+        boundary: ['output', 'action'],
+        data_tags: ['secret'],
+        action: 'redact',
+        priority: 10,
+        reason: 'A secret in a result or an answer is masked.',
+        condition: { phase: 'response' },
+      },
+      {
+        name: 'coding-block-dangerous-commands',
+        boundary: 'action',
+        data_tags: ['dangerous'],
+        action: 'block',
+        priority: 15,
+        reason: 'The command could do lasting harm.',
+        condition: { tools: SHELLS },
+      },
+      {
+        name: 'coding-approve-destruction',
+        boundary: 'action',
+        data_tags: ['destructive'],
+        action: 'require_approval',
+        priority: 25,
+        reason: 'What cannot be undone is done when a person agrees.',
+        condition: { tools: [...SHELLS, ...WRITERS] },
+        approval: { ttl: '15m', min_approvals: 1 },
+      },
+      {
+        name: 'coding-redact-personal-data',
+        boundary: ['input', 'output'],
+        data_tags: ['personal'],
+        action: 'redact',
+        priority: 30,
+        reason: 'Personal data is masked in prompts and answers.',
+      },
+      {
+        name: 'coding-flag-personal-data-in-edits',
+        description: 'File edits are never rewritten: a mask would break the file.',
+        boundary: 'action',
+        data_tags: ['personal'],
+        action: 'flag',
+        priority: 30,
+        reason: 'Personal data stands in a file edit.',
+        condition: { tools: WRITERS },
+      },
+    ],
+  },
+};

@@ -1,0 +1,52 @@
+import type { Template } from './template.ts';
+
+export const healthcare: Template = {
+  name: 'healthcare',
+  description: 'Masks health and personal data, and asks a person before care or medication changes.',
+  document: {
+    version: 'v1alpha1',
+    policies: [
+      {
+        name: 'healthcare-block-secrets',
+        boundary: ['input', 'output', 'action'],
+        data_tags: ['secret'],
+        action: 'block',
+        priority: 10,
+        reason: 'Secrets never cross in a clinical setting.',
+        condition: { phase: ['request', 'response', 'message'] },
+      },
+      {
+        name: 'healthcare-redact-health-data',
+        description: 'Identifiers of patients are masked; a declared tag without a place to mask blocks.',
+        boundary: ['input', 'output'],
+        data_tags: ['personal', 'confidential'],
+        action: 'redact',
+        priority: 20,
+        severity: 'high',
+        reason: 'Health and personal data are masked in prompts and answers.',
+      },
+      {
+        name: 'healthcare-redact-messages',
+        description: 'Data of patients does not travel between agents.',
+        boundary: 'action',
+        data_tags: ['personal'],
+        action: 'redact',
+        priority: 20,
+        reason: 'Health and personal data are masked in messages between agents.',
+        condition: { phase: 'message' },
+      },
+      {
+        name: 'healthcare-approve-care-changes',
+        boundary: 'action',
+        action: 'require_approval',
+        priority: 30,
+        reason: 'Care plans, orders and medication change only when a person agrees.',
+        condition: {
+          tools: ['*care_plan*', '*medication*', '*prescri*', '*dosage*', '*discharge*'],
+          phase: 'request',
+        },
+        approval: { ttl: '4h', min_approvals: 1 },
+      },
+    ],
+  },
+};

@@ -1,0 +1,56 @@
+import type { Template } from './template.ts';
+
+export const support: Template = {
+  name: 'support',
+  description: 'Masks customers’ data in answers, and asks a person before an account changes hands.',
+  document: {
+    version: 'v1alpha1',
+    policies: [
+      {
+        name: 'support-block-secrets-in-prompts',
+        boundary: ['input', 'action'],
+        data_tags: ['secret'],
+        action: 'block',
+        priority: 10,
+        reason: 'A secret must not reach a model or a tool.',
+      },
+      {
+        name: 'support-block-secrets-in-answers',
+        boundary: 'output',
+        data_tags: ['secret'],
+        action: 'block',
+        priority: 10,
+        reason: 'The answer held a secret.',
+        fallback_template: 'I cannot share that here. A colleague will get back to you.',
+      },
+      {
+        name: 'support-redact-customer-data',
+        boundary: ['input', 'output'],
+        data_tags: ['personal'],
+        action: 'redact',
+        priority: 20,
+        severity: 'high',
+        reason: 'Customers’ data is masked.',
+      },
+      {
+        name: 'support-approve-account-takeover-steps',
+        boundary: 'action',
+        action: 'require_approval',
+        priority: 30,
+        reason: 'Who can sign in to an account changes only when a person agrees.',
+        condition: {
+          tools: [
+            '*change_email*',
+            '*update_email*',
+            '*reset_mfa*',
+            '*disable_mfa*',
+            '*reset_password*',
+            '*close_account*',
+          ],
+          phase: 'request',
+        },
+        approval: { ttl: '1h', min_approvals: 1 },
+      },
+    ],
+  },
+};
