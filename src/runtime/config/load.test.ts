@@ -283,7 +283,6 @@ test('without a file the defaults hold', async () => {
     policy: {
       default_action: 'block',
       builtin_rules: true,
-      unknown_agents: 'allow',
       undeclared_tools: 'allow',
     },
     policies: [],

@@ -17,10 +17,10 @@ export function formatPath(steps: readonly Step[]): string {
 
 /** As a JSON string, without a character that could rearrange a terminal's line. */
 function quoted(step: string): string {
-  const escape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const coded = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(step.slice(0, 100)).replace(
     /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-    escape,
+    coded,
   );
 }
 

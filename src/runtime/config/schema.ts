@@ -104,8 +104,8 @@ const policy = {
     unknown_agents: {
       type: 'string',
       enum: ['allow', 'block'],
-      default: 'allow',
-      description: 'Agents without an identity document.',
+      description:
+        'Agents without an identity document. Default: `block` as soon as there is one such document, else `allow`.',
     },
   },
 } as const;

@@ -92,7 +92,8 @@ interface Walk {
   readonly say: (node: unknown, path: readonly Step[], message: string) => void;
   /** Anchors of the nodes that are being walked: an alias of one of them has no end. */
   readonly open: Set<string>;
-  readonly anchors: Set<string>;
+  /** How many values each anchor stands for, those of the aliases in it counted too. */
+  readonly anchors: Map<string, number>;
   nodes: number;
   aliases: number;
 }
@@ -110,7 +111,7 @@ function checkTree(document: Document.Parsed, lines: LineCounter, yaml: Yaml): T
     problems,
     say,
     open: new Set(),
-    anchors: new Set(),
+    anchors: new Map(),
     nodes: 0,
     aliases: 0,
   };
@@ -123,7 +124,8 @@ function checkNode(walk: Walk, node: unknown, path: Step[]): void {
   const { yaml, say } = walk;
   if (!yaml.isNode(node) || walk.problems.length >= PROBLEMS_MAX || !withinBounds(walk, node, path)) return;
   const anchor = 'anchor' in node ? node.anchor : undefined;
-  if (anchor !== undefined) walk.anchors.add(anchor);
+  const before = walk.nodes;
+  if (anchor !== undefined) walk.anchors.set(anchor, 1);
   if (node.tag !== undefined && !PLAIN_TAGS.has(node.tag))
     say(node, path, 'has a tag (`!name`), which is not supported here');
   if (yaml.isScalar(node)) {
@@ -134,27 +136,36 @@ function checkNode(walk: Walk, node: unknown, path: Step[]): void {
   if (anchor !== undefined) walk.open.add(anchor);
   if (yaml.isMap(node)) checkPairs(walk, node.items, path);
   if (yaml.isSeq(node)) for (const [i, item] of node.items.entries()) checkNode(walk, item, [...path, i]);
-  if (anchor !== undefined) walk.open.delete(anchor);
+  if (anchor === undefined) return;
+  walk.open.delete(anchor);
+  walk.anchors.set(anchor, walk.nodes - before + 1);
 }
 
-/** Counts a node; past a bound it says so once, for the nodes after it are past it too. */
+/** Counts a node, an alias as all that it stands for; past a bound it says so once. */
 function withinBounds(walk: Walk, node: Node, path: Step[]): boolean {
-  walk.nodes += 1;
-  if (walk.nodes > NODES_MAX)
-    return refuse(walk, node, [], `has more than ${NODES_MAX} values`, walk.nodes === NODES_MAX + 1);
   if (path.length > DEPTH_MAX)
-    return refuse(walk, node, path.slice(0, 3), `nests deeper than ${DEPTH_MAX} levels`, true);
-  if (!walk.yaml.isAlias(node)) return true;
-  walk.aliases += 1;
-  if (walk.open.has(node.source)) return refuse(walk, node, path, 'is an alias of what it stands in', true);
-  if (!walk.anchors.has(node.source))
-    return refuse(walk, node, path, 'is an alias of nothing that stands before it', true);
-  if (walk.aliases <= ALIASES_MAX) return true;
-  return refuse(walk, node, [], `has more than ${ALIASES_MAX} aliases`, walk.aliases === ALIASES_MAX + 1);
+    return refuse(walk, node, path.slice(0, 3), `nests deeper than ${DEPTH_MAX} levels`);
+  let count = 1;
+  if (walk.yaml.isAlias(node)) {
+    walk.aliases += 1;
+    const size = walk.anchors.get(node.source);
+    if (walk.open.has(node.source)) return refuse(walk, node, path, 'is an alias of what it stands in');
+    if (size === undefined) return refuse(walk, node, path, 'is an alias of nothing that stands before it');
+    if (walk.aliases === ALIASES_MAX + 1)
+      return refuse(walk, node, [], `has more than ${ALIASES_MAX} aliases`);
+    count = size;
+  }
+  const before = walk.nodes;
+  walk.nodes += count;
+  if (walk.nodes <= NODES_MAX) return true;
+  return (
+    before <= NODES_MAX &&
+    refuse(walk, node, [], `has more than ${NODES_MAX} values, those of its aliases counted`)
+  );
 }
 
-function refuse(walk: Walk, node: Node, path: Step[], message: string, first: boolean): false {
-  if (first) walk.say(node, path, message);
+function refuse(walk: Walk, node: Node, path: Step[], message: string): false {
+  walk.say(node, path, message);
   return false;
 }
 

@@ -1,0 +1,91 @@
+import type { CompileInput, PolicySettings } from '../../core/compile/index.ts';
+import type { Policy, Problem } from '../../core/types.ts';
+import type { Config } from '../config/index.ts';
+import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { readText } from '../config/read-text.ts';
+import { readYaml } from '../config/yaml-documents.ts';
+import { findDocuments } from './document-files.ts';
+import { readDocuments, type WrittenDocument } from './read-documents.ts';
+
+export type PolicyResult =
+  | {
+      readonly ok: true;
+      readonly policy: Policy;
+      /** The document files that were read, as messages name them. */
+      readonly files: readonly string[];
+      readonly warnings: readonly Problem[];
+    }
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] };
+
+/**
+ * Makes the policy that a configuration asks for: its inline rules, those of its tenants, and the documents
+ * that it names. All of it, or none: one problem anywhere and there is no policy.
+ */
+export async function loadPolicy(config: Config): Promise<PolicyResult> {
+  const found = await findDocuments(config);
+  const read = await readDocuments(found.files);
+  const { compile } = await import('../../core/compile/index.ts');
+  const compiled = compile(compileInput(config, read.documents));
+  const told = await withLines(compiled.problems, read.documents, config);
+  const problems = [...found.problems, ...read.problems, ...told.filter((p) => p.level === 'error')];
+  const warnings = [...found.warnings, ...told.filter((p) => p.level === 'warning')];
+  if (problems.length > 0) return { ok: false, problems, warnings };
+  if (compiled.policy === null)
+    return { ok: false, problems: [problemAt(config.origin.label, [], 'gives no policy')], warnings };
+  return { ok: true, policy: compiled.policy, files: found.files.map((file) => file.label), warnings };
+}
+
+function compileInput(config: Config, documents: readonly WrittenDocument[]): CompileInput {
+  const file = config.origin.label;
+  const tenants = Object.entries(config.tenants).map(([tenant_id, { policies }]) => ({
+    file,
+    path: formatPath(['tenants', tenant_id, 'policies']),
+    tenant_id,
+    rules: policies,
+  }));
+  return {
+    inline_rules: [{ file, path: 'policies', tenant_id: null, rules: config.policies }, ...tenants],
+    documents: documents.map((document) => ({ file: document.file, value: document.value })),
+    settings: policySettings(config),
+  };
+}
+
+/** The part of the configuration that goes into a policy, and that a reload changes without a restart. */
+function policySettings(config: Config): PolicySettings {
+  const { text_bytes_max, depth_max, nodes_max, findings_max } = config.scan;
+  return {
+    default_action: config.policy.default_action,
+    builtin_rules: config.policy.builtin_rules,
+    undeclared_tools: config.policy.undeclared_tools,
+    unknown_agents: config.policy.unknown_agents ?? null,
+    secret_detection: config.secret_detection.enabled,
+    pii_protection: { enabled: config.pii_protection.enabled, action: config.pii_protection.action },
+    limits: { text_bytes_max, depth_max, nodes_max, findings_max },
+    redaction: { typed: config.redaction.typed },
+  };
+}
+
+/** Adds the lines of documents and of inline rules; the configuration is read again for them, if need be. */
+async function withLines(
+  problems: readonly Problem[],
+  documents: readonly WrittenDocument[],
+  config: Config,
+): Promise<Problem[]> {
+  const places = new Map(documents.map((document) => [document.file, document.lineOf]));
+  const { file, label } = config.origin;
+  if (file !== null && problems.some((problem) => problem.file === label)) {
+    const lineOf = await linesOf(file);
+    if (lineOf !== null) places.set(label, lineOf);
+  }
+  return problems.map((problem) => {
+    const lineOf = problem.line === undefined ? places.get(problem.file) : undefined;
+    return lineOf === undefined ? problem : { ...problem, line: lineOf(parsePath(problem.path)) };
+  });
+}
+
+async function linesOf(file: string): Promise<((steps: readonly Step[]) => number) | null> {
+  const read = await readText(file);
+  const yaml = read.ok ? await readYaml(read.text) : null;
+  return yaml?.ok ? (yaml.documents[0]?.lineOf ?? null) : null;
+}

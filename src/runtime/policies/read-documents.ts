@@ -1,0 +1,52 @@
+import type { Problem } from '../../core/types.ts';
+import type { Step } from '../config/problem-path.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { readText } from '../config/read-text.ts';
+import { readYaml, type YamlDocument } from '../config/yaml-documents.ts';
+import type { DocumentFile } from './document-files.ts';
+
+/** A document as it was written; `file` names the second and later ones of a file `name#2`. */
+export interface WrittenDocument {
+  readonly file: string;
+  readonly value: unknown;
+  readonly lineOf: (steps: readonly Step[]) => number;
+}
+
+export interface DocumentsRead {
+  readonly documents: readonly WrittenDocument[];
+  readonly problems: readonly Problem[];
+}
+
+/** All documents together, in bytes of their files' text. */
+const TOTAL_CHARS_MAX = 33_554_432;
+
+/** Reads the files in their order. A file that cannot be read is a problem; empty documents are left out. */
+export async function readDocuments(files: readonly DocumentFile[]): Promise<DocumentsRead> {
+  const documents: WrittenDocument[] = [];
+  const problems: Problem[] = [];
+  let total = 0;
+  for (const file of files) {
+    const read = await readText(file.path);
+    if (!read.ok) {
+      problems.push(problemAt(file.label, [], read.message));
+      continue;
+    }
+    total += read.text.length;
+    if (total > TOTAL_CHARS_MAX) {
+      problems.push(
+        problemAt(file.label, [], `brings all documents together over ${TOTAL_CHARS_MAX} characters`),
+      );
+      break;
+    }
+    const yaml = await readYaml(read.text);
+    if (yaml.ok) documents.push(...namedDocuments(file.label, yaml.documents));
+    else problems.push(...yaml.problems.map((p) => problemAt(file.label, p.steps, p.message, p.line)));
+  }
+  return { documents, problems };
+}
+
+function namedDocuments(label: string, documents: readonly YamlDocument[]): WrittenDocument[] {
+  return documents
+    .map(({ value, lineOf }, i) => ({ file: i === 0 ? label : `${label}#${i + 1}`, value, lineOf }))
+    .filter(({ value }) => value !== null && value !== undefined);
+}

@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Problem } from '../../core/types.ts';
+import type { Config } from '../config/index.ts';
+import { formatPath, type Step } from '../config/problem-path.ts';
+import { problemAt } from '../config/problem-text.ts';
+
+/** What a policy is made of, and what says where things are: a reload changes these at once. */
+const LIVE: ReadonlySet<string> = new Set([
+  'version',
+  'policy',
+  'policies',
+  'paths',
+  'tenants',
+  'secret_detection',
+  'pii_protection',
+  'redaction',
+  'scan.text_bytes_max',
+  'scan.depth_max',
+  'scan.nodes_max',
+  'scan.findings_max',
+  'origin',
+]);
+
+/** A warning for each changed key that takes effect at the next start only. */
+export function restartKeys(running: Config, next: Config): Problem[] {
+  return changedKeys(running, next, []).map((steps) =>
+    problemAt(
+      next.origin.label,
+      steps,
+      'has changed; it takes effect at the next start',
+      undefined,
+      'warning',
+    ),
+  );
+}
+
+function changedKeys(before: unknown, after: unknown, steps: readonly Step[]): (readonly Step[])[] {
+  if (LIVE.has(formatPath(steps)) || isDeepStrictEqual(before, after)) return [];
+  if (!isSection(before) || !isSection(after)) return [steps];
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return keys.flatMap((key) => changedKeys(before[key], after[key], [...steps, key]));
+}
+
+function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

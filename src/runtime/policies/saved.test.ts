@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { contentHash } from '../../core/compile/canonical.ts';
+import type { Json, Policy } from '../../core/types.ts';
+import { readPolicy, savePolicy } from './saved.ts';
+
+let dir = '';
+before(async () => {
+  dir = join(await mkdtemp(join(tmpdir(), 'saved-')), 'policies');
+});
+after(() => rm(join(dir, '..'), { recursive: true, force: true }));
+
+/** Only its hash matters here; what is in a policy is another room's matter. */
+function policyNumber(n: number): Policy {
+  const rest = { default_action: 'block', limits: { findings_max: n }, rules: [{ name: `ü${n}` }] };
+  return { ...rest, hash: contentHash(rest as Json) } as unknown as Policy;
+}
+
+test('a saved policy comes back the same, frozen, and only for its owner to read', async () => {
+  const policy = policyNumber(1);
+  const file = await savePolicy(dir, policy);
+  assert.equal((await stat(dir)).mode & 0o777, 0o700);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  const read = await readPolicy(dir, policy.hash);
+  assert.deepEqual(read, policy);
+  assert.ok(Object.isFrozen(read) && Object.isFrozen(read.rules[0]));
+  await savePolicy(dir, policy);
+  assert.deepEqual(await readdir(dir), [`${policy.hash.slice(7)}.json`]);
+});
+
+test('what is missing, damaged or another policy is refused', async () => {
+  const policy = policyNumber(2);
+  const other = policyNumber(3);
+  const file = await savePolicy(dir, policy);
+  const text = await readFile(file, 'utf8');
+  const damaged: readonly string[] = [
+    '',
+    'null',
+    '[]',
+    text.slice(0, -1),
+    text.replace('block', 'allow'),
+    JSON.stringify({ ...policy, extra: 1 }),
+    JSON.stringify(other),
+    JSON.stringify({ ...other, hash: policy.hash }),
+  ];
+  for (const wrong of damaged) {
+    await writeFile(file, wrong);
+    await assert.rejects(readPolicy(dir, policy.hash), /is damaged\.$/, wrong.slice(0, 40));
+  }
+  assert.equal(damaged.length, 8);
+  await assert.rejects(readPolicy(dir, other.hash), /does not exist\.$/);
+  for (const name of ['', 'sha256:', '../x', `sha256:${'g'.repeat(64)}`, `sha256:${'0'.repeat(64)}/../x`]) {
+    await assert.rejects(readPolicy(dir, name), /is named by/);
+  }
+});
+
+test('the newest twenty are kept, and the one just saved whatever its time', async () => {
+  for (let n = 10; n < 40; n += 1) {
+    const file = await savePolicy(dir, policyNumber(n));
+    await utimes(file, n * 1000, n * 1000);
+  }
+  const last = policyNumber(40);
+  await savePolicy(dir, last);
+  const names = await readdir(dir);
+  assert.equal(names.length, 20);
+  assert.ok(names.every((name) => /^[0-9a-f]{64}\.json$/.test(name)));
+  assert.deepEqual(await readPolicy(dir, last.hash), last);
+  assert.deepEqual(await readPolicy(dir, policyNumber(39).hash), policyNumber(39));
+  await assert.rejects(readPolicy(dir, policyNumber(10).hash));
+});

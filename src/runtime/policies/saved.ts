@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { deepFreeze, policyHash } from '../../core/compile/policy-hash.ts';
+import type { Policy } from '../../core/types.ts';
+import { readText } from '../config/read-text.ts';
+
+/** How many saved policies are kept; the newest stay. */
+const KEPT_MAX = 20;
+const POLICY_BYTES_MAX = 268_435_456;
+const HASH = /^sha256:([0-9a-f]{64})$/;
+const NAME = /^[0-9a-f]{64}\.json$/;
+
+/**
+ * Saves a compiled policy under its hash, for other processes to load without compiling. Whole or not at
+ * all: written aside, flushed, renamed. The folder is made (0700) where it is missing; older policies than the
+ * newest twenty are removed. Gives the file's name.
+ */
+export async function savePolicy(dir: string, policy: Policy): Promise<string> {
+  const file = fileOf(dir, policy.hash);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const aside = `${file}.${randomUUID()}.tmp`;
+  try {
+    await writeFlushed(aside, JSON.stringify(policy));
+    await rename(aside, file);
+  } catch (error) {
+    await rm(aside, { force: true });
+    throw error;
+  }
+  await flushFolder(dir);
+  await removeOld(dir, file);
+  return file;
+}
+
+/**
+ * Loads a saved policy and checks that it is the one that its hash names. Rejects with a sentence where it is
+ * missing, damaged or another one.
+ */
+export async function readPolicy(dir: string, hash: string): Promise<Policy> {
+  const read = await readText(fileOf(dir, hash), POLICY_BYTES_MAX);
+  if (!read.ok) throw new Error(`The saved policy ${hash} ${read.message}.`);
+  const policy = parsePolicy(read.text);
+  if (policy === null || policy.hash !== hash || policyHash(policy) !== hash) {
+    throw new Error(`The saved policy ${hash} is damaged.`);
+  }
+  return deepFreeze(policy);
+}
+
+function fileOf(dir: string, hash: string): string {
+  const hex = HASH.exec(hash)?.[1];
+  if (hex === undefined) throw new Error('A policy is named by `sha256:` and 64 hex digits.');
+  return join(dir, `${hex}.json`);
+}
+
+function parsePolicy(text: string): Policy | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Policy) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function writeFlushed(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function flushFolder(dir: string): Promise<void> {
+  const folder = await open(dir, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Removes all but the newest; `kept` stays whatever its time says. */
+async function removeOld(dir: string, kept: string): Promise<void> {
+  const names = (await readdir(dir)).filter((name) => NAME.test(name));
+  const dated = await Promise.all(
+    names.map(async (name) => ({ path: join(dir, name), ms: await changedAt(join(dir, name)) })),
+  );
+  const old = dated
+    .filter(({ path }) => path !== kept)
+    .sort((a, b) => b.ms - a.ms)
+    .slice(KEPT_MAX - 1);
+  for (const { path } of old) await rm(path, { force: true });
+}
+
+async function changedAt(path: string): Promise<number> {
+  return stat(path).then(
+    (stats) => stats.mtimeMs,
+    () => 0,
+  );
+}

@@ -1,0 +1,56 @@
+import type { Problem } from '../../core/types.ts';
+import { type ConfigRequest, loadConfig } from '../config/index.ts';
+import { loadPolicy } from './load-policy.ts';
+
+/** How many of each a configuration holds. */
+export interface PolicyCounts {
+  /** Rules of one's own, of all tenants; without the built-in ones. */
+  readonly rules: number;
+  readonly tenants: number;
+  readonly contracts: number;
+  readonly identities: number;
+  readonly memory_schemas: number;
+}
+
+/** What `service validate` has to say. */
+export interface Validation {
+  readonly valid: boolean;
+  /** The configuration file, as messages name it; `null` where there is none and the defaults hold. */
+  readonly config_file: string | null;
+  /** Document files that were read. */
+  readonly files: readonly string[];
+  /** `null` where there is no policy to count. */
+  readonly counts: PolicyCounts | null;
+  readonly policy_hash: string | null;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** Checks a configuration and every document that it names, without starting anything. */
+export async function validate(request: ConfigRequest): Promise<Validation> {
+  const nothing = {
+    valid: false,
+    config_file: null,
+    files: [],
+    counts: null,
+    policy_hash: null,
+    warnings: [],
+  };
+  const read = await loadConfig(request);
+  if (!read.ok) return { ...nothing, config_file: read.problems[0]?.file ?? null, problems: read.problems };
+  const { origin, tenants } = read.config;
+  const config_file = origin.file === null ? null : origin.label;
+  const made = await loadPolicy(read.config);
+  const warnings = [...read.warnings, ...made.warnings];
+  if (!made.ok) return { ...nothing, config_file, problems: made.problems, warnings };
+  const { policy, files } = made;
+  const scoped = [...policy.rules, ...policy.contracts, ...policy.identities, ...policy.memory_schemas];
+  const counts: PolicyCounts = {
+    rules: policy.rules.length,
+    tenants: new Set([...Object.keys(tenants), ...scoped.flatMap(({ tenant_id }) => tenant_id ?? [])]).size,
+    contracts: policy.contracts.length,
+    identities: policy.identities.length,
+    memory_schemas: policy.memory_schemas.length,
+  };
+  return { valid: true, config_file, files, counts, policy_hash: policy.hash, problems: [], warnings };
+}

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Watch, watchFiles } from './watch.ts';
+
+let root = '';
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), 'watch-'));
+});
+after(() => rm(root, { recursive: true, force: true }));
+
+/** A clock that only moves when it is told to: `tick` lets one look happen and waits until it is over. */
+function fakeClock() {
+  let due: (() => void) | null = null;
+  let armed: (() => void) | null = null;
+  const delays: number[] = [];
+  return {
+    delays,
+    later: (run: () => void, delay_ms: number) => {
+      delays.push(delay_ms);
+      due = run;
+      armed?.();
+      return () => {
+        due = null;
+      };
+    },
+    pending: () => due !== null,
+    tick: async (): Promise<void> => {
+      const run = due;
+      due = null;
+      const next = new Promise<void>((resolve) => {
+        armed = resolve;
+      });
+      run?.();
+      await next;
+    },
+    ready: () =>
+      new Promise<void>((resolve) => {
+        armed = resolve;
+        if (due !== null) resolve();
+      }),
+  };
+}
+
+interface Bench {
+  readonly dir: string;
+  readonly tick: () => Promise<void>;
+  readonly told: () => number;
+  readonly watch: Watch;
+  readonly clock: ReturnType<typeof fakeClock>;
+}
+
+async function bench(onChange: () => Promise<void> | void = () => {}): Promise<Bench> {
+  const dir = await mkdtemp(join(root, 'case-'));
+  await mkdir(join(dir, 'policies'));
+  await writeFile(join(dir, 'service.yaml'), 'a: 1');
+  await writeFile(join(dir, 'policies/a.yaml'), 'a: 1');
+  const clock = fakeClock();
+  let told = 0;
+  const watch = watchFiles({
+    list: () => ({
+      base_dir: dir,
+      files: [join(dir, 'service.yaml')],
+      patterns: ['policies/*.yaml', 'one.yaml'],
+    }),
+    onChange: () => {
+      told += 1;
+      return onChange();
+    },
+    later: clock.later,
+    now_ms: () => 0,
+  });
+  await clock.ready();
+  return { dir, tick: clock.tick, told: () => told, watch, clock };
+}
+
+const changes: readonly (readonly [string, (dir: string) => Promise<unknown>])[] = [
+  ['written in place', (dir) => writeFile(join(dir, 'service.yaml'), 'a: 2')],
+  [
+    'replaced by a rename',
+    async (dir) => {
+      await writeFile(join(dir, 'new'), 'a: 1');
+      await rename(join(dir, 'new'), join(dir, 'service.yaml'));
+    },
+  ],
+  [
+    'the same size and time, another file',
+    async (dir) => {
+      await writeFile(join(dir, 'new'), 'b: 1');
+      await utimes(join(dir, 'new'), 1, 1);
+      await utimes(join(dir, 'policies/a.yaml'), 1, 1);
+      await rename(join(dir, 'new'), join(dir, 'policies/a.yaml'));
+    },
+  ],
+  ['a file more', (dir) => writeFile(join(dir, 'policies/b.yaml'), '')],
+  ['a file less', (dir) => rm(join(dir, 'policies/a.yaml'))],
+  ['a name that a pattern names', (dir) => writeFile(join(dir, 'one.yaml'), '')],
+  ['the configuration goes', (dir) => rm(join(dir, 'service.yaml'))],
+  ['renamed', (dir) => rename(join(dir, 'policies/a.yaml'), join(dir, 'policies/c.yaml'))],
+  ['the folder goes', (dir) => rm(join(dir, 'policies'), { recursive: true })],
+];
+
+test('every kind of change is told once, after it has stood still for one look', async () => {
+  for (const [name, change] of changes) {
+    const { dir, tick, told, watch } = await bench();
+    await tick();
+    assert.equal(told(), 0, `${name}: nothing has changed`);
+    await change(dir);
+    await tick();
+    assert.equal(told(), 0, `${name}: it may not be over`);
+    await tick();
+    assert.equal(told(), 1, name);
+    await tick();
+    await tick();
+    assert.equal(told(), 1, `${name}: told once`);
+    watch.close();
+  }
+  assert.equal(changes.length, 9);
+});
+
+test('a file that no pattern names is nothing', async () => {
+  const { dir, tick, told, watch } = await bench();
+  await writeFile(join(dir, 'policies/a.txt'), '');
+  await writeFile(join(dir, 'other.yaml'), '');
+  for (let i = 0; i < 4; i += 1) await tick();
+  assert.equal(told(), 0);
+  watch.close();
+});
+
+test('links that are turned are seen, as a cluster turns them', async () => {
+  const { dir, tick, told, watch } = await bench();
+  const turn = async (version: string): Promise<void> => {
+    await mkdir(join(dir, 'policies', `..${version}`));
+    await writeFile(join(dir, 'policies', `..${version}`, 'm.yaml'), 'a: 1');
+    await symlink(`..${version}`, join(dir, 'policies/..data_tmp'));
+    await rename(join(dir, 'policies/..data_tmp'), join(dir, 'policies/..data'));
+  };
+  await turn('v1');
+  await symlink('..data/m.yaml', join(dir, 'policies/m.yaml'));
+  await tick();
+  await tick();
+  assert.equal(told(), 1);
+  await turn('v2');
+  await tick();
+  await tick();
+  assert.equal(told(), 2);
+  watch.close();
+});
+
+test('a file that grows is told when it stands still, and at the latest after ten looks', async () => {
+  const { dir, tick, told, watch } = await bench();
+  const grow = () => appendFile(join(dir, 'service.yaml'), '#');
+  for (let i = 0; i < 5; i += 1) {
+    await grow();
+    await tick();
+  }
+  assert.equal(told(), 0);
+  await tick();
+  assert.equal(told(), 1);
+  for (let i = 0; i < 12; i += 1) {
+    await grow();
+    await tick();
+  }
+  assert.equal(told(), 2);
+  watch.close();
+});
+
+test('a change that is taken back before it stood still is none', async () => {
+  const { dir, tick, told, watch } = await bench();
+  await writeFile(join(dir, 'policies/b.yaml'), '');
+  await tick();
+  await rm(join(dir, 'policies/b.yaml'));
+  await tick();
+  await tick();
+  assert.equal(told(), 0);
+  watch.close();
+});
+
+test('a reload that fails does not end the watch', async () => {
+  const { dir, tick, told, watch } = await bench(() => Promise.reject(new Error('no')));
+  for (const [text, times] of [
+    ['a: 2', 1],
+    ['a: 33', 2],
+  ] as const) {
+    await writeFile(join(dir, 'service.yaml'), text);
+    await tick();
+    await tick();
+    assert.equal(told(), times);
+  }
+  watch.close();
+});
+
+test('a closed watch looks no more', async () => {
+  const { watch, clock } = await bench();
+  assert.ok(clock.pending());
+  watch.close();
+  assert.ok(!clock.pending());
+  assert.deepEqual(new Set(clock.delays), new Set([1000]));
+});

@@ -1,0 +1,116 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config/index.ts';
+import { filesOf, PATH_KEYS } from './document-files.ts';
+
+/** What is looked at: files by name, there or not, and patterns relative to `base_dir`. */
+export interface WatchList {
+  readonly base_dir: string;
+  readonly files: readonly string[];
+  readonly patterns: readonly string[];
+}
+
+/** Calls `run` once after `delay_ms`; the answer takes it back. */
+export type Later = (run: () => void, delay_ms: number) => () => void;
+
+export interface WatchOptions {
+  /** Asked before each look, for a reload may have changed what there is to look at. */
+  readonly list: () => WatchList;
+  /** Something has changed, and has stood still since. The next look waits for its promise. */
+  readonly onChange: () => Promise<void> | void;
+  /** Default 1000. */
+  readonly interval_ms?: number;
+  readonly later?: Later;
+  readonly now_ms?: () => number;
+}
+
+export interface Watch {
+  readonly close: () => void;
+}
+
+/** A file that never stands still is told after so many looks all the same. */
+const UNSETTLED_LOOKS_MAX = 10;
+/** A look at many files may take at most this share of the time. */
+const DUTY = 0.05;
+
+/** The configuration file (or where one would be), and every document that it names. */
+export function watchList(config: Config): WatchList {
+  const { file, base_dir } = config.origin;
+  return {
+    base_dir,
+    files: file === null ? [join(base_dir, 'service.yaml'), join(base_dir, 'service.yml')] : [file],
+    patterns: PATH_KEYS.flatMap((key) => config.paths[key]),
+  };
+}
+
+/**
+ * Looks at the files once a second and tells when they have changed: written, replaced, renamed, added,
+ * removed, or reached through a link that was turned. Looking works on every file system, mounted ones too.
+ * A change is told once it was the same in two looks, so that a file is not read while it is written.
+ */
+export function watchFiles(options: WatchOptions): Watch {
+  const { interval_ms = 1000, later = unrefTimeout, now_ms = Date.now } = options;
+  let closed = false;
+  let takeBack = (): void => {};
+  let told: string | null = null;
+  let last: string | null = null;
+  let unsettled = 0;
+
+  async function look(): Promise<void> {
+    const began = now_ms();
+    const seen = await snapshot(options.list());
+    const took_ms = now_ms() - began;
+    if (closed) return;
+    told ??= seen;
+    unsettled = seen === told || seen === last ? unsettled : unsettled + 1;
+    const settled = seen === last || unsettled >= UNSETTLED_LOOKS_MAX;
+    last = seen;
+    if (seen !== told && settled) {
+      told = seen;
+      unsettled = 0;
+      await options.onChange();
+    }
+    if (!closed) wait(Math.max(interval_ms, took_ms / DUTY));
+  }
+
+  function wait(delay_ms: number): void {
+    // Whatever a look or a reload fails at, the next look is the answer: a watch does not end.
+    takeBack = later(() => void look().catch(() => wait(interval_ms)), delay_ms);
+  }
+
+  void look().catch(() => wait(interval_ms));
+  return {
+    close: () => {
+      closed = true;
+      takeBack();
+    },
+  };
+}
+
+function unrefTimeout(run: () => void, delay_ms: number): () => void {
+  const timer = setTimeout(run, delay_ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
+
+/** One text that is the same exactly as long as nothing has changed. */
+async function snapshot(list: WatchList): Promise<string> {
+  const paths = new Set(list.files);
+  for (const pattern of list.patterns) {
+    const { paths: found } = await filesOf(pattern, list.base_dir);
+    for (const path of found) paths.add(path);
+  }
+  const lines: string[] = [];
+  for (const path of paths) lines.push(`${path}\0${await signature(path)}`);
+  return lines.join('\n');
+}
+
+/** Follows links: a turned link is another inode. */
+async function signature(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}
