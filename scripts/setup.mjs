@@ -3,8 +3,11 @@
 // names that Node. Plain JavaScript without packages, for it runs on Node 20 and before anything is installed.
 import { spawnSync } from 'node:child_process';
 import {
+  accessSync,
+  constants,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,6 +15,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -147,12 +151,15 @@ function npm(folder, node, level = 'error') {
     '--include=optional',
   ];
   const quiet = ['--no-audit', '--no-fund', `--loglevel=${level}`];
+  const cache = homeIsOurs() ? null : mkdtempSync(join(tmpdir(), 'npm-cache-'));
+  const path = `${dirname(node)}${delimiter}${process.env.PATH ?? ''}`;
   const result = spawnSync('npm', [...words, ...quiet], {
     cwd: folder,
     encoding: 'utf8',
-    env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` },
+    env: { ...process.env, PATH: path, ...(cache === null ? {} : { npm_config_cache: cache }) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  if (cache !== null) rmSync(cache, { recursive: true, force: true });
   if (result.error) {
     throw new SetupError(
       /** @type {NodeJS.ErrnoException} */ (result.error).code === 'ENOENT'
@@ -173,6 +180,16 @@ function npm(folder, node, level = 'error') {
       'Check that this machine reaches the npm registry (`npm ping`; behind a proxy `npm config set proxy URL`) ' +
       `and that ${folder} can be written to and its disk is not full; then run the same command again.`,
   );
+}
+
+/** Users that run services often have no home; npm needs one, or a cache elsewhere. */
+function homeIsOurs() {
+  try {
+    accessSync(homedir(), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** @param {string} node */
