@@ -77,6 +77,7 @@ const sidecar: Service = {
           description: 'Looks a customer up.',
           accepts: { tags: ['personal'], fields: ['id'] },
           emits: { tags: ['personal'], fields: ['name'] },
+          side_effects: { reversible: true, requires_approval: false, description: 'None.' },
         },
       },
     ],

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { operations } from '../../operations/index.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
+import { ensureToken, newApiKey } from '../../runtime/access/tokens.ts';
+import { type Asked, serve } from './testing/serve.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'who-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+const operator = ensureToken(scratch, 'operator').token;
+const checking = newApiKey('checking');
+const scoped = newApiKey('scoped');
+const pair = newApiKey('pair');
+const auditor = newApiKey('auditor');
+const idle = newApiKey('idle');
+
+const api_keys = [
+  { ...checking.entry },
+  { ...scoped.entry, tenants: ['acme'], agents: ['a'] },
+  { ...pair.entry, tenants: ['acme', 'globex'], agents: ['a', 'b'] },
+  { ...auditor.entry, permissions: ['audit:read' as const, 'audit:read_own' as const], tenants: ['acme'] },
+  { ...idle.entry, permissions: [] },
+];
+
+/** Who calls, by the headers that say so. */
+const callers = {
+  loopback: {},
+  elsewhere: { 'x-forwarded-for': '203.0.113.9' },
+  rebound: { host: 'evil.test' },
+  page: { origin: 'https://evil.test' },
+  wrong: { authorization: 'Bearer svc_key_wrong' },
+  operator: { authorization: `Bearer ${operator}` },
+  checking: { 'x-service-key': checking.key },
+  idle: { 'x-service-key': idle.key },
+} as const;
+type Who = keyof typeof callers;
+
+const OPEN: readonly Who[] = Object.keys(callers) as Who[];
+const EVERYONE_KNOWN: readonly Who[] = ['loopback', 'operator', 'checking'];
+
+/** Who gets through, per operation; everyone else is refused. */
+const allowed: Readonly<Record<string, readonly Who[]>> = {
+  audit_query: EVERYONE_KNOWN,
+  guard_output: EVERYONE_KNOWN,
+  health: OPEN,
+  intercept_agent_message: EVERYONE_KNOWN,
+  intercept_tool: EVERYONE_KNOWN,
+  metrics: ['loopback', 'operator'],
+  plugins_list: EVERYONE_KNOWN,
+  policies_reload: ['operator'],
+  policy_evaluate: EVERYONE_KNOWN,
+  policy_template: EVERYONE_KNOWN,
+  policy_templates: EVERYONE_KNOWN,
+  ready: OPEN,
+  scan_file: EVERYONE_KNOWN,
+  scan_input: EVERYONE_KNOWN,
+  scan_structured: EVERYONE_KNOWN,
+};
+
+function exampleOf({ http, example }: AnyOperation): Asked {
+  const values = example as Record<string, string>;
+  const path = http.path.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? '');
+  return http.method === 'GET' ? { path } : { path, body: example };
+}
+
+test('every operation runs its example for those who may, and for nobody else', async () => {
+  const service = await serve({ state_dir: scratch, auth: { api_keys } });
+  let ran = 0;
+  try {
+    for (const operation of operations.filter((one) => one.unavailable === undefined)) {
+      const may = allowed[operation.name];
+      assert.ok(may !== undefined, `say who may call ${operation.name}`);
+      for (const [who, headers] of Object.entries(callers)) {
+        const answer = await service.ask({ ...exampleOf(operation), headers });
+        const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
+        if (may.includes(who as Who)) assert.equal(answer.status, 200, note);
+        else assertRefused(who as Who, answer, note);
+        ran++;
+      }
+    }
+  } finally {
+    await service.close();
+  }
+  assert.equal(ran, Object.keys(allowed).length * OPEN.length);
+});
+
+function assertRefused(
+  who: Who,
+  answer: { status: number; headers: object; json: { code: string } },
+  note: string,
+) {
+  const recognised = who === 'loopback' || who === 'checking' || who === 'idle';
+  assert.equal(answer.status, recognised ? 403 : 401, note);
+  assert.equal(answer.json.code, recognised ? 'forbidden' : 'unauthenticated', note);
+  assert.equal('www-authenticate' in answer.headers, !recognised, note);
+}
+
+test('routes of the advisory layer say that it is not configured, before anything else', async () => {
+  const service = await serve({ state_dir: scratch, auth: { required: true } });
+  const advisory = operations.filter((one) => one.unavailable !== undefined);
+  assert.deepEqual(
+    advisory.map(({ http }) => `${http.method} ${http.path}`),
+    [
+      'POST /v1/dashboard/intelligence/explain',
+      'POST /v1/intelligence/compliance',
+      'POST /v1/intelligence/explain',
+      'POST /v1/intelligence/recommend',
+      'GET /v1/intelligence/status',
+    ],
+  );
+  try {
+    for (const { http } of advisory) {
+      const bodies = http.method === 'GET' ? [undefined] : [undefined, '{broken', '{}', Buffer.from([0xff])];
+      for (const body of bodies) {
+        for (const headers of [
+          {},
+          { 'content-type': 'application/json' },
+          { authorization: 'Bearer wrong' },
+        ]) {
+          const answer = await service.ask({ path: http.path, method: http.method, body, headers });
+          assert.equal(answer.status, 503, http.path);
+          assert.equal(answer.json.code, 'not_configured');
+          assert.match(answer.json.error, /not configured/);
+        }
+      }
+    }
+  } finally {
+    await service.close();
+  }
+});
+
+const scan = (named: object, key?: string): Asked => ({
+  path: '/v1/scan/input',
+  body: { text: 'hello', ...named },
+  ...(key !== undefined && { headers: { 'x-service-key': key } }),
+});
+const tool = (named: object, key: string): Asked => ({
+  path: '/v1/intercept/tool',
+  body: { tool: 't', ...named },
+  headers: { 'x-service-key': key },
+});
+
+test('a credential names what is in its scope, and what it leaves no choice about is filled in', async () => {
+  const service = await serve({ state_dir: scratch, auth: { api_keys } });
+  const cases: readonly { ask: Asked; status: number; recorded?: object }[] = [
+    {
+      ask: scan({}),
+      status: 200,
+      recorded: { caller_id: 'loopback', tenant_id: 'default', agent_id: 'unknown' },
+    },
+    {
+      ask: scan({ agent_id: 'z', tenant_id: 'y' }),
+      status: 200,
+      recorded: { tenant_id: 'y', agent_id: 'z' },
+    },
+    {
+      ask: scan({}, scoped.key),
+      status: 200,
+      recorded: { caller_id: 'key:scoped', tenant_id: 'acme', agent_id: 'a' },
+    },
+    { ask: scan({ agent_id: 'a', tenant_id: 'acme' }, scoped.key), status: 200, recorded: { agent_id: 'a' } },
+    { ask: scan({ agent_id: 'b' }, scoped.key), status: 403 },
+    { ask: scan({ agent_id: 'unknown' }, scoped.key), status: 403 },
+    { ask: scan({ tenant_id: 'globex' }, scoped.key), status: 403 },
+    { ask: scan({ tenant_id: 'default' }, scoped.key), status: 403 },
+    { ask: scan({ context: { tenant_id: 'globex' } }, scoped.key), status: 403 },
+    {
+      ask: { ...scan({}), headers: { 'x-service-key': scoped.key, 'x-service-tenant': 'globex' } },
+      status: 403,
+    },
+    { ask: tool({ source_agent_id: 'b' }, scoped.key), status: 403 },
+    { ask: tool({ agent_id: 'a', source_agent_id: 'b' }, scoped.key), status: 403 },
+    // The other side is who it is: a credential says who acts, not who is acted upon.
+    {
+      ask: tool({ destination_agent_id: 'b' }, scoped.key),
+      status: 200,
+      recorded: { agent_id: 'a', destination_agent_id: 'b' },
+    },
+    { ask: scan({}, pair.key), status: 403 },
+    { ask: scan({ agent_id: 'a' }, pair.key), status: 403 },
+    { ask: scan({ tenant_id: 'acme' }, pair.key), status: 403 },
+    {
+      ask: scan({ agent_id: 'b', tenant_id: 'globex' }, pair.key),
+      status: 200,
+      recorded: { agent_id: 'b', tenant_id: 'globex' },
+    },
+  ];
+  let ran = 0;
+  try {
+    for (const { ask, status, recorded } of cases) {
+      const answer = await service.ask(ask);
+      const note = `${JSON.stringify(ask)}: ${answer.text}`;
+      assert.equal(answer.status, status, note);
+      if (recorded !== undefined) assert.partialDeepStrictEqual(service.events.at(-1), recorded, note);
+      ran++;
+    }
+  } finally {
+    await service.close();
+  }
+  assert.equal(ran, cases.length);
+  assert.equal(service.events.length, cases.filter(({ status }) => status === 200).length);
+});
+
+test('the audit trail shows a caller its own, and never more than its scope', async () => {
+  const service = await serve({ state_dir: scratch, auth: { api_keys } });
+  const query = (filter: object, headers: Record<string, string> = {}) =>
+    service.ask({ path: '/v1/audit/query', body: filter, headers });
+  try {
+    await service.ask(scan({ agent_id: 'a', tenant_id: 'acme' }, pair.key));
+    await service.ask(scan({ agent_id: 'b', tenant_id: 'globex' }, pair.key));
+    await service.ask(scan({ agent_id: 'a', tenant_id: 'globex' }));
+    const seen = async (filter: object, headers: Record<string, string>) => {
+      const answer = await query(filter, headers);
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.json.count, answer.json.events.length);
+      return answer.json.events.map(
+        (event: { caller_id: string; tenant_id: string }) => `${event.caller_id} ${event.tenant_id}`,
+      );
+    };
+    const asPerson = { 'x-service-key': operator };
+    assert.deepEqual(await seen({}, asPerson), ['loopback globex', 'key:pair globex', 'key:pair acme']);
+    assert.deepEqual(await seen({ limit: 1 }, asPerson), ['loopback globex']);
+    assert.deepEqual(await seen({ agent_id: 'b', unknown: 7 }, asPerson), ['key:pair globex']);
+    assert.deepEqual(await seen({}, {}), ['loopback globex']);
+    assert.deepEqual(await seen({ caller_id: 'loopback' }, {}), ['loopback globex']);
+    assert.deepEqual(await seen({}, { 'x-service-key': checking.key }), []);
+    assert.deepEqual(await seen({}, { 'x-service-key': auditor.key }), ['key:pair acme']);
+    const asPair = { 'x-service-key': pair.key };
+    assert.deepEqual(await seen({ tenant_id: 'globex', agent_id: 'b' }, asPair), ['key:pair globex']);
+    for (const [filter, headers] of [
+      [{ caller_id: 'key:pair' }, {}],
+      [{ tenant_id: 'globex' }, { 'x-service-key': auditor.key }],
+      [{ tenant_id: 'globex' }, asPair],
+      [{ agent_id: 'a' }, asPair],
+      [{ tenant_id: 'globex', agent_id: 'c' }, asPair],
+    ] as const) {
+      const answer = await query(filter, { ...headers });
+      assert.equal(answer.status, 403, `${JSON.stringify(filter)} ${answer.text}`);
+    }
+  } finally {
+    await service.close();
+  }
+});
+
+test('where loopback needs a credential too, only health and readiness are open', async () => {
+  const service = await serve({ state_dir: scratch, auth: { required: true } });
+  try {
+    const statuses: Record<string, number> = {};
+    for (const operation of operations.filter((one) => one.unavailable === undefined)) {
+      statuses[operation.name] = (await service.ask(exampleOf(operation))).status;
+    }
+    for (const [name, status] of Object.entries(statuses)) {
+      assert.equal(status, name === 'health' || name === 'ready' ? 200 : 401, name);
+    }
+  } finally {
+    await service.close();
+  }
+});
