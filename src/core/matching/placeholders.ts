@@ -15,7 +15,7 @@ export function isPlaceholder(value: string): boolean {
 const WORDS = new Set(
   (
     'admin changeit changeme default demo dummy empty example examplekey fake false foo foobar foobarbaz ' +
-    'hidden insert invalid key masked mypassword mysecret none notset null nil passphrase passwd password pass ' +
+    'hidden insert invalid key masked mypassword mysecret none notset null nil passphrase passwd password pass pw ' +
     'placeholder pwd redacted removed replace replaceme required sample secret secretkey string test testing ' +
     'testpassword todo token true undefined unknown unset user username value xxx yourpassword yoursecret yourtoken ' +
     'supersecret optional generated random hash hashed encrypted prompt stdin text hide show reset forgot input'
@@ -28,8 +28,16 @@ const REFERENCE =
 
 /** Words that documentation writes into a value. */
 const EXAMPLE =
-  /(?:^|[^a-z])(?:your|my|the|an?|some|insert|replace|enter|put|paste|add)[-_ ]|example|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|fake[-_]|sample|x{4,}|\.{3}|\*{3}|\u2026|0{8}|1234567890?(?![0-9a-z])|abcdef(?:gh|$)|deadbeef|lorem/i;
+  /(?:^|[^a-z])(?:your|my|the|an?|some|insert|replace|enter|put|paste|add)[-_ ]|example|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|fake[-_]|sample|x{4,}|^__\w+__$|\.{3}|\*{3}|\u2026|0{8}|1234567890|123456789(?![0-9a-z])|abcdef(?:gh|$)|deadbeef|lorem/i;
 
 function isRepeated(value: string): boolean {
   return new Set(value).size <= Math.min(2, value.length - 1);
+}
+
+/**
+ * Whether a vendor's token has a body of its own: not `ghp_xxxxxxxx` and not one of the keys that
+ * documentation shows (`...EXAMPLE`).
+ */
+export function isUnmasked(token: string): boolean {
+  return !/([xX*.#])\1{5}|(.)\2{11}|EXAMPLE|REPLACE|YOUR_/.test(token);
 }

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const anthropic: readonly Detector[] = [
@@ -12,6 +13,7 @@ export const anthropic: readonly Detector[] = [
       'Anthropic keys and OAuth tokens: `sk-ant-`, a kind with two digits, then a long base64url body.',
     anchors: ['\\bsk-ant-'],
     pattern: /sk-ant-[a-z]{2,12}\d\d-[\w-]{20,200}/,
+    validate: isUnmasked,
     examples: {
       hits: [`ANTHROPIC_API_KEY=«sk-ant-${'api03'}-${body(93)}AA»`, `«sk-ant-${'admin01'}-${body(93)}AA».`],
       misses: ['sk-ant-api03-...', `the prefix sk-ant-api03-${body(6)} is too short`],

@@ -18,7 +18,7 @@ export const authorization: readonly Detector[] = [
     examples: {
       hits: [
         'Authorization: Basic «' + 'YWxpY2U6' + 'b3BlbnNlc2FtZQ==' + '»',
-        `-H "authorization: basic «${'cm9v'}${'dDpwdzEy'}»"`,
+        `-H "authorization: basic «${'cm9v'}${'dDprNGN0dXM='}»"`,
       ],
       misses: ['a basic understanding of HTTP', 'Basic authentication', 'Visual Basic programming'],
     },

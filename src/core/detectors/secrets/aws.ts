@@ -1,5 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { entropy } from '../../matching/entropy.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body, HEX, UPPER } from '../../matching/sample-text.ts';
 
 export const aws: readonly Detector[] = [
@@ -13,6 +14,7 @@ export const aws: readonly Detector[] = [
       'AWS access key ids, long-lived (`AKIA`) and temporary (`ASIA`), as IAM documents them: 20 capitals and digits.',
     anchors: ['\\bA[KSBC][ICI][AC]'],
     pattern: /(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/,
+    validate: isUnmasked,
     examples: {
       hits: [`id «${'AKIA'}${body(16, UPPER)}» here`, `"«${'ASIA'}${body(16, UPPER)}»"`],
       misses: [`${'AKIA'}${body(15, UPPER)}`, `${'AKIA'}${body(30, UPPER)}`, `X${'AKIA'}${body(16, UPPER)}`],
@@ -51,6 +53,7 @@ export const aws: readonly Detector[] = [
     description: 'Amazon Bedrock API keys, long-lived (`ABSK`) and short-lived (`bedrock-api-key-`).',
     anchors: ['\\bABSKQmVk', '\\bbedrock-api-key-'],
     pattern: /(?:ABSKQmVk[A-Za-z0-9+/]{60,280}={0,2}|bedrock-api-key-[A-Za-z0-9+/=]{20,2000})/,
+    validate: isUnmasked,
     examples: {
       hits: [`key «${'ABSK'}QmVk${body(110)}=»`, `«${'bedrock-api-'}key-${body(120)}»`],
       misses: ['ABSKQmVk', 'see bedrock-api-key-docs'],

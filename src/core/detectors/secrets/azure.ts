@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const azure: readonly Detector[] = [
@@ -13,6 +14,7 @@ export const azure: readonly Detector[] = [
     anchors: ['(?i)accountkey', '(?i)sharedaccesskey'],
     pattern:
       /(?:AccountKey|SharedAccessKey)\\?["']?\s{0,3}[=:]\s{0,3}\\?["']?(?<value>[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43}=)/i,
+    validate: isUnmasked,
     examples: {
       hits: [
         `AccountName=shop;AccountKey=«${body(86)}==»;EndpointSuffix=core.windows.net`,
@@ -31,6 +33,7 @@ export const azure: readonly Detector[] = [
     anchors: ['[\\w~.-]\\dQ~'],
     back: { over: '[\\w~.-]', units_max: 2 },
     pattern: /[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-])/,
+    validate: isUnmasked,
     examples: {
       hits: [`secret: «${'abc'}8Q~${body(34)}»`],
       misses: [`abc8Q~${body(12)}`],
@@ -45,6 +48,7 @@ export const azure: readonly Detector[] = [
     description: 'Azure shared access signatures: the `sig` parameter of a signed URL.',
     anchors: ['(?i)[?&]sig='],
     pattern: /[?&]sig=(?<value>(?:[A-Za-z0-9+/=]|%2[bf]|%3d){42,64})(?![A-Za-z0-9+/%])/i,
+    validate: isUnmasked,
     examples: {
       hits: [`https://a.blob.core.windows.net/c/f?sv=2022-11-02&sig=«${body(43)}%3D»`],
       misses: ['https://a.test/?sig=abc'],

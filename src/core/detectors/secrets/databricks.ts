@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
 
 export const databricks: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const databricks: readonly Detector[] = [
     description: 'Databricks personal access tokens: `dapi` and 32 hex digits, maybe with a number behind.',
     anchors: ['\\bdapi[a-h0-9]'],
     pattern: /dapi[a-h0-9]{32}(?:-\d)?(?![A-Za-z0-9])/,
+    validate: isUnmasked,
     examples: {
       hits: [`token = «${'dapi'}${body(32, HEX)}-2»`],
       misses: [`${'dapi'}${body(12, HEX)}`],

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
 
 export const digitalocean: readonly Detector[] = [
@@ -12,6 +13,7 @@ export const digitalocean: readonly Detector[] = [
       'DigitalOcean personal (`dop_v1_`), OAuth (`doo_v1_`) and refresh tokens (`dor_v1_`): 64 hex digits.',
     anchors: ['\\bdo[opr]_v1_'],
     pattern: /do[opr]_v1_[a-f0-9]{64}(?![A-Za-z0-9])/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'dop'}_v1_${body(64, HEX)}»`],
       misses: [`${'dop'}_v1_${body(20, HEX)}`],

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body, DIGITS } from '../../matching/sample-text.ts';
 
 export const discord: readonly Detector[] = [
@@ -12,6 +13,7 @@ export const discord: readonly Detector[] = [
       'Discord bot tokens: a user id in base64 (it begins with M, N or O), a time stamp and a signature, with dots between.',
     anchors: ['\\b[MNO][DTjz][AEIMQUYcgk]'],
     pattern: /[MNO][DTjz][AEIMQUYcgk][A-Za-z\d]{15,25}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'MTI'}${body(21)}.${body(6)}.${body(38)}» end`],
       misses: [`M${body(10)}.${body(6)}.${body(27)}`],
@@ -27,6 +29,7 @@ export const discord: readonly Detector[] = [
     anchors: ['https://discord', 'https://ptb\\.discord', 'https://canary\\.discord'],
     pattern:
       /https:\/\/(?:ptb\.|canary\.)?discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{15,21}\/[\w-]{40,90}/,
+    validate: isUnmasked,
     examples: {
       hits: [`«https://discord.com/${'api'}/webhooks/${body(18, DIGITS)}/${body(68)}»`],
       misses: ['https://discord.com/api/webhooks/docs'],

@@ -22,10 +22,10 @@ export const genericKey: readonly Detector[] = [
       '(?i)credential',
     ],
     pattern:
-      /(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)[\w.-]{0,30}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|:=|[:=>,]|\(|\bis\b\s{0,2}:?|\|\|?)\s{0,4}(?:\\?["'`(])?(?<value>[A-Za-z0-9_~+/=.-]{16,512})/i,
+      /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)[\w.-]{0,30}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|[:.?]{0,3}=|[:>,]|\(|\bis\b\s{0,2}:?|\|\|?)\s{0,4}(?:\\?["'`(])?(?<value>[A-Za-z0-9_~+/=.-]{16,512})/i,
     validate: isRandomKey,
     member: {
-      key: /(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)s?(?:[_-]?(?:value|base64|id))?$/i,
+      key: /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)s?(?:[_-]?(?:value|base64|id))?$/i,
       validate: (value) => /^[A-Za-z0-9_~+/=.-]{16,512}$/.test(value) && isRandomKey(value),
     },
     examples: {
@@ -79,6 +79,7 @@ function isRandomKey(value: string): boolean {
   if (digits === 1 && /^[a-z_.-]+\d?[a-z_.-]*$/.test(core)) return false;
   if (/^(?:[a-z]{2,}[_./-])+[a-z]*\d{0,3}$/i.test(core) || /^\.?\.?\/|\/.*\.\w{1,5}$/.test(core))
     return false;
+  if (/^(?:[a-z\d-]+\.)+[a-z]{2,}$|^[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)+$/.test(core)) return false;
   if (/^\d{4}-\d\d-\d\d|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-0{4}/i.test(core)) return false;
   return entropy(core) >= 3;
 }

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const github: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const github: readonly Detector[] = [
     description: 'GitHub tokens: `ghp_`, `gho_`, `ghu_`, `ghs_`, `ghr_`, then at least 36 characters.',
     anchors: ['\\bgh[pousr]_'],
     pattern: /gh[pousr]_[A-Za-z0-9]{36,255}(?![A-Za-z0-9])/,
+    validate: isUnmasked,
     examples: {
       hits: [`git clone https://«${'ghp'}_${body(36)}»@github.com/a/b`, `«${'ghs'}_${body(36)}»`],
       misses: [`${'ghp'}_${body(20)}`, 'ghp_your_token_here'],
@@ -26,6 +28,7 @@ export const github: readonly Detector[] = [
       'GitHub fine-grained personal access tokens: `github_pat_`, 22 characters, `_`, 59 characters.',
     anchors: ['\\bgithub_pat_'],
     pattern: /github_pat_[A-Za-z0-9]{16,30}_[A-Za-z0-9]{40,120}(?![A-Za-z0-9])/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'github'}_pat_${body(22)}_${body(59)}»`],
       misses: [`${'github'}_pat_${body(22)}`],

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const gitlab: readonly Detector[] = [
@@ -26,6 +27,7 @@ export const gitlab: readonly Detector[] = [
       '\\bGR1348941',
     ],
     pattern: /(?:gl(?:pat|dt|rt|ptt|cbt|soat|imt|agent|ft|ffct|oas|wt)-|GR1348941)[\w.-]{20,300}(?![\w-])/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'glpat'}-${body(20)}»`, `runner «${'glrt'}-${body(20)}»`],
       misses: [`${'glpat'}-${body(8)}`],

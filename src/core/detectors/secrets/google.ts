@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const google: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const google: readonly Detector[] = [
     description: 'Google API keys: `AIza` and 35 base64url characters.',
     anchors: ['\\bAIza'],
     pattern: /AIza[\w-]{35}(?![\w-])/,
+    validate: isUnmasked,
     examples: {
       hits: [`key=«${'AIza'}${body(35)}»`],
       misses: [`${'AIza'}${body(20)}`],
@@ -25,6 +27,7 @@ export const google: readonly Detector[] = [
     description: 'Google OAuth client secrets: `GOCSPX-` and 28 characters.',
     anchors: ['\\bGOCSPX-'],
     pattern: /GOCSPX-[\w-]{28}(?![\w-])/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'GOCSPX'}-${body(28)}»`],
       misses: ['GOCSPX-secret'],
@@ -39,6 +42,7 @@ export const google: readonly Detector[] = [
     description: 'Google OAuth access tokens: `ya29.` and a long body; and Gemini keys of the `AQ.` kind.',
     anchors: ['\\bya29\\.', '\\bAQ\\.Ab8'],
     pattern: /(?:ya29\.[\w-]{30,1000}|AQ\.Ab8[\w-]{40,120})/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'ya29'}.${body(120)}»`],
       misses: ['ya29.short'],

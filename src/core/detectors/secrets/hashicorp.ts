@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const hashicorp: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const hashicorp: readonly Detector[] = [
     description: 'HashiCorp Vault tokens: service (`hvs.`), batch (`hvb.`) and recovery (`hvr.`).',
     anchors: ['\\bhv[sbr]\\.'],
     pattern: /hv[sbr]\.[\w-]{24,300}/,
+    validate: isUnmasked,
     examples: {
       hits: [`VAULT_TOKEN=«${'hvs'}.${body(24)}»`],
       misses: ['hvs.short'],
@@ -26,6 +28,7 @@ export const hashicorp: readonly Detector[] = [
     anchors: ['\\w\\.atlasv1\\.'],
     back: { over: '\\w', units_max: 14 },
     pattern: /[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${body(14)}.${'atlasv1'}.${body(67)}»`],
       misses: ['x.atlasv1.y'],

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const huggingface: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const huggingface: readonly Detector[] = [
     description: 'Hugging Face access tokens (`hf_`) and organisation tokens (`api_org_`): 34 letters.',
     anchors: ['\\bhf_', '\\bapi_org_'],
     pattern: /(?:hf_|api_org_)[A-Za-z0-9]{34,40}(?![A-Za-z0-9])/,
+    validate: isUnmasked,
     examples: {
       hits: [`HF_TOKEN=«${'hf'}_${body(34)}»`],
       misses: ['hf_hub_download'],

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
 
 export const mailgun: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const mailgun: readonly Detector[] = [
     description: 'Mailgun private API keys, older form: `key-` and 32 hex digits.',
     anchors: ['\\bkey-[a-f0-9]'],
     pattern: /key-[a-f0-9]{32}(?![A-Za-z0-9-])/,
+    validate: isUnmasked,
     examples: { hits: [`«${'key'}-${body(32, HEX)}»`], misses: ['key-value', 'key-feedbacks'] },
   },
   {
@@ -22,6 +24,7 @@ export const mailgun: readonly Detector[] = [
     description: 'Mailgun API keys, newer form: 32, 8 and 8 hex digits with dashes between.',
     anchors: ['\\b[a-f0-9]{12}'],
     pattern: /[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}(?![A-Za-z0-9-])/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${body(32, HEX)}-${body(8, HEX)}-${body(8, HEX)}»`],
       misses: [`${body(8, HEX)}-${body(4, HEX)}-${body(4, HEX)}-${body(4, HEX)}-${body(12, HEX)}`],

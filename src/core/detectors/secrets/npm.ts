@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const npm: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const npm: readonly Detector[] = [
     description: 'npm access tokens: `npm_` and 36 characters.',
     anchors: ['\\bnpm_'],
     pattern: /npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/,
+    validate: isUnmasked,
     examples: {
       hits: [`//registry.npmjs.org/:_authToken=«${'npm'}_${body(36)}»`],
       misses: ['npm_config_registry'],

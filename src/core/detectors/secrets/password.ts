@@ -6,10 +6,21 @@ const ANCHORS = [
   '(?i)passwd',
   '(?i)passphrase',
   '(?i)(?<![A-Za-z])pwd',
+  '(?i)[_-]pass',
   '(?i)passwort',
   '(?i)contrase[nñ]a',
 ];
-const KEY = /(?:password|passwd|passphrase|passwort|contrase[nñ]a|^pwd|[^a-z]pwd)$/i;
+
+/** The word, and what may follow it in a name: `password2`, `passwordProd`, but not `password_hash`. */
+const NAME =
+  '(?:password|passwd|passphrase|pwd|[_-]pass(?![a-z])|passwort|contrase[nñ]a)' +
+  '(?![\\w-]{0,16}(?:hash|algo|polic|reset|field|length|min|max|url|path|file|expir|rule|regex|type|label|hint))' +
+  '[\\w-]{0,20}';
+const QUOTE = '\\\\?["\'`]';
+const QUOTED_VALUE = `(?:\\\\?["'\`\\]]){0,2}[ \\t]{0,4}(?:=>|:=|={1,3}|:|,|\\bis\\b)\\s{0,4}${QUOTE}(?<value>[^"'\`\\\\\\s]{4,128})${QUOTE}`;
+const OPEN_VALUE =
+  '[ \\t]{0,4}(?:=>|:=|=|:|\\bis\\b:?)[ \\t]{0,4}(?<value>[^"\'`\\\\\\s,;&|<>(){}[\\]]{4,128})(?![(["\'`])';
+const KEY = /(?:password|passwd|passphrase|passwort|contrase[nñ]a|(?:^|[^a-z])(?:pwd|pass))\d{0,2}$/i;
 
 export const password: readonly Detector[] = [
   {
@@ -20,9 +31,8 @@ export const password: readonly Detector[] = [
     strength: 'cue',
     description: 'A quoted value beside `password` or another word for it.',
     anchors: ANCHORS,
-    pattern:
-      /(?:password|passwd|passphrase|pwd|passwort|contrase[nñ]a)[\w-]{0,20}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|:=|={1,3}|:|,|\bis\b)\s{0,4}\\?["'`](?<value>[^"'`\\\s]{4,128})\\?["'`]/i,
-    validate: (value) => !isPlaceholder(value) && !isCode(value),
+    pattern: new RegExp(NAME + QUOTED_VALUE, 'i'),
+    validate: (value) => !isPlaceholder(value) && !isCode(value) && !isPath(value),
     member: {
       key: KEY,
       validate: (value) => value.length >= 4 && value.length <= 256 && !isPlaceholder(value.trim()),
@@ -40,6 +50,8 @@ export const password: readonly Detector[] = [
         'password = "<your-password>"',
         'password = "xxxxxxxx"',
         '"password": "string"',
+        'password_hash_algorithm: "argon2id"',
+        'put "/forgot-password" => "cms/sites/passwords#update"',
         'password: ""',
       ],
     },
@@ -53,12 +65,12 @@ export const password: readonly Detector[] = [
     description:
       'A value without quotes beside `password` or another word for it, when it is no word and no code.',
     anchors: ANCHORS,
-    pattern:
-      /(?:password|passwd|passphrase|pwd|passwort|contrase[nñ]a)[\w-]{0,20}\s{0,4}(?:=>|:=|=|:|\bis\b:?)\s{0,4}(?<value>[^"'`\\\s,;&|<>(){}[\]]{4,128})(?![(["'`])/i,
+    pattern: new RegExp(NAME + OPEN_VALUE, 'i'),
     validate: isOpenValue,
     examples: {
       hits: [
         'DB_PASSWORD=«hunter2!»',
+        'SMTP_PASS=«k4ctus-Zaun»',
         'user=sa;Pwd=«Kx92-abQ»;',
         'password: «s3cretPa55»',
         'the password is «Tr0ub4dor&3»'.replace('&3', ''),
@@ -67,6 +79,8 @@ export const password: readonly Detector[] = [
         'password = process.env.DB_PASSWORD1',
         'password: must contain 8 characters',
         'password = user_input',
+        'snowflake.password=\njdbc.snowflake.url=1',
+        'SMTP_PASSIVE=1234abc',
         'password=changeme1',
         'password: ********',
         'password is required',
@@ -84,10 +98,14 @@ function isCode(value: string): boolean {
   );
 }
 
+function isPath(value: string): boolean {
+  return /^\.{0,2}\/[\w.@-]+(?:\/|$)|^[\w-]+(?:\/[\w-]+){2,}(?:#\w+)?$/.test(value);
+}
+
 /** Without quotes a plain word is prose or a variable: a digit or a sign must be in it. */
 function isOpenValue(value: string): boolean {
   const core = value.replace(/[.:!?]+$/, '');
-  if (core.length < 4 || isPlaceholder(core) || isCode(core)) return false;
+  if (core.length < 4 || isPlaceholder(core) || isCode(core) || isPath(core)) return false;
   if (/^[\w.$-]+$/.test(core) && !/\d/.test(core)) return false;
   return /\d|[!#%^*+?~@/=]/.test(core) && !/^[A-Za-z_]\w*(?:\.\w+)+$|^\d+(?:\.\d+)*$|^[/.]/.test(core);
 }

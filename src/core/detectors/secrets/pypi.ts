@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const pypi: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const pypi: readonly Detector[] = [
     description: 'PyPI upload tokens: macaroons for pypi.org and test.pypi.org.',
     anchors: ['\\bpypi-AgE'],
     pattern: /pypi-AgE[\w-]{50,1000}/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'pypi'}-AgEIcHlwaS5vcmc${body(70)}»`],
       misses: ['pypi-AgEI'],

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const sendgrid: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const sendgrid: readonly Detector[] = [
     description: 'SendGrid API keys: `SG.`, 22 characters, a dot, 43 characters.',
     anchors: ['\\bSG\\.'],
     pattern: /SG\.[\w-]{16,32}\.[\w-]{16,64}(?![\w-])/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'SG'}.${body(22)}.${body(43)}»`],
       misses: ['SG.com is a name'],

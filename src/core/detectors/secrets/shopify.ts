@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
 
 export const shopify: readonly Detector[] = [
@@ -12,6 +13,7 @@ export const shopify: readonly Detector[] = [
       'Shopify access tokens and shared secrets: `shpat_`, `shpca_`, `shppa_`, `shpss_`, `shpua_` and 32 hex digits.',
     anchors: ['\\bshp[acpsu]'],
     pattern: /shp(?:at|ca|pa|ss|ua)_[a-fA-F0-9]{32}(?![A-Za-z0-9])/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'shpat'}_${body(32, HEX)}»`],
       misses: ['shpat_docs'],

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body, DIGITS, HEX } from '../../matching/sample-text.ts';
 
 export const slack: readonly Detector[] = [
@@ -10,10 +11,10 @@ export const slack: readonly Detector[] = [
     strength: 'proof',
     description:
       'Slack tokens: bot, user, app, session, configuration and legacy kinds (`xoxb-`, `xoxp-`, `xapp-` ...).',
-    anchors: ['(?i)\\bxox[a-z][-.]', '(?i)\\bxapp-'],
+    anchors: ['\\bxox[a-eoprs][-.]', '\\bxapp-'],
     pattern:
-      /(?:xox[a-z](?:\.xox[bp])?-(?:\d-)?[A-Za-z0-9%/+=_-]{10,300}|xapp-\d-[A-Za-z0-9]{8,16}-\d{8,16}-[A-Za-z0-9]{32,80})/i,
-    validate: (value) => /\d.*\d.*\d/.test(value.slice(0, 400)),
+      /(?:xox[a-eoprs](?:\.xox[bp])?-[A-Za-z0-9%/+=_-]{10,300}|xapp-\d-[A-Za-z0-9]{8,16}-\d{8,16}-[A-Za-z0-9]{32,80})/,
+    validate: (value) => value.replace(/\D/g, '').length >= 4 && isUnmasked(value),
     examples: {
       hits: [
         `«${'xoxb'}-${body(12, DIGITS)}-${body(12, DIGITS)}-${body(24)}»`,
@@ -31,6 +32,7 @@ export const slack: readonly Detector[] = [
     description: 'Slack webhook and workflow addresses: whoever has one can post with it.',
     anchors: ['hooks\\.slack\\.com/'],
     pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,120}/,
+    validate: isUnmasked,
     examples: {
       hits: [`https://«hooks.slack.com/${'services'}/T${body(9)}/B${body(9)}/${body(24)}»`],
       misses: ['https://hooks.slack.com/services/docs'],

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body } from '../../matching/sample-text.ts';
 
 export const square: readonly Detector[] = [
@@ -10,7 +11,8 @@ export const square: readonly Detector[] = [
     strength: 'proof',
     description: 'Square access tokens and secrets: `sq0atp-`, `sq0csp-`, or `EAAA` and 60 characters.',
     anchors: ['\\bsq0[ac]', '\\bEAAA'],
-    pattern: /(?:sq0(?:atp|csp)-[\w-]{22,60}|EAAA[\w+=-]{56,64}(?![\w-]))/,
+    pattern: /(?:sq0(?:atp|csp)-[\w-]{22,60}|EAAA[\w+=-]{44,64}(?![\w-]))/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'sq0atp'}-${body(22)}»`, `«${'EAAA'}${body(60)}»`],
       misses: ['sq0idp-client', 'EAAA short'],

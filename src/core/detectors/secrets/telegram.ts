@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body, DIGITS } from '../../matching/sample-text.ts';
 
 export const telegram: readonly Detector[] = [
@@ -12,6 +13,7 @@ export const telegram: readonly Detector[] = [
     anchors: ['\\d:A[\\w-]'],
     back: { over: '\\d', units_max: 9 },
     pattern: /\d{8,10}:A[\w-]{34}(?![\w-])/,
+    validate: (value) => /\d/.test(value.slice(11)) && isUnmasked(value),
     examples: {
       hits: [
         `https://api.telegram.org/bot«${body(10, DIGITS)}:${'AA'}${body(33)}»/getMe`,

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { isUnmasked } from '../../matching/placeholders.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
 
 export const twilio: readonly Detector[] = [
@@ -11,6 +12,7 @@ export const twilio: readonly Detector[] = [
     description: 'Twilio API key ids: `SK` and 32 hex digits.',
     anchors: ['\\bSK[a-f0-9]{2}'],
     pattern: /SK[a-f0-9]{32}(?![A-Za-z0-9])/,
+    validate: isUnmasked,
     examples: {
       hits: [`«${'SK'}${body(32, HEX)}»`],
       misses: [`SK${body(20, HEX)}`],
@@ -25,7 +27,8 @@ export const twilio: readonly Detector[] = [
     description: 'Twilio auth tokens: 32 hex digits beside the name.',
     anchors: ['(?i)twilio'],
     pattern:
-      /twilio[\w .-]{0,25}\\?["'`]?\s{0,3}(?:=>|:=|[:=])\s{0,3}\\?["'`]?(?<value>[a-f0-9]{32})(?![A-Za-z0-9])/i,
+      /twilio[\w .-]{0,25}\\?["'`]?\s{0,3}(?:=>|[:.?]{0,3}=|[:>])\s{0,3}\\?["'`]?(?<value>[a-f0-9]{32})(?![A-Za-z0-9])/i,
+    validate: isUnmasked,
     examples: {
       hits: [`TWILIO_AUTH_TOKEN=«${body(32, HEX)}»`],
       misses: [`TWILIO_AUTH_TOKEN=\${TOKEN}`],
