@@ -7,7 +7,7 @@ import type { AuditEvent } from '../types.ts';
 import { AuditFailure, systemCode } from './failure.ts';
 import { isWriterName, makeDir, segmentName, syncDir, writeFileDurably } from './files.ts';
 import { checkpointMessage, type SigningKey, signMessage } from './keys.ts';
-import { maintainWriter } from './maintain.ts';
+import { maintainIdleWriters, maintainWriter } from './maintain.ts';
 import { type ChainHead, type CutBody, encodeRecord, LINE_BYTES_MAX, type RecordKind } from './record.ts';
 import { appendDurably, closeSegment, cutToDurable, type OpenSegment, openSegment } from './segment.ts';
 import { type ChainTail, findTail } from './tail.ts';
@@ -359,14 +359,15 @@ function armCheckpoint(chain: Chain): void {
   }, chain.options.checkpoint_ms ?? CHECKPOINT_MS).unref();
 }
 
-/** Compresses and deletes closed files in the background, now and once an hour, one round at a time. */
-function maintain(chain: Chain): void {
-  if (chain.maintenance_timer !== null) clearTimeout(chain.maintenance_timer);
-  chain.maintenance_timer = setTimeout(() => maintain(chain), HOUR_MS).unref();
+/** Compresses and deletes closed files in the background, one round at a time; the next comes in an hour. */
+function maintain(chain: Chain, others = false): void {
+  clearTimeout(chain.maintenance_timer ?? undefined);
+  chain.maintenance_timer = setTimeout(() => maintain(chain, true), HOUR_MS).unref();
   const { options, writer_dir } = chain;
   const round = { ...options, writer_dir, signal: chain.stopping.signal };
   chain.maintenance = chain.maintenance
     .then(() => maintainWriter(round))
+    .then(() => (others ? maintainIdleWriters(round) : undefined))
     .catch((error) => {
       if (!chain.stopping.signal.aborted) options.on_maintenance_failure?.(systemCode(error));
     });

@@ -1,12 +1,14 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { takeLock } from '../../drivers/stores/lock.ts';
 import { systemCode } from './failure.ts';
 import {
   FILE_MODE,
   listSegments,
+  listWriters,
   type SegmentFile,
   syncDir,
   temporaryName,
@@ -52,6 +54,27 @@ export async function maintainWriter(options: MaintainOptions): Promise<void> {
   for (const segment of kept.slice(0, -1)) {
     if (options.signal.aborted) return;
     if (!segment.gzip) await compress(segment, options);
+  }
+}
+
+/** A writer whose newest file is older than this is taken for one that nobody opens any more. */
+const IDLE_MS = 3_600_000;
+
+/**
+ * Does the same for writers that no process has open: a service that runs with fewer workers than before
+ * leaves their chains behind. `options.dir` is the folder of all writers, `options.writer` the caller's own.
+ */
+export async function maintainIdleWriters(
+  options: Omit<MaintainOptions, 'writer_dir'> & { dir: string },
+): Promise<void> {
+  for (const writer of await listWriters(options.dir)) {
+    const writer_dir = join(options.dir, writer);
+    const newest = (await listSegments(writer_dir)).at(-1);
+    if (writer === options.writer || newest === undefined || options.signal.aborted) continue;
+    if (options.now_ms() - (await stat(newest.path)).mtimeMs < IDLE_MS) continue;
+    const lock = takeLock(join(writer_dir, 'lock'));
+    if (lock === null) continue;
+    await maintainWriter({ ...options, writer, writer_dir }).finally(lock.release);
   }
 }
 

@@ -8,6 +8,7 @@ import { listSegments } from '../files.ts';
 import { type Journal, type JournalOptions, openJournal } from '../journal.ts';
 import { loadPublicKeys, openSigningKey } from '../keys.ts';
 import { readLines } from '../lines.ts';
+import { FROM_START, readChain } from '../reader.ts';
 import { type VerifyOptions, type VerifyReport, verifyJournal } from '../verify.ts';
 
 /** The time of the first event that a test writes. */
@@ -117,11 +118,19 @@ export async function readFiles(
   );
 }
 
-/** The ids of all events that the files hold, in order. */
+/** The ids of all events that the files hold, in order; also while files are compressed and deleted. */
 export async function recordedIds(trail: Trail, writer = 'worker-1'): Promise<string[]> {
-  const files = await readFiles(trail, writer);
-  const records = files.flatMap(({ lines }) => lines.map((line) => JSON.parse(line)));
-  return records.filter((record) => record.kind === 'event').map((record) => record.event.event_id);
+  const ids: string[] = [];
+  for await (const { records } of readChain(join(trail.dir, writer), FROM_START)) {
+    for (const { record } of records) if (record.kind === 'event') ids.push(record.event.event_id);
+  }
+  return ids;
+}
+
+/** How many files a writer has. */
+export async function countFiles(trail: Trail, kind: 'plain' | 'gzip', writer = 'worker-1'): Promise<number> {
+  return (await listSegments(join(trail.dir, writer))).filter(({ gzip }) => gzip === (kind === 'gzip'))
+    .length;
 }
 
 export async function writeLines(path: string, lines: readonly string[]): Promise<void> {
