@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { operations } from '../../operations/index.ts';
+import { type Answer, type Served, type ServeOptions, serve } from './testing/serve.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'surface-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** Serves for the length of one test. */
+async function serving(options: Omit<ServeOptions, 'state_dir'>, run: (service: Served) => Promise<void>) {
+  const service = await serve({ ...options, state_dir: scratch });
+  try {
+    await run(service);
+  } finally {
+    await service.close();
+  }
+}
+
+test('health tells version, mode, uptime and the agents seen', () =>
+  serving({ mode: 'gateway' }, async ({ ask }) => {
+    await ask({ path: '/v1/scan/input', body: { text: 'a', agent_id: 'zoe' } });
+    await ask({ path: '/v1/scan/input', body: { text: 'a', agent_id: 'adam' } });
+    assert.deepEqual((await ask({ path: '/v1/health' })).json, {
+      status: 'healthy',
+      version: '0.0.0-test',
+      mode: 'gateway',
+      uptime_seconds: 61,
+      agents_seen: ['adam', 'zoe'],
+    });
+  }));
+
+test('readiness is 503 until all stores are open', async () => {
+  await serving({}, async ({ ask }) => {
+    assert.deepEqual((await ask({ path: '/v1/ready' })).json, { status: 'ready' });
+  });
+  await serving({ instead: { ready: async () => false } }, async ({ ask }) => {
+    const answer = await ask({ path: '/v1/ready' });
+    assert.equal(answer.status, 503);
+    assert.equal(answer.json.code, 'unavailable');
+  });
+});
+
+test('metrics follow their configuration', async () => {
+  const scraper = { 'x-forwarded-for': '203.0.113.9' };
+  await serving({ metrics: { endpoint: '/internal/metrics', public: true } }, async ({ ask }) => {
+    const answer = await ask({ path: '/internal/metrics', headers: scraper });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+    assert.match(answer.text, /^# HELP service_requests_total/);
+    assert.equal((await ask({ path: '/v1/metrics' })).status, 404);
+    assert.ok('/internal/metrics' in (await ask({ path: '/openapi.json' })).json.paths);
+  });
+  await serving({}, async ({ ask }) => {
+    assert.equal((await ask({ path: '/v1/metrics' })).status, 200);
+    assert.equal((await ask({ path: '/v1/metrics', headers: scraper })).status, 401);
+  });
+  await serving({ metrics: { enabled: false } }, async ({ ask }) => {
+    assert.equal((await ask({ path: '/v1/metrics' })).status, 404);
+  });
+});
+
+test('a reload that is refused says what to mend, and that the old policy stays', () =>
+  serving(
+    {
+      instead: {
+        reload: async () => ({
+          reloaded: false,
+          policy_hash: 'sha256:0',
+          problems: [{ file: 'policies/a.yaml', path: 'policies[0].action', message: 'is not an action.' }],
+        }),
+      },
+      auth: {},
+    },
+    async ({ ask }) => {
+      const { ensureToken } = await import('../../runtime/access/tokens.ts');
+      const headers = { authorization: `Bearer ${ensureToken(scratch, 'operator').token}` };
+      const answer = await ask({ path: '/v1/policies/reload', method: 'POST', headers });
+      assert.equal(answer.status, 409);
+      assert.equal(answer.json.code, 'policy_invalid');
+      assert.deepEqual(answer.json.details, [
+        { path: 'policies/a.yaml: policies[0].action', message: 'is not an action.' },
+      ]);
+    },
+  ));
+
+test('the API description is valid OpenAPI 3.1 and names every operation once', () =>
+  serving({}, async ({ ask }) => {
+    const answer = await ask({ path: '/openapi.json', headers: { 'x-forwarded-for': '203.0.113.9' } });
+    assert.equal(answer.status, 200);
+    const checked = await new Validator().validate(answer.json);
+    assert.deepEqual(checked, { valid: true });
+    assert.equal(answer.json.openapi, '3.1.0');
+    const described = Object.entries<Record<string, { operationId: string }>>(answer.json.paths).flatMap(
+      ([path, methods]) =>
+        Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method} ${path}`),
+    );
+    const offered = operations.map(({ name, http }) => `${name} ${http.method.toLowerCase()} ${http.path}`);
+    assert.deepEqual(described.sort(), offered.sort());
+    const file = answer.json.paths['/v1/scan/file'].post.requestBody.content;
+    assert.deepEqual(Object.keys(file), ['application/json', 'multipart/form-data']);
+    assert.equal(answer.json.paths['/v1/policies/templates/{template_name}'].get.parameters[0].in, 'path');
+  }));
+
+test('what is answered is what the description says', () =>
+  serving({ file_roots: [] }, async ({ ask }) => {
+    const { Compile } = await import('typebox/schema');
+    let ran = 0;
+    for (const { name, http, permission, example, output, unavailable, input } of operations) {
+      assert.ok(Compile(input).Check(example), `${name} example`);
+      if (unavailable !== undefined || permission === 'policy:reload' || http.produces !== undefined)
+        continue;
+      const path = http.path.replace(
+        /\{(\w+)\}/g,
+        (_whole, key: string) => (example as Record<string, string>)[key] ?? '',
+      );
+      const answer = await ask(http.method === 'GET' ? { path } : { path, body: example });
+      assert.equal(answer.status, 200, answer.text);
+      const validator = Compile(output);
+      assert.ok(validator.Check(answer.json), `${name} ${JSON.stringify(validator.Errors(answer.json))}`);
+      assert.deepEqual(unknownFields(output, answer.json), [], name);
+      ran++;
+    }
+    assert.equal(ran, 13);
+  }));
+
+/** Fields of an answer that its schema does not name. */
+function unknownFields(schema: unknown, value: unknown, path = ''): string[] {
+  const { properties, items } = schema as { properties?: Record<string, unknown>; items?: unknown };
+  if (Array.isArray(value))
+    return items === undefined ? [] : value.flatMap((one) => unknownFields(items, one, `${path}[]`));
+  if (properties === undefined || typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, one]) =>
+    key in properties ? unknownFields(properties[key], one, `${path}.${key}`) : [`${path}.${key}`],
+  );
+}
+
+test('the docs pages load nothing from elsewhere', () =>
+  serving({}, async ({ ask }) => {
+    for (const path of ['/docs', '/redoc']) {
+      const page = await ask({ path });
+      assert.equal(page.status, 200);
+      assert.match(String(page.headers['content-type']), /^text\/html/);
+      const policy = String(page.headers['content-security-policy']);
+      assert.match(policy, /default-src 'none'/);
+      assert.doesNotMatch(policy, /script-src[^;]*unsafe|https?:|\*/);
+      assert.equal(page.headers['x-frame-options'], 'DENY');
+      assert.doesNotMatch(page.text, /https?:|\/\/|<script>/);
+      const loaded = [...page.text.matchAll(/(?:src|href|spec-url)="([^"]+)"/g)].map(
+        (match) => match[1] ?? '',
+      );
+      assert.ok(loaded.length >= 2, path);
+      for (const address of loaded) {
+        const { status, text } = await ask({ path: new URL(address, `http://x${path}`).pathname });
+        assert.equal(status, 200, address);
+        assert.ok(text.length > 100, address);
+      }
+    }
+    for (const path of [
+      '/docs/../server.ts',
+      '/docs/%2e%2e/server.ts',
+      '/docs/nothing.js',
+      '/redoc/redoc.standalone.js.map',
+    ]) {
+      assert.equal((await ask({ path })).status, 404, path);
+    }
+  }));
+
+test('HEAD and OPTIONS', () =>
+  serving({}, async ({ ask }) => {
+    const head = await ask({ path: '/v1/health', method: 'HEAD' });
+    assert.deepEqual([head.status, head.text], [200, '']);
+    const cases: readonly [string, string, number, string | undefined][] = [
+      ['OPTIONS', '/v1/health', 204, 'GET, HEAD, OPTIONS'],
+      ['OPTIONS', '/v1/scan/input', 204, 'POST, OPTIONS'],
+      ['OPTIONS', '/v1/policies/templates/finance', 204, 'GET, HEAD, OPTIONS'],
+      ['OPTIONS', '/v1/nothing', 404, undefined],
+      ['HEAD', '/v1/scan/input', 405, 'POST, OPTIONS'],
+      ['PUT', '/v1/policies/reload', 405, 'POST, OPTIONS'],
+      ['DELETE', '/v1/policies/templates/finance', 405, 'GET, HEAD, OPTIONS'],
+      ['PATCH', '/v1/policies/templates/a/b', 404, undefined],
+    ];
+    for (const [method, path, status, allow] of cases) {
+      const answer = await ask({ method, path });
+      assert.deepEqual([answer.status, answer.headers.allow], [status, allow], `${method} ${path}`);
+    }
+  }));
+
+test('no origin may read without being named; a named one may', async () => {
+  const preflight = { origin: 'https://app.test', 'access-control-request-method': 'POST' };
+  const cors = (answer: Answer) => answer.headers['access-control-allow-origin'];
+  await serving({}, async ({ ask }) => {
+    assert.equal(
+      cors(await ask({ path: '/v1/scan/input', method: 'OPTIONS', headers: preflight })),
+      undefined,
+    );
+    assert.equal(cors(await ask({ path: '/v1/health', headers: { origin: 'https://app.test' } })), undefined);
+  });
+  await serving({ cors_origins: ['https://app.test'] }, async ({ ask }) => {
+    const answer = await ask({ path: '/v1/scan/input', method: 'OPTIONS', headers: preflight });
+    assert.equal(answer.status, 204);
+    assert.equal(cors(answer), 'https://app.test');
+    assert.match(String(answer.headers['access-control-allow-methods']), /POST/);
+    assert.equal(answer.headers['access-control-allow-credentials'], undefined);
+    const other = await ask({
+      path: '/v1/scan/input',
+      method: 'OPTIONS',
+      headers: { ...preflight, origin: 'https://evil.test' },
+    });
+    assert.notEqual(cors(other), 'https://evil.test');
+    const scan = { path: '/v1/scan/input', body: { text: 'a' } };
+    const named = await ask({ ...scan, headers: { origin: 'https://app.test' } });
+    assert.deepEqual([named.status, cors(named)], [200, 'https://app.test']);
+    // The refusal can be read by the page that it is for.
+    const wrong = await ask({ ...scan, headers: { origin: 'https://app.test', 'x-service-key': 'wrong' } });
+    assert.deepEqual([wrong.status, cors(wrong)], [401, 'https://app.test']);
+    assert.equal((await ask({ ...scan, headers: { origin: 'https://evil.test' } })).status, 401);
+  });
+});
+
+test('a caller may name its request, if the name is fit for a log', () =>
+  serving({}, async ({ ask }) => {
+    const idFor = async (given: string) => {
+      const answer = await ask({ path: '/v1/nothing', headers: { 'x-request-id': given } });
+      assert.equal(answer.json.request_id, answer.headers['x-request-id']);
+      return answer.json.request_id as string;
+    };
+    assert.equal(await idFor('trace-7:a.b_c'), 'trace-7:a.b_c');
+    for (const given of ['', 'a b', '<script>', 'a'.repeat(129), 'é'])
+      assert.match(await idFor(given), /^req_[0-9a-f]{12}_\w+$/);
+    assert.notEqual(await idFor(''), await idFor(''));
+  }));
+
+test('no answer is kept by a cache, or taken for another type', () =>
+  serving({}, async ({ ask }) => {
+    for (const path of ['/v1/health', '/v1/metrics', '/v1/nothing', '/docs']) {
+      const { headers } = await ask({ path });
+      assert.deepEqual(
+        [headers['cache-control'], headers['x-content-type-options']],
+        ['no-store', 'nosniff'],
+        path,
+      );
+    }
+  }));
+
+const SECRET = 'zqxFAULTxqz';
+const throwing = () => {
+  throw Object.assign(new Error(SECRET), { code: 'EFAULT' });
+};
+
+test('a fault of ours blocks, is logged without its text, and says nothing more', () =>
+  serving({ instead: { enforce: throwing, agentsSeen: throwing } }, async ({ ask, logged }) => {
+    const checks = operations.filter(({ permission }) => permission === 'check');
+    assert.equal(checks.length, 6);
+    for (const { http, example } of checks) {
+      const answer = await ask({ path: http.path, body: example });
+      assert.equal(answer.status, 500, http.path);
+      assert.deepEqual(Object.keys(answer.json), ['error', 'code', 'decision', 'request_id']);
+      assert.deepEqual([answer.json.code, answer.json.decision], ['internal_error', 'block']);
+      assert.ok(!answer.text.includes(SECRET));
+    }
+    const health = await ask({ path: '/v1/health' });
+    assert.deepEqual([health.status, 'decision' in health.json], [500, false]);
+    assert.equal(logged.length, 7);
+    assert.ok(!logged.join().includes(SECRET));
+    assert.match(logged[0] ?? '', /"request_id":.*"code":"EFAULT"/);
+  }));
+
+test('a decision that cannot be recorded is a 500 that blocks', () =>
+  serving({ record: async () => throwing() }, async ({ ask }) => {
+    const answer = await ask({ path: '/v1/scan/input', body: { text: 'hello' } });
+    assert.equal(answer.status, 500);
+    assert.partialDeepStrictEqual(answer.json, {
+      decision: 'block',
+      code: 'internal_error',
+      rule: 'fault.audit',
+      violations: [],
+    });
+    assert.equal(typeof answer.json.request_id, 'string');
+    assert.equal(typeof answer.json.error, 'string');
+    assert.ok(!answer.text.includes(SECRET));
+  }));
+
+test('what is in flight is answered when the server closes', async () => {
+  let release = () => {};
+  const held = new Promise<void>((done) => {
+    release = done;
+  });
+  const service = await serve({ state_dir: scratch, record: () => held });
+  const asked = service.ask({ path: '/v1/scan/input', body: { text: 'hello' } });
+  // Another connection is answered, so the first request has arrived.
+  await service.ask({ path: '/v1/health' });
+  const closed = service.close();
+  await new Promise((done) => setImmediate(done));
+  release();
+  assert.equal((await asked).json.decision, 'allow');
+  await closed;
+  await assert.rejects(service.ask({ path: '/v1/health' }), { code: 'ECONNREFUSED' });
+});
