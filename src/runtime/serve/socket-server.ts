@@ -95,13 +95,13 @@ async function answer(line: string, options: Options): Promise<SocketAnswer> {
   try {
     const question = JSON.parse(line) as SocketQuestion;
     id = Number(question.id);
-    return { id, value: (await valueOf(question, options)) ?? null };
+    return { id, value: (await answerTo(question, options)) ?? null };
   } catch (error) {
     return { id, refusal: refusalOf(error, options.log) };
   }
 }
 
-function valueOf(question: SocketQuestion, options: Options): unknown {
+function answerTo(question: SocketQuestion, options: Options): unknown {
   if (question.ask === 'status') return options.status();
   if (question.ask === 'sync_index') return options.sync_index();
   const caller: Caller = {

@@ -82,15 +82,13 @@ export function openWorkers(options: WorkersOptions): Workers {
     spare = null;
     processes.set(name, own);
     const worker = connect(name, own, options.answers);
-    const begun = worker.ask('start', options.orders(name), START_MS);
-    const died = own.ended.then((how) => Promise.reject(new Error(`it ended (${how})`)));
-    died.catch(() => {});
     try {
-      await Promise.race([begun, died]);
+      await worker.ask('start', options.orders(name), START_MS);
     } catch (error) {
+      const how = await Promise.race([own.ended, null]);
       await worker.kill();
       processes.delete(name);
-      throw error;
+      throw how === null ? error : new Error(`${name} ended (${how}) before it listened`);
     }
     serving.set(name, worker);
   }
