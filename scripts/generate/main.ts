@@ -1,0 +1,32 @@
+/**
+ * `npm run generate`: writes the files that are made from the code. With `--check` it writes nothing, and says
+ * which are not fresh.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { editorSchemas } from '../../src/runtime/config/editor-schemas.ts';
+import { configurationPage } from './configuration-page.ts';
+
+const root = resolve(import.meta.dirname, '..', '..');
+const check = process.argv.includes('--check');
+const files = [
+  { path: 'docs/configuration.md', text: configurationPage() },
+  ...editorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
+];
+
+const stale = files.filter(({ path, text }) => present(path) !== text);
+for (const { path, text } of stale) {
+  console.log(check ? `${path} is not what the code makes: run \`npm run generate\`` : path);
+  if (check) continue;
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+process.exitCode = check && stale.length > 0 ? 1 : 0;
+
+function present(path: string): string | null {
+  try {
+    return readFileSync(join(root, path), 'utf8');
+  } catch {
+    return null;
+  }
+}
