@@ -1,5 +1,5 @@
 import type { Remark, TidyRule } from '../rule.ts';
-import type { Tree } from '../tree.ts';
+import type { SourceFile, Tree } from '../tree.ts';
 
 interface List {
   /** The file that holds the list. */
@@ -44,6 +44,7 @@ export const listsAndFiles: TidyRule = {
       'src/core/templates/index.ts': "import { a } from './a.ts';\nexport const templates = [a];",
       'src/core/templates/a.ts': '',
       'src/core/templates/a.test.ts': '',
+      'src/core/templates/template.ts': 'export interface Template {}',
     },
     {
       'src/entry/cli/commands/index.ts': "export const commands = [() => import('./serve.ts')];",
@@ -52,8 +53,14 @@ export const listsAndFiles: TidyRule = {
   ],
 };
 
+/** Whether a file must stand in a list. One that exports nothing but types says what shape the plugs have. */
+export function isListed({ list, members }: List, { path, is_test, exports }: SourceFile): boolean {
+  if (is_test || path === list || !members.test(path)) return false;
+  return exports.length === 0 || exports.some(({ kind }) => kind !== 'type');
+}
+
 function compare({ list, members }: List, { sources }: Tree): Remark[] {
-  const files = sources.filter(({ path, is_test }) => members.test(path) && !is_test && path !== list);
+  const files = sources.filter((each) => isListed({ list, members }, each));
   const holder = sources.find(({ path }) => path === list);
   const named = new Set(holder?.imports.flatMap((each) => (each.is_type ? [] : (each.path ?? []))));
   return files
