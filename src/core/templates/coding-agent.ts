@@ -12,6 +12,10 @@ const WRITERS = [
   'replace',
 ];
 
+/**
+ * Nothing here is about personal data: the built-in rules mask it in prompts and answers and only flag it in calls
+ * and results, where a mask would break the file that is read or edited.
+ */
 export const codingAgent: Template = {
   name: 'coding-agent',
   description:
@@ -56,24 +60,6 @@ export const codingAgent: Template = {
         reason: 'What cannot be undone is done when a person agrees.',
         condition: { tools: [...SHELLS, ...WRITERS] },
         approval: { ttl: '15m', min_approvals: 1 },
-      },
-      {
-        name: 'coding-redact-personal-data',
-        boundary: ['input', 'output'],
-        data_tags: ['personal'],
-        action: 'redact',
-        priority: 30,
-        reason: 'Personal data is masked in prompts and answers.',
-      },
-      {
-        name: 'coding-flag-personal-data-in-edits',
-        description: 'File edits are never rewritten: a mask would break the file.',
-        boundary: 'action',
-        data_tags: ['personal'],
-        action: 'flag',
-        priority: 30,
-        reason: 'Personal data stands in a file edit.',
-        condition: { tools: WRITERS },
       },
     ],
   },

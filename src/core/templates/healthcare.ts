@@ -17,13 +17,22 @@ export const healthcare: Template = {
       },
       {
         name: 'healthcare-redact-health-data',
-        description: 'Identifiers of patients are masked; a declared tag without a place to mask blocks.',
-        boundary: ['input', 'output'],
+        description:
+          'Holds for answers and for tool results. A declared tag of which nothing is found cannot be masked and blocks.',
+        boundary: 'output',
         data_tags: ['personal', 'confidential'],
         action: 'redact',
         priority: 20,
         severity: 'high',
-        reason: 'Health and personal data are masked in prompts and answers.',
+        reason: 'Health and personal data are masked in answers and tool results.',
+      },
+      {
+        name: 'healthcare-note-confidential-data-in-use',
+        boundary: ['input', 'action'],
+        data_tags: ['confidential'],
+        action: 'flag',
+        priority: 20,
+        reason: 'The call is declared to carry confidential data.',
       },
       {
         name: 'healthcare-redact-messages',

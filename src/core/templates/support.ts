@@ -2,7 +2,8 @@ import type { Template } from './template.ts';
 
 export const support: Template = {
   name: 'support',
-  description: 'Masks customers’ data in answers, and asks a person before an account changes hands.',
+  description:
+    'Keeps secrets and payment data out of answers, and asks a person before an account changes hands.',
   document: {
     version: 'v1alpha1',
     policies: [
@@ -24,13 +25,14 @@ export const support: Template = {
         fallback_template: 'I cannot share that here. A colleague will get back to you.',
       },
       {
-        name: 'support-redact-customer-data',
-        boundary: ['input', 'output'],
-        data_tags: ['personal'],
+        name: 'support-redact-payment-data',
+        description: 'Holds for answers and for tool results: nobody in support needs the whole number.',
+        boundary: 'output',
+        data_tags: ['personal.financial', 'personal.pii.ssn'],
         action: 'redact',
         priority: 20,
         severity: 'high',
-        reason: 'Customers’ data is masked.',
+        reason: 'Card, account and social security numbers are masked.',
       },
       {
         name: 'support-approve-account-takeover-steps',

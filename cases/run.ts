@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { compile, judge, type PolicySettings } from '../src/core/index.ts';
+import { toCodePoints } from '../src/core/offsets.ts';
+import { leafTexts } from '../src/core/payload.ts';
+import type {
+  Boundary,
+  Content,
+  Crossing,
+  Json,
+  JudgedFinding,
+  Phase,
+  Policy,
+  Verdict,
+} from '../src/core/types.ts';
+import { filledIn } from './samples.ts';
+
+/** One file: the configuration that a service is started with, its documents, and what is asked of it. */
+export interface CaseGroup {
+  readonly file: string;
+  /** What stands in `service.yaml`. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** v1alpha1 documents, each to be put into a file below `policies/`. */
+  readonly documents: readonly Json[];
+  readonly cases: readonly Case[];
+}
+
+export interface Case {
+  readonly name: string;
+  readonly request: { readonly operation: CheckOperation; readonly body: Readonly<Record<string, Json>> };
+  readonly expect: Expectation;
+}
+
+/** What the answer must hold. Members that are not named may be anything; listed violations are all there are. */
+export interface Expectation {
+  readonly decision: Verdict['decision'];
+  readonly action?: Verdict['action'];
+  readonly rule?: string;
+  /** Each one's named members; as many as stand here, in this order. */
+  readonly violations?: readonly Readonly<Record<string, unknown>>[];
+  readonly modified_text?: string;
+  readonly modified_payload?: Json;
+  readonly modified_input?: Json;
+  readonly modified_output?: Json;
+  readonly modified_message?: string;
+  readonly stripped_fields?: readonly string[];
+  readonly coverage?: 'full' | 'partial';
+  readonly fallback_used?: boolean;
+  /** Names of the rules in monitor mode that would have acted. Not on the wire: looked at by `judge` only. */
+  readonly monitored?: readonly string[];
+  /** Texts that may stand nowhere in the answer, the violations' `match` apart. */
+  readonly must_not_contain?: readonly string[];
+}
+
+const OPERATIONS = {
+  scan_input: { boundary: 'input', path: '/v1/scan/input' },
+  scan_structured: { boundary: 'input', path: '/v1/scan/structured' },
+  guard_output: { boundary: 'output', path: '/v1/guard/output' },
+  intercept_tool: { boundary: 'action', path: '/v1/intercept/tool' },
+  intercept_agent_message: { boundary: 'action', path: '/v1/intercept/agent-message' },
+} as const satisfies Record<string, { boundary: Boundary; path: string }>;
+export type CheckOperation = keyof typeof OPERATIONS;
+
+/** Where an operation is asked over HTTP, with POST. */
+export function pathOf(operation: CheckOperation): string {
+  return OPERATIONS[operation].path;
+}
+
+/** All groups of this folder, filled in, in the order of their files. Throws where one has not the right shape. */
+export function loadCases(): readonly CaseGroup[] {
+  const folder = new URL('.', import.meta.url);
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  const groups = files.sort().map((file) => {
+    const written = filledIn(JSON.parse(readFileSync(new URL(file, folder), 'utf8'))) as Partial<CaseGroup>;
+    return {
+      file,
+      config: written.config ?? {},
+      documents: written.documents ?? [],
+      cases: written.cases ?? [],
+    };
+  });
+  groups.forEach(checkShape);
+  return groups;
+}
+
+const EXPECTATIONS = new Set([
+  'decision',
+  'action',
+  'rule',
+  'violations',
+  'modified_text',
+  'modified_payload',
+  'modified_input',
+  'modified_output',
+  'modified_message',
+  'stripped_fields',
+  'coverage',
+  'fallback_used',
+  'monitored',
+  'must_not_contain',
+]);
+
+function checkShape({ file, cases }: CaseGroup): void {
+  assert.ok(cases.length > 0, `${file} has no cases`);
+  assert.equal(new Set(cases.map(({ name }) => name)).size, cases.length, `${file} has a name twice`);
+  for (const { name, request, expect } of cases) {
+    assert.ok(Object.hasOwn(OPERATIONS, request.operation), `${file}: ${name}: unknown operation`);
+    assert.ok(expect.decision !== undefined, `${file}: ${name}: expects no decision`);
+    for (const key of Object.keys(expect))
+      assert.ok(EXPECTATIONS.has(key), `${file}: ${name}: unknown \`${key}\``);
+  }
+}
+
+/** The policy that a group's service would have. Throws with all problems where it does not compile. */
+export function policyOf({ file, config, documents }: CaseGroup): Policy {
+  const { policies = [], tenants = {} } = config as Config;
+  const { policy, problems } = compile({
+    inline_rules: [
+      { file, path: 'policies', tenant_id: null, rules: policies },
+      ...Object.entries(tenants).map(([tenant_id, own]) => ({
+        file,
+        path: `tenants.${tenant_id}.policies`,
+        tenant_id,
+        rules: own.policies ?? [],
+      })),
+    ],
+    documents: documents.map((value, at) => ({ file: `${file}: documents[${at}]`, value })),
+    settings: settingsOf(config),
+  });
+  assert.ok(policy !== null, problems.map(({ message }) => message).join('\n'));
+  return policy;
+}
+
+interface Config {
+  readonly policies?: readonly unknown[];
+  readonly tenants?: Readonly<Record<string, { readonly policies?: readonly unknown[] }>>;
+  readonly policy?: Partial<
+    Pick<PolicySettings, 'default_action' | 'builtin_rules' | 'undeclared_tools' | 'unknown_agents'>
+  >;
+  readonly secret_detection?: { readonly enabled?: boolean };
+  readonly pii_protection?: Partial<PolicySettings['pii_protection']>;
+  readonly scan?: Partial<PolicySettings['limits']>;
+  readonly redaction?: Partial<PolicySettings['redaction']>;
+}
+
+/** The configuration's defaults, as far as they go into a policy. */
+function settingsOf(config: Config): PolicySettings {
+  return {
+    default_action: 'block',
+    builtin_rules: true,
+    undeclared_tools: 'allow',
+    unknown_agents: 'allow',
+    ...config.policy,
+    secret_detection: config.secret_detection?.enabled ?? true,
+    pii_protection: { enabled: true, action: 'redact', ...config.pii_protection },
+    limits: {
+      text_bytes_max: 8_388_608,
+      depth_max: 64,
+      nodes_max: 1_000_000,
+      findings_max: 10_000,
+      ...config.scan,
+    },
+    redaction: { typed: false, ...config.redaction },
+  };
+}
+
+/** Runs a case on `judge` and gives the answer with the names of the wire. */
+export function judgeCase({ request }: Case, policy: Policy): Readonly<Record<string, unknown>> {
+  const crossing = crossingOf(request);
+  const verdict = judge(crossing, policy);
+  const { decision, action, rule, reason, stripped_fields, coverage, fallback_used } = verdict;
+  const hasContent = verdict.content !== null && (decision === 'modify' || fallback_used);
+  return {
+    decision,
+    action,
+    rule,
+    reason,
+    violations: violationsOf(verdict, crossing),
+    coverage: coverage.status,
+    ...(fallback_used && { fallback_used }),
+    ...(stripped_fields.length > 0 && { stripped_fields }),
+    ...(hasContent && { [modifiedName(request)]: plain(verdict.content as Content) }),
+    monitored: verdict.monitored.map((each) => each.rule),
+  };
+}
+
+function crossingOf({ operation, body }: Case['request']): Crossing {
+  const { boundary } = OPERATIONS[operation];
+  const context = (body.context ?? {}) as Readonly<Record<string, Json>>;
+  const text = (field: string) => (body[field] ?? context[field] ?? null) as string | null;
+  const phase = operation === 'intercept_tool' ? ((text('phase') ?? 'request') as Phase) : 'message';
+  const isMessage = operation === 'intercept_agent_message';
+  return {
+    boundary,
+    phase: boundary === 'action' ? phase : null,
+    content: contentOf(operation, phase, body),
+    tenant_id: text('tenant_id') ?? 'default',
+    agent_id: text('agent_id') ?? text('source_agent_id') ?? 'unknown',
+    session_id: text('session_id'),
+    source_agent_id: text('source_agent_id'),
+    destination_agent_id: text('destination_agent_id'),
+    tool: isMessage ? 'agent_to_agent' : text('tool'),
+    declared_tags: (body.data_tags ?? []) as readonly string[],
+    now_ms: 0,
+  };
+}
+
+function contentOf(operation: CheckOperation, phase: Phase, body: Readonly<Record<string, Json>>): Content {
+  if (operation === 'scan_structured') return { kind: 'json', value: body.payload as Json };
+  if (operation === 'intercept_agent_message') return { kind: 'text', text: body.message as string };
+  if (operation !== 'intercept_tool') return { kind: 'text', text: body.text as string };
+  const value = phase === 'response' ? (body.output as Json) : (body.input ?? {});
+  return typeof value === 'string' ? { kind: 'text', text: value } : { kind: 'json', value };
+}
+
+function modifiedName({ operation, body }: Case['request']): string {
+  if (operation === 'scan_structured') return 'modified_payload';
+  if (operation === 'intercept_agent_message') return 'modified_message';
+  if (operation !== 'intercept_tool') return 'modified_text';
+  return body.phase === 'response' ? 'modified_output' : 'modified_input';
+}
+
+function plain(content: Content): unknown {
+  return content.kind === 'text' ? content.text : content.value;
+}
+
+function violationsOf(verdict: Verdict, crossing: Crossing): readonly unknown[] {
+  const shown = verdict.findings.filter(({ action }) => action !== 'allow');
+  const texts = leafTexts(crossing.content, shown);
+  return [
+    ...shown.map((finding) => seen(finding, texts.get(finding.leaf) ?? '', crossing.boundary === 'input')),
+    ...verdict.breaches.map(({ type, rule, severity, path }) => ({
+      type,
+      rule,
+      severity,
+      ...(path !== null && { path }),
+    })),
+  ];
+}
+
+function seen(finding: JudgedFinding, text: string, matches: boolean) {
+  const [start, end] = toCodePoints(text, [finding.start, finding.end]);
+  return {
+    type: finding.type,
+    detector: finding.detector,
+    severity: finding.severity,
+    ...(matches && { match: text.slice(finding.start, finding.end) }),
+    tag: finding.tags[0],
+    start,
+    end,
+    ...(finding.path !== null && { path: finding.path }),
+  };
+}
+
+/** How an answer differs from what was expected, as sentences; none when it holds. */
+export function differences(
+  expect: Expectation,
+  reply: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const { violations, monitored, must_not_contain = [], ...fields } = expect;
+  const found = Object.entries(fields).flatMap(([field, wanted]) => different(field, wanted, reply[field]));
+  if (violations !== undefined) found.push(...violationDifferences(violations, reply.violations));
+  if (monitored !== undefined && reply.monitored !== undefined) {
+    found.push(...different('monitored', monitored, reply.monitored));
+  }
+  for (const unexpected of [
+    'modified_text',
+    'modified_payload',
+    'modified_input',
+    'modified_output',
+    'modified_message',
+  ]) {
+    if (reply[unexpected] !== undefined && !Object.hasOwn(expect, unexpected))
+      found.push(`${unexpected} is there`);
+  }
+  const told = JSON.stringify(reply, (key, value: unknown) => (key === 'match' ? undefined : value));
+  const leaked = must_not_contain.filter((text) => told.includes(JSON.stringify(text).slice(1, -1)));
+  return [...found, ...leaked.map(() => 'holds what it must not')];
+}
+
+function violationDifferences(
+  wanted: NonNullable<Expectation['violations']>,
+  given: unknown,
+): readonly string[] {
+  const list = given as readonly Readonly<Record<string, unknown>>[];
+  if (list.length !== wanted.length)
+    return [`${wanted.length} violations expected, not ${JSON.stringify(list)}`];
+  return wanted.flatMap((each, at) =>
+    Object.entries(each).flatMap(([field, value]) =>
+      different(`violations[${at}].${field}`, value, list[at]?.[field]),
+    ),
+  );
+}
+
+function different(field: string, wanted: unknown, given: unknown): readonly string[] {
+  try {
+    assert.deepEqual(given, wanted);
+    return [];
+  } catch {
+    return [`${field}: ${JSON.stringify(wanted)} expected, not ${JSON.stringify(given)}`];
+  }
+}
+
+/** Runs all cases on `judge`. */
+export function runAll(): { readonly count: number; readonly failures: readonly string[] } {
+  const failures: string[] = [];
+  let count = 0;
+  for (const group of loadCases()) {
+    const policy = policyOf(group);
+    for (const each of group.cases) {
+      count += 1;
+      const found = differences(each.expect, judgeCase(each, policy));
+      if (found.length > 0) failures.push(`${group.file}: ${each.name}: ${found.join('; ')}`);
+    }
+  }
+  return { count, failures };
+}

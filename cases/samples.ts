@@ -1,0 +1,61 @@
+import { BASE62, body, DIGITS, HEX } from '../src/core/matching/sample-text.ts';
+
+/**
+ * What stands in for `{{name}}` in a case: secrets put together from pieces, so that no file holds one whole,
+ * and text that is too long to write down.
+ */
+export const SAMPLES: Readonly<Record<string, string>> = {
+  pinned_key: `${'sk'}-ABCDEF1234567890`,
+  openai: `${'sk'}-proj-${body(156)}`,
+  anthropic: `${'sk'}-ant-api03-${body(93)}AA`,
+  aws_id: `${'AK'}IAQ4ZTRD2WVB5YXM3K`,
+  github: `${'gh'}p_${body(36)}`,
+  escaped_github: `\\u0067hp_${body(36)}`,
+  gitlab: `${'gl'}pat-${body(20)}`,
+  google: `${'AI'}za${body(35)}`,
+  stripe: `${'sk'}_${'live'}_${body(24)}`,
+  sendgrid: `${'SG'}.${body(22)}.${body(43)}`,
+  slack: `${'xo'}xb-${body(12, DIGITS)}-${body(13, DIGITS)}-${body(24)}`,
+  npm: `${'np'}m_${body(36)}`,
+  jwt: [
+    'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9',
+    'eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4ifQ',
+    body(43),
+  ].join('.'),
+  private_key: `-----BEGIN ${'RSA'} PRIVATE KEY-----\n${body(64, BASE62)}\n${body(64)}\n-----END ${'RSA'} PRIVATE KEY-----`,
+  connection: 'postgresql://admin:p4ssw0rd@db.internal:5432/prod',
+  hex: body(64, HEX),
+};
+
+const SAMPLE = /\{\{(\w+)(?::([^{}]{0,40}?)(?::(\d{1,7}))?)?\}\}/g;
+const NESTED = /^\{\{nested:(\d{1,6})\}\}$/;
+
+/**
+ * Fills in a case: `{{openai}}` is a sample, `{{repeat:ab:1000}}` a thousand times `ab`, and a text that is
+ * `{{nested:100}}` as a whole becomes a hundred lists in each other.
+ */
+export function filledIn(value: unknown): unknown {
+  if (typeof value === 'string') return filledText(value);
+  if (Array.isArray(value)) return value.map(filledIn);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [String(filledText(key)), filledIn(member)]),
+  );
+}
+
+function filledText(text: string): unknown {
+  const levels = NESTED.exec(text)?.[1];
+  if (levels !== undefined) return nested(Number(levels));
+  return text.replace(SAMPLE, (whole, name: string, unit?: string, times?: string) => {
+    if (name === 'repeat') return (unit as string).repeat(Number(times));
+    const sample = SAMPLES[name];
+    if (sample === undefined) throw new Error(`There is no sample for ${whole}.`);
+    return sample;
+  });
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = 'deep';
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return value;
+}
