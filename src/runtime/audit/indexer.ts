@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CompiledQuery, Insertable, Kysely, Transaction } from 'kysely';
-import type { AuditEvent } from '../types.ts';
 import { listWriters } from './files.ts';
-import { FROM_START, type Position, type ReadRecord, readChain } from './reader.ts';
-import { eventJson } from './record.ts';
-import type { AuditIndex, IndexTables } from './store.ts';
+import { type Block, FROM_START, type Position, type ReadRecord, readChain } from './reader.ts';
+import { type ChainHead, eventJson, type JournalRecord } from './record.ts';
+import { compare, forget, type Replaced, rememberLost } from './replaced.ts';
+import type { AuditIndex, EventRow, IndexTables } from './store.ts';
 
 export interface Indexer {
   /**
@@ -19,8 +19,10 @@ export interface Indexer {
   readonly prune: (before_ms: number) => Promise<number>;
 }
 
-type EventRow = Insertable<IndexTables['audit_events']>;
 type TagRow = Insertable<IndexTables['audit_event_tags']>;
+type EventRecord = JournalRecord & { readonly kind: 'event' };
+/** Inserts that were built once, by table and number of rows. */
+type Inserts = Map<string, CompiledQuery<{ event_id: string }>>;
 
 /**
  * Fills an index from a journal. There is one in a state folder, in the process that owns it. Each batch is
@@ -30,7 +32,7 @@ type TagRow = Insertable<IndexTables['audit_event_tags']>;
  * @param options.dir - the folder of all writers, `<state>/journal`
  */
 export function openIndexer(options: { index: AuditIndex; dir: string }): Indexer {
-  const inserts = new Map<string, CompiledQuery>();
+  const inserts = new Map<string, CompiledQuery<{ event_id: string }>>();
   let running: Promise<number> | null = null;
   let waiting: Promise<number> | null = null;
   const run = (): Promise<number> => {
@@ -54,32 +56,41 @@ export function openIndexer(options: { index: AuditIndex; dir: string }): Indexe
   };
 }
 
-async function readAll(index: AuditIndex, dir: string, inserts: Map<string, CompiledQuery>): Promise<number> {
+async function readAll(index: AuditIndex, dir: string, inserts: Inserts): Promise<number> {
   const positions = await readPositions(index);
   let events = 0;
   for (const writer of await listWriters(dir)) {
     const from = positions.get(writer) ?? FROM_START;
+    let replaced: Replaced | null = null;
     for await (const block of readChain(join(dir, writer), from)) {
-      events += await insertBlock(index.db, writer, block.records, block.position, inserts);
+      if (block.again) replaced = { matched_seq: block.position.segment - 1, forgotten: false };
+      events += await insertBlock(index.db, writer, block, replaced, inserts);
       await nextTurn();
     }
+    if (replaced?.forgotten === false)
+      await index.db.transaction().execute((each) => forget(each, writer, replaced!));
   }
   return events;
 }
 
-/** How far each writer has been read; also what `verifyJournal` may hold the files against. */
-export async function readPositions(index: AuditIndex): Promise<Map<string, Position>> {
-  const rows = await index.db.selectFrom('journal_positions').selectAll().execute();
-  return new Map(rows.map(({ writer, byte_offset, ...rest }) => [writer, { ...rest, offset: byte_offset }]));
+async function readPositions(index: AuditIndex): Promise<Map<string, Position>> {
+  const rows = await index.db
+    .selectFrom('journal_positions')
+    .select(['writer', 'segment', 'byte_offset as offset', 'seq', 'record_hash'])
+    .execute();
+  return new Map(rows.map(({ writer, ...position }) => [writer, position]));
 }
 
-/** The last line of each writer that the index has seen, for `verifyJournal`'s `known_heads`. */
-export async function indexHeads(
-  index: AuditIndex,
-): Promise<Map<string, { seq: number; record_hash: string }>> {
-  const heads = new Map<string, { seq: number; record_hash: string }>();
-  for (const [writer, { seq, record_hash }] of await readPositions(index)) {
-    if (record_hash !== null) heads.set(writer, { seq, record_hash });
+/**
+ * The line of each writer that the index has seen last, or saw once and lost, for `verifyJournal`'s
+ * `known_heads`. Take them before verifying: the journal only grows.
+ */
+export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHead>> {
+  const heads = new Map<string, ChainHead>();
+  for (const row of await index.db.selectFrom('journal_positions').selectAll().execute()) {
+    const seq = row.lost_seq ?? row.seq;
+    const record_hash = row.lost_hash ?? row.record_hash;
+    if (record_hash !== null) heads.set(row.writer, { seq, record_hash });
   }
   return heads;
 }
@@ -87,53 +98,62 @@ export async function indexHeads(
 async function insertBlock(
   db: Kysely<IndexTables>,
   writer: string,
-  records: readonly ReadRecord[],
-  position: Position,
-  inserts: Map<string, CompiledQuery>,
+  block: Block,
+  replaced: Replaced | null,
+  inserts: Inserts,
 ): Promise<number> {
-  const events = new Map<string, { row: EventRow; tags: readonly string[] }>();
-  for (const read of records) {
+  const events = new Map<string, Entry>();
+  for (const read of block.records) {
     const entry = entryOf(read);
     if (entry !== null && !events.has(entry.row.event_id)) events.set(entry.row.event_id, entry);
   }
+  const rows = [...events.values()].map(({ row }) => row);
   await db.transaction().execute(async (transaction) => {
-    const added = await insertNew(
-      transaction,
-      'audit_events',
-      'event_id',
-      [...events.values()].map(({ row }) => row),
-      inserts,
-    );
-    const tags = added.flatMap(({ event_id }) => tagRows(events.get(event_id as string)!));
-    await insertNew(transaction, 'audit_event_tags', 'event_id', tags, inserts);
-    const { segment, offset: byte_offset, seq, record_hash } = position;
-    const place = { segment, byte_offset, seq, record_hash };
-    await transaction
-      .insertInto('journal_positions')
-      .values({ writer, ...place })
-      .onConflict((conflict) => conflict.column('writer').doUpdateSet(place))
-      .execute();
+    if (block.again) await rememberLost(transaction, writer);
+    if (replaced?.forgotten === false) await compare(transaction, writer, block, rows, replaced);
+    const added = await insertNew(transaction, 'audit_events', rows, inserts);
+    const tags = added.flatMap((event_id) => tagRows(events.get(event_id)!));
+    await insertNew(transaction, 'audit_event_tags', tags, inserts);
+    await writePosition(transaction, writer, block.position);
   });
   return events.size;
 }
 
-function entryOf({ record, line }: ReadRecord): { row: EventRow; tags: readonly string[] } | null {
+async function writePosition(
+  transaction: Transaction<IndexTables>,
+  writer: string,
+  position: Position,
+): Promise<void> {
+  const { segment, offset: byte_offset, seq, record_hash } = position;
+  const place = { segment, byte_offset, seq, record_hash };
+  await transaction
+    .insertInto('journal_positions')
+    .values({ writer, ...place })
+    .onConflict((conflict) => conflict.column('writer').doUpdateSet(place))
+    .execute();
+}
+
+interface Entry {
+  readonly row: EventRow;
+  readonly tags: readonly string[];
+}
+
+function entryOf({ record, line }: ReadRecord): Entry | null {
   if (record.kind !== 'event') return null;
   const { event } = record;
   const timestamp_ms = Date.parse(event.timestamp);
   if (typeof event.event_id !== 'string' || Number.isNaN(timestamp_ms)) return null;
-  return {
-    row: rowOf(event, timestamp_ms, record.seq, eventJson(record, line)),
-    tags: event.data_tags ?? [],
-  };
+  return { row: rowOf(record, timestamp_ms, eventJson(record, line)), tags: event.data_tags ?? [] };
 }
 
 /** The fields stand in the order of their columns; every row has all of them. */
-function rowOf(event: AuditEvent, timestamp_ms: number, seq: number, json: string): EventRow {
+function rowOf(record: EventRecord, timestamp_ms: number, json: string): EventRow {
+  const { event, writer, seq } = record;
   const phase = event.metadata?.phase;
   return {
     event_id: event.event_id,
     timestamp_ms,
+    writer,
     seq,
     boundary: event.boundary,
     decision: event.decision,
@@ -151,7 +171,7 @@ function rowOf(event: AuditEvent, timestamp_ms: number, seq: number, json: strin
   };
 }
 
-function tagRows(entry: { row: EventRow; tags: readonly string[] }): TagRow[] {
+function tagRows(entry: Entry): TagRow[] {
   const { timestamp_ms, seq, event_id } = entry.row;
   return [...withAncestors(entry.tags)].map((tag) => ({ tag, timestamp_ms, seq, event_id }));
 }
@@ -167,36 +187,39 @@ function withAncestors(tags: readonly string[]): Set<string> {
 /** Rows of one statement: few sizes, so that each text is built once and stays prepared. */
 const INSERT_ROWS = [64, 8, 1];
 
-/** Inserts rows that are not there yet, and gives `column` of those that were not. */
-async function insertNew<Table extends 'audit_events' | 'audit_event_tags'>(
+/** Inserts rows that are not there yet, and gives the `event_id` of those that were not. */
+async function insertNew(
   transaction: Transaction<IndexTables>,
-  table: Table,
-  column: 'event_id',
+  table: 'audit_events' | 'audit_event_tags',
   rows: readonly (EventRow | TagRow)[],
-  inserts: Map<string, CompiledQuery>,
-): Promise<Record<string, unknown>[]> {
-  const added: Record<string, unknown>[] = [];
+  inserts: Inserts,
+): Promise<string[]> {
+  const added: string[] = [];
   for (let from = 0; from < rows.length; ) {
     const size = INSERT_ROWS.find((each) => each <= rows.length - from)!;
     const some = rows.slice(from, from + size);
     const key = `${table} ${size}`;
-    let query = inserts.get(key);
-    if (query === undefined) {
-      const insert = transaction.insertInto(table).values(some as never);
-      query = insert
-        .onConflict((conflict) => conflict.doNothing())
-        .returning(column as never)
-        .compile();
-      inserts.set(key, query);
-    }
-    const result = await transaction.executeQuery({
-      ...query,
-      parameters: some.flatMap((row) => Object.values(row)),
-    });
-    for (const row of result.rows) added.push(row as Record<string, unknown>);
+    const query = inserts.get(key) ?? compileInsert(transaction, table, some);
+    inserts.set(key, query);
+    const parameters = some.flatMap((row) => Object.values(row));
+    const result = await transaction.executeQuery<{ event_id: string }>({ ...query, parameters });
+    for (const row of result.rows) added.push(row.event_id);
     from += size;
   }
   return added;
+}
+
+function compileInsert(
+  transaction: Transaction<IndexTables>,
+  table: 'audit_events' | 'audit_event_tags',
+  rows: readonly (EventRow | TagRow)[],
+): CompiledQuery<{ event_id: string }> {
+  return transaction
+    .insertInto(table)
+    .values(rows as EventRow[])
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('event_id')
+    .compile();
 }
 
 const PRUNE_ROWS = 1_000;

@@ -109,7 +109,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     };
   } catch (error) {
     lock.release();
-    throw error;
+    throw error instanceof AuditFailure ? error : unwritable(error);
   }
 }
 
@@ -149,7 +149,12 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
     maintenance_timer: null,
     stopping: new AbortController(),
   };
-  if (cut !== null) await commit(chain, []);
+  try {
+    if (cut !== null) await commit(chain, []);
+  } catch (error) {
+    await closeSegment(chain.segment).catch(() => {});
+    throw error;
+  }
   armCheckpoint(chain);
   return chain;
 }
@@ -322,10 +327,7 @@ async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): 
   chain.pending = [];
   chain.pending_bytes = 0;
   chain.checkpoint_due = false;
-  const failure = new AuditFailure(
-    'journal_write_failed',
-    `The audit journal cannot be written (${systemCode(error)}), so nothing can be decided. Check the disk of the state folder; it recovers by itself.`,
-  );
+  const failure = unwritable(error);
   const before = chain.cut;
   chain.cut = {
     timestamp: isoTime(chain.options),
@@ -336,6 +338,13 @@ async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): 
   };
   if (chain.loose) await cutLoose(chain).catch(() => {});
   for (const waiting of failed) waiting.reject(failure);
+}
+
+function unwritable(error: unknown): AuditFailure {
+  return new AuditFailure(
+    'journal_write_failed',
+    `The audit journal cannot be written (${systemCode(error)}), so nothing can be decided. Check the disk of the state folder and its owner; it recovers by itself.`,
+  );
 }
 
 async function cutLoose(chain: Chain): Promise<void> {

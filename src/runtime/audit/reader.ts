@@ -22,6 +22,8 @@ export const FROM_START: Position = { segment: 0, offset: 0, record_hash: null, 
 export interface Block {
   readonly records: readonly ReadRecord[];
   readonly position: Position;
+  /** Lines that were read before are not there any more: these begin the file again. */
+  readonly again: boolean;
 }
 
 /** A line as an object, and as the text that it was read from. */
@@ -85,27 +87,30 @@ function startOf(segment: SegmentFile): Position {
 }
 
 /** The rest of one file. */
-async function* readSegment(segment: SegmentFile, from: Position): AsyncGenerator<Block> {
+async function* readSegment(segment: SegmentFile, from: Position, restarted = false): AsyncGenerator<Block> {
   if (!segment.gzip) {
     const { size } = await stat(segment.path).catch(() => ({ size: Number.NaN }));
     if (size === from.offset) return;
-    if (size < from.offset) return yield* readSegment(segment, startOf(segment));
+    if (size < from.offset) return yield* readSegment(segment, startOf(segment), true);
   }
   let records: ReadRecord[] = [];
   let position = from;
+  let again = restarted;
   for await (const line of readLines(segment, from.offset)) {
     if (!line.whole) continue;
     const text = line.bytes.toString('utf8');
     const record = parseRecord(text);
-    if (position === from && !continues(record, from)) return yield* readSegment(segment, startOf(segment));
+    if (position === from && !continues(record, from))
+      return yield* readSegment(segment, startOf(segment), true);
     if ('kind' in record) records.push({ record, line: text });
     const last = 'kind' in record ? record : position;
     position = { segment: from.segment, offset: line.end, record_hash: last.record_hash, seq: last.seq };
     if (records.length < BLOCK_RECORDS) continue;
-    yield { records, position };
+    yield { records, position, again };
     records = [];
+    again = false;
   }
-  if (position !== from) yield { records, position };
+  if (position !== from) yield { records, position, again };
 }
 
 /** Whether the first line behind a position is the one that was to come. */

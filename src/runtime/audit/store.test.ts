@@ -6,6 +6,7 @@ import type { AuditEvent, AuditFilter } from '../types.ts';
 import { type Indexer, indexHeads, openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
 import { queryIndex } from './query.ts';
+import { type ChainHead, encodeRecord } from './record.ts';
 import { type AuditIndex, openIndex } from './store.ts';
 import {
   appendRange,
@@ -196,28 +197,56 @@ test('a writer goes on after reopening, and events that are read twice are there
   assert.deepEqual(await ids({ newest_first: false }), [0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
-test('an end that was taken back is read again', async (t) => {
-  const { trail, indexer, ids } = await makeIndex(t);
-  const journal = await trail.open();
-  await appendRange(journal, 0, 5);
-  await journal.close();
-  await indexer.sync();
+/** Takes the file back to its first lines and writes others behind them, as a process does after a cut or an intruder. */
+async function replaceEnd(
+  trail: Trail,
+  kept: number,
+  bodies: readonly ['cut' | 'event', object][],
+): Promise<void> {
   const { path, lines } = (await readFiles(trail))[0]!;
-  await writeFile(
-    path,
-    lines
-      .slice(0, 3)
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
-  const again = await trail.open();
-  for (let index = 10; index < 40; index++) await again.append(sampleEvent(index));
-  await indexer.sync();
-  assert.equal(
-    (await ids({ newest_first: false, since: sampleEvent(10).timestamp, limit: 10_000 })).length,
-    30,
-  );
-});
+  const texts = lines.slice(0, kept).map((line) => `${line}\n`);
+  let head = JSON.parse(lines[kept - 1]!) as ChainHead;
+  for (const [kind, body] of bodies) {
+    const encoded = encodeRecord(head, 'worker-1', kind, JSON.stringify(body));
+    texts.push(encoded.line);
+    head = encoded.head;
+  }
+  await writeFile(path, texts.join(''));
+}
+
+const CUT = {
+  timestamp: sampleEvent(0).timestamp,
+  reason: 'write_failed',
+  bytes: 9,
+  events_rejected: 2,
+  set_aside: null,
+};
+const REPLACEMENTS: [string, ['cut' | 'event', object][], number[], boolean][] = [
+  ['a shorter end, with a cut that says why', [['cut', CUT]], [0, 1], true],
+  [
+    'a longer end, with a cut that says why',
+    [['cut', CUT], ...[7, 8, 9, 10].map((index) => ['event', sampleEvent(index)] as ['event', object])],
+    [0, 1, 7, 8, 9, 10],
+    true,
+  ],
+  ['a shorter end', [], [0, 1], false],
+  ['another end', [7, 8, 9, 10].map((index) => ['event', sampleEvent(index)]), [0, 1, 7, 8, 9, 10], false],
+];
+
+for (const [name, bodies, expected, explained] of REPLACEMENTS) {
+  test(`the index follows the journal when it finds ${name}`, async (t) => {
+    const { trail, indexer, ids, index } = await makeIndex(t);
+    await appendRange(await trail.open(), 0, 5);
+    await indexer.sync();
+    await replaceEnd(trail, 3, bodies);
+    await indexer.sync();
+    assert.deepEqual(await ids({ newest_first: false }), expected);
+    const report = await trail.verify({ known_heads: await indexHeads(index) });
+    assert.equal(report.intact, explained);
+    if (!explained) assert.match(report.broken!.reason, /end is missing|rewritten/);
+    assert.equal(await indexer.sync(), 0);
+  });
+}
 
 test('lines that cannot be read are passed over', async (t) => {
   const { trail, indexer, ids } = await makeIndex(t);

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { Kysely } from 'kysely';
+import type { Insertable, Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { sqlite } from '../../drivers/stores/sqlite.ts';
 import { AuditFailure } from './failure.ts';
@@ -9,6 +9,7 @@ export interface IndexTables {
   readonly audit_events: {
     event_id: string;
     timestamp_ms: number;
+    writer: string;
     /** The event's number in its writer's chain: the order of events of one time. */
     seq: number;
     boundary: string;
@@ -35,8 +36,13 @@ export interface IndexTables {
     byte_offset: number;
     seq: number;
     record_hash: string | null;
+    /** A line that was read once and is not there any more, and no cut says why: `verifyJournal` is told of it. */
+    lost_seq: number | null;
+    lost_hash: string | null;
   };
 }
+
+export type EventRow = Insertable<IndexTables['audit_events']>;
 
 export interface AuditIndex {
   readonly db: Kysely<IndexTables>;
@@ -113,6 +119,7 @@ const MIGRATIONS: Record<string, Migration> = {
         .createTable('audit_events')
         .addColumn('event_id', 'text', (column) => column.primaryKey().notNull())
         .addColumn('timestamp_ms', 'bigint', (column) => column.notNull())
+        .addColumn('writer', 'text', (column) => column.notNull())
         .addColumn('seq', 'bigint', (column) => column.notNull())
         .addColumn('boundary', 'text', (column) => column.notNull())
         .addColumn('decision', 'text', (column) => column.notNull())
@@ -146,6 +153,8 @@ const MIGRATIONS: Record<string, Migration> = {
         .addColumn('byte_offset', 'bigint', (column) => column.notNull())
         .addColumn('seq', 'bigint', (column) => column.notNull())
         .addColumn('record_hash', 'text')
+        .addColumn('lost_seq', 'bigint')
+        .addColumn('lost_hash', 'text')
         .execute();
     },
   },

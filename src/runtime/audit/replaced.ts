@@ -1,0 +1,73 @@
+import type { Transaction } from 'kysely';
+import type { Block } from './reader.ts';
+import type { EventRow, IndexTables } from './store.ts';
+
+/** A file that is read again because its end is not the one that was read: by a cut, or by an intruder. */
+export interface Replaced {
+  /** The last event that is the same as before. */
+  matched_seq: number;
+  /** What was read behind it has been taken out of the index. */
+  forgotten: boolean;
+}
+
+/** Keeps what was read and is gone in mind, until a cut is found that says why. The first loss is kept. */
+export async function rememberLost(transaction: Transaction<IndexTables>, writer: string): Promise<void> {
+  await transaction
+    .updateTable('journal_positions')
+    .set((eb) => ({ lost_seq: eb.ref('seq'), lost_hash: eb.ref('record_hash') }))
+    .where('writer', '=', writer)
+    .where('lost_seq', 'is', null)
+    .execute();
+}
+
+/** Finds where the file parts from what was read of it before, and forgets what stood behind that place. */
+export async function compare(
+  transaction: Transaction<IndexTables>,
+  writer: string,
+  block: Block,
+  rows: readonly EventRow[],
+  replaced: Replaced,
+): Promise<void> {
+  const ids = rows.map(({ event_id }) => event_id);
+  const known = transaction
+    .selectFrom('audit_events')
+    .select(['event_id', 'seq'])
+    .where('writer', '=', writer);
+  const seqs = new Map(
+    (await known.where('event_id', 'in', ids).execute()).map((row) => [row.event_id, row.seq]),
+  );
+  const matched = rows.filter((row) => seqs.get(row.event_id) === row.seq);
+  replaced.matched_seq = Math.max(replaced.matched_seq, ...matched.map(({ seq }) => seq));
+  const cut = block.records.find(({ record }) => record.kind === 'cut' && record.seq > replaced.matched_seq);
+  if (cut !== undefined) await explainLoss(transaction, writer, cut.record.seq);
+  if (matched.length < rows.length || cut !== undefined) await forget(transaction, writer, replaced);
+}
+
+/** A cut at or before the lost line says that it was taken back, and why. */
+async function explainLoss(
+  transaction: Transaction<IndexTables>,
+  writer: string,
+  cut_seq: number,
+): Promise<void> {
+  await transaction
+    .updateTable('journal_positions')
+    .set({ lost_seq: null, lost_hash: null })
+    .where('writer', '=', writer)
+    .where('lost_seq', '>=', cut_seq)
+    .execute();
+}
+
+export async function forget(
+  transaction: Transaction<IndexTables>,
+  writer: string,
+  replaced: Replaced,
+): Promise<void> {
+  const gone = transaction
+    .selectFrom('audit_events')
+    .select('event_id')
+    .where('writer', '=', writer)
+    .where('seq', '>', replaced.matched_seq);
+  await transaction.deleteFrom('audit_event_tags').where('event_id', 'in', gone).execute();
+  await transaction.deleteFrom('audit_events').where('event_id', 'in', gone).execute();
+  replaced.forgotten = true;
+}
