@@ -67,7 +67,9 @@ function coverageOf({
 }
 
 function violationsOf(verdict: Verdict, content: Content, matches: boolean): Violation[] {
-  const { findings, breaches } = verdict;
+  const { breaches } = verdict;
+  // What a rule allows is no violation.
+  const findings = verdict.findings.filter(({ action }) => action !== 'allow');
   if (findings.length === 0) return breaches.map(brokenPromise);
   const texts = leafTexts(content, findings);
   const byLeaf = Map.groupBy(findings, (finding) => finding.leaf);

@@ -23,6 +23,7 @@ export function rule(parts: Partial<Rule> & Pick<Rule, 'name' | 'data_tags' | 'a
     agents: [],
     priority: 100,
     reason: `The rule ${parts.name} says so.`,
+    severity_min: null,
     severity: null,
     fallback_template: null,
     enforcement: 'enforce',
