@@ -1,0 +1,88 @@
+/**
+ * Killed at any moment under load, the service has every decision that it answered in its journal, and the
+ * journal verifies after the restart.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { startTestService, type TestService } from './support/service.ts';
+
+const ROUNDS = 8;
+const CLIENTS = 24;
+const program = resolve(import.meta.dirname, '..', 'service');
+
+/** Asks again and again until the connection breaks; gives back the ids of the answers that arrived. */
+async function client(url: string, answered: string[]): Promise<void> {
+  for (let i = 0; ; i++) {
+    try {
+      const answer = await fetch(`${url}/v1/scan/input`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ text: `line ${i}: mail me at someone@mail-${i}.io`, agent_id: 'sigkill' }),
+      });
+      const reply = (await answer.json()) as { event_id: string };
+      assert.equal(answer.status, 200);
+      answered.push(reply.event_id);
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error;
+      return;
+    }
+  }
+}
+
+/** Kills the parent and every worker at once, as a power cut does. */
+function killAll(service: TestService): void {
+  for (const pid of [...service.worker_pids(), service.pid]) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It had ended by itself.
+    }
+  }
+}
+
+/** Every event id in the journal's own files, read without any code of the service. */
+function recordedIds(dir: string): Set<string> {
+  const ids = new Set<string>();
+  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !/\.jsonl(\.gz)?$/.test(entry.name)) continue;
+    const raw = readFileSync(join(entry.parentPath, entry.name));
+    const text = (entry.name.endsWith('.gz') ? gunzipSync(raw) : raw).toString('utf8');
+    for (const [, event_id] of text.matchAll(/"event_id":"(evt_[0-9a-f]{24})"/g)) ids.add(event_id!);
+  }
+  return ids;
+}
+
+test('no answered decision is lost to SIGKILL', { timeout: 180_000 }, async () => {
+  const answered: string[] = [];
+  let dir: string | undefined;
+  for (let round = 0; round < ROUNDS; round++) {
+    const service: TestService = await startTestService({ dir, keep: true, workers: 2 });
+    dir = service.dir;
+    const clients = Array.from({ length: CLIENTS }, () => client(service.url, answered));
+    await sleep(randomInt(100, 500));
+    killAll(service);
+    await Promise.all(clients);
+  }
+  assert.ok(answered.length > ROUNDS * CLIENTS, `only ${answered.length} answers were seen`);
+  assert.equal(new Set(answered).size, answered.length);
+
+  const service = await startTestService({ dir, workers: 2 });
+  try {
+    const seen = recordedIds(join(service.state_dir, 'journal'));
+    const lost = answered.filter((event_id) => !seen.has(event_id));
+    assert.deepEqual(lost, []);
+    const verified = execFileSync(program, ['audit', 'verify', '--json'], {
+      cwd: service.dir,
+      encoding: 'utf8',
+    });
+    assert.equal(JSON.parse(verified).intact, true);
+  } finally {
+    await service.stop();
+  }
+});
