@@ -58,10 +58,13 @@ const ISSUERS: readonly {
 ];
 
 function isCard(value: string): boolean {
-  const digits = value.replace(/\D/g, '');
-  const is_issued = ISSUERS.some(({ from, to, lengths }) => {
+  const digits = value.replace(/[ -]/g, '');
+  return isLuhn(digits) && /(\d)(?!\1)\d/.test(digits) && isIssued(digits);
+}
+
+function isIssued(digits: string): boolean {
+  return ISSUERS.some(({ from, to, lengths }) => {
     const head = digits.slice(0, from.length);
     return head >= from && head <= to && lengths.includes(digits.length);
   });
-  return is_issued && new Set(digits).size > 1 && isLuhn(digits);
 }

@@ -22,7 +22,7 @@ export const genericKey: readonly Detector[] = [
       '(?i)credential',
     ],
     pattern:
-      /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)[\w.-]{0,30}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|[:.?]{0,3}=|[:>,]|\(|\bis\b\s{0,2}:?|\|\|?)\s{0,4}(?:\\?["'`(])?(?<value>[A-Za-z0-9_~+/=.-]{16,512})/i,
+      /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)[\w.-]{0,30}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|[:.?]{0,3}=|[:>,]|\(|\bis\b\s{0,2}:?|\|\|?)\s{0,4}(?:\\?["'`(])?(?<value>[A-Za-z0-9_~+/.-]{16,512}={0,2})/i,
     validate: isRandomKey,
     member: {
       key: /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)s?(?:[_-]?(?:value|base64|id))?$/i,

@@ -18,8 +18,10 @@ const NAME =
   '[\\w-]{0,20}';
 const QUOTE = '\\\\?["\'`]';
 const QUOTED_VALUE = `(?:\\\\?["'\`\\]]){0,2}[ \\t]{0,4}(?:=>|:=|={1,3}|:|,|\\bis\\b)\\s{0,4}${QUOTE}(?<value>[^"'\`\\\\\\s]{4,128})${QUOTE}`;
+/** It ends before the next such name, so that text made of names is not walked again from each of them. */
 const OPEN_VALUE =
-  '[ \\t]{0,4}(?:=>|:=|=|:|\\bis\\b:?)[ \\t]{0,4}(?<value>[^"\'`\\\\\\s,;&|<>(){}[\\]]{4,128})(?![(["\'`])';
+  '[ \\t]{0,4}(?:=>|:=|=|:|\\bis\\b:?)[ \\t]{0,4}' +
+  '(?<value>(?:(?!pass[\\w-]{0,12}[:=]|pwd[:=])[^"\'`\\\\\\s,;&|<>(){}[\\]]){4,128})(?![(["\'`])';
 const KEY = /(?:password|passwd|passphrase|passwort|contrase[nñ]a|(?:^|[^a-z])(?:pwd|pass))\d{0,2}$/i;
 
 export const password: readonly Detector[] = [

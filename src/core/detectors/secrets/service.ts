@@ -11,7 +11,7 @@ export const service: readonly Detector[] = [
     strength: 'proof',
     description: "This service's own credentials: `svc_` and at least 20 characters.",
     anchors: ['\\bsvc_'],
-    pattern: /svc_[\w-]{20,200}/,
+    pattern: /svc_(?:(?!svc_)[\w-]){20,200}/,
     validate: (value) => /\d/.test(value) && entropy(value) > 3.2,
     examples: {
       hits: [`authorization: Bearer «${'svc'}_${body(43)}»`],
