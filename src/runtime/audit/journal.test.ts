@@ -260,6 +260,12 @@ test('one process at a time has a chain, and waits for the one before it', async
   );
 });
 
+test('a folder that cannot be written is an expected failure', async (t) => {
+  const trail = await makeTrail(t);
+  await writeFile(trail.dir, 'a file where the folder belongs');
+  await assert.rejects(trail.open(), { code: 'journal_write_failed' });
+});
+
 test('what cannot be a line or a writer is refused', async (t) => {
   const trail = await makeTrail(t);
   const journal = await trail.open();

@@ -1,16 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, rm, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Lock } from '../../drivers/stores/lock.ts';
 import type { AuditEvent } from '../types.ts';
 import { AuditFailure, systemCode } from './failure.ts';
-import { isWriterName, makeDir, segmentName, syncDir, writeFileDurably } from './files.ts';
+import { isWriterName } from './files.ts';
 import { checkpointMessage, type SigningKey, signMessage } from './keys.ts';
 import { maintainIdleWriters, maintainWriter } from './maintain.ts';
+import { beginSegment, openEnd, waitForChain } from './opening.ts';
 import { type ChainHead, type CutBody, encodeRecord, LINE_BYTES_MAX, type RecordKind } from './record.ts';
-import { appendDurably, closeSegment, cutToDurable, type OpenSegment, openSegment } from './segment.ts';
-import { type ChainTail, findTail } from './tail.ts';
+import { appendDurably, closeSegment, cutToDurable, type OpenSegment } from './segment.ts';
 
 export interface JournalOptions {
   /** The folder of all writers, `<state>/journal`. */
@@ -49,7 +47,6 @@ export interface Journal {
 /** After this many lines without one a checkpoint is written. */
 const CHECKPOINT_RECORDS = 4_096;
 const CHECKPOINT_MS = 60_000;
-const LOCK_WAIT_MS = 5_000;
 /** One group commit; what waits beyond goes into the next. */
 const BATCH_RECORDS = 1_024;
 const BATCH_BYTES = 4_194_304;
@@ -91,15 +88,15 @@ interface Chain {
  * records the cut), and goes on where the chain ended.
  *
  * @throws AuditFailure `journal_in_use` when another process keeps it, `journal_broken` when its end was
- * tampered with
+ * tampered with, `journal_write_failed` when the folder cannot be written
  */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   if (!isWriterName(options.writer))
     throw new TypeError('a writer is a lower-case name of at most 64 characters');
   const writer_dir = join(options.dir, options.writer);
-  await makeDir(writer_dir);
-  const lock = await waitForLock(join(writer_dir, 'lock'), options);
+  let lock: Lock | null = null;
   try {
+    lock = await waitForChain(options, writer_dir);
     const chain = await openChain(options, writer_dir, lock);
     maintain(chain);
     return {
@@ -108,36 +105,20 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       close: () => close(chain),
     };
   } catch (error) {
-    lock.release();
+    lock?.release();
     throw error instanceof AuditFailure ? error : unwritable(error);
   }
 }
 
-async function waitForLock(path: string, options: JournalOptions): Promise<Lock> {
-  const STEP_MS = 20;
-  const tries = Math.ceil((options.lock_wait_ms ?? LOCK_WAIT_MS) / STEP_MS);
-  for (let attempt = 0; ; attempt++) {
-    const lock = takeLock(path);
-    if (lock !== null) return lock;
-    if (attempt >= tries) break;
-    await sleep(STEP_MS);
-  }
-  throw new AuditFailure(
-    'journal_in_use',
-    `Another process is writing the journal of \`${options.writer}\`. Stop it, or give this one a state folder of its own.`,
-  );
-}
-
 async function openChain(options: JournalOptions, writer_dir: string, lock: Lock): Promise<Chain> {
-  const tail = await findTail(writer_dir, options.writer);
-  const cut = await cutLooseEnd(tail, options.now_ms());
-  const started = await startSegment(options, writer_dir, tail);
+  const { segment, head, signed, cut } = await openEnd(options, writer_dir);
   const chain: Chain = {
     options,
     writer_dir,
     lock,
-    ...started,
-    unsigned_records: tail.signed && started.head === tail.head ? 0 : 1,
+    segment,
+    head,
+    unsigned_records: signed ? 0 : 1,
     pending: [],
     pending_bytes: 0,
     writing: null,
@@ -152,66 +133,11 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
   try {
     if (cut !== null) await commit(chain, []);
   } catch (error) {
-    await closeSegment(chain.segment).catch(() => {});
+    await closeSegment(segment).catch(() => {});
     throw error;
   }
   armCheckpoint(chain);
   return chain;
-}
-
-/** Opens the file to go on in, and writes the first line of one that has none. */
-async function startSegment(
-  options: JournalOptions,
-  writer_dir: string,
-  tail: ChainTail,
-): Promise<{ segment: OpenSegment; head: ChainHead }> {
-  if (tail.segment !== null && tail.whole_bytes > 0) {
-    const segment = await openSegment(tail.segment.path, tail.whole_bytes, false);
-    if (tail.loose_bytes > 0) await cutToDurable(segment);
-    return { segment, head: tail.head };
-  }
-  if (tail.segment !== null) await rm(tail.segment.path);
-  return beginSegment(options, writer_dir, tail.head);
-}
-
-/** Makes a new file with its first line; when that fails, nothing of it stays. */
-async function beginSegment(
-  options: JournalOptions,
-  writer_dir: string,
-  head: ChainHead,
-): Promise<{ segment: OpenSegment; head: ChainHead }> {
-  const path = join(writer_dir, segmentName(head.seq + 1));
-  const segment = await openSegment(path, 0, true);
-  try {
-    const body = { format: 1, hash: 'sha256', timestamp: isoTime(options) };
-    const first = encodeRecord(head, options.writer, 'segment', JSON.stringify(body));
-    await appendDurably(segment, Buffer.from(first.line));
-    await syncDir(writer_dir);
-    return { segment, head: first.head };
-  } catch (error) {
-    await closeSegment(segment).catch(() => {});
-    await rm(path, { force: true }).catch(() => {});
-    throw error;
-  }
-}
-
-/** Says what will be cut from the end of the file, and keeps a copy where that is more than one torn line. */
-async function cutLooseEnd(tail: ChainTail, now_ms: number): Promise<CutBody | null> {
-  if (tail.loose_bytes === 0 || tail.segment === null) return null;
-  const set_aside = tail.unreadable ? await setAside(tail.segment.path) : null;
-  return {
-    timestamp: new Date(now_ms).toISOString(),
-    reason: tail.unreadable ? 'unreadable_tail' : 'torn_line',
-    bytes: tail.loose_bytes,
-    events_rejected: 0,
-    set_aside,
-  };
-}
-
-async function setAside(path: string): Promise<string> {
-  const copy = `${path}.${randomBytes(4).toString('hex')}.set-aside`;
-  await writeFileDurably(copy, await readFile(path));
-  return basename(copy);
 }
 
 function append(chain: Chain, event: AuditEvent): Promise<void> {
@@ -303,7 +229,7 @@ async function commit(chain: Chain, batch: readonly Waiting[]): Promise<void> {
 }
 
 function checkpoint(options: JournalOptions, head: ChainHead): string {
-  const timestamp = isoTime(options);
+  const timestamp = new Date(options.now_ms()).toISOString();
   const signature = signMessage(checkpointMessage(options.writer, head, timestamp), options.signing_key);
   return JSON.stringify({ timestamp, key_id: options.signing_key.key_id, signature });
 }
@@ -330,7 +256,7 @@ async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): 
   const failure = unwritable(error);
   const before = chain.cut;
   chain.cut = {
-    timestamp: isoTime(chain.options),
+    timestamp: new Date(chain.options.now_ms()).toISOString(),
     reason: before?.reason ?? 'write_failed',
     bytes: (before?.bytes ?? 0) + (chain.loose ? await looseBytes(chain) : 0),
     events_rejected: (before?.events_rejected ?? 0) + failed.length,
@@ -397,8 +323,4 @@ async function close(chain: Chain): Promise<void> {
     await closeSegment(chain.segment).catch(() => {});
     chain.lock.release();
   }
-}
-
-function isoTime(options: JournalOptions): string {
-  return new Date(options.now_ms()).toISOString();
 }

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
+import { AuditFailure } from './failure.ts';
+import { makeDir, segmentName, syncDir, writeFileDurably } from './files.ts';
+import { type ChainHead, type CutBody, encodeRecord } from './record.ts';
+import { appendDurably, closeSegment, cutToDurable, type OpenSegment, openSegment } from './segment.ts';
+import { type ChainTail, findTail } from './tail.ts';
+
+interface OpeningOptions {
+  readonly writer: string;
+  readonly now_ms: () => number;
+  readonly lock_wait_ms?: number;
+}
+
+const LOCK_WAIT_MS = 5_000;
+
+/** Makes the writer's folder and takes its lock; a process that is about to stop has a moment for it. */
+export async function waitForChain(options: OpeningOptions, writer_dir: string): Promise<Lock> {
+  await makeDir(writer_dir);
+  const path = join(writer_dir, 'lock');
+  const STEP_MS = 20;
+  const tries = Math.ceil((options.lock_wait_ms ?? LOCK_WAIT_MS) / STEP_MS);
+  for (let attempt = 0; ; attempt++) {
+    const lock = takeLock(path);
+    if (lock !== null) return lock;
+    if (attempt >= tries) break;
+    await sleep(STEP_MS);
+  }
+  throw new AuditFailure(
+    'journal_in_use',
+    `Another process is writing the journal of \`${options.writer}\`. Stop it, or give this one a state folder of its own.`,
+  );
+}
+
+/** The end of a chain, open for writing. `cut` is what was taken from it, and has to be recorded next. */
+export interface ChainEnd {
+  readonly segment: OpenSegment;
+  readonly head: ChainHead;
+  /** Whether a checkpoint is the last line. */
+  readonly signed: boolean;
+  readonly cut: CutBody | null;
+}
+
+/** Finds where the chain ends, cuts what stands loose behind it, and opens the file; or begins the first. */
+export async function openEnd(options: OpeningOptions, writer_dir: string): Promise<ChainEnd> {
+  const tail = await findTail(writer_dir, options.writer);
+  const cut = await cutLooseEnd(tail, options.now_ms());
+  const { segment, head } = await startSegment(options, writer_dir, tail);
+  return { segment, head, signed: tail.signed && head === tail.head, cut };
+}
+
+/** Opens the file to go on in, and writes the first line of one that has none. */
+async function startSegment(
+  options: OpeningOptions,
+  writer_dir: string,
+  tail: ChainTail,
+): Promise<{ segment: OpenSegment; head: ChainHead }> {
+  if (tail.segment !== null && tail.whole_bytes > 0) {
+    const segment = await openSegment(tail.segment.path, tail.whole_bytes, false);
+    if (tail.loose_bytes > 0) await cutToDurable(segment);
+    return { segment, head: tail.head };
+  }
+  if (tail.segment !== null) await rm(tail.segment.path);
+  return beginSegment(options, writer_dir, tail.head);
+}
+
+/** Makes the file behind `head` with its first line; when that fails, nothing of it stays. */
+export async function beginSegment(
+  options: OpeningOptions,
+  writer_dir: string,
+  head: ChainHead,
+): Promise<{ segment: OpenSegment; head: ChainHead }> {
+  const path = join(writer_dir, segmentName(head.seq + 1));
+  const segment = await openSegment(path, 0, true);
+  try {
+    const body = { format: 1, hash: 'sha256', timestamp: new Date(options.now_ms()).toISOString() };
+    const first = encodeRecord(head, options.writer, 'segment', JSON.stringify(body));
+    await appendDurably(segment, Buffer.from(first.line));
+    await syncDir(writer_dir);
+    return { segment, head: first.head };
+  } catch (error) {
+    await closeSegment(segment).catch(() => {});
+    await rm(path, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Says what will be cut from the end of the file, and keeps a copy where that is more than one torn line. */
+async function cutLooseEnd(tail: ChainTail, now_ms: number): Promise<CutBody | null> {
+  if (tail.loose_bytes === 0 || tail.segment === null) return null;
+  const set_aside = tail.unreadable ? await setAside(tail.segment.path) : null;
+  return {
+    timestamp: new Date(now_ms).toISOString(),
+    reason: tail.unreadable ? 'unreadable_tail' : 'torn_line',
+    bytes: tail.loose_bytes,
+    events_rejected: 0,
+    set_aside,
+  };
+}
+
+async function setAside(path: string): Promise<string> {
+  const copy = `${path}.${randomBytes(4).toString('hex')}.set-aside`;
+  await writeFileDurably(copy, await readFile(path));
+  return basename(copy);
+}
