@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemCode } from './failure.ts';
 import { listSegments, listWriters, type SegmentFile } from './files.ts';
 import { readLines } from './lines.ts';
-import { type JournalRecord, type LineFault, parseRecord } from './record.ts';
+import { type JournalRecord, LINE_BYTES_MAX, type LineFault, parseRecord } from './record.ts';
 
 /** How far a writer's chain has been read. */
 export interface Position {
@@ -70,11 +70,18 @@ export async function readEnds(journal_dir: string): Promise<Map<string, Positio
   for (const writer of await listWriters(journal_dir)) {
     const newest = (await listSegments(join(journal_dir, writer))).at(-1);
     if (newest === undefined) continue;
-    let offset = 0;
-    for await (const line of readLines(newest)) if (line.whole) offset = line.end;
-    ends.set(writer, { ...startOf(newest), offset });
+    ends.set(writer, { ...startOf(newest), offset: await endOfLines(newest) });
   }
   return ends;
+}
+
+/** Where the last whole line of a file ends; looked for from behind in one that may be long. */
+async function endOfLines(segment: SegmentFile): Promise<number> {
+  const size = segment.gzip ? 0 : (await stat(segment.path)).size;
+  const from = Math.max(0, size - LINE_BYTES_MAX);
+  let end = from;
+  for await (const line of readLines(segment, from)) if (line.whole) end = line.end;
+  return end;
 }
 
 /** The file of that number, or the first behind it when age has taken it; and those that follow. */

@@ -57,6 +57,7 @@ async function explainLoss(
     .execute();
 }
 
+/** Takes out of the index what was read of a writer behind the last event that is the same as before. */
 export async function forget(
   transaction: Transaction<IndexTables>,
   writer: string,

@@ -56,6 +56,7 @@ export async function cutToDurable(segment: OpenSegment): Promise<void> {
   await syncFile(segment.fd);
 }
 
+/** Lets go of the file; what was acknowledged is durable already. */
 export async function closeSegment(segment: OpenSegment): Promise<void> {
   await closeFile(segment.fd);
 }
