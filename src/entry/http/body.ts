@@ -12,24 +12,20 @@ const MULTIPART = /^multipart\/form-data(?:;|$)/i;
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(JSON_TYPES, { parseAs: 'buffer' }, (request, bytes, done) => {
-    settle(() => parseJson(bytes, request.headers['content-type'] ?? ''), done);
+    let body: unknown;
+    try {
+      body = parseJson(bytes, request.headers['content-type'] ?? '');
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    done(null, body);
   });
   app.addContentTypeParser<Buffer>(
     MULTIPART,
     { parseAs: 'buffer' },
     (request: FastifyRequest, bytes: Buffer) => parseUpload(bytes, request.headers['content-type'] ?? ''),
   );
-}
-
-function settle(read: () => unknown, done: (error: Error | null, body?: unknown) => void): void {
-  let body: unknown;
-  try {
-    body = read();
-  } catch (error) {
-    done(error as Error);
-    return;
-  }
-  done(null, body);
 }
 
 function parseJson(bytes: Buffer, type: string): unknown {

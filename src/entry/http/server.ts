@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import { operations } from '../../operations/index.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import { addBodyParsers } from './body.ts';
-import { answerClientError, answerError, answerMethod, type ErrorLog, notFound } from './errors.ts';
+import { answerClientError, answerError, answerMethod, type ErrorLog, harden, notFound } from './errors.ts';
 import { addPages } from './pages.ts';
 import { addRoute } from './routes.ts';
 
@@ -50,7 +50,6 @@ export async function buildHttp({ runtime, config, authenticate, log }: HttpPort
     },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
-      stamp(request, reply);
       void answerError(error, request, reply, null, log);
     },
   });
@@ -94,19 +93,14 @@ async function addGate(
   }
   const allowedAt = methodsByPath(served);
   app.addHook('onRequest', (request, reply, done) => {
-    stamp(request, reply);
+    if (request.method !== 'POST') harden(reply);
+    if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
     if (!request.is404) return done();
     const allowed = allowedAt(request.url);
     if (allowed === null) return done(notFound());
     if (request.method === 'OPTIONS') reply.code(204).header('allow', allowed).send();
     else answerMethod(request, reply, allowed);
   });
-}
-
-function stamp(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('x-request-id', request.id);
-  reply.header('x-content-type-options', 'nosniff');
-  reply.header('cache-control', 'no-store');
 }
 
 /** Which methods a path takes, `GET, HEAD, OPTIONS`; `null` where no operation has it. */

@@ -232,6 +232,10 @@ test('a caller may name its request, if the name is fit for a log', () =>
     for (const given of ['', 'a b', '<script>', 'a'.repeat(129), 'é'])
       assert.match(await idFor(given), /^req_[0-9a-f]{12}_\w+$/);
     assert.notEqual(await idFor(''), await idFor(''));
+    const scan = { path: '/v1/scan/input', body: { text: 'a' } };
+    const named = await ask({ ...scan, headers: { 'x-request-id': 'mine' } });
+    assert.deepEqual([named.status, named.headers['x-request-id']], [200, 'mine']);
+    assert.equal((await ask(scan)).headers['x-request-id'], undefined);
   }));
 
 test('no answer is kept by a cache, or taken for another type', () =>
