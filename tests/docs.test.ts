@@ -1,0 +1,44 @@
+/** What the pages say of the tree is so. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { commands } from '../src/entry/cli/commands/index.ts';
+import { operations } from '../src/operations/index.ts';
+import { root } from './support/checkout.ts';
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const manifest = JSON.parse(read('package.json')) as {
+  version: string;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+
+test('every dependency has its reason, and no reason is left of one that went', () => {
+  const told = [...read('docs/dependencies.md').matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]!);
+  const there = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
+  assert.deepEqual(told.sort(), there.sort());
+});
+
+test('versions are exact, so that a lock file is not the only thing that holds them', () => {
+  const all = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+  for (const [name, version] of all) assert.match(version, /^\d+\.\d+\.\d+$/, name);
+});
+
+test('the changelog names this version', () => {
+  assert.match(read('CHANGELOG.md'), new RegExp(`^## ${manifest.version.replaceAll('.', '\\.')}`, 'm'));
+});
+
+test('the page on HTTP names every route of a check', () => {
+  const page = read('docs/http.md');
+  const checks = operations.filter((each) => each.permission === 'check' && each.http !== undefined);
+  assert.ok(checks.length >= 6);
+  for (const { http } of checks) assert.ok(page.includes(`${http?.method} ${http?.path}\``), http?.path);
+});
+
+test('the changelog names every command', () => {
+  const page = read('CHANGELOG.md');
+  assert.ok(commands.length >= 12);
+  for (const { name } of commands.filter((each) => each.name !== 'intelligence'))
+    assert.ok(page.includes(`\`${name}`), name);
+});

@@ -1,0 +1,118 @@
+/** Every command of the README is run against the real thing, and every answer that it shows is compared. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+interface Block {
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+}
+
+/** The fenced blocks of a Markdown text, in their order. */
+function blocksOf(markdown: string): Block[] {
+  const found = markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm);
+  return [...found].map(({ 1: language = '', 2: text = '', index }) => ({
+    line: markdown.slice(0, index).split('\n').length,
+    language,
+    text: text.trim(),
+  }));
+}
+
+/** The commands of a block; a `\` at the end of a line joins it with the next. */
+function commandsOf(text: string): string[] {
+  return text
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter(Boolean);
+}
+
+/** Whether `actual` has all that `shown` has; lists have as many elements. */
+function assertShown(actual: unknown, shown: unknown, path: string): void {
+  if (typeof shown !== 'object' || shown === null) {
+    assert.deepEqual(actual, shown, path);
+    return;
+  }
+  assert.ok(typeof actual === 'object' && actual !== null, path);
+  if (Array.isArray(shown)) assert.equal((actual as unknown[]).length, shown.length, path);
+  for (const [key, value] of Object.entries(shown)) {
+    assertShown((actual as Record<string, unknown>)[key], value, `${path}.${key}`);
+  }
+}
+
+/** Run by tests of their own, or by what runs this one. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'npm start': './service serve',
+  'npm test': 'scripts/run scripts/check/main.ts',
+};
+
+const dir = mkdtempSync(join(tmpdir(), 'service-readme-'));
+let service: TestService | null = null;
+after(async () => {
+  await service?.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test('the README tells the truth', { timeout: 120_000 }, async () => {
+  const markdown = readFileSync(join(root, 'README.md'), 'utf8');
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  symlinkSync(join(root, 'service'), join(dir, 'service'));
+  const counts = { commands: 0, answers: 0 };
+  let printed = '';
+  for (const { language, text, line } of blocksOf(markdown)) {
+    const place = `README.md:${line}`;
+    if (language === 'json') {
+      assertShown(JSON.parse(printed), JSON.parse(text), place);
+      counts.answers += 1;
+      continue;
+    }
+    assert.equal(language, 'sh', `${place}: a block of another language is not checked`);
+    for (const command of commandsOf(text)) {
+      counts.commands += 1;
+      const elsewhere = ELSEWHERE[command];
+      if (elsewhere === undefined) {
+        printed = await answerOf(command, place);
+        continue;
+      }
+      assert.equal(scripts[command.replace('npm ', '')], elsewhere);
+      if (command === 'npm start') service = await startTestService({ config: null, dir, keep: true });
+    }
+  }
+  assert.deepEqual(counts, { commands: 14, answers: 3 });
+});
+
+async function answerOf(command: string, place: string): Promise<string> {
+  const given = command.replaceAll('http://127.0.0.1:8000', service?.url ?? 'http://127.0.0.1:8000');
+  const ran = await runProgram(['/bin/sh', '-c', given], { cwd: dir, env: ownNodeEnvironment() });
+  assert.equal(ran.code, 0, `${place}: ${command}\n${ran.stdout}${ran.stderr}`);
+  return ran.stdout;
+}
+
+test('an answer that differs is seen', () => {
+  const actual = { decision: 'allow', violations: [], more: 1 };
+  assertShown(actual, { decision: 'allow', violations: [] }, '');
+  assert.throws(() => assertShown(actual, { decision: 'block' }, ''));
+  assert.throws(() => assertShown(actual, { violations: [{ type: 'secret_detected' }] }, ''));
+  assert.throws(() => assertShown(actual, { rule: 'a' }, ''));
+});
+
+test('links between the pages lead somewhere', () => {
+  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].concat(
+    ['configuration', 'dependencies', 'http', 'journal', 'policies'].map((name) => `docs/${name}.md`),
+  );
+  let links = 0;
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), 'utf8');
+    for (const { 1: target = '' } of text.matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)) {
+      assert.ok(readFileSync(join(root, page, '..', target)).length > 0, `${page}: ${target}`);
+      links += 1;
+    }
+  }
+  assert.ok(links >= 10, `only ${links} links were followed`);
+});
