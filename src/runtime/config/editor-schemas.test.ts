@@ -1,0 +1,226 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { type Schema as AnySchema, Validator } from '@cfworker/json-schema';
+import fc from 'fast-check';
+import { editorSchemas } from './editor-schemas.ts';
+import { configSchema } from './schema.ts';
+import type { Schema } from './schema-types.ts';
+import { settle } from './settle.ts';
+
+const folder = new URL('../../../schemas/', import.meta.url);
+
+test('the schema files are those that the code makes (else run `node scripts/schemas.ts`)', async () => {
+  const made = editorSchemas();
+  for (const { name, text } of made)
+    assert.equal(await readFile(new URL(name, folder), 'utf8'), text, name);
+  const there = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+  assert.deepEqual(there.sort(), made.map(({ name }) => name).sort());
+  assert.equal(made.length, 5);
+});
+
+const service = JSON.parse(editorSchemas()[0]?.text ?? '{}') as AnySchema;
+const validator = new Validator(service, '2020-12', true);
+
+/** A configuration in which every key has a value of its own. */
+const full = {
+  version: 'v1alpha1',
+  server: {
+    host: 'h',
+    port: 1,
+    mode: 'gateway',
+    workers: 2,
+    cors_origins: ['https://a.example'],
+    body_bytes_max: 2048,
+  },
+  policy: { default_action: 'flag', builtin_rules: true, undeclared_tools: 'block', unknown_agents: 'allow' },
+  policies: [{ name: 'r', boundary: 'input', data_tags: ['secret'], action: 'block' }],
+  paths: { policy_files: ['a'], contract_files: [], identity_files: ['b/*'], memory_schema_files: ['c'] },
+  tenants: { acme: { policies: [] } },
+  secret_detection: { enabled: true },
+  pii_protection: { enabled: true, action: 'redact' },
+  scan: { text_bytes_max: 1, depth_max: 1, nodes_max: 1, findings_max: 1, file_roots: ['x'] },
+  redaction: { typed: true },
+  auth: {
+    required: true,
+    trusted_proxies: ['::1'],
+    api_keys: [
+      {
+        id: 'a',
+        sha256: '0'.repeat(64),
+        tenants: ['t'],
+        agents: ['a'],
+        permissions: ['check'],
+        expires_at: '2027-01-01T00:00:00Z',
+      },
+    ],
+    jwt: {
+      issuer: 'i',
+      audience: ['a'],
+      algorithms: ['ES256'],
+      jwks_file: 'f',
+      claims: { agents: 'a' },
+      clock_tolerance_seconds: 1,
+    },
+  },
+  metrics: { enabled: true, endpoint: '/m', public: true },
+  audit: {
+    enabled: true,
+    log_inputs: true,
+    log_outputs: true,
+    max_size_mb: 1,
+    max_age_days: 1,
+    compress_rotated: true,
+  },
+  state_dir: 's',
+  storage: { url: 'sqlite:x' },
+  secrets: {
+    backend: 'vault',
+    env_map: { a: 'B' },
+    vault: { address: 'http://v', token_env: 'T', path: 'p' },
+    cloud: { region: 'r', secret_name: 's' },
+  },
+  alerts: {
+    channels: [
+      {
+        type: 'email',
+        name: 'n',
+        to: ['a@b'],
+        from: 'c@d',
+        smtp_host: 'h',
+        smtp_port: 25,
+        username: 'u',
+        password: '${P}',
+      },
+      { type: 'paging', routing_key: '${P}' },
+      { type: 'file', path: 'p' },
+    ],
+  },
+  proxy: { target: 'http://t', timeout_seconds: 1, retry: { max_attempts: 1, backoff_factor: 0.5 } },
+  intelligence: {
+    enabled: true,
+    backend: { provider: 'local', model: 'm', base_url: 'http://m', api_key_env: 'K' },
+  },
+  dashboard: { users: [{ user_id: 'u', role: 'admin', tenants: ['*'] }] },
+  log: { level: 'info' },
+  'x-free': { any: 'thing' },
+};
+
+test('the configuration of every key has every key', () => {
+  const missing: string[] = [];
+  const visit = (schema: Schema, value: unknown, path: string): void => {
+    if (value === undefined) missing.push(path);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    for (const [key, property] of Object.entries(schema.properties ?? {})) {
+      visit(property, (value as Record<string, unknown>)[key], `${path}.${key}`);
+    }
+  };
+  visit(configSchema, full, '');
+  // The three sources of keys exclude each other, and each claim has a default of its own.
+  assert.deepEqual(missing, [
+    '.auth.jwt.jwks_url',
+    '.auth.jwt.public_key_file',
+    '.auth.jwt.claims.tenants',
+    '.auth.jwt.claims.permissions',
+  ]);
+});
+
+/** Each place in a value: the steps to it. */
+function places(value: unknown, steps: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+  if (typeof value !== 'object' || value === null) return [steps];
+  const inside = Object.entries(value).flatMap(([key, part]) =>
+    places(part, [...steps, Array.isArray(value) ? Number(key) : key]),
+  );
+  return [steps, ...inside];
+}
+
+/** A copy with another value in one place; `undefined` takes the place away. */
+function changed(value: unknown, [step, ...rest]: readonly (string | number)[], other: unknown): unknown {
+  if (step === undefined) return other;
+  if (Array.isArray(value))
+    return value.map((part, i) => (i === step ? (changed(part, rest, other) ?? null) : part));
+  const entries = Object.entries(value as object).map(
+    ([key, part]) => [key, key === step ? changed(part, rest, other) : part] as const,
+  );
+  return Object.fromEntries(entries.filter(([, part]) => part !== undefined));
+}
+
+// Rules are the compiler's to check, and are not looked at here.
+const others = places(full).filter((steps) => !steps.includes('policies') && steps.length > 0);
+const value = fc.constantFrom<unknown>(
+  undefined,
+  null,
+  '',
+  'x',
+  'allow',
+  'http://x',
+  '/x',
+  'A_B',
+  '${P}',
+  'a${P}',
+  0,
+  1,
+  -1,
+  1.5,
+  1e12,
+  true,
+  false,
+  [],
+  ['x'],
+  [1],
+  {},
+  { x: 1 },
+  { 'x-y': 1 },
+  { type: 'file', path: 'p' },
+  { enabled: true },
+);
+
+test('an editor and the loader agree on what is valid, for any value in any place', () => {
+  let valid = 0;
+  let runs = 0;
+  fc.assert(
+    fc.property(fc.constantFrom(...others), value, (steps, other) => {
+      const written = changed(full, steps, other);
+      // The value of the variable fits wherever the place takes a text; an editor lets it pass everywhere.
+      const uses = typeof other === 'string' && other.includes('${');
+      const loads = settle(written, configSchema, { P: 'x' }).problems.length === 0;
+      const edits = validator.validate(written).valid;
+      runs += 1;
+      if (loads) valid += 1;
+      if (uses) assert.ok(edits || !loads, `${steps.join('.')} ${other}`);
+      else assert.equal(edits, loads, `${steps.join('.')} = ${JSON.stringify(other)}`);
+    }),
+    { numRuns: 400 },
+  );
+  assert.ok(runs === 400 && valid > 20 && valid < 380, `${valid} of ${runs} were valid`);
+});
+
+test('unknown keys are refused by both, but for free ones', () => {
+  const objects = others.filter((steps) => {
+    const part = steps.reduce<unknown>((at, step) => (at as Record<string | number, unknown>)[step], full);
+    return (
+      typeof part === 'object' &&
+      !Array.isArray(part) &&
+      !steps.includes('x-free') &&
+      !steps.includes('env_map') &&
+      steps.at(-1) !== 'tenants'
+    );
+  });
+  for (const steps of objects) {
+    const part = steps.reduce<unknown>(
+      (at, step) => (at as Record<string | number, unknown>)[step],
+      full,
+    ) as object;
+    for (const [key, expected] of [
+      ['x-mine', true],
+      ['mine', false],
+    ] as const) {
+      const written = changed(full, steps, { ...part, [key]: 1 });
+      assert.equal(validator.validate(written).valid, expected, `${steps.join('.')} ${key}, editor`);
+      const { problems } = settle(written, configSchema, { P: 'x' });
+      assert.equal(problems.length === 0, expected, `${steps.join('.')} ${key}`);
+    }
+  }
+  assert.ok(objects.length > 25, String(objects.length));
+});
