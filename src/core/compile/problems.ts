@@ -34,7 +34,9 @@ export function problem(
 export function suggestion(written: string, known: readonly string[]): string {
   if (known.length === 0 || written.length > 64) return '';
   const nearest = closest(written.toLowerCase(), [...known]);
-  const isNear = distance(written.toLowerCase(), nearest) <= Math.max(1, Math.floor(nearest.length / 3));
+  // Two letters in the wrong order are a distance of two.
+  const near = nearest.length < 4 ? 1 : Math.max(2, Math.floor(nearest.length / 3));
+  const isNear = distance(written.toLowerCase(), nearest) <= near;
   return isNear ? `; did you mean \`${nearest}\`?` : '';
 }
 

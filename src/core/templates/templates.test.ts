@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { judge } from '../decide.ts';
+import { detectors } from '../detectors/index.ts';
+import { evaluate } from '../evaluate.ts';
+import { compiled, crossingOf, policyOf } from '../testing/policies.ts';
+import { ACTIONS, BOUNDARIES, PHASES } from '../types.ts';
+import { templates } from './index.ts';
+
+test('the list holds the files of the folder, and nothing else', () => {
+  const files = readdirSync(new URL('.', import.meta.url)).filter(
+    (file) => !/^(index|template|.*\.test)\.ts$/.test(file),
+  );
+  assert.deepEqual(
+    templates.map(({ name }) => `${name}.ts`),
+    files.sort(),
+  );
+  assert.equal(templates.length, 4);
+});
+
+test('every pack compiles without a remark, alone and with all others', () => {
+  for (const { name, document } of templates)
+    assert.deepEqual(compiled({ documents: [document] }).problems, [], name);
+  assert.deepEqual(compiled({ documents: templates.map(({ document }) => document) }).problems, []);
+});
+
+test('no pack blocks or changes what is clean', () => {
+  let count = 0;
+  for (const { name, document } of templates) {
+    const policy = policyOf({ documents: [document] });
+    for (const boundary of BOUNDARIES) {
+      for (const phase of PHASES) {
+        const content = { kind: 'json', value: { text: 'The order has shipped.', count: 3 } } as const;
+        const verdict = judge(crossingOf({ boundary, phase, content, tool: 'search' }), policy);
+        assert.equal(verdict.decision, 'allow', `${name} at ${boundary} ${phase}`);
+        count += 1;
+      }
+    }
+  }
+  assert.equal(count, 36);
+});
+
+test('no pack weakens what is built in', () => {
+  const families = ['dangerous.command', 'injection.prompt', 'content.toxic', 'hidden.text', 'personal.phi'];
+  const tags = [...new Set([...families, ...detectors.flatMap((detector) => detector.tags)])];
+  const builtin = policyOf();
+  let count = 0;
+  for (const { name, document } of templates) {
+    const policy = policyOf({ documents: [document] });
+    for (const boundary of BOUNDARIES) {
+      for (const phase of PHASES) {
+        for (const tag of tags) {
+          const context = { boundary, phase, data_tags: [tag], tenant_id: 'default', tool: 'bash' };
+          const before = ACTIONS.indexOf(evaluate(builtin, context));
+          const after = ACTIONS.indexOf(evaluate(policy, context));
+          assert.ok(after >= before, `${name}: ${tag} at ${boundary} ${phase}`);
+          count += 1;
+        }
+      }
+    }
+  }
+  assert.ok(count > 1_000, `only ${count} were compared`);
+});
+
+test('each pack does what it is for', () => {
+  const acts: [string, Parameters<typeof evaluate>[1], string][] = [
+    [
+      'finance',
+      { boundary: 'action', data_tags: ['personal'], tenant_id: 't', tool: 'wire_transfer' },
+      'require_approval',
+    ],
+    ['finance', { boundary: 'output', data_tags: ['personal.financial.iban'], tenant_id: 't' }, 'redact'],
+    ['finance', { boundary: 'output', data_tags: ['secret.credential'], tenant_id: 't' }, 'block'],
+    [
+      'healthcare',
+      { boundary: 'action', data_tags: ['personal'], tenant_id: 't', tool: 'update_medication' },
+      'require_approval',
+    ],
+    [
+      'healthcare',
+      { boundary: 'action', phase: 'response', data_tags: ['personal.phi'], tenant_id: 't' },
+      'redact',
+    ],
+    [
+      'support',
+      { boundary: 'action', data_tags: ['personal'], tenant_id: 't', tool: 'reset_mfa' },
+      'require_approval',
+    ],
+    ['support', { boundary: 'output', data_tags: ['secret'], tenant_id: 't' }, 'block'],
+    [
+      'coding-agent',
+      { boundary: 'action', data_tags: ['dangerous.command'], tenant_id: 't', tool: 'Bash' },
+      'block',
+    ],
+    [
+      'coding-agent',
+      { boundary: 'action', data_tags: ['destructive'], tenant_id: 't', tool: 'Write' },
+      'require_approval',
+    ],
+    ['coding-agent', { boundary: 'action', data_tags: ['personal'], tenant_id: 't', tool: 'Edit' }, 'flag'],
+    [
+      'coding-agent',
+      { boundary: 'action', phase: 'response', data_tags: ['secret'], tenant_id: 't' },
+      'redact',
+    ],
+  ];
+  for (const [name, context, expected] of acts) {
+    const { document } = templates.find((each) => each.name === name)!;
+    assert.equal(
+      evaluate(policyOf({ documents: [document] }), context),
+      expected,
+      `${name} ${JSON.stringify(context)}`,
+    );
+  }
+  assert.equal(acts.length, 11);
+});

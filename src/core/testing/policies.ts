@@ -1,0 +1,63 @@
+import { compile, type PolicySettings } from '../compile/index.ts';
+import type { Crossing, Policy } from '../types.ts';
+
+/** Small values that the tests of this room share. */
+export const SETTINGS: PolicySettings = {
+  default_action: 'block',
+  builtin_rules: true,
+  undeclared_tools: 'allow',
+  unknown_agents: null,
+  secret_detection: true,
+  pii_protection: { enabled: true, action: 'redact' },
+  limits: { text_bytes_max: 8_388_608, depth_max: 64, nodes_max: 1_000_000, findings_max: 10_000 },
+  redaction: { typed: false },
+};
+
+export interface PolicyParts {
+  readonly rules?: readonly unknown[];
+  readonly tenants?: Readonly<Record<string, readonly unknown[]>>;
+  readonly documents?: readonly unknown[];
+  readonly settings?: Partial<PolicySettings>;
+}
+
+/** Compiles rules and documents as a configuration would hold them. */
+export function compiled({ rules = [], tenants = {}, documents = [], settings = {} }: PolicyParts) {
+  return compile({
+    inline_rules: [
+      { file: 'service.yaml', path: 'policies', tenant_id: null, rules },
+      ...Object.entries(tenants).map(([tenant_id, own]) => ({
+        file: 'service.yaml',
+        path: `tenants.${tenant_id}.policies`,
+        tenant_id,
+        rules: own,
+      })),
+    ],
+    documents: documents.map((value, at) => ({ file: `document-${at}.yaml`, value })),
+    settings: { ...SETTINGS, ...settings },
+  });
+}
+
+/** The policy of what is expected to compile. */
+export function policyOf(parts: PolicyParts = {}): Policy {
+  const { policy, problems } = compiled(parts);
+  if (policy === null) throw new Error(problems.map(({ message }) => message).join('\n'));
+  return policy;
+}
+
+/** A crossing of a text at `input`, but for what is said otherwise. */
+export function crossingOf(parts: Partial<Crossing> = {}): Crossing {
+  return {
+    boundary: 'input',
+    phase: null,
+    content: { kind: 'text', text: 'Hello' },
+    tenant_id: 'default',
+    agent_id: 'unknown',
+    session_id: null,
+    source_agent_id: null,
+    destination_agent_id: null,
+    tool: null,
+    declared_tags: [],
+    now_ms: 0,
+    ...parts,
+  };
+}
