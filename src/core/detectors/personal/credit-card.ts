@@ -1,6 +1,8 @@
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 
+const ANCHORS = ['(?<![\\d.])[2-6]\\d{3}[ -]\\d{3}', '(?<![\\d.])[2-6]\\d{7}'];
+
 export const creditCard: readonly Detector[] = [
   {
     id: 'card.number',
@@ -9,13 +11,15 @@ export const creditCard: readonly Detector[] = [
     severity: 'high',
     strength: 'proof',
     description:
-      'Payment card numbers (ISO/IEC 7812): an issuer range, its length, and Luhn; with spaces, dashes or neither.',
-    anchors: ['(?<![\\d.])[2-6]\\d{3}[ -]\\d{3}', '(?<![\\d.])[2-6]\\d{7}'],
-    pattern: /[2-6]\d{3}(?:[ -]?\d){8,15}(?!\d)(?![.]\d)/,
+      'Payment card numbers (ISO/IEC 7812) of the usual length of their issuer, 14 to 16 digits, with a right Luhn digit; with spaces, dashes or neither.',
+    anchors: ANCHORS,
+    pattern:
+      /(?:3[47](?:[ -]?\d){13}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d)(?!\.\d)/,
     validate: isCard,
     examples: {
       hits: [
         `card «${'4111'} 1111 1111 1111» exp`,
+        `«${'4111'} 1111 1111 1111» 123-45`,
         `«${'3782'}-822463-10005»`,
         `«${'5555'}555555554444»`,
         `«${'6011'}000990139424»`,
@@ -28,6 +32,22 @@ export const creditCard: readonly Detector[] = [
         '9999999999999995',
         '2026-01-31 12:00:00',
       ],
+    },
+  },
+  {
+    id: 'card.long_number',
+    detector: 'credit_card',
+    tags: ['personal.pii.card', 'personal.financial.card'],
+    severity: 'high',
+    strength: 'proof',
+    description:
+      'Payment card numbers of 17 to 19 digits, and those of 13 without separators, with a right Luhn digit.',
+    anchors: ANCHORS,
+    pattern: /[456](?:\d{12}|(?:[ -]?\d){16,18})(?!\d)(?!\.\d)/,
+    validate: isCard,
+    examples: {
+      hits: [`«${'4222'}222222222»`, `«${'6304'} 9001 7740 2924 416»`],
+      misses: [`${'4222'}222222223`, '4000000000000'],
     },
   },
 ];
