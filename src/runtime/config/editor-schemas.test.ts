@@ -13,8 +13,7 @@ const folder = new URL('../../../schemas/', import.meta.url);
 
 test('the schema files are those that the code makes (else run `node scripts/schemas.ts`)', async () => {
   const made = editorSchemas();
-  for (const { name, text } of made)
-    assert.equal(await readFile(new URL(name, folder), 'utf8'), text, name);
+  for (const { name, text } of made) assert.equal(await readFile(new URL(name, folder), 'utf8'), text, name);
   const there = (await readdir(folder)).filter((name) => name.endsWith('.json'));
   assert.deepEqual(there.sort(), made.map(({ name }) => name).sort());
   assert.equal(made.length, 5);

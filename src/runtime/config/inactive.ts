@@ -1,4 +1,5 @@
 import type { Problem } from '../../core/types.ts';
+import type { Step } from './problem-path.ts';
 import { problemAt } from './problem-text.ts';
 import type { Config } from './schema.ts';
 
@@ -6,7 +7,10 @@ import type { Config } from './schema.ts';
  * What is configured and has no effect in this version: a warning for each, so that nobody believes in a
  * protection that is not there.
  */
-export function inactiveKeys(config: Omit<Config, 'origin'>, label: string): Problem[] {
+export function inactiveKeys(
+  config: Config,
+  lineOf: (steps: readonly Step[]) => number | undefined,
+): Problem[] {
   const idle: readonly (readonly [boolean, string, string])[] = [
     [config.alerts.channels.length > 0, 'alerts.channels', 'no alert is sent'],
     [config.dashboard.users.length > 0, 'dashboard.users', 'there is no dashboard'],
@@ -17,7 +21,9 @@ export function inactiveKeys(config: Omit<Config, 'origin'>, label: string): Pro
   ];
   return idle
     .filter(([configured]) => configured)
-    .map(([, path, effect]) =>
-      problemAt(label, path.split('.'), `is not active in this version: ${effect}`, undefined, 'warning'),
-    );
+    .map(([, path, effect]) => {
+      const steps = path.split('.');
+      const predicate = `is not active in this version: ${effect}`;
+      return problemAt(config.origin.label, steps, predicate, lineOf(steps), 'warning');
+    });
 }

@@ -406,12 +406,12 @@ log: {level: debug}
   assert.deepEqual(
     result.warnings.map((warning) => problemLine(warning)),
     [
-      'service.yaml: `alerts.channels` is not active in this version: no alert is sent.',
-      'service.yaml: `dashboard.users` is not active in this version: there is no dashboard.',
-      'service.yaml: `intelligence.enabled` is not active in this version: no advisor runs.',
-      'service.yaml: `proxy.target` is not active in this version: nothing is forwarded.',
-      'service.yaml: `secrets.backend` is not active in this version: no secret is read from it.',
-      'service.yaml: `storage.url` is not active in this version: the embedded store is used.',
+      'service.yaml:24: `alerts.channels` is not active in this version: no alert is sent.',
+      'service.yaml:33: `dashboard.users` is not active in this version: there is no dashboard.',
+      'service.yaml:32: `intelligence.enabled` is not active in this version: no advisor runs.',
+      'service.yaml:31: `proxy.target` is not active in this version: nothing is forwarded.',
+      'service.yaml:22: `secrets.backend` is not active in this version: no secret is read from it.',
+      'service.yaml:21: `storage.url` is not active in this version: the embedded store is used.',
     ],
   );
 });

@@ -96,7 +96,7 @@ function settleConfig(
   const config = finishConfig(overridden.value as WrittenConfig, origin);
   const unmet = requirements(config).map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
   if (unmet.length > 0) return { ok: false, problems: unmet };
-  return { ok: true, config, warnings: inactiveKeys(config, label) };
+  return { ok: true, config, warnings: inactiveKeys(config, lineOf) };
 }
 
 /** Makes names of files absolute, and settles what depends on other keys. */

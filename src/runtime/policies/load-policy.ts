@@ -27,9 +27,10 @@ export async function loadPolicy(config: Config): Promise<PolicyResult> {
   const read = await readDocuments(found.files);
   const { compile } = await import('../../core/compile/index.ts');
   const compiled = compile(compileInput(config, read.documents));
-  const told = await withLines(compiled.problems, read.documents, config);
-  const problems = [...found.problems, ...read.problems, ...told.filter((p) => p.level === 'error')];
-  const warnings = [...found.warnings, ...told.filter((p) => p.level === 'warning')];
+  const said = [...found.problems, ...found.warnings, ...read.problems, ...compiled.problems];
+  const told = await withLines(said, read.documents, config);
+  const problems = told.filter(({ level }) => level === 'error');
+  const warnings = told.filter(({ level }) => level === 'warning');
   if (problems.length > 0) return { ok: false, problems, warnings };
   if (compiled.policy === null)
     return { ok: false, problems: [problemAt(config.origin.label, [], 'gives no policy')], warnings };
