@@ -36,7 +36,11 @@ function recordOf(next: (below: number) => number, id: number): unknown {
   const shapes = [
     { id, kind: pick(KINDS), agent: pick(NAMES), at },
     { id, text: words.slice(from, from + 8 + next(16)).join(' '), labels: [pick(NAMES), pick(KINDS)] },
-    { id, amounts: [next(10_000) / 100, next(90), next(2) === 1], state: { open: next(2) === 1, level: next(5) } },
+    {
+      id,
+      amounts: [next(10_000) / 100, next(90), next(2) === 1],
+      state: { open: next(2) === 1, level: next(5) },
+    },
     { id, code: pick(SNIPPETS), parent: null },
   ];
   return shapes[id % shapes.length];

@@ -4,14 +4,20 @@
  */
 import assert from 'node:assert/strict';
 import { detect } from '../../src/core/detect.ts';
-import type { Content, Json, ScanLimits } from '../../src/core/types.ts';
+import { compile, judge } from '../../src/core/index.ts';
+import type { Content, Crossing, Json, Policy, ScanLimits } from '../../src/core/types.ts';
 import { median, spread } from '../measure.ts';
 import { recordsText } from './records.ts';
 
 const SIZES = [200, 1024, 10_240, 102_400, 262_144, 1_048_576];
 const ROUNDS = 9;
 const BYTES_PER_ROUND = 4 << 20;
-const LIMITS: ScanLimits = { text_bytes_max: 8 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1000 };
+const LIMITS: ScanLimits = {
+  text_bytes_max: 8 << 20,
+  depth_max: 100,
+  nodes_max: 1 << 20,
+  findings_max: 1000,
+};
 const DETECTION = { secret_detection: true, pii_protection: true };
 
 type Subject = (text: string, value: Json) => unknown;
@@ -20,7 +26,46 @@ const subjects: Record<string, Subject> = {
   'JSON.parse': (text) => JSON.parse(text),
   'detect text': (text) => clean(detect({ kind: 'text', text }, DETECTION, LIMITS)),
   'detect value': (_, value) => clean(detect({ kind: 'json', value }, DETECTION, LIMITS)),
+  'judge text': (text) => allowed({ kind: 'text', text }),
+  'judge value': (_, value) => allowed({ kind: 'json', value }),
 };
+
+const policy = defaultPolicy();
+const crossing: Omit<Crossing, 'content'> = {
+  boundary: 'input',
+  phase: null,
+  tenant_id: 'default',
+  agent_id: 'planner',
+  session_id: null,
+  source_agent_id: null,
+  destination_agent_id: null,
+  tool: null,
+  declared_tags: [],
+  now_ms: 0,
+};
+
+function allowed(content: Content): unknown {
+  const verdict = judge({ ...crossing, content }, policy);
+  assert.equal(verdict.decision, 'allow');
+  return verdict;
+}
+
+/** The policy of a service without a configuration file. */
+function defaultPolicy(): Policy {
+  const settings = {
+    default_action: 'block',
+    builtin_rules: true,
+    undeclared_tools: 'allow',
+    unknown_agents: 'allow',
+    secret_detection: true,
+    pii_protection: { enabled: true, action: 'redact' },
+    limits: LIMITS,
+    redaction: { typed: false },
+  } as const;
+  const { policy: compiled, problems } = compile({ inline_rules: [], documents: [], settings });
+  assert.ok(compiled !== null, JSON.stringify(problems));
+  return compiled;
+}
 
 function clean(found: ReturnType<typeof detect>): unknown {
   assert.equal(found.findings.length, 0, 'the text of the benchmark must be clean');
@@ -36,7 +81,9 @@ function round(subject: Subject, text: string, value: Json): number {
 }
 
 const per_byte = new Map<string, number>();
-console.log(`node ${process.version}, ${ROUNDS} interleaved rounds; ratio to JSON.parse: median (lowest to highest)`);
+console.log(
+  `node ${process.version}, ${ROUNDS} interleaved rounds; ratio to JSON.parse: median (lowest to highest)`,
+);
 for (const size of SIZES) {
   const text = recordsText(size);
   const value: Json = JSON.parse(text);
@@ -54,7 +101,9 @@ for (const size of SIZES) {
     per_byte.set(`${name} ${size}`, median(all));
     const ratios = all.map((ns, at) => ns / base[at]!);
     const speed = 1000 / median(all);
-    console.log(`${String(size).padStart(8)} B  ${name.padEnd(13)} ${spread(ratios)}  ${speed.toFixed(0)} MB/s`);
+    console.log(
+      `${String(size).padStart(8)} B  ${name.padEnd(13)} ${spread(ratios)}  ${speed.toFixed(0)} MB/s`,
+    );
   }
 }
 for (const name of Object.keys(subjects)) {
