@@ -1,5 +1,7 @@
+# shellcheck shell=sh
 # Sourced with $root set. Leaves $node, the Node to run, and the compile cache's place in the environment.
 # Starts nothing when the checkout is ready: set-up wrote down which Node to use.
+# shellcheck disable=SC2154 # The one who sources this sets it.
 stamp=$root/node_modules/.service-node
 node=
 if [ -f "$stamp" ] && ! [ "$root/package-lock.json" -nt "$stamp" ] && ! [ "$root/scripts/node/package-lock.json" -nt "$stamp" ]; then

@@ -54,9 +54,14 @@ function failureOf(data: Ended, printed: ReadonlyMap<string, string>): string[] 
   const error = data.details.error as (Error & { failureType?: string; cause?: unknown }) | undefined;
   // Its own failing tests have been told already.
   if (error?.failureType === 'subtestsFailed') return [];
-  const cause = inspect(error?.cause ?? error, { depth: 4, breakLength: 110 });
+  const cause = withoutNode(inspect(error?.cause ?? error, { depth: 4, breakLength: 110 }));
   const said = (printed.get(data.file ?? '') ?? '').slice(-PRINTED_CHARACTERS_MAX).trim();
   return [`${placeOf(data)}\n${indented(cause)}${said === '' ? '' : `\n  it printed:\n${indented(said)}`}`];
+}
+
+/** Stack frames of Node itself say nothing about a fault of ours. */
+function withoutNode(text: string): string {
+  return text.replaceAll(/^ +at .*[( ]node:internal.*\n?/gm, '');
 }
 
 function placeOf(data: Ended): string {
