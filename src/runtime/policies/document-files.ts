@@ -79,8 +79,9 @@ export async function filesOf(pattern: string, base_dir: string): Promise<Patter
   if (there !== null) return { paths: [literal], wrong: null };
   if (!MAGIC.test(pattern))
     return { paths: [], wrong: 'names a file that does not exist or may not be read' };
-  if (!(await mayList(staticPart(pattern, base_dir))))
-    return { paths: [], wrong: 'names a folder that may not be read by this user' };
+  const from = await folderState(staticPart(pattern, base_dir));
+  if (from === 'refused') return { paths: [], wrong: 'names a folder that may not be read by this user' };
+  if (from === 'missing') return { paths: [], wrong: null };
   const paths: string[] = [];
   for await (const found of glob(pattern, { cwd: base_dir })) {
     const path = resolve(base_dir, found);
@@ -99,11 +100,12 @@ function staticPart(pattern: string, base_dir: string): string {
   return resolve(base_dir, pattern.startsWith('/') ? join('/', prefix) : prefix);
 }
 
-/** `false` only where the folder is there and its list is refused: its rules would be missing without a word. */
-async function mayList(folder: string): Promise<boolean> {
+/** A folder that is there and whose list is refused is no empty one: its rules would be missing without a word. */
+async function folderState(folder: string): Promise<'there' | 'missing' | 'refused'> {
   return readdir(folder).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code === 'ENOENT' || error.code === 'ENOTDIR',
+    () => 'there',
+    (error: NodeJS.ErrnoException) =>
+      error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'missing' : 'refused',
   );
 }
 
