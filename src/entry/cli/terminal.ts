@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { EXIT, type ExitCode } from './exit.ts';
 
@@ -10,9 +11,9 @@ export interface Terminal {
   readonly name: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly stdin: NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly stdin: AsyncIterable<Buffer> & { readonly isTTY?: boolean };
+  readonly stdout: Writable;
+  readonly stderr: Writable;
   /** Whether a question can be asked and answered. */
   readonly interactive: boolean;
   /** Set by a command whose answer is no. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commands } from './commands/index.ts';
-import { inFolder, run } from './testing/run.ts';
+import { inFolder, run, runHere } from './testing/run.ts';
 
 interface Case {
   readonly args: readonly string[];
@@ -49,7 +49,7 @@ test('wrong use is told and ends with 2, help and version end with 0', async () 
   await inFolder(async (cwd) => {
     let ran = 0;
     for (const { args, code, stdout = [], stderr = [] } of CASES) {
-      const result = await run(args, { cwd });
+      const result = await runHere(args, { cwd });
       const where = `service ${args.join(' ')}\n${result.stdout}${result.stderr}`;
       assert.equal(result.code, code, where);
       for (const pattern of stdout) assert.match(result.stdout, pattern, where);
@@ -66,7 +66,7 @@ test('every command and subcommand has examples in its help', async () => {
   await inFolder(async (cwd) => {
     let ran = 0;
     for (const { name } of commands) {
-      const { stdout, code } = await run([name, '--help'], { cwd });
+      const { stdout, code } = await runHere([name, '--help'], { cwd });
       assert.equal(code, 0, name);
       assert.match(stdout, /\nExamples:\n {2}\$ /, name);
       ran += 1;
@@ -74,11 +74,22 @@ test('every command and subcommand has examples in its help', async () => {
       const children = /\nCommands:\n([\s\S]*?)\n\n/.exec(stdout)?.[1]?.matchAll(/^ {2}([a-z-]+)/gm) ?? [];
       for (const [, child] of children) {
         if (child === 'help') continue;
-        const inner = await run([name, child!, '--help'], { cwd });
+        const inner = await runHere([name, child!, '--help'], { cwd });
         assert.match(inner.stdout, /\nExamples:\n {2}\$ /, `${name} ${child}`);
         ran += 1;
       }
     }
     assert.ok(ran >= 20, `only ${ran} helps were looked at`);
+  });
+});
+
+test('the real program parses, answers and ends as the tables say', async () => {
+  await inFolder(async (cwd) => {
+    const version = await run(['--version'], { cwd });
+    assert.deepEqual([version.code, version.stderr], [0, '']);
+    assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+    const wrong = await run(['scna'], { cwd });
+    assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
+    assert.match(wrong.stderr, /Did you mean scan/);
   });
 });

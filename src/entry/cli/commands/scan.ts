@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { VerdictReply, Violation } from '../../../operations/reply.ts';
 import { ask } from '../ask.ts';
@@ -94,7 +95,7 @@ async function question(
 }
 
 async function read(file: string | undefined, terminal: Terminal): Promise<Buffer> {
-  if (file !== undefined) return readBounded((await import('node:fs')).createReadStream(file));
+  if (file !== undefined) return readFile(resolve(terminal.cwd, file), file);
   if (terminal.stdin.isTTY) {
     throw new CommandFailure(
       EXIT.usage,
@@ -103,6 +104,16 @@ async function read(file: string | undefined, terminal: Terminal): Promise<Buffe
     );
   }
   return readBounded(terminal.stdin);
+}
+
+async function readFile(path: string, as_given: string): Promise<Buffer> {
+  const { createReadStream } = await import('node:fs');
+  try {
+    return await readBounded(createReadStream(path));
+  } catch (error) {
+    // A folder is found out at the first read, and then Node does not say which.
+    throw error instanceof CommandFailure ? error : Object.assign(error as Error, { path: as_given });
+  }
 }
 
 const READ_BYTES_MAX = 256 * 1024 * 1024;

@@ -54,8 +54,9 @@ const POLICY = `policy:
 
 const POLICY_MORE = `  # The rules that come with the service, asked after your own.
   builtin_rules: true
-  # Tools without a contract, and agents without an identity: allow or block.
-  undeclared_tools: allow
+  # Tools without a contract: allow (the default in sidecar mode) or block (in gateway mode).
+  # undeclared_tools: block
+  # Agents without an identity: allow or block.
   unknown_agents: allow
 `;
 
@@ -165,5 +166,5 @@ function intelligenceOn(answer: IntelligenceAnswer): string {
 
 /** A JSON string is a YAML string, whatever stands in it; `$` is doubled so that nothing is looked up. */
 function quoted(text: string): string {
-  return JSON.stringify(text).replaceAll('${', '$${');
+  return JSON.stringify(text).replaceAll('${', () => '$${');
 }

@@ -2,8 +2,13 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { runProgram } from '../program.ts';
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
+
+/** A program that hangs is a test that fails, and not one that waits. */
+const RUN_MS_MAX = 60_000;
 
 /** What a run of the real program came to. */
 export interface Ran {
@@ -22,12 +27,42 @@ export interface RunOptions {
   readonly interrupt_at?: string;
 }
 
+/** Runs the program in this process, for tables of many cases: the same parsing, the same operations, no start. */
+export async function runHere(args: readonly string[], options: RunOptions): Promise<Ran> {
+  const [stdout, stderr] = [collector(), collector()];
+  const code = await runProgram(args, {
+    name: 'service',
+    cwd: options.cwd,
+    env: { ...options.env },
+    stdin: Readable.from([Buffer.from(options.stdin ?? '')]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    interactive: false,
+    exit_code: 0,
+  });
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function collector(): { stream: Writable; text: () => string } {
+  let text = '';
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk, _encoding, done) {
+      text += chunk;
+      done();
+    },
+  });
+  return { stream, text: () => text };
+}
+
 /** Runs the program as a child process, without a terminal, in an environment of its own. */
 export function run(args: readonly string[], options: RunOptions): Promise<Ran> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd,
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...options.env },
+    timeout: RUN_MS_MAX,
+    killSignal: 'SIGKILL',
   });
   let stdout = '';
   let stderr = '';
@@ -46,6 +81,50 @@ export function run(args: readonly string[], options: RunOptions): Promise<Ran> 
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
+}
+
+/** A program that goes on running. */
+export interface Started {
+  readonly pid: number;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Sends a signal and gives the exit code. */
+  readonly stop: (signal: NodeJS.Signals) => Promise<number | null>;
+}
+
+/** Starts the program, and comes back when standard output holds `until`. */
+export async function start(
+  args: readonly string[],
+  options: { cwd: string; until: string },
+): Promise<Started> {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: options.cwd,
+    env: { PATH, HOME, NODE_COMPILE_CACHE },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.on('close', (code) => reject(new Error(`it ended with ${code}: ${stdout}${stderr}`)));
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+      if (stdout.includes(options.until)) resolve();
+    });
+  });
+  return {
+    pid: child.pid!,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    stop: (signal) => {
+      child.kill(signal);
+      return closed;
+    },
+  };
 }
 
 /** Runs `use` in a new folder and takes the folder away afterwards. */

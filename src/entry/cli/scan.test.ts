@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inFolder, type RunOptions, run, runHere } from './testing/run.ts';
+
+// In pieces, so that scanners of code hosts stay quiet.
+const KEY = ['sk-', 'ABCDEF1234567890'].join('');
+const SSN = ['123', '45', '6789'].join('-');
+const CONFIG_LINE = 'Here is the config: DATABASE_URL=postgresql://admin:p4ssw0rd@db.internal:5432/prod';
+
+interface Case {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly options?: Omit<RunOptions, 'cwd'>;
+  readonly code: number;
+  readonly stdout?: readonly RegExp[];
+  readonly stderr?: readonly RegExp[];
+  readonly forbidden?: readonly string[];
+}
+
+const CASES: readonly Case[] = [
+  { name: 'clean text', args: ['good morning'], code: 0, stdout: [/^allow /m, /default\.allow/] },
+  {
+    name: 'a key is blocked and not repeated',
+    args: [`Use key ${KEY}`],
+    code: 1,
+    stdout: [/^block /m, /critical api_key.* at 8-27/, /^event {2}evt_[0-9a-f]{24}$/m],
+    forbidden: [KEY],
+  },
+  { name: 'standard input', args: [], options: { stdin: `Use key ${KEY}` }, code: 1, stdout: [/^block /m] },
+  {
+    name: 'a dash is standard input',
+    args: ['-'],
+    options: { stdin: 'hello' },
+    code: 0,
+    stdout: [/^allow /m],
+  },
+  { name: 'nothing at all is text', args: [], code: 0, stdout: [/^allow /m] },
+  {
+    name: 'personal data in a prompt',
+    args: [`My number is ${SSN}.`],
+    code: 0,
+    stdout: [/^modify /m, /high ssn/, /My number is \[REDACTED\]\./],
+    forbidden: [SSN],
+  },
+  {
+    name: 'an answer',
+    args: ['--boundary', 'output', CONFIG_LINE],
+    code: 0,
+    stdout: [/^modify /m, /connection_string/, /DATABASE_URL=\[REDACTED\]$/m],
+    forbidden: ['p4ssw0rd'],
+  },
+  {
+    name: 'structured',
+    args: ['--structured'],
+    options: { stdin: JSON.stringify({ user: { note: `key ${KEY}` } }) },
+    code: 1,
+    stdout: [/in \$\.user\.note/],
+    forbidden: [KEY],
+  },
+  {
+    name: 'structured, not JSON',
+    args: ['--structured'],
+    options: { stdin: `{"note": ${KEY}` },
+    code: 2,
+    stderr: [/is not JSON/],
+    forbidden: [KEY],
+  },
+  {
+    name: 'structured output',
+    args: ['--structured', '--boundary', 'output', '{}'],
+    code: 2,
+    stderr: [/input/],
+  },
+  { name: 'text and file', args: ['--file', 'notes.md', 'text'], code: 2, stderr: [/not both/] },
+  { name: 'a file', args: ['--file', 'notes.md'], code: 1, stdout: [/^block /m], forbidden: [KEY] },
+  {
+    name: 'a file of JSON',
+    args: ['--file', 'data.json'],
+    code: 1,
+    stdout: [/in \$\.key/],
+    forbidden: [KEY],
+  },
+  {
+    name: 'a file that is not there',
+    args: ['--file', 'none.md'],
+    code: 2,
+    stderr: [/`none\.md` is not there/],
+  },
+  { name: 'a folder', args: ['--file', '.'], code: 2, stderr: [/is a folder/] },
+  { name: 'a file that is no text', args: ['--file', 'bytes.bin'], code: 2, stderr: [/UTF-8/] },
+  {
+    name: 'an answer that is no text',
+    args: ['--boundary', 'output', '--file', 'bytes.bin'],
+    code: 2,
+    stderr: [/UTF-8/],
+  },
+  {
+    name: 'a configuration that is not there',
+    args: ['hi', '--config', 'none.yaml'],
+    code: 2,
+    stderr: [/none\.yaml/],
+  },
+  { name: 'controls are shown', args: [`\u001b[2J ${SSN}`], code: 0, stdout: [/\\u001b\[2J \[REDACTED\]/] },
+];
+
+test('scan answers as the service does, and never repeats what it found', async () => {
+  await inFolder(async (cwd) => {
+    await writeFile(join(cwd, 'notes.md'), `a key: ${KEY}\n`);
+    await writeFile(join(cwd, 'data.json'), JSON.stringify({ key: KEY }));
+    await writeFile(join(cwd, 'bytes.bin'), Buffer.from([0xff, 0xfe, 0x00, 0xc3]));
+    let ran = 0;
+    for (const { name, args, options, code, stdout = [], stderr = [], forbidden = [] } of CASES) {
+      const result = await runHere(['scan', ...args], { ...options, cwd });
+      const all = result.stdout + result.stderr;
+      assert.equal(result.code, code, `${name}\n${all}`);
+      for (const pattern of stdout) assert.match(result.stdout, pattern, name);
+      for (const pattern of stderr) assert.match(result.stderr, pattern, name);
+      for (const text of [...forbidden, '\u001b', '    at '])
+        assert.ok(!all.includes(text), `${name}\n${all}`);
+      ran += 1;
+    }
+    assert.equal(ran, CASES.length);
+  });
+});
+
+test('scan --json gives the reply of the route', async () => {
+  await inFolder(async (cwd) => {
+    const blocked = await run(['scan', '--json', `Use key ${KEY}`], { cwd });
+    assert.equal(blocked.code, 1);
+    const reply = JSON.parse(blocked.stdout);
+    assert.equal(reply.decision, 'block');
+    assert.equal(reply.violations.length, 1);
+    assert.equal(reply.violations[0].match, KEY);
+    const refused = await run(['scan', '--json', '--structured', '{'], { cwd });
+    assert.equal(refused.code, 2);
+    assert.equal(JSON.parse(refused.stdout).code, 'invalid_request');
+  });
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inFolder, run, runHere } from './testing/run.ts';
+
+const KEY = ['sk-', 'ABCDEF1234567890'].join('');
+
+/** Makes three decisions: an allowed one, one that masks, one that blocks. */
+async function threeDecisions(cwd: string): Promise<void> {
+  await runHere(['scan', '--agent', 'one', 'hello'], { cwd });
+  await run(
+    ['scan', '--agent', 'two', '--tenant', 'acme', '--session', 's-1', 'write to ann@corp-mail.com'],
+    { cwd },
+  );
+  await runHere(['scan', '--agent', 'three', `key ${KEY}`], { cwd });
+}
+
+interface Case {
+  readonly args: readonly string[];
+  readonly agents: readonly string[];
+}
+
+const FILTERS: readonly Case[] = [
+  { args: [], agents: ['three', 'two', 'one'] },
+  { args: ['--oldest-first'], agents: ['one', 'two', 'three'] },
+  { args: ['--newest-first'], agents: ['three', 'two', 'one'] },
+  { args: ['--tail', '2'], agents: ['three', 'two'] },
+  { args: ['--tail', '2', '--oldest-first'], agents: ['two', 'three'] },
+  { args: ['--decision', 'block'], agents: ['three'] },
+  { args: ['--action', 'redact'], agents: ['two'] },
+  { args: ['--boundary', 'input'], agents: ['three', 'two', 'one'] },
+  { args: ['--boundary', 'output'], agents: [] },
+  { args: ['--agent', 'one'], agents: ['one'] },
+  { args: ['--tenant', 'acme'], agents: ['two'] },
+  { args: ['--session', 's-1'], agents: ['two'] },
+  { args: ['--data-tag', 'secret'], agents: ['three'] },
+  { args: ['--data_tag', 'secret.credential'], agents: ['three'] },
+  { args: ['--data-tag', 'secre'], agents: [] },
+  { args: ['--policy', 'default.allow'], agents: ['one'] },
+  { args: ['--tool', 'none'], agents: [] },
+  { args: ['--metadata-key', 'endpoint', '--metadata-value', 'scan_input'], agents: ['three', 'two', 'one'] },
+  { args: ['--metadata-key', 'endpoint', '--metadata-value', 'guard_output'], agents: [] },
+  { args: ['--last', '1h'], agents: ['three', 'two', 'one'] },
+  { args: ['--since', '2000-01-01', '--until', '2000-01-02'], agents: [] },
+  { args: ['--source-agent', 'x'], agents: [] },
+  { args: ['--destination-agent', 'x'], agents: [] },
+  { args: ['--phase', 'request'], agents: [] },
+  { args: ['--event-id', 'evt_000000000000000000000000'], agents: [] },
+];
+
+test('logs finds by every filter, in the order asked for, and ends with 0 when nothing fits', async () => {
+  await inFolder(async (cwd) => {
+    const empty = await runHere(['logs'], { cwd });
+    assert.equal(empty.code, 0, empty.stderr);
+    assert.match(empty.stdout, /no such events/);
+    await threeDecisions(cwd);
+    let ran = 0;
+    for (const { args, agents } of FILTERS) {
+      const { code, stdout, stderr } = await runHere(['logs', '--json', ...args], { cwd });
+      assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+      const events = stdout
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+      assert.deepEqual(
+        events.map((event) => event.agent_id),
+        agents,
+        args.join(' '),
+      );
+      ran += 1;
+    }
+    assert.equal(ran, FILTERS.length);
+    const people = await runHere(['logs'], { cwd });
+    assert.match(
+      people.stdout,
+      /^\S+Z block {2}input {2}three rule=\S+ tags=secret\.credential\S* evt_[0-9a-f]{24}$/m,
+    );
+    assert.ok(!people.stdout.includes(KEY));
+  });
+});
+
+const WRONG: readonly { args: readonly string[]; stderr: RegExp }[] = [
+  { args: ['--last', 'yesterday'], stderr: /`last` is a duration/ },
+  { args: ['--since', 'noon'], stderr: /`since`/ },
+  { args: ['--metadata-value', 'x'], stderr: /--metadata-key/ },
+  { args: ['--follow', '--until', '1h'], stderr: /leave one away/ },
+];
+
+test('logs refuses filters that cannot be meant', async () => {
+  await inFolder(async (cwd) => {
+    await runHere(['scan', 'hello'], { cwd });
+    for (const { args, stderr } of WRONG) {
+      const result = await runHere(['logs', ...args], { cwd });
+      assert.equal(result.code, 2, args.join(' '));
+      assert.match(result.stderr, stderr);
+    }
+  });
+});
+
+test('logs --detail shows one event, and says no for one that is not there', async () => {
+  await inFolder(async (cwd) => {
+    const scanned = await runHere(['scan', '--json', '--agent', 'a\u001b[2Jb', 'hello'], { cwd });
+    assert.equal(scanned.code, 2, 'a name with a control character is refused');
+    const { stdout } = await runHere(['scan', '--json', '--agent', 'one', 'hello'], { cwd });
+    const { event_id } = JSON.parse(stdout);
+    const shown = await runHere(['logs', '--detail', event_id], { cwd });
+    assert.equal(shown.code, 0, shown.stderr);
+    for (const field of ['event_id', 'context_hash', 'policy_hash', 'caller_id', 'metadata.endpoint']) {
+      assert.match(shown.stdout, new RegExp(`^${field.replace('.', '\\.')} +\\S`, 'm'));
+    }
+    assert.match(shown.stdout, /^caller_id +cli:/m);
+    const json = await runHere(['logs', '--json', '--detail', event_id], { cwd });
+    assert.equal(JSON.parse(json.stdout).event_id, event_id);
+    const none = await runHere(['logs', '--detail', 'evt_000000000000000000000000'], { cwd });
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /no such event/);
+  });
+});
+
+test('logs --follow shows what is there and what comes, and Ctrl-C ends it with 0', async () => {
+  await inFolder(async (cwd) => {
+    await runHere(['scan', '--agent', 'before', 'hello'], { cwd });
+    await runHere(['logs'], { cwd });
+    const following = run(['logs', '--follow', '--json', '--decision', 'allow'], {
+      cwd,
+      interrupt_at: '"after"',
+    });
+    await runHere(['scan', '--agent', 'blocked', `key ${KEY}`], { cwd });
+    await runHere(['scan', '--agent', 'after', 'hello'], { cwd });
+    // Without a service the next query chains what the spool holds.
+    await runHere(['logs'], { cwd });
+    const { code, stdout } = await following;
+    assert.equal(code, 0);
+    const agents = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).agent_id);
+    assert.deepEqual(agents, ['before', 'after']);
+  });
+});
+
+test('a reader that goes away ends the program without a complaint', async () => {
+  await inFolder(async (cwd) => {
+    await threeDecisions(cwd);
+    const { code, stderr } = await run(['logs', '--json'], { cwd, deaf: true });
+    assert.equal(code, 0);
+    assert.equal(stderr, '');
+  });
+});
+
+test('audit verify says intact, and where a record is not as it was written', async () => {
+  await inFolder(async (cwd) => {
+    const nothing = await runHere(['audit', 'verify'], { cwd });
+    assert.equal(nothing.code, 2);
+    assert.match(nothing.stderr, /no journal/);
+    await threeDecisions(cwd);
+    await runHere(['logs'], { cwd });
+    const intact = await runHere(['audit', 'verify'], { cwd });
+    assert.equal(intact.code, 0, intact.stdout + intact.stderr);
+    assert.match(intact.stdout, /^intact {2}3 events$/m);
+    const by_folder = await runHere(['audit', 'verify', '--json', '--dir', '.service'], { cwd });
+    assert.equal(JSON.parse(by_folder.stdout).intact, true);
+
+    const writer = join(cwd, '.service/journal/parent');
+    const segment = join(writer, (await readdir(writer)).find((name) => name.endsWith('.jsonl'))!);
+    await writeFile(
+      segment,
+      (await readFile(segment, 'utf8')).replace('"decision":"block"', '"decision":"allow"'),
+    );
+    const broken = await runHere(['audit', 'verify'], { cwd });
+    assert.equal(broken.code, 1);
+    assert.match(broken.stdout, /^broken {2}parent\/\d+\.jsonl, line \d+ \(record \d+\): /m);
+    const broken_json = await runHere(['audit', 'verify', '--json'], { cwd });
+    assert.equal(broken_json.code, 1);
+    assert.equal(JSON.parse(broken_json.stdout).broken.writer, 'parent');
+    await rm(segment);
+    assert.equal(
+      (await runHere(['audit', 'verify'], { cwd })).code,
+      1,
+      'the index remembers what was deleted',
+    );
+  });
+});
