@@ -8,6 +8,9 @@ export const MATCHED_LENGTH_MAX = 65_536;
 /** Items that `uniqueItems` compares; a longer list does not fit. */
 export const UNIQUE_ITEMS_MAX = 1_000;
 
+/** Values of arguments, counted at all depths, that are looked at; more do not fit. */
+export const NODES_MAX = 100_000;
+
 /** Where arguments do not fit their schema, in the notation of JSON pointers, and by which keyword. */
 export interface Misfit {
   readonly pointer: readonly string[];
@@ -27,6 +30,7 @@ export function argumentCheck(schema: Json): ArgumentCheck {
   const bounded = boundedSchema(schema) as Schema;
   const lookup = referencesOf(bounded);
   return (value) => {
+    if (hasMoreNodes(value, NODES_MAX)) return NOT_CHECKABLE;
     try {
       const { valid, errors } = validate(value, bounded, '2020-12', lookup, false);
       if (valid) return [];
@@ -42,6 +46,18 @@ export function argumentCheck(schema: Json): ArgumentCheck {
       return NOT_CHECKABLE;
     }
   };
+}
+
+function hasMoreNodes(value: Json, nodes_max: number): boolean {
+  const open: Json[] = [value];
+  let nodes = 0;
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    nodes += 1;
+    if (nodes + open.length > nodes_max) return true;
+    if (at === null || typeof at !== 'object') continue;
+    for (const member of Object.values(at)) open.push(member);
+  }
+  return false;
 }
 
 const NOT_CHECKABLE: readonly Misfit[] = [{ pointer: [], keyword: 'schema' }];

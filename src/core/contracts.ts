@@ -36,6 +36,11 @@ function callObjections(
 ): Objection[] {
   const { accepts, enforcement, side_effects } = contract;
   const objections = argumentObjections(contract, content, policy);
+  if (accepts.fields.length > 0 && !hasFields(content)) {
+    objections.push(
+      objection('accepts.fields', 'The arguments have no fields, so none can be kept.', enforcement),
+    );
+  }
   if (accepts.tags !== null && !tags.every((tag) => coveredBy(accepts.tags as readonly Tag[], tag))) {
     objections.push(
       objection('accepts.tags', 'The arguments carry a tag that the tool does not accept.', enforcement),

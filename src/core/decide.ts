@@ -13,6 +13,7 @@ import {
   ruleForCrossing,
   ruleForTag,
   strictest,
+  type Tagged,
   tableOf,
 } from './rules.ts';
 import { covers, isFact, normalTag } from './tags.ts';
@@ -136,14 +137,15 @@ function weigh(asked: Asked): Verdict {
     coverage.status === 'full' ? enforced(objectionsOf(asked, contract, data_tags), monitored) : [];
   const stripping = coverage.status === 'full' ? strippingOf(contract, asked, monitored) : null;
   const about = ruleForCrossing(table, circumstances, monitored);
-  const judged = findings.map((finding) => judgeFinding(finding, asked, circumstances, monitored));
+  const ruleFor = oncePerTag((tagged) => ruleForTag(table, tagged, circumstances, monitored));
+  const judged = findings.map((finding) => judgeFinding(finding, policy, ruleFor));
   const masked = judged.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
   const outcomes = [
     ...(coverage.status === 'full' ? [] : [outcomeOfCoverage(coverage)]),
     ...objections.map(({ action, rule, reason }) => ({ action, rule, reason, fallback_template: null })),
     ...(about === null ? [] : [outcomeOf(about)]),
     ...judged.flatMap(({ outcome }) => outcome ?? []),
-    ...declared.flatMap((tag) => outcomeOfDeclared(tag, asked, circumstances, masked, monitored)),
+    ...declared.flatMap((tag) => outcomeOfDeclared(tag, policy, ruleFor, masked)),
     ...(stripping === null ? [] : [stripping.outcome]),
   ];
   const winner = strictest(outcomes) ?? SILENCE;
@@ -196,9 +198,10 @@ function tagsOf(findings: readonly Finding[], declared: readonly Tag[]): readonl
 function objectionsOf(
   { crossing, policy }: Asked,
   contract: ToolContract | 'undeclared' | null,
-  tags: readonly Tag[],
+  data_tags: readonly Tag[],
 ): readonly Objection[] {
   if (crossing.boundary !== 'action') return [];
+  const tags = data_tags.filter((tag) => !isFact(tag));
   const identity = identityObjections(crossing, policy, tags);
   return contract === null
     ? identity
@@ -258,16 +261,27 @@ interface Judged {
   readonly outcome: Outcome | null;
 }
 
+type RuleFor = (tagged: Tagged) => Rule | null;
+
+/** A text can hold thousands of findings, but they have few tags: the rules are asked once about each. */
+function oncePerTag(ruleFor: RuleFor): RuleFor {
+  const known = new Map<string, Rule | null>();
+  return (tagged) => {
+    const key = `${tagged.severity} ${tagged.tag}`;
+    let rule = known.get(key);
+    if (rule === undefined) {
+      rule = ruleFor(tagged);
+      known.set(key, rule);
+    }
+    return rule;
+  };
+}
+
 /** The strictest over the finding's tags decides on it. */
-function judgeFinding(
-  finding: Finding,
-  { policy, table }: Asked,
-  circumstances: Circumstances,
-  monitored: Monitored[],
-): Judged {
+function judgeFinding(finding: Finding, policy: Policy, ruleFor: RuleFor): Judged {
   const spoken: (Outcome & { readonly spokenBy: Rule | null })[] = [];
   for (const tag of finding.tags) {
-    const rule = ruleForTag(table, { tag, severity: finding.severity }, circumstances, monitored);
+    const rule = ruleFor({ tag, severity: finding.severity });
     if (rule !== null) spoken.push({ ...outcomeOf(rule), spokenBy: rule });
     else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(policy), spokenBy: null });
   }
@@ -283,12 +297,11 @@ function judgeFinding(
  */
 function outcomeOfDeclared(
   tag: Tag,
-  { policy, table }: Asked,
-  circumstances: Circumstances,
+  policy: Policy,
+  ruleFor: RuleFor,
   masked: readonly JudgedFinding[],
-  monitored: Monitored[],
 ): Outcome[] {
-  const rule = ruleForTag(table, { tag, severity: null }, circumstances, monitored);
+  const rule = ruleFor({ tag, severity: null });
   if (rule === null && isFact(tag)) return [];
   const outcome = rule === null ? outcomeOfDefault(policy) : outcomeOf(rule);
   if (outcome.action !== 'redact' || masked.some(({ tags }) => tags.some((each) => covers(tag, each)))) {

@@ -55,7 +55,7 @@ function keep(value: Json, tree: FieldTree | null, path: string, notes: Notes): 
     return (value as readonly Json[]).map((each, at) => keep(each, tree, `${path}[${at}]`, notes));
   }
   if (typeof value === 'object') return keepMembers(value as JsonObject, tree, path, notes);
-  drop(path, notes);
+  drop(() => path, notes);
   return null;
 }
 
@@ -65,14 +65,14 @@ function keepMembers(value: JsonObject, tree: FieldTree, path: string, notes: No
   const kept: [string, Json][] = [];
   for (const [key, member] of Object.entries(value)) {
     const below = tree.get(key);
-    if (below === undefined) drop(`${path}${stepOf(notes.show(key))}`, notes);
+    if (below === undefined) drop(() => `${path}${stepOf(notes.show(key))}`, notes);
     else kept.push([key, keep(member, below, `${path}${stepOf(key)}`, notes)]);
   }
   return Object.fromEntries(kept);
 }
 
-function drop(path: string, { stripped }: Notes): void {
-  if (stripped.length < STRIPPED_MAX) stripped.push(path);
+function drop(path: () => string, { stripped }: Notes): void {
+  if (stripped.length < STRIPPED_MAX) stripped.push(path());
 }
 
 /** A key as a step of a path: `.name`, or `['odd name']`. */

@@ -2,7 +2,7 @@ import type { Tag } from './types.ts';
 
 const TAG = /^[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*$/;
 /** UTF-16 units of one tag. */
-export const TAG_LENGTH_MAX = 128;
+const TAG_LENGTH_MAX = 128;
 
 /** What a declared tag that is none becomes: no rule but one of its own name can let it through. */
 const MALFORMED: Tag = 'malformed';
