@@ -11,12 +11,15 @@ test('a ruling is given when its event is durable, and not before', async () => 
     makeDurable = resolve;
   });
   let given = false;
-  const ruling = enforce(crossing('hello'), caller, 'scan_input', ports(events, { record: () => durable })).then(
-    (each) => {
-      given = true;
-      return each;
-    },
-  );
+  const ruling = enforce(
+    crossing('hello'),
+    caller,
+    'scan_input',
+    ports(events, { record: () => durable }),
+  ).then((each) => {
+    given = true;
+    return each;
+  });
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(given, false);
   makeDurable();

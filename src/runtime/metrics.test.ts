@@ -55,7 +55,8 @@ test('no two lines name the same series, and every value is a number', async () 
   const text = await metricsText([await openMetrics({ version: '0', mode: 'sidecar' }).snapshot()]);
   const series = own(text).map((line) => line.slice(0, line.lastIndexOf(' ')));
   assert.equal(new Set(series).size, series.length);
-  for (const line of own(text)) assert.ok(Number.isFinite(Number(line.slice(line.lastIndexOf(' ') + 1))), line);
+  for (const line of own(text))
+    assert.ok(Number.isFinite(Number(line.slice(line.lastIndexOf(' ') + 1))), line);
   assert.ok(series.length > 40);
 });
 

@@ -25,7 +25,9 @@ function eventOf(given: Crossing, logged = NOTHING): AuditEvent {
 }
 
 test('an event holds what was decided', () => {
-  const { context_hash, ...event } = eventOf(crossing(`Use key ${SECRET}, SSN ${SSN}`, { session_id: 's-1' }));
+  const { context_hash, ...event } = eventOf(
+    crossing(`Use key ${SECRET}, SSN ${SSN}`, { session_id: 's-1' }),
+  );
   assert.match(context_hash, /^sha256:[0-9a-f]{64}$/);
   assert.deepEqual(event, {
     event_id: 'evt_000000000000000000000001',

@@ -88,7 +88,7 @@ function localCentre(config: Config, door: LazyDoor): Centre {
 }
 
 const RETRY_MS = 100;
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 3_000;
 
 /** Has the index brought up to date by the service that owns it, or, where none runs, does it itself. */
 async function syncIndex(config: Config, door: LazyDoor): Promise<void> {

@@ -12,6 +12,7 @@ import { reachService } from './socket-client.ts';
 import { statePaths } from './state-dir.ts';
 import {
   bytesOf,
+  endLeftServices,
   eventually,
   isAlive,
   startTestService,
@@ -19,6 +20,8 @@ import {
   type TestService,
   testFolder,
 } from './testing/service.ts';
+
+after(endLeftServices);
 
 const ALLOW_ALL = 'policies:\n  - {name: lenient, boundary: input, data_tags: [secret], action: allow}\n';
 const FLAG_ALL = 'policies:\n  - {name: watchful, boundary: input, data_tags: [secret], action: flag}\n';
@@ -133,14 +136,15 @@ describe('a service with two workers', () => {
 
   test('a changed file is noticed', async () => {
     writeFileSync(join(folder.dir, 'service.yaml'), ALLOW_ALL);
-    await eventually(async () =>
-      (await askBoth(service, { text: SECRET })).every(({ rule }) => rule === 'lenient'),
-    );
+    const is_lenient = async (): Promise<boolean> =>
+      (await askBoth(service, { text: SECRET })).every(({ rule }) => rule === 'lenient');
+    await eventually(is_lenient, 30_000);
   });
 
   test('a worker that does not come along keeps the old policy everywhere', async () => {
-    const before_status = await askBoth(service, { text: SECRET });
-    const halted = Number(before_status[1]!.pid);
+    const before_answers = await askBoth(service, { text: SECRET });
+    const { policy_hash } = before_answers[0]!;
+    const halted = Number(before_answers[1]!.pid);
     process.kill(halted, 'SIGSTOP');
     writeFileSync(join(folder.dir, 'service.yaml'), FLAG_ALL);
     const door = await reachService(folder.state_dir);
@@ -148,13 +152,15 @@ describe('a service with two workers', () => {
     await sleep(300);
     process.kill(halted, 'SIGKILL');
     const report = await reload;
+    // What the watch would find by itself is not what this is about.
+    writeFileSync(join(folder.dir, 'service.yaml'), ALLOW_ALL);
     door!.close();
     assert.ok(!report.reloaded);
     assert.match(report.problems[0]!.message, /worker-[12] could not load it/);
-    for (const { policy_hash } of await eventually(() => askBoth(service, { text: SECRET }))) {
-      assert.equal(policy_hash, before_status[0]!.policy_hash);
+    assert.equal(report.policy_hash, policy_hash);
+    for (const answer of await eventually(() => askBoth(service, { text: SECRET }))) {
+      assert.equal(answer.policy_hash, policy_hash);
     }
-    assert.equal((await service.post('/reload')).reloaded, true);
   });
 
   test('a worker that is killed is started again, goes on in its journal, and has the policy in force', async () => {

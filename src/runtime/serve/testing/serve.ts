@@ -11,10 +11,8 @@ try {
     },
     version: '1.2.3',
   });
-  const { url, port, warnings, policy } = service;
-  process.stdout.write(
-    `${JSON.stringify({ url, port, warnings, policy_hash: policy.hash, ...service.status() })}\n`,
-  );
+  const { port, warnings } = service;
+  process.stdout.write(`${JSON.stringify({ port, warnings, ...service.status() })}\n`);
   process.exitCode = await service.ended;
 } catch (failure) {
   if (!(failure instanceof StartFailure)) throw failure;

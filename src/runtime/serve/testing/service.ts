@@ -36,6 +36,7 @@ export type Printed = ServiceStatus & {
 export interface TestService {
   readonly child: ChildProcess;
   readonly printed: Printed;
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows what its own route answers.
   readonly post: (path: string, body?: unknown) => Promise<any>;
   /** What it has written on standard error. */
   readonly log: () => string;
@@ -45,6 +46,19 @@ export interface TestService {
 }
 
 const program = new URL('serve.ts', import.meta.url);
+const started = new Set<ChildProcess>();
+
+/** Ends what a failed test left running; for an `after` at the end of each file. */
+export async function endLeftServices(): Promise<void> {
+  const left = [...started].filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+  await Promise.all(
+    left.map((child) => {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      return gone;
+    }),
+  );
+}
 
 /** Starts a service in a folder; resolves when it has said that it listens, or why it does not. */
 export async function startTestService(dir: string, workers = 2): Promise<TestService> {
@@ -52,6 +66,7 @@ export async function startTestService(dir: string, workers = 2): Promise<TestSe
     cwd: dir,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  started.add(child);
   let log = '';
   child.stderr.on('data', (chunk) => {
     log += chunk;
@@ -71,8 +86,7 @@ export async function startTestService(dir: string, workers = 2): Promise<TestSe
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each test knows what its own route answers.
-async function post(url: string, path: string, body: unknown): Promise<any> {
+async function post(url: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) });
   return response.json();
 }

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { makeStateDir, readOwner, takeOwnership } from './state-dir.ts';
+import { type TestFolder, testFolder } from './testing/service.ts';
+
+let folder: TestFolder;
+before(() => {
+  folder = testFolder();
+});
+after(() => folder.remove());
+
+function modeOf(path: string): number {
+  return statSync(path).mode & 0o777;
+}
+
+test('a state folder is made for its owner alone', () => {
+  const state_dir = join(folder.dir, 'a', 'b');
+  assert.deepEqual(makeStateDir(state_dir), []);
+  assert.equal(modeOf(state_dir), 0o700);
+});
+
+test('a folder that others may look into is told, and left as it is unless it is plainly ours', () => {
+  const state_dir = join(folder.dir, 'shared');
+  mkdirSync(state_dir);
+  chmodSync(state_dir, 0o755);
+  assert.equal(makeStateDir(state_dir).length, 1);
+  assert.equal(modeOf(state_dir), 0o755);
+  takeOwnership(state_dir).release();
+  assert.deepEqual(makeStateDir(state_dir), []);
+  assert.equal(modeOf(state_dir), 0o700);
+});
+
+test('a folder in which everyone may write, or that is none, is refused', () => {
+  const open = join(folder.dir, 'open');
+  mkdirSync(open);
+  chmodSync(open, 0o777);
+  const file = join(folder.dir, 'file');
+  writeFileSync(file, '');
+  for (const [path, sentence] of [
+    [open, /everyone may write in it/],
+    [file, /cannot be written \(E/],
+    [join(file, 'below'), /cannot be written \(ENOTDIR\)/],
+  ] as const) {
+    assert.throws(
+      () => makeStateDir(path),
+      (failure: Error & { code: string }) => {
+        assert.equal(failure.code, 'state_unusable');
+        assert.match(failure.message, sentence);
+        return true;
+      },
+    );
+  }
+});
+
+test('a folder has one owner at a time, who can be named', () => {
+  const state_dir = join(folder.dir, 'owned');
+  mkdirSync(state_dir, { mode: 0o700 });
+  const ownership = takeOwnership(state_dir);
+  const owner = {
+    pid: 4711,
+    url: 'http://127.0.0.1:8000',
+    version: '1',
+    started_at: '2026-11-21T00:00:00.000Z',
+  };
+  assert.throws(() => takeOwnership(state_dir), { code: 'state_in_use' });
+  ownership.announce(owner);
+  assert.deepEqual(readOwner(state_dir), owner);
+  assert.equal(modeOf(join(state_dir, 'owner.json')), 0o600);
+  assert.throws(() => takeOwnership(state_dir), /process 4711, http:\/\/127\.0\.0\.1:8000/);
+  ownership.release();
+  assert.equal(existsSync(join(state_dir, 'owner.json')), false);
+  takeOwnership(state_dir).release();
+});
