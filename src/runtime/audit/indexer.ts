@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CompiledQuery, Insertable, Kysely, Transaction } from 'kysely';
+import { isAuditEvent } from './event-shape.ts';
 import { listWriters } from './files.ts';
 import { type Block, FROM_START, type Position, type ReadRecord, readChain } from './reader.ts';
 import { type ChainHead, eventJson, type JournalRecord } from './record.ts';
@@ -141,15 +142,15 @@ interface Entry {
 function entryOf({ record, line }: ReadRecord): Entry | null {
   if (record.kind !== 'event') return null;
   const { event } = record;
+  if (!isAuditEvent(event)) return null;
   const timestamp_ms = Date.parse(event.timestamp);
-  if (typeof event.event_id !== 'string' || Number.isNaN(timestamp_ms)) return null;
-  return { row: rowOf(record, timestamp_ms, eventJson(record, line)), tags: event.data_tags ?? [] };
+  return { row: rowOf(record, timestamp_ms, eventJson(record, line)), tags: event.data_tags };
 }
 
 /** The fields stand in the order of their columns; every row has all of them. */
 function rowOf(record: EventRecord, timestamp_ms: number, json: string): EventRow {
   const { event, writer, seq } = record;
-  const phase = event.metadata?.phase;
+  const phase = event.metadata.phase;
   return {
     event_id: event.event_id,
     timestamp_ms,
@@ -160,10 +161,10 @@ function rowOf(record: EventRecord, timestamp_ms: number, json: string): EventRo
     action: event.action,
     policy_name: event.policy_name,
     agent_id: event.agent_id,
-    tool_name: event.tool_name ?? null,
-    session_id: event.session_id ?? null,
-    source_agent_id: event.source_agent_id ?? null,
-    destination_agent_id: event.destination_agent_id ?? null,
+    tool_name: event.tool_name,
+    session_id: event.session_id,
+    source_agent_id: event.source_agent_id,
+    destination_agent_id: event.destination_agent_id,
     tenant_id: event.tenant_id,
     caller_id: event.caller_id,
     phase: typeof phase === 'string' ? phase : null,
@@ -176,9 +177,14 @@ function tagRows(entry: Entry): TagRow[] {
   return [...withAncestors(entry.tags)].map((tag) => ({ tag, timestamp_ms, seq, event_id }));
 }
 
+/** Tags past these bounds are in the event, but it is not found by them. A caller may declare what it likes. */
+const TAGS_MAX = 256;
+const TAG_CHARS_MAX = 128;
+
 function withAncestors(tags: readonly string[]): Set<string> {
   const all = new Set<string>();
-  for (const tag of tags) {
+  for (const tag of tags.slice(0, TAGS_MAX)) {
+    if (tag.length > TAG_CHARS_MAX) continue;
     for (let end = tag.length; end > 0; end = tag.lastIndexOf('.', end - 1)) all.add(tag.slice(0, end));
   }
   return all;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AuditEvent } from '../types.ts';
+import { isAuditEvent } from './event-shape.ts';
 import { makeDir, SPOOL_NAME, syncDir, writeFileDurably } from './files.ts';
 import type { Journal } from './journal.ts';
 
@@ -72,20 +73,8 @@ async function readSpool(path: string): Promise<AuditEvent[] | null> {
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as AuditEvent);
-    return events.every(isEvent) ? events : null;
+    return events.every(isAuditEvent) ? events : null;
   } catch {
     return null;
   }
-}
-
-/** Enough to index it: what we wrote ourselves is whole, and what we did not write is kept out. */
-function isEvent(value: AuditEvent): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    /^evt_[0-9a-f]{12,64}$/.test(value.event_id) &&
-    Number.isFinite(Date.parse(value.timestamp)) &&
-    Array.isArray(value.data_tags) &&
-    typeof value.metadata === 'object'
-  );
 }

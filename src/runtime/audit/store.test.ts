@@ -248,6 +248,26 @@ for (const [name, bodies, expected, explained] of REPLACEMENTS) {
   });
 }
 
+test('an event of an unheard-of shape stops neither the index nor the others', async (t) => {
+  const { trail, indexer, ids } = await makeIndex(t);
+  const journal = await trail.open();
+  const strange: object[] = [
+    { data_tags: 'personal' },
+    { data_tags: [3] },
+    { agent_id: undefined },
+    { tool_name: {} },
+    { timestamp: 'yesterday' },
+    { metadata: null },
+    { event_id: 'x' },
+  ];
+  for (const fields of strange) await journal.append({ ...sampleEvent(1), ...fields } as AuditEvent);
+  const many = Array.from({ length: 5_000 }, (_, index) => `a.b.c${index}`);
+  await journal.append(sampleEvent(2, { data_tags: ['a.'.repeat(100_000), ...many] }));
+  await indexer.sync();
+  assert.deepEqual(await ids({}), [2]);
+  assert.deepEqual(await ids({ data_tag: 'a.b' }), [2]);
+});
+
 test('lines that cannot be read are passed over', async (t) => {
   const { trail, indexer, ids } = await makeIndex(t);
   const journal = await trail.open();
