@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -340,45 +339,4 @@ test('no body, whatever it is, meets a fault of ours', async () => {
   );
   assert.ok(ran >= 400, String(ran));
   assert.deepEqual(service.logged, []);
-});
-
-/** What comes back on a bare socket, until it is closed. */
-function talk(sent: string): Promise<string> {
-  return new Promise((done) => {
-    let heard = '';
-    const socket = connect(service.port, '127.0.0.1', () => socket.write(sent));
-    socket.setEncoding('utf8');
-    socket.on('data', (chunk) => {
-      heard += chunk;
-    });
-    socket.on('error', () => done(heard));
-    socket.on('close', () => done(heard));
-  });
-}
-
-test('what is no HTTP gets an answer in the same shape', async () => {
-  const cases: readonly [string, string, RegExp][] = [
-    ['no HTTP', `${MARKER}\r\n\r\n`, /^HTTP\/1\.1 400 /],
-    ['no host', `GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n`, /^HTTP\/1\.1 400 /],
-    [
-      'headers too large',
-      `GET / HTTP/1.1\r\nHost: x\r\nx-a: ${MARKER.repeat(2000)}\r\n\r\n`,
-      /^HTTP\/1\.1 431 /,
-    ],
-    [
-      'two lengths',
-      `POST /v1/scan/input HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n12345`,
-      /^HTTP\/1\.1 400 /,
-    ],
-    [
-      'a length and chunks',
-      `POST /v1/scan/input HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-      /^HTTP\/1\.1 400 /,
-    ],
-  ];
-  for (const [name, sent, status] of cases) {
-    const heard = await talk(sent);
-    assert.match(heard, status, name);
-    assert.ok(!heard.includes(MARKER), name);
-  }
 });

@@ -21,31 +21,41 @@ export interface HttpPorts {
   readonly config: HttpConfig;
   readonly authenticate: Authenticate;
   readonly log: ErrorLog;
+  readonly patience?: Patience;
 }
 
-/** How long a client may take: for the headers, for the whole request, and between two requests. */
-const HEADERS_MS = 10_000;
-const REQUEST_MS = 60_000;
-const KEEP_ALIVE_MS = 65_000;
-const CONNECTIONS_CHECK_MS = 2_000;
+/** How long a client may take. */
+export interface Patience {
+  /** For the headers of a request. */
+  readonly headers_ms: number;
+  /** For a whole request. */
+  readonly request_ms: number;
+  /** Until the next request on a connection. */
+  readonly idle_ms: number;
+  /** How often it is looked who is too slow. */
+  readonly look_ms: number;
+}
+
+const PATIENCE: Patience = { headers_ms: 10_000, request_ms: 60_000, idle_ms: 65_000, look_ms: 2_000 };
 const HEADERS_BYTES_MAX = 16_384;
 
 /**
  * Builds the HTTP server: one route per operation, the docs pages, and an answer in one shape for everything
  * else. It is not listening yet; `close` answers what is in flight.
  */
-export async function buildHttp({ runtime, config, authenticate, log }: HttpPorts): Promise<FastifyInstance> {
+export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
+  const { runtime, config, authenticate, log, patience = PATIENCE } = ports;
   const app = Fastify({
     logger: false,
     bodyLimit: config.server.body_bytes_max,
-    requestTimeout: REQUEST_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: patience.request_ms,
+    keepAliveTimeout: patience.idle_ms,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId: requestIds(),
     http: {
-      headersTimeout: HEADERS_MS,
-      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      headersTimeout: patience.headers_ms,
+      connectionsCheckingInterval: patience.look_ms,
       maxHeaderSize: HEADERS_BYTES_MAX,
     },
     clientErrorHandler: answerClientError,

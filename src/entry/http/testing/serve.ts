@@ -4,7 +4,7 @@ import { type TestOptions, testRuntime } from '../../../operations/testing/runti
 import { type AccessSettings, openAccess } from '../../../runtime/access/index.ts';
 import type { AuthSettings } from '../../../runtime/access/settings.ts';
 import type { AuditEvent } from '../../../runtime/types.ts';
-import { buildHttp, type HttpConfig } from '../server.ts';
+import { buildHttp, type HttpConfig, type Patience } from '../server.ts';
 
 export interface ServeOptions extends TestOptions {
   readonly state_dir: string;
@@ -12,6 +12,7 @@ export interface ServeOptions extends TestOptions {
   readonly host?: string;
   readonly cors_origins?: readonly string[];
   readonly metrics?: Partial<HttpConfig['metrics']>;
+  readonly patience?: Patience;
 }
 
 export interface Served {
@@ -59,6 +60,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       metrics: { enabled: true, endpoint: '/v1/metrics', public: false, ...options.metrics },
     },
     authenticate: openAccess(access),
+    ...(options.patience && { patience: options.patience }),
     log: { error: (message, fields) => void logged.push(JSON.stringify({ message, ...fields })) },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Served, serve } from './testing/serve.ts';
+
+/** Stands in everything that is sent; no answer may hold it. */
+const MARKER = 'zqxMARKERxqz';
+const LIMIT = 65_536;
+
+const scratch = mkdtempSync(join(tmpdir(), 'sockets-'));
+let service: Served;
+before(async () => {
+  const patience = { headers_ms: 200, request_ms: 400, idle_ms: 200, look_ms: 50 };
+  service = await serve({ state_dir: scratch, body_bytes_max: LIMIT, patience });
+});
+after(async () => {
+  await service.close();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+/** Sends, and gives what comes back until the other side closes. */
+function talk(...pieces: readonly string[]): Promise<string> {
+  return new Promise((done) => {
+    let heard = '';
+    const socket = connect(service.port, '127.0.0.1', () => {
+      for (const piece of pieces) socket.write(piece);
+    });
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk) => {
+      heard += chunk;
+    });
+    socket.on('error', () => done(heard));
+    socket.on('close', () => done(heard));
+  });
+}
+
+const HEAD = 'POST /v1/scan/input HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+
+const cases: readonly { name: string; sent: string; status: number; code: string }[] = [
+  { name: 'no HTTP', sent: `${MARKER}\r\n\r\n`, status: 400, code: 'invalid_request' },
+  { name: 'no host', sent: 'GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n', status: 400, code: '' },
+  {
+    name: 'headers too large',
+    sent: `GET / HTTP/1.1\r\nHost: x\r\nx-a: ${MARKER.repeat(2000)}\r\n\r\n`,
+    status: 431,
+    code: 'invalid_request',
+  },
+  {
+    name: 'two lengths',
+    sent: `${HEAD}Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345`,
+    status: 400,
+    code: 'invalid_request',
+  },
+  {
+    name: 'a length and chunks',
+    sent: `${HEAD}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    status: 400,
+    code: 'invalid_request',
+  },
+  { name: 'headers that never end', sent: `${HEAD}x-slow: ${MARKER}`, status: 408, code: 'invalid_request' },
+  {
+    name: 'a body that never ends',
+    sent: `${HEAD}Content-Length: 500\r\n\r\n{"text":"${MARKER}`,
+    status: 408,
+    code: 'invalid_request',
+  },
+];
+
+test('what is no HTTP, or comes too slowly, gets an answer in the same shape, and the connection ends', async () => {
+  let ran = 0;
+  for (const { name, sent, status, code } of cases) {
+    const heard = await talk(sent);
+    assert.match(heard, new RegExp(`^HTTP/1\\.1 ${status} `), `${name}: ${heard}`);
+    if (code !== '') assert.equal(JSON.parse(heard.slice(heard.indexOf('\r\n\r\n'))).code, code, name);
+    assert.ok(!heard.includes(MARKER), name);
+    ran++;
+  }
+  assert.equal(ran, cases.length);
+  assert.deepEqual(service.logged, []);
+});
+
+test('a connection that asks nothing more is closed', async () => {
+  const heard = await talk('GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  assert.match(heard, /^HTTP\/1\.1 200 /);
+});
+
+test('several requests on one connection are answered in order', async () => {
+  const scan = (text: string) => {
+    const body = JSON.stringify({ text });
+    return `${HEAD}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  };
+  const key = ['sk', 'ABCDEF1234567890'].join('-');
+  const heard = await talk(`${scan(key)}${scan('hello')}${scan(key)}`);
+  const decisions = [...heard.matchAll(/"decision":"(\w+)"/g)].map((match) => match[1]);
+  assert.deepEqual(decisions, ['block', 'allow', 'block']);
+});
+
+test('a client that sends far too much still learns why', async () => {
+  const answer = await fetch(`http://127.0.0.1:${service.port}/v1/scan/input`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text: 'a'.repeat(LIMIT * 64) }),
+  });
+  assert.equal(answer.status, 413);
+  assert.equal(((await answer.json()) as { code: string }).code, 'too_large');
+});
+
+test('a client that goes away in the middle leaves no fault behind', async () => {
+  await new Promise<void>((done) => {
+    const socket = connect(service.port, '127.0.0.1', () => {
+      socket.write(`${HEAD}Content-Length: 500\r\n\r\n{"text":"`, () => {
+        socket.destroy();
+        done();
+      });
+    });
+  });
+  const answer = await service.ask({ path: '/v1/health' });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(service.logged, []);
+});
