@@ -4,6 +4,7 @@
 # shellcheck disable=SC2154 # The one who sources this sets it.
 stamp=$root/node_modules/.service-node
 node=
+# shellcheck disable=SC3013 # `-nt` is in POSIX since 2024, and in every sh that is met.
 if [ -f "$stamp" ] && ! [ "$root/package-lock.json" -nt "$stamp" ] && ! [ "$root/scripts/node/package-lock.json" -nt "$stamp" ]; then
   IFS= read -r node <"$stamp" || node=
   case $node in

@@ -21,26 +21,41 @@ if (!quick)
   );
 
 const outcomes: Outcome[] = [];
-for (const stage of stages()) {
-  const outcome = await stage();
-  outcomes.push(outcome);
-  console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.name}`);
-  if (outcome.output !== '') console.log(`\n${outcome.output}\n`);
-}
+await Promise.all([runInTurn(looks()), runInTurn(reads())]);
+await runInTurn(tests());
 const verdict = verdictOf(outcomes, process.env.CI === 'true' && !quick);
 console.log(`\n${summaryOf(outcomes, performance.now() - began_ms)}`);
 console.log(verdict.reason);
 process.exitCode = verdict.ok ? 0 : 1;
 
-function* stages(): Generator<() => Promise<Outcome>> {
+type Stage = () => Promise<Outcome>;
+
+/** Says at once what a stage came to. */
+async function runInTurn(stages: Iterable<Stage>): Promise<void> {
+  for (const stage of stages) {
+    const outcome = await stage();
+    outcomes.push(outcome);
+    console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.name}`);
+    if (outcome.output !== '') console.log(`\n${outcome.output}\n`);
+  }
+}
+
+/** Both compilers: as long as all of `looks` together. */
+function* reads(): Generator<Stage> {
   yield () =>
     checkByCommand('types of core', [...bin('typescript'), '-p', 'src/core/tsconfig.json', '--noEmit']);
   yield () => checkByCommand('types', [...bin('typescript'), '-p', 'tsconfig.json']);
+}
+
+function* looks(): Generator<Stage> {
   yield () => checkByCommand('style', [...bin('@biomejs/biome'), 'ci', '--colors=off']);
   yield () => checkByCommand('nothing unused', bin('knip'));
   yield () => checkByCommand('tidy', [process.execPath, 'scripts/tidy/main.ts']);
   yield () => checkByCommand('generated files', [process.execPath, 'scripts/generate/main.ts', '--check']);
   yield checkShell;
+}
+
+function* tests(): Generator<Stage> {
   yield () => checkByTests('tests beside the source', files('{src,scripts}/**/*.test.ts'), console.log);
   yield () => checkByTests('end-to-end tests', files('tests/*.test.ts').filter(isWanted), console.log);
 }

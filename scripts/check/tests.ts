@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
@@ -23,7 +24,11 @@ export async function checkByTests(
   const printed = new Map<string, string>();
   const counts: Counts[] = [];
   let ok = files.length > 0;
-  const events = run({ files: [...files], concurrency: 2, timeout: FILE_MS_MAX });
+  const events = run({
+    files: [...files],
+    concurrency: Math.max(2, availableParallelism()),
+    timeout: FILE_MS_MAX,
+  });
   for await (const { type, data } of events) {
     if (type === 'test:stdout' || type === 'test:stderr') keep(printed, data.file, data.message);
     if (type === 'test:pass' && data.skip !== undefined) skipped.push(`${data.name}: ${reasonOf(data.skip)}`);
