@@ -1,5 +1,5 @@
 import { detectors } from './detectors/index.ts';
-import { decode, isEscapedJson, readJson, type SourceLeaf } from './json.ts';
+import { decode, isEscapedJson, type Reading, readJson } from './json.ts';
 import type { Detector } from './matching/detector.ts';
 import { compileScanner, cuesOf, type Match, type Scanner, scan } from './matching/scanner.ts';
 import { settle } from './matching/settle.ts';
@@ -120,39 +120,42 @@ function searchViews(search: Search, text: string, cues: readonly Detector[], ma
   return has_anchors;
 }
 
-/** Scans a document's leaves, and puts those that are documents themselves on the list. */
+/**
+ * Scans a document's leaves, and puts those that are documents themselves on the list. A text that turns out
+ * to be none is scanned as it stands.
+ */
 function searchDocument(search: Search, view: View, documents: View[], matches: Match[]): boolean {
-  const leaves = leavesOf(search, view);
-  const found: Match[] = [];
-  if (leaves === null) {
-    const has_anchors = scan(search.scanner, view.text, found, matchesMax(search));
-    bringOut(found, view, matches);
-    return has_anchors;
+  const before = { matches: matches.length, documents: documents.length };
+  const reading = view.nesting < NESTING_MAX ? readLeaves(search, view, documents, matches) : 'depth_max';
+  if (reading === 'read') return true;
+  if (reading !== 'malformed') {
+    search.stopped ??= `JSON inside a string is over scan.${reading} (${search.limits[reading]}).`;
   }
+  matches.length = before.matches;
+  documents.length = before.documents;
+  const found: Match[] = [];
+  const has_anchors = scan(search.scanner, view.text, found, matchesMax(search));
+  bringOut(found, view, matches);
+  return has_anchors;
+}
+
+function readLeaves(search: Search, view: View, documents: View[], matches: Match[]): Reading {
+  const found: Match[] = [];
   let cues: readonly Detector[] = NONE;
-  for (const leaf of leaves) {
+  return readJson(view.text, search.limits, (leaf) => {
+    if (matches.length > search.limits.findings_max) return;
     const decoded = leaf.has_escapes ? decode(view.text, leaf) : null;
     const text = decoded === null ? view.text.slice(leaf.start, leaf.end) : decoded.text;
     const is_document = decoded !== null && isEscapedJson(text);
     if (leaf.is_member) matchCues(text, cues, found);
     const has_anchors = !is_document && scan(search.scanner, text, found, matchesMax(search));
     cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
-    if (!is_document && found.length === 0) continue;
+    if (!is_document && found.length === 0) return;
     const offsets = decoded?.offsets ?? null;
     const inner: View = { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1 };
     if (is_document) documents.push(inner);
     bringOut(found, inner, matches);
-    if (matches.length > search.limits.findings_max) break;
-  }
-  return true;
-}
-
-/** The leaves of a document; `null` where it is none after all and is scanned as it stands. */
-function leavesOf(search: Search, view: View): readonly SourceLeaf[] | null {
-  const leaves = view.nesting < NESTING_MAX ? readJson(view.text, search.limits) : 'depth_max';
-  if (typeof leaves !== 'string') return leaves;
-  search.stopped ??= `JSON inside a string is over scan.${leaves} (${search.limits[leaves]}).`;
-  return null;
+  });
 }
 
 /** One more than may be found, so that it shows when there are more. */

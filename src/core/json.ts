@@ -1,13 +1,16 @@
 import type { WalkLimits } from './payload.ts';
 
-/** A key, string or number of a JSON document, by its place in the source; strings without their quotes. */
+/**
+ * A key, string or number of a JSON document, by its place in the source; strings without their quotes. A
+ * reading has one such record and fills it anew for every visit: take out of it what is to last.
+ */
 export interface SourceLeaf {
-  readonly kind: 'key' | 'string' | 'number';
-  readonly start: number;
-  readonly end: number;
-  readonly has_escapes: boolean;
-  /** Whether it is the value of the key that is the leaf before. */
-  readonly is_member: boolean;
+  kind: 'key' | 'string' | 'number';
+  start: number;
+  end: number;
+  has_escapes: boolean;
+  /** Whether it is the value of the key that was the leaf before. */
+  is_member: boolean;
 }
 
 /** A string as it reads, and where each unit of it stands in the source; one more offset for the end. */
@@ -16,22 +19,27 @@ export interface Decoded {
   readonly offsets: Uint32Array;
 }
 
-/** `null`: the text is no JSON document. A string: the limit that it is over. */
-export type Reading = readonly SourceLeaf[] | 'depth_max' | 'nodes_max' | null;
+/** `malformed`: the text is no JSON document, which shows only after leaves were visited. */
+export type Reading = 'read' | 'malformed' | 'depth_max' | 'nodes_max';
 
 /**
- * Reads a JSON document (RFC 8259) for its leaves, in one pass and without recursion. Unlike `JSON.parse` it
- * tells where they stand, keeps all of several equal keys, and builds nothing.
+ * Visits the leaves of a JSON document (RFC 8259) in their order, in one pass and without recursion. Unlike
+ * `JSON.parse` it tells where they stand, visits all of several equal keys, and builds nothing.
  */
-export function readJson(source: string, limits: WalkLimits): Reading {
-  const leaves: SourceLeaf[] = [];
+export function readJson(
+  source: string,
+  limits: WalkLimits,
+  visit: (leaf: Readonly<SourceLeaf>) => void,
+): Reading {
+  const leaf: SourceLeaf = { kind: 'key', start: 0, end: 0, has_escapes: false, is_member: false };
   const open = new Uint8Array(Math.min(limits.depth_max, source.length));
+  let nodes = 0;
   let depth = 0;
   let awaits: Awaits = VALUE;
   for (let at = skipSpace(source, 0); at < source.length; at = skipSpace(source, at)) {
     const unit = source.charCodeAt(at);
     if (unit === OBJECT || unit === ARRAY) {
-      if (awaits !== VALUE && awaits !== FIRST_VALUE) return null;
+      if (awaits !== VALUE && awaits !== FIRST_VALUE) return 'malformed';
       if (depth >= limits.depth_max) return 'depth_max';
       open[depth] = unit;
       depth += 1;
@@ -39,34 +47,26 @@ export function readJson(source: string, limits: WalkLimits): Reading {
       at += 1;
     } else if (unit === OBJECT_END || unit === ARRAY_END) {
       const is_place = awaits === SEPARATOR || awaits === FIRST_KEY || awaits === FIRST_VALUE;
-      if (!is_place || depth === 0 || open[depth - 1] !== unit - 2) return null;
+      if (!is_place || depth === 0 || open[depth - 1] !== unit - 2) return 'malformed';
       depth -= 1;
       awaits = SEPARATOR;
       at += 1;
     } else if (unit === COMMA) {
-      if (awaits !== SEPARATOR || depth === 0) return null;
+      if (awaits !== SEPARATOR || depth === 0) return 'malformed';
       awaits = open[depth - 1] === OBJECT ? KEY : VALUE;
       at += 1;
-    } else if (awaits === SEPARATOR) {
-      return null;
-    } else if (awaits === KEY || awaits === FIRST_KEY) {
-      at = skipSpace(source, readString(source, at, leaves, 'key', false));
-      if (source.charCodeAt(at) !== COLON) return null;
-      awaits = VALUE;
-      at += 1;
     } else {
-      const is_member = depth > 0 && open[depth - 1] === OBJECT;
-      const read =
-        unit === QUOTE
-          ? readString(source, at, leaves, 'string', is_member)
-          : readWord(source, at, leaves, is_member);
-      if (read === MALFORMED) return null;
-      awaits = SEPARATOR;
-      at = read;
+      if (awaits === SEPARATOR) return 'malformed';
+      const is_key: boolean = awaits === KEY || awaits === FIRST_KEY;
+      at = readLeaf(source, at, leaf, is_key, depth > 0 && open[depth - 1] === OBJECT);
+      if (at === MALFORMED) return 'malformed';
+      nodes += 1;
+      if (nodes > limits.nodes_max) return 'nodes_max';
+      if (leaf.end > leaf.start || leaf.kind !== 'number') visit(leaf);
+      awaits = is_key ? VALUE : SEPARATOR;
     }
-    if (leaves.length > limits.nodes_max) return 'nodes_max';
   }
-  return awaits === SEPARATOR && depth === 0 ? leaves : null;
+  return awaits === SEPARATOR && depth === 0 ? 'read' : 'malformed';
 }
 
 /** Whether a text can only be read right as JSON: it begins like a document and holds escapes. */
@@ -76,7 +76,7 @@ export function isEscapedJson(text: string): boolean {
 }
 
 /** The string that a leaf with escapes stands for. */
-export function decode(source: string, { start, end }: SourceLeaf): Decoded {
+export function decode(source: string, { start, end }: Readonly<SourceLeaf>): Decoded {
   const offsets = new Uint32Array(end - start + 1);
   const parts: string[] = [];
   let length = 0;
@@ -116,6 +116,7 @@ const COMMA = 44;
 const COLON = 58;
 const QUOTE = 34;
 const BACKSLASH = 92;
+const LETTERS = 65;
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 /** Instead of an offset; it is beyond any text, so that reading on there finds nothing. */
 const MALFORMED = Number.MAX_SAFE_INTEGER;
@@ -132,38 +133,51 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** Adds the leaf and returns the offset behind the closing quote, or `MALFORMED`. */
-function readString(
+/** Fills the leaf and returns the offset behind it, behind the colon of a key; or `MALFORMED`. */
+function readLeaf(
   source: string,
-  quote: number,
-  leaves: SourceLeaf[],
-  kind: SourceLeaf['kind'],
-  is_member: boolean,
+  at: number,
+  leaf: SourceLeaf,
+  is_key: boolean,
+  is_in_object: boolean,
 ): number {
-  if (source.charCodeAt(quote) !== QUOTE) return MALFORMED;
-  let has_escapes = false;
+  leaf.is_member = !is_key && is_in_object;
+  if (source.charCodeAt(at) !== QUOTE) return is_key ? MALFORMED : readWord(source, at, leaf);
+  leaf.kind = is_key ? 'key' : 'string';
+  const end = readString(source, at, leaf);
+  if (!is_key) return end;
+  const colon = skipSpace(source, end);
+  return source.charCodeAt(colon) === COLON ? colon + 1 : MALFORMED;
+}
+
+function readString(source: string, quote: number, leaf: SourceLeaf): number {
+  leaf.start = quote + 1;
+  leaf.has_escapes = false;
   for (let at = quote + 1; at < source.length; ) {
     const unit = source.charCodeAt(at);
     if (unit === QUOTE) {
-      leaves.push({ kind, start: quote + 1, end: at, has_escapes, is_member });
+      leaf.end = at;
       return at + 1;
     }
     if (unit < 32) return MALFORMED;
     if (unit === BACKSLASH) {
       ESCAPE.lastIndex = at;
       if (!ESCAPE.test(source)) return MALFORMED;
-      has_escapes = true;
+      leaf.has_escapes = true;
       at = ESCAPE.lastIndex;
     } else at += 1;
   }
   return MALFORMED;
 }
 
-function readWord(source: string, start: number, leaves: SourceLeaf[], is_member: boolean): number {
+/** A number; or `true`, `false` or `null`, which is an empty leaf that is not visited. */
+function readWord(source: string, start: number, leaf: SourceLeaf): number {
   WORD.lastIndex = start;
   if (!WORD.test(source)) return MALFORMED;
-  if (source.charCodeAt(start) < 65)
-    leaves.push({ kind: 'number', start, end: WORD.lastIndex, has_escapes: false, is_member });
+  leaf.kind = 'number';
+  leaf.start = start;
+  leaf.end = source.charCodeAt(start) < LETTERS ? WORD.lastIndex : start;
+  leaf.has_escapes = false;
   return WORD.lastIndex;
 }
 

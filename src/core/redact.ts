@@ -67,10 +67,14 @@ function rank({ severity }: Finding): number {
 
 /** In a text that is a JSON document: where its numbers are. A mask in place of one needs quotes. */
 function numberStarts(text: string): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
   const first = text.trimStart()[0];
-  const leaves = first === '{' || first === '[' ? readJson(text, UNLIMITED) : null;
-  if (leaves === null || typeof leaves === 'string') return new Map();
-  return new Map(leaves.filter(({ kind }) => kind === 'number').map(({ start, end }) => [start, end]));
+  if (first !== '{' && first !== '[') return ends;
+  const reading = readJson(text, UNLIMITED, ({ kind, start, end }) => {
+    if (kind === 'number') ends.set(start, end);
+  });
+  if (reading !== 'read') ends.clear();
+  return ends;
 }
 
 const UNLIMITED = { depth_max: Number.POSITIVE_INFINITY, nodes_max: Number.POSITIVE_INFINITY };

@@ -77,9 +77,12 @@ function isRandomKey(value: string): boolean {
   const digits = core.replace(/\D/g, '').length;
   if (digits === 0 || digits === core.length) return false;
   if (digits === 1 && /^[a-z_.-]+\d?[a-z_.-]*$/.test(core)) return false;
-  if (/^(?:[a-z]{2,}[_./-])+[a-z]*\d{0,3}$/i.test(core) || /^\.?\.?\/|\/.*\.\w{1,5}$/.test(core))
-    return false;
+  if (/^(?:[a-z]{2,}[_./-])+[a-z]*\d{0,3}$/i.test(core) || isFilePath(core)) return false;
   if (/^(?:[a-z\d-]+\.)+[a-z]{2,}$|^[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)+$/.test(core)) return false;
   if (/^\d{4}-\d\d-\d\d|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-0{4}/i.test(core)) return false;
   return entropy(core) >= 3;
+}
+
+function isFilePath(value: string): boolean {
+  return /^\.{0,2}\//.test(value) || (value.includes('/') && /\.[a-z]\w{0,4}$/i.test(value));
 }
