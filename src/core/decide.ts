@@ -3,20 +3,28 @@ import { detect } from './detect.ts';
 import { fallbackText } from './fallback.ts';
 import { identityObjections } from './identities.ts';
 import type { Objection } from './objection.ts';
+import {
+  judgeFinding,
+  type Outcome,
+  outcomeOf,
+  outcomeOfCoverage,
+  outcomeOfDeclared,
+  SILENCE,
+} from './outcomes.ts';
 import { redact } from './redact.ts';
 import {
   actorsOf,
   type Circumstances,
   note,
+  oncePerTag,
   placeOf,
   type RuleTable,
   ruleForCrossing,
   ruleForTag,
   strictest,
-  type Tagged,
   tableOf,
 } from './rules.ts';
-import { covers, isFact, normalTag } from './tags.ts';
+import { isFact, normalTag } from './tags.ts';
 import type {
   Action,
   Breach,
@@ -28,7 +36,6 @@ import type {
   JudgedFinding,
   Monitored,
   Policy,
-  Rule,
   Tag,
   ToolContract,
   Verdict,
@@ -108,8 +115,8 @@ function allowed(policy: Policy): Verdict {
     ...NOTHING,
     decision: 'allow',
     action: 'allow',
-    rule: 'default.allow',
-    reason: NOTHING_FOUND,
+    rule: SILENCE.rule,
+    reason: SILENCE.reason,
     coverage: FULL,
     policy_hash: policy.hash,
     fault: false,
@@ -117,15 +124,6 @@ function allowed(policy: Policy): Verdict {
 }
 
 const FULL: Coverage = Object.freeze({ status: 'full' });
-const NOTHING_FOUND = 'Nothing was found that a rule acts on.';
-
-/** One voice among those of which the strictest decides. */
-interface Outcome {
-  readonly action: Action;
-  readonly rule: string;
-  readonly reason: string;
-  readonly fallback_template: string | null;
-}
 
 function weigh(asked: Asked): Verdict {
   const { crossing, policy, table, findings, declared, coverage } = asked;
@@ -175,13 +173,6 @@ function weigh(asked: Asked): Verdict {
     fault: false,
   };
 }
-
-const SILENCE: Outcome = {
-  action: 'allow',
-  rule: 'default.allow',
-  reason: NOTHING_FOUND,
-  fallback_template: null,
-};
 
 const DECISIONS: Readonly<Record<Action, Decision>> = {
   allow: 'allow',
@@ -240,75 +231,6 @@ function strippingOf(
     stripped: kept.stripped,
     outcome: { action: 'redact', rule, reason, fallback_template: null },
   };
-}
-
-function outcomeOf({ action, name, reason, fallback_template }: Rule): Outcome {
-  return { action, rule: name, reason, fallback_template };
-}
-
-function outcomeOfCoverage(coverage: Coverage & { readonly status: 'partial' }): Outcome {
-  return { action: 'block', rule: 'coverage.exceeded', reason: coverage.reason, fallback_template: null };
-}
-
-function outcomeOfDefault({ default_action }: Policy): Outcome {
-  const reason = `No rule names a tag that was found or declared, and the default action is \`${default_action}\`.`;
-  return { action: default_action, rule: `default.${default_action}`, reason, fallback_template: null };
-}
-
-interface Judged {
-  readonly finding: JudgedFinding;
-  /** `null` where only facts were seen, on which no rule acts. */
-  readonly outcome: Outcome | null;
-}
-
-type RuleFor = (tagged: Tagged) => Rule | null;
-
-/** A text can hold thousands of findings, but they have few tags: the rules are asked once about each. */
-function oncePerTag(ruleFor: RuleFor): RuleFor {
-  const known = new Map<string, Rule | null>();
-  return (tagged) => {
-    const key = `${tagged.severity} ${tagged.tag}`;
-    let rule = known.get(key);
-    if (rule === undefined) {
-      rule = ruleFor(tagged);
-      known.set(key, rule);
-    }
-    return rule;
-  };
-}
-
-/** The strictest over the finding's tags decides on it. */
-function judgeFinding(finding: Finding, policy: Policy, ruleFor: RuleFor): Judged {
-  const spoken: (Outcome & { readonly spokenBy: Rule | null })[] = [];
-  for (const tag of finding.tags) {
-    const rule = ruleFor({ tag, severity: finding.severity });
-    if (rule !== null) spoken.push({ ...outcomeOf(rule), spokenBy: rule });
-    else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(policy), spokenBy: null });
-  }
-  const outcome = strictest(spoken);
-  const { action, rule } = outcome ?? SILENCE;
-  const severity = outcome?.spokenBy?.severity ?? finding.severity;
-  return { finding: { ...finding, severity, action, rule }, outcome };
-}
-
-/**
- * What a declared tag comes to. A mask needs a place: where the rule says `redact` and nothing that was found
- * and masked carries the tag, masking cannot honour it, and it blocks.
- */
-function outcomeOfDeclared(
-  tag: Tag,
-  policy: Policy,
-  ruleFor: RuleFor,
-  masked: readonly JudgedFinding[],
-): Outcome[] {
-  const rule = ruleFor({ tag, severity: null });
-  if (rule === null && isFact(tag)) return [];
-  const outcome = rule === null ? outcomeOfDefault(policy) : outcomeOf(rule);
-  if (outcome.action !== 'redact' || masked.some(({ tags }) => tags.some((each) => covers(tag, each)))) {
-    return [outcome];
-  }
-  const reason = 'The rule asks for redaction of a declared tag, and nothing was found that could be masked.';
-  return [{ ...outcome, action: 'block', reason }];
 }
 
 function breachesOf(objections: readonly Objection[], coverage: Coverage): readonly Breach[] {

@@ -85,6 +85,23 @@ export function ruleForCrossing(
   return strictest(speakers(table.about_crossing, null, circumstances, monitored));
 }
 
+/** Gives the rule that decides on a tag, or `null`. */
+export type RuleFor = (tagged: Tagged) => Rule | null;
+
+/** A text can hold thousands of findings, but they have few tags: the rules are asked once about each. */
+export function oncePerTag(ruleFor: RuleFor): RuleFor {
+  const known = new Map<string, Rule | null>();
+  return (tagged) => {
+    const key = `${tagged.severity} ${tagged.tag}`;
+    let rule = known.get(key);
+    if (rule === undefined) {
+      rule = ruleFor(tagged);
+      known.set(key, rule);
+    }
+    return rule;
+  };
+}
+
 /** The first of each stream that matches. One in monitor mode is noted, and the next is asked. */
 function speakers(
   streams: readonly (readonly Rule[])[],

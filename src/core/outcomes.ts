@@ -1,0 +1,75 @@
+import { type RuleFor, strictest } from './rules.ts';
+import { covers, isFact } from './tags.ts';
+import type { Action, Coverage, Finding, JudgedFinding, Policy, Rule, Tag } from './types.ts';
+
+/** One voice among those of which the strictest decides. */
+export interface Outcome {
+  readonly action: Action;
+  readonly rule: string;
+  readonly reason: string;
+  readonly fallback_template: string | null;
+}
+
+/** What it comes to when nobody speaks. */
+export const SILENCE: Outcome = {
+  action: 'allow',
+  rule: 'default.allow',
+  reason: 'Nothing was found that a rule acts on.',
+  fallback_template: null,
+};
+
+/** What a rule says. */
+export function outcomeOf({ action, name, reason, fallback_template }: Rule): Outcome {
+  return { action, rule: name, reason, fallback_template };
+}
+
+/** What it comes to when not all was looked at. */
+export function outcomeOfCoverage(coverage: Coverage & { readonly status: 'partial' }): Outcome {
+  return { action: 'block', rule: 'coverage.exceeded', reason: coverage.reason, fallback_template: null };
+}
+
+function outcomeOfDefault({ default_action }: Policy): Outcome {
+  const reason = `No rule names a tag that was found or declared, and the default action is \`${default_action}\`.`;
+  return { action: default_action, rule: `default.${default_action}`, reason, fallback_template: null };
+}
+
+/** A finding with its rule, and what it comes to. */
+export interface Judged {
+  readonly finding: JudgedFinding;
+  /** `null` where only facts were seen, on which no rule acts. */
+  readonly outcome: Outcome | null;
+}
+
+/** The strictest over the finding's tags decides on it. */
+export function judgeFinding(finding: Finding, policy: Policy, ruleFor: RuleFor): Judged {
+  const spoken: (Outcome & { readonly spokenBy: Rule | null })[] = [];
+  for (const tag of finding.tags) {
+    const rule = ruleFor({ tag, severity: finding.severity });
+    if (rule !== null) spoken.push({ ...outcomeOf(rule), spokenBy: rule });
+    else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(policy), spokenBy: null });
+  }
+  const outcome = strictest(spoken);
+  const { action, rule } = outcome ?? SILENCE;
+  const severity = outcome?.spokenBy?.severity ?? finding.severity;
+  return { finding: { ...finding, severity, action, rule }, outcome };
+}
+
+/**
+ * What a declared tag comes to. A mask needs a place: where the rule says `redact` and nothing that was found
+ * and masked carries the tag, masking cannot honour it, and it blocks.
+ */
+export function outcomeOfDeclared(
+  tag: Tag,
+  policy: Policy,
+  ruleFor: RuleFor,
+  masked: readonly JudgedFinding[],
+): Outcome[] {
+  const rule = ruleFor({ tag, severity: null });
+  if (rule === null && isFact(tag)) return [];
+  const outcome = rule === null ? outcomeOfDefault(policy) : outcomeOf(rule);
+  if (outcome.action !== 'redact' || masked.some(({ tags }) => tags.some((each) => covers(tag, each)))) {
+    return [outcome];
+  }
+  const reason = 'The rule asks for redaction of a declared tag, and nothing was found that could be masked.';
+  return [{ ...outcome, action: 'block', reason }];
+}
