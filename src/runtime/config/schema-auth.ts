@@ -1,0 +1,136 @@
+import { PERMISSIONS } from '../types.ts';
+import { names, url } from './schema-parts.ts';
+
+/** `auth`: who may call. */
+export const auth = {
+  type: 'object',
+  description: 'Who may call.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    required: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether callers on this host need a credential too.',
+    },
+    trusted_proxies: {
+      ...names,
+      default: [],
+      description: 'Addresses or CIDR blocks whose forwarding headers are believed.',
+    },
+    api_keys: {
+      type: 'array',
+      maxItems: 10_000,
+      default: [],
+      description: 'Keys of programs. Two with one id are how a key is exchanged with overlap.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['id', 'sha256'],
+        properties: {
+          id: {
+            type: 'string',
+            pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
+            'x-expects': 'must be 1 to 64 letters, digits, `.`, `_` or `-`',
+            description: 'Names the key in the audit trail.',
+          },
+          sha256: {
+            type: 'string',
+            pattern: '^[0-9a-f]{64}$',
+            'x-expects': 'must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself',
+            description: 'SHA-256 of the key, in hex. The key itself stands nowhere.',
+          },
+          tenants: { ...names, description: 'Tenants it may name; without it, any.' },
+          agents: { ...names, description: 'Agents it may speak for; without it, any.' },
+          permissions: {
+            type: 'array',
+            items: { type: 'string', enum: PERMISSIONS },
+            maxItems: 100,
+            description: 'Without it: `check`, `policy:read`, `audit:read_own`.',
+          },
+          expires_at: {
+            type: 'string',
+            pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2})$',
+            'x-expects': 'must be a date and time with a time zone, `2027-01-31T12:00:00Z`',
+            description: 'ISO 8601; from then on the key is refused.',
+          },
+        },
+      },
+    },
+    jwt: {
+      type: ['object', 'null'],
+      description: 'Signed tokens (JWT) that are accepted.',
+      default: null,
+      additionalProperties: false,
+      required: ['issuer', 'audience'],
+      properties: {
+        issuer: { type: 'string', minLength: 1, maxLength: 2048, description: 'The `iss` claim.' },
+        audience: {
+          type: ['string', 'array'],
+          items: { type: 'string', minLength: 1, maxLength: 2048 },
+          minLength: 1,
+          minItems: 1,
+          maxItems: 100,
+          description: 'The `aud` claim: one, or a list of which one must match.',
+        },
+        algorithms: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 20,
+          items: {
+            type: 'string',
+            enum: [
+              'RS256',
+              'RS384',
+              'RS512',
+              'PS256',
+              'PS384',
+              'PS512',
+              'ES256',
+              'ES384',
+              'ES512',
+              'EdDSA',
+              'Ed25519',
+            ],
+          },
+          description: 'Signature algorithms that are accepted.',
+        },
+        jwks_url: { ...url, description: 'Where the issuer publishes its keys.' },
+        jwks_file: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4096,
+          description: "A file with the issuer's key set.",
+        },
+        public_key_file: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4096,
+          description: 'A PEM file with one public key.',
+        },
+        claims: {
+          type: 'object',
+          additionalProperties: false,
+          description: 'Dotted names of the claims that say what the bearer may name.',
+          properties: {
+            tenants: { type: 'string', minLength: 1, maxLength: 256, description: 'Default `tenant_id`.' },
+            agents: { type: 'string', minLength: 1, maxLength: 256, description: 'Default `agent_id`.' },
+            permissions: {
+              type: 'string',
+              minLength: 1,
+              maxLength: 256,
+              description: 'Default `permissions`.',
+            },
+          },
+        },
+        clock_tolerance_seconds: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 300,
+          default: 30,
+          description: 'How far the clocks may differ.',
+        },
+      },
+    },
+  },
+} as const;

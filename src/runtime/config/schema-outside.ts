@@ -1,0 +1,155 @@
+import { environmentName, names, url } from './schema-parts.ts';
+
+/** `secrets`: where credentials come from. */
+export const secrets = {
+  type: 'object',
+  description: 'Where credentials come from.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    backend: { type: 'string', enum: ['env', 'vault', 'cloud'], description: 'The secret backend.' },
+    env_map: {
+      type: 'object',
+      description: 'For `env`: the name of a secret, and the environment variable that holds it.',
+      additionalProperties: environmentName,
+      propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
+      maxProperties: 10_000,
+      default: {},
+    },
+    vault: {
+      type: 'object',
+      description: 'For `vault`.',
+      additionalProperties: false,
+      required: ['address', 'token_env', 'path'],
+      properties: {
+        address: { ...url, description: 'Address of the vault.' },
+        token_env: {
+          ...environmentName,
+          description: 'Name of the environment variable that holds the token.',
+        },
+        path: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 1024,
+          description: 'Path below which the secrets are.',
+        },
+      },
+    },
+    cloud: {
+      type: 'object',
+      description: 'For `cloud`, a cloud secrets manager.',
+      additionalProperties: false,
+      required: ['region', 'secret_name'],
+      properties: {
+        region: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 64,
+          description: 'Region of the secrets manager.',
+        },
+        secret_name: { type: 'string', minLength: 1, maxLength: 512, description: 'Name of the secret.' },
+      },
+    },
+  },
+  'x-needs': [
+    { key: 'backend', is: 'vault', needs: 'vault' },
+    { key: 'backend', is: 'cloud', needs: 'cloud' },
+  ],
+} as const;
+
+/** `proxy`: the model provider that is forwarded to. */
+export const proxy = {
+  type: 'object',
+  description: 'Forwarding to a model provider.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    target: { ...url, description: 'Base URL of the provider.' },
+    timeout_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 3600,
+      default: 30,
+      description: 'How long an answer of the provider may take.',
+    },
+    retry: {
+      type: 'object',
+      description: 'Tries after a failure, where trying again is safe.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        max_attempts: { type: 'integer', minimum: 1, maximum: 20, default: 3, description: 'Tries in all.' },
+        backoff_factor: {
+          type: 'number',
+          minimum: 0,
+          maximum: 60,
+          default: 0.5,
+          description: 'Seconds before the second try; doubled before each further one.',
+        },
+      },
+    },
+  },
+} as const;
+
+/** `intelligence`: the model that advises. */
+export const intelligence = {
+  type: 'object',
+  description: 'The advisory layer. It never decides, and sees metadata only.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    enabled: { type: 'boolean', default: false, description: 'Off unless you switch it on.' },
+    backend: {
+      type: 'object',
+      description: 'The model that advises.',
+      additionalProperties: false,
+      required: ['provider', 'model', 'base_url'],
+      properties: {
+        provider: {
+          type: 'string',
+          enum: ['local', 'compatible-api'],
+          description:
+            '`local`: a model server without a key. `compatible-api`: any chat-completions endpoint.',
+        },
+        model: { type: 'string', minLength: 1, maxLength: 256, description: 'Name of the model.' },
+        base_url: { ...url, description: 'Address of the backend.' },
+        api_key_env: {
+          ...environmentName,
+          description: 'Name of the environment variable that holds the key.',
+        },
+      },
+    },
+  },
+  'x-needs': [{ key: 'enabled', is: true, needs: 'backend' }],
+} as const;
+
+/** `dashboard`: who may look. */
+export const dashboard = {
+  type: 'object',
+  description: 'The browser interface.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    users: {
+      type: 'array',
+      maxItems: 10_000,
+      default: [],
+      description: 'Who may use the dashboard, and as what.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['user_id'],
+        properties: {
+          user_id: { type: 'string', minLength: 1, maxLength: 256, description: 'As in `x-service-user`.' },
+          role: {
+            type: 'string',
+            enum: ['viewer', 'auditor', 'approver', 'billing', 'admin'],
+            default: 'viewer',
+            description: 'What the user may do.',
+          },
+          tenants: { ...names, default: ['default'], description: 'Tenants the user sees; `*` for all.' },
+        },
+      },
+    },
+  },
+} as const;

@@ -1,0 +1,28 @@
+/** An HTTP address. */
+export const url = {
+  type: 'string',
+  pattern: '^https?://[^\\s/?#]+[^\\s]*$',
+  maxLength: 2048,
+  'x-expects': 'must be an address that begins with `http://` or `https://`',
+} as const;
+
+/** The name of an environment variable that holds a credential. */
+export const environmentName = {
+  type: 'string',
+  pattern: '^[A-Z_][A-Z0-9_]{0,127}$',
+  'x-expects': 'must be the name of an environment variable, in capitals; the credential itself stays there',
+} as const;
+
+/** Names or patterns of files. */
+export const patterns = {
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: 1024 },
+  maxItems: 1000,
+} as const;
+
+/** Names of tenants, agents, addresses. */
+export const names = {
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: 256 },
+  maxItems: 10_000,
+} as const;
