@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 
-const READY_MS_MAX = 20_000;
+const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 15_000;
 const main = resolve(import.meta.dirname, '..', '..', 'src', 'entry', 'cli', 'main.ts');
 

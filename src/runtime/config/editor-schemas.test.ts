@@ -11,7 +11,7 @@ import { settle } from './settle.ts';
 
 const folder = new URL('../../../schemas/', import.meta.url);
 
-test('the schema files are those that the code makes (else run `node scripts/schemas.ts`)', async () => {
+test('the schema files are those that the code makes (else run `npm run generate`)', async () => {
   const made = editorSchemas();
   for (const { name, text } of made) assert.equal(await readFile(new URL(name, folder), 'utf8'), text, name);
   const there = (await readdir(folder)).filter((name) => name.endsWith('.json'));
