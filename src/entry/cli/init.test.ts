@@ -6,8 +6,31 @@ import { parse, parseDocument } from 'yaml';
 import { configurationText } from './scaffold/configuration.ts';
 import { inFolder, run, runHere } from './testing/run.ts';
 
-const MINIMAL = ['service.yaml', 'policies/default.yaml', 'schemas/memory.yaml'];
-const FULL = [...MINIMAL, 'contracts/example.yaml', 'agents/default.yaml'];
+const MINIMAL = [
+  'service.yaml',
+  'policies/default.yaml',
+  'schemas/memory.yaml',
+  'schemas/service.schema.json',
+  'schemas/policy.schema.json',
+  'schemas/memory.schema.json',
+];
+const FULL = [
+  ...MINIMAL,
+  'contracts/example.yaml',
+  'agents/default.yaml',
+  'schemas/tool-contract.schema.json',
+  'schemas/agent-identity.schema.json',
+];
+
+/** An editor finds the schema that a file names in its first line. */
+async function assertNamesItsSchema(cwd: string, file: string): Promise<void> {
+  if (!file.endsWith('.yaml')) return;
+  const schema = /^# yaml-language-server: \$schema=(\S+)\n/.exec(
+    await readFile(join(cwd, file), 'utf8'),
+  )?.[1];
+  assert.ok(schema, file);
+  JSON.parse(await readFile(join(cwd, file, '..', schema), 'utf8'));
+}
 
 test('init writes what validate accepts, keeps what is there, and turns nothing on', async () => {
   for (const [flags, files] of [
@@ -17,7 +40,11 @@ test('init writes what validate accepts, keeps what is there, and turns nothing 
     await inFolder(async (cwd) => {
       const first = await runHere(['init', '--non-interactive', ...flags], { cwd });
       assert.equal(first.code, 0, first.stderr);
-      for (const file of files) assert.ok(first.stdout.includes(`created  ${file}\n`), file);
+      for (const file of files) {
+        assert.ok(first.stdout.includes(`created  ${file}\n`), file);
+        await assertNamesItsSchema(cwd, file);
+      }
+      assert.equal(first.stdout.match(/^created/gm)?.length, files.length);
       const configuration = parse(await readFile(join(cwd, 'service.yaml'), 'utf8'));
       assert.deepEqual(configuration.intelligence, { enabled: false });
       assert.deepEqual(configuration.proxy, undefined);

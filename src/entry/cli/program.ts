@@ -40,7 +40,7 @@ async function buildProgram(terminal: Terminal, defined: (entry: CommandEntry) =
       outputError: (text, write) => write(shownError(text, terminal)),
     });
   for (const entry of commands) {
-    const command = program.command(entry.name).summary(entry.summary).description(entry.summary);
+    const command = program.command(entry.name).summary(entry.summary).description(sentence(entry.summary));
     if (defined(entry)) (await entry.load())(command, terminal);
   }
   return program.addHelpText('after', () => START);
@@ -51,6 +51,11 @@ Start here:
   $ service serve                                   serve on http://127.0.0.1:8000
   $ service scan 'my key is sk-ABCDEF1234567890'     decide on one text, here and now
   $ service init                                    write a configuration to grow from`;
+
+/** A summary as a help of its own begins: in capitals and with an end stop. */
+function sentence(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+}
 
 /** `--data_tag` is `--data-tag`; nothing after a bare `--` is touched. */
 function withDashes(args: readonly string[]): string[] {

@@ -20,8 +20,9 @@ interface VerifyOptions {
 export function audit(command: Command, terminal: Terminal): void {
   const verify = command
     .command('verify')
+    .summary('check every record of the journal')
     .description(
-      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints.\nNeeds the files and the public keys alone, so a copy can be checked anywhere. Ends with 1 at the first fault.',
+      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs the files and the public keys alone, so a copy can be checked anywhere. Ends with 1 at the first fault.',
     )
     .option('--dir <folder>', 'a state folder or a journal, or a copy of one (default: the one in use)')
     .option('--keys <folder>', 'where the public keys are (default: `keys` beside the journal)')

@@ -17,7 +17,7 @@ interface InitOptions {
 export function init(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Write a configuration to grow from. What is there already is kept and listed. Asks about the advisory layer, which\nstays off unless you say yes; asks nothing without a terminal.',
+      'Write a configuration to grow from. What is there already is kept and listed. Asks about the advisory layer, which stays off unless you say yes; asks nothing without a terminal.',
     )
     .option('--path <folder>', 'where', '.')
     .option('--full', 'every setting, with a tool contract and an agent identity to copy')
@@ -38,7 +38,7 @@ async function run(options: InitOptions, terminal: Terminal): Promise<void> {
   const asks =
     terminal.interactive && !options.nonInteractive && !options.json && !(await isThere(configuration));
   const intelligence = asks ? await ask() : null;
-  const written = await writeMissing(folder, await scaffoldFiles(options.full === true, intelligence));
+  const written = await writeMissing(folder, scaffoldFiles(options.full === true, intelligence));
   if (options.json) sayJson(terminal, { folder, ...written });
   else tell(written, folder, terminal);
   await check(configuration, terminal);

@@ -80,6 +80,7 @@ function advisor(
 ): Command {
   const made = command
     .command(name)
+    .summary(description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, ''))
     .description(description)
     .addOption(configOption())
     .action((...args: unknown[]) => refuse(args.at(-1) as Command, terminal));

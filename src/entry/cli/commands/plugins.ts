@@ -11,6 +11,7 @@ interface Listed {
 export function plugins(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
+    .summary('list the plug-ins that are in use')
     .description('List the plug-ins that are in use.')
     .addOption(configOption())
     .addOption(jsonOption())

@@ -9,8 +9,9 @@ import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
 export function policy(command: Command, terminal: Terminal): void {
   const evaluate = command
     .command('evaluate')
+    .summary('print the action for tags at a boundary')
     .description(
-      'Print the action that the policy takes for tags at a boundary. Ends with 1 for `block` and\n`require_approval`: whoever asks may not go on.',
+      'Print the action that the policy takes for tags at a boundary. Ends with 1 for `block` and `require_approval`: whoever asks may not go on.',
     )
     .addOption(new Option('-b, --boundary <boundary>', 'where').choices(BOUNDARIES).makeOptionMandatory())
     .option('-t, --data-tag <tag>', 'a tag, as `personal.pii`; may be given several times', gathered)
@@ -24,6 +25,7 @@ export function policy(command: Command, terminal: Terminal): void {
   ]);
   const reload = command
     .command('reload')
+    .summary('have the running service read its policy again')
     .description(
       'Have the running service read its policy again. A mistake in it changes nothing, and is shown.',
     )

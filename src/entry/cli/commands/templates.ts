@@ -16,6 +16,7 @@ interface Listed {
 export function templates(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
+    .summary('list the templates')
     .description('List the policy templates: packs of rules to start from.')
     .addOption(configOption())
     .addOption(jsonOption())
@@ -27,6 +28,7 @@ export function templates(command: Command, terminal: Terminal): void {
   examples(list, [['service templates list', '']]);
   const show = command
     .command('show')
+    .summary('print a template')
     .description('Print a template, ready to be saved as a policy document.')
     .argument('[name]', 'the template')
     .option('--name <name>', 'the same')

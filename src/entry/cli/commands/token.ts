@@ -13,10 +13,11 @@ interface TokenOptions {
 
 export function token(command: Command, terminal: Terminal): void {
   command.description(
-    'Show, renew and make credentials. The agent token lets programs on other machines check; the operator token is a\nperson, who decides and changes. Both lie in the state folder, for its owner alone.',
+    'Show, renew and make credentials. The agent token lets programs on other machines check; the operator token is a person, who decides and changes. Both lie in the state folder, for its owner alone.',
   );
   const show = command
     .command('show')
+    .summary('print a token')
     .description('Print a token.')
     .addArgument(kindArgument())
     .addOption(configOption())
@@ -25,6 +26,7 @@ export function token(command: Command, terminal: Terminal): void {
   examples(show, [['curl -H "authorization: Bearer $(service token show)" ...', 'from another machine']]);
   const rotate = command
     .command('rotate')
+    .summary('make a new token in place of the old one')
     .description('Make a new token in place of the old one, which is refused from the next second on.')
     .addArgument(kindArgument())
     .addOption(configOption())
@@ -80,6 +82,7 @@ interface CreateOptions extends TokenOptions {
 function defineCreate(command: Command, terminal: Terminal): void {
   const create = command
     .command('create')
+    .summary('make a key for one program')
     .description(
       'Make a key for one program. The key is printed once and stored nowhere; the configuration holds its hash.',
     )

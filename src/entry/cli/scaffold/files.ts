@@ -1,12 +1,13 @@
+import { editorSchemas } from '../../../runtime/config/editor-schemas.ts';
 import { configurationText, type IntelligenceAnswer } from './configuration.ts';
 import { CONTRACT_DOCUMENT, IDENTITY_DOCUMENT, MEMORY_DOCUMENT, POLICY_DOCUMENT } from './documents.ts';
 import type { ScaffoldFile } from './write.ts';
 
 /** What `init` writes, in the order in which it is listed. The schemas are for editors: they complete and check. */
-export async function scaffoldFiles(
+export function scaffoldFiles(
   full: boolean,
   intelligence: IntelligenceAnswer | null,
-): Promise<readonly ScaffoldFile[]> {
+): readonly ScaffoldFile[] {
   const files: ScaffoldFile[] = [
     { path: 'service.yaml', text: configurationText(full, intelligence) },
     { path: 'policies/default.yaml', text: POLICY_DOCUMENT },
@@ -16,5 +17,12 @@ export async function scaffoldFiles(
     files.push({ path: 'contracts/example.yaml', text: CONTRACT_DOCUMENT });
     files.push({ path: 'agents/default.yaml', text: IDENTITY_DOCUMENT });
   }
-  return files;
+  return [...files, ...schemaFiles(files)];
+}
+
+/** The schemas that those files name in their first line. */
+function schemaFiles(files: readonly ScaffoldFile[]): ScaffoldFile[] {
+  return editorSchemas()
+    .filter(({ name }) => files.some(({ text }) => text.includes(`schemas/${name}`)))
+    .map(({ name, text }) => ({ path: `schemas/${name}`, text }));
 }
