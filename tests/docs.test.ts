@@ -1,11 +1,12 @@
 /** What the pages say of the tree is so. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/entry/cli/commands/index.ts';
 import { operations } from '../src/operations/index.ts';
-import { root } from './support/checkout.ts';
+import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
@@ -41,4 +42,22 @@ test('the changelog names every command', () => {
   assert.ok(commands.length >= 12);
   for (const { name } of commands.filter((each) => each.name !== 'intelligence'))
     assert.ok(page.includes(`\`${name}`), name);
+});
+
+test('every YAML that a page shows is a valid configuration', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'service-docs-'));
+  let shown = 0;
+  for (const page of ['docs/policies.md', 'docs/configuration.md']) {
+    for (const { 1: text = '' } of read(page).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)) {
+      writeFileSync(join(dir, 'service.yaml'), text);
+      const ran = await runProgram([join(root, 'service'), 'validate'], {
+        cwd: dir,
+        env: ownNodeEnvironment(),
+      });
+      assert.equal(ran.code, 0, `${page}:\n${text}\n${ran.stdout}${ran.stderr}`);
+      shown += 1;
+    }
+  }
+  rmSync(dir, { recursive: true });
+  assert.ok(shown >= 1);
 });
