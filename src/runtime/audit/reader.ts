@@ -35,32 +35,26 @@ export interface ReadRecord {
 const BLOCK_RECORDS = 512;
 
 /**
- * Reads a writer's chain from a position to its present end, across rotation and compression. Lines that
- * cannot be read are passed over (`verifyJournal` names them). Where the file no longer continues what was
- * read before (a write that failed was taken back), its lines are given again from its first.
+ * Reads a writer's chain from a position to the end that it had when reading began, across rotation and
+ * compression; what is written meanwhile is for the next time, so that a busy writer is no endless read.
+ * Lines that cannot be read are passed over (`verifyJournal` names them). Where the file no longer continues
+ * what was read before (a write that failed was taken back), its lines are given again from its first.
  */
 export async function* readChain(writer_dir: string, from: Position): AsyncGenerator<Block> {
   let position = from;
-  for (;;) {
-    const [segment, next] = await segmentsFrom(writer_dir, position.segment);
-    if (segment === undefined) return;
-    if (segment.first_seq !== position.segment) position = startOf(segment);
-    const before = position;
-    if (next === undefined || position.seq + 1 < next.first_seq) {
-      try {
-        for await (const block of readSegment(segment, position)) {
-          position = block.position;
-          yield block;
-        }
-      } catch (error) {
-        if (systemCode(error) !== 'ENOENT') throw error;
-        continue; // Age has taken the file since it was listed.
+  const segments = (await listSegments(writer_dir)).filter(({ first_seq }) => first_seq >= from.segment);
+  for (const [index, segment] of segments.entries()) {
+    if (position.seq + 1 === segments[index + 1]?.first_seq) continue;
+    if (segment.first_seq !== position.segment) position = { ...position, ...fileStart(segment) };
+    try {
+      for await (const block of readSegment(segment, position)) {
+        position = block.position;
+        yield block;
       }
+    } catch (error) {
+      // Age may have taken the file since it was listed.
+      if (systemCode(error) !== 'ENOENT') throw error;
     }
-    // A file that had a next one before it was read is now read to its end; else it may have got one since.
-    if (next !== undefined)
-      position = { ...startOf(next), record_hash: position.record_hash, seq: position.seq };
-    else if (position === before) return;
   }
 }
 
@@ -84,22 +78,19 @@ async function endOfLines(segment: SegmentFile): Promise<number> {
   return end;
 }
 
-/** The file of that number, or the first behind it when age has taken it; and those that follow. */
-async function segmentsFrom(writer_dir: string, first_seq: number): Promise<SegmentFile[]> {
-  return (await listSegments(writer_dir)).filter((segment) => segment.first_seq >= first_seq);
+function fileStart(segment: SegmentFile): { segment: number; offset: number } {
+  return { segment: segment.first_seq, offset: 0 };
 }
 
 function startOf(segment: SegmentFile): Position {
-  return { ...FROM_START, segment: segment.first_seq };
+  return { ...FROM_START, ...fileStart(segment) };
 }
 
-/** The rest of one file. */
+/** The rest of one file, as far as it went at the beginning. */
 async function* readSegment(segment: SegmentFile, from: Position, restarted = false): AsyncGenerator<Block> {
-  if (!segment.gzip) {
-    const { size } = await stat(segment.path).catch(() => ({ size: Number.NaN }));
-    if (size === from.offset) return;
-    if (size < from.offset) return yield* readSegment(segment, startOf(segment), true);
-  }
+  const size = segment.gzip ? Number.POSITIVE_INFINITY : await sizeOf(segment.path);
+  if (size === from.offset) return;
+  if (size < from.offset) return yield* readSegment(segment, startOf(segment), true);
   let records: ReadRecord[] = [];
   let position = from;
   let again = restarted;
@@ -107,17 +98,26 @@ async function* readSegment(segment: SegmentFile, from: Position, restarted = fa
     if (!line.whole) continue;
     const text = line.bytes.toString('utf8');
     const record = parseRecord(text);
-    if (position === from && !continues(record, from))
+    if (position === from && !continues(record, from)) {
       return yield* readSegment(segment, startOf(segment), true);
+    }
     if ('kind' in record) records.push({ record, line: text });
     const last = 'kind' in record ? record : position;
     position = { segment: from.segment, offset: line.end, record_hash: last.record_hash, seq: last.seq };
-    if (records.length < BLOCK_RECORDS) continue;
-    yield { records, position, again };
-    records = [];
-    again = false;
+    if (records.length === BLOCK_RECORDS) {
+      yield { records, position, again };
+      records = [];
+      again = false;
+    }
+    if (line.end >= size) break;
   }
   if (position !== from) yield { records, position, again };
+}
+
+/** The size of a file; without bound for one that was compressed since it was listed. */
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch(() => null);
+  return found?.size ?? Number.POSITIVE_INFINITY;
 }
 
 /** Whether the first line behind a position is the one that was to come. */

@@ -143,6 +143,23 @@ test('a synced index sees every event that was durable before, of all writers, o
   assert.equal(await indexer.sync(), 0);
 });
 
+test('a writer that never rests does not keep a sync from ending', async (t) => {
+  const { trail, indexer } = await makeIndex(t);
+  const journal = await trail.open();
+  let next = 0;
+  let resting = false;
+  const writing = Array.from({ length: 64 }, async () => {
+    while (!resting) await journal.append(sampleEvent(next++));
+  });
+  for (let round = 0; round < 5; round++) await indexer.sync();
+  const while_busy = next;
+  resting = true;
+  await Promise.all(writing);
+  assert.ok(while_busy > 0);
+  await indexer.sync();
+  assert.equal(await indexer.sync(), 0);
+});
+
 test('questions over more than a page keep their order and miss nothing', async (t) => {
   const { trail, indexer, ids } = await makeIndex(t);
   const journal = await trail.open();

@@ -144,6 +144,15 @@ const TAMPERINGS: readonly Tampering[] = [
     found: { file: -1, line: -1, reason: /signature/ },
   },
   {
+    name: 'a checkpoint is emptied',
+    file: -1,
+    tamper: async (file) => {
+      const emptied = file.lines.at(-1)!.replace(/"checkpoint":\{[^}]*\}/, '"checkpoint":{}');
+      await rewrite(file, [...file.lines.slice(0, -1), ...rechain([emptied], prevHash(emptied))]);
+    },
+    found: { file: -1, line: -1, reason: /signature/ },
+  },
+  {
     name: 'the lines of another writer are put in',
     file: -1,
     tamper: (file) =>
@@ -264,4 +273,4 @@ test('several processes that start at once get one key', async (t) => {
   await assert.rejects(openSigningKey({ dir, now_ms: () => START_MS }), { code: 'signing_key_unusable' });
 });
 
-test('every table above ran', () => assert.equal(TAMPERINGS.length, 14));
+test('every table above ran', () => assert.equal(TAMPERINGS.length, 15));

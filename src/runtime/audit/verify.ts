@@ -227,7 +227,8 @@ function isGenuine(walk: Walk, record: JournalRecord & { kind: 'checkpoint' }): 
   const { key_id, signature, timestamp } = record.checkpoint;
   const key = walk.trusted.keys.get(key_id);
   const before = { seq: record.seq - 1, record_hash: record.prev_hash };
-  return key !== undefined && isSigned(checkpointMessage(walk.writer, before, timestamp), signature, key);
+  if (key === undefined || typeof signature !== 'string') return false;
+  return isSigned(checkpointMessage(walk.writer, before, timestamp), signature, key);
 }
 
 function count(walk: Walk, record: JournalRecord): void {
