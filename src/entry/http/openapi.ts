@@ -20,7 +20,7 @@ export function describe(operations: readonly AnyOperation[], version: string): 
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '.' }],
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    tags: tagsOf(operations).map((name) => ({ name })),
     paths,
     components: { schemas: { Error: ERROR }, securitySchemes: SECURITY_SCHEMES },
   };
@@ -72,6 +72,12 @@ function describeOperation(operation: AnyOperation): object {
     ...(operation.http.method === 'POST' && { requestBody: bodyOf(operation) }),
     responses: responsesOf(operation),
   };
+}
+
+/** In the order in which the pages show them: what checks comes first. */
+function tagsOf(operations: readonly AnyOperation[]): string[] {
+  const checks = operations.filter(({ permission }) => permission === 'check').map(tagOf);
+  return [...new Set([...checks.toSorted().toReversed(), ...operations.map(tagOf)])];
 }
 
 /** The second part of the path: `scan`, `guard`, `policies`. */
