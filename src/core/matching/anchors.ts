@@ -68,7 +68,8 @@ export function parseUnits(notation: string): UnitSet {
 }
 
 export function hasUnit(set: UnitSet, unit: number): boolean {
-  return set.some(([low, high]) => unit >= low && unit <= high);
+  for (const [low, high] of set) if (unit >= low && unit <= high) return true;
+  return false;
 }
 
 interface Reader {

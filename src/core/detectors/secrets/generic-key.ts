@@ -21,8 +21,9 @@ export const genericKey: readonly Detector[] = [
       '(?i)private[_-]?key',
       '(?i)credential',
     ],
+    // The value ends before the next such name, so that text made of names is not walked again from each of them.
     pattern:
-      /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)[\w.-]{0,30}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|[:.?]{0,3}=|[:>,]|\(|\bis\b\s{0,2}:?|\|\|?)\s{0,4}(?:\\?["'`(])?(?<value>[A-Za-z0-9_~+/.-]{16,512}={0,2})/i,
+      /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)[\w.-]{0,30}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|[:.?]{0,3}=|[:>,]|\(|\bis\b\s{0,2}:?|\|\|?)\s{0,4}(?:\\?["'`(])?(?<value>(?:(?!(?:key|secret|token|credential)\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512})/i,
     validate: isRandomKey,
     member: {
       key: /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)s?(?:[_-]?(?:value|base64|id))?$/i,
@@ -35,6 +36,7 @@ export const genericKey: readonly Detector[] = [
         `{\\"client_secret\\": \\"«${body(40, HEX)}»\\"}`,
         `export SERVICE_TOKEN=«${body(28)}»`,
         `my api key is «${body(32)}»`,
+        `session_token=«${body(20)}=${body(30)}==»&x=1`,
       ],
       misses: [
         'api_key = process.env.SERVICE_API_KEY',
@@ -55,11 +57,12 @@ export const genericKey: readonly Detector[] = [
     strength: 'shape',
     description: 'The form that many model providers share: `sk-` and at least 16 letters and digits.',
     anchors: ['\\bsk-[A-Za-z0-9]{2}', '\\bsk-or-v1-'],
-    pattern: /sk-(?:or-v1-)?(?=[A-Za-z]{0,200}\d)[A-Za-z0-9]{16,200}/,
+    pattern: /sk-(?:or-v1-)?(?=[A-Za-z]{0,200}\d)[A-Za-z0-9]{16,200}(?:[\w-]{0,200}\w)?/,
     examples: {
       hits: [
         `Use key «${'sk'}-ABCDEF1234567890»`,
-        `«${'sk'}-${body(48)}»`,
+        `«${'sk'}-${body(48)}».`,
+        `«${'sk'}-${body(20)}-${body(20)}»- and more`,
         `«${'sk'}-or-v1-${body(64, HEX)}»`,
       ],
       misses: ['sk-fading-circle', 'sk-internationalization', 'risk-1234567890123456', 'sk-1234'],
