@@ -1,0 +1,78 @@
+/** The behaviour that stands in `cases/`, over HTTP: the verdicts are those of `judge`. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type Case,
+  type CaseGroup,
+  differences,
+  judgeCase,
+  loadCases,
+  pathOf,
+  policyOf,
+} from '../cases/run.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+const CASES_MIN = 150;
+
+function documentFiles({ documents }: CaseGroup): Record<string, string> {
+  return Object.fromEntries(documents.map((value, at) => [`policies/${at}.yaml`, JSON.stringify(value)]));
+}
+
+async function ask(service: TestService, { request }: Case): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${service.url}${pathOf(request.operation)}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: jsonText(request.body),
+  });
+  const reply = (await answer.json()) as Record<string, unknown>;
+  assert.equal(answer.status, 200, JSON.stringify(reply));
+  return reply;
+}
+
+/** As `JSON.stringify`, for values that are nested deeper than its stack. */
+function jsonText(value: unknown): string {
+  let levels = 0;
+  const shallow = JSON.stringify(value, (_key, part) => {
+    if (!isNestOfLists(part)) return part;
+    for (let inner = part; Array.isArray(inner); inner = inner[0]) levels += 1;
+    return NEST;
+  });
+  return shallow.replace(`"${NEST}"`, `${'['.repeat(levels)}"deep"${']'.repeat(levels)}`);
+}
+
+const NEST = 'the nest of lists';
+
+function isNestOfLists(part: unknown): part is unknown[] {
+  return Array.isArray(part) && part.length === 1 && Array.isArray(part[0]) && part[0].length === 1;
+}
+
+/** What is wrong with the answer to one case; none when it holds and `judge` says the same. */
+async function wrongWith(service: TestService, group: CaseGroup, each: Case): Promise<string[]> {
+  const reply = await ask(service, each);
+  const judged = judgeCase(each, policyOf(group));
+  const { monitored: _, ...expected } = each.expect;
+  const wrong = [...differences(expected, reply)];
+  for (const field of ['decision', 'action', 'rule', 'reason']) {
+    if (reply[field] !== judged[field]) wrong.push(`${field} is not that of judge`);
+  }
+  return wrong.map((sentence) => `${group.file}: ${each.name}: ${sentence}`);
+}
+
+test('every case holds over HTTP, with the verdict of judge', { timeout: 300_000 }, async (t) => {
+  let ran = 0;
+  const wrong: string[] = [];
+  for (const group of loadCases()) {
+    const service = await startTestService({ config: group.config, files: documentFiles(group), workers: 2 });
+    try {
+      for (const each of group.cases) {
+        wrong.push(...(await wrongWith(service, group, each)));
+        ran += 1;
+      }
+    } finally {
+      await service.stop();
+    }
+  }
+  t.diagnostic(`${ran} cases over HTTP`);
+  assert.deepEqual(wrong, []);
+  assert.ok(ran >= CASES_MIN, `only ${ran} cases ran`);
+});
