@@ -24,6 +24,15 @@ export interface HttpPorts {
   readonly patience?: Patience;
 }
 
+/**
+ * Operations check their own input: no route has a schema of the framework's. Without this it would load a
+ * validator and a serializer at every start, a hundred files that nothing uses.
+ */
+const unused = () => () => {
+  throw new Error('a route has a schema');
+};
+const NO_SCHEMAS = { compilersFactory: { buildValidator: unused, buildSerializer: unused } };
+
 /** How long a client may take. */
 export interface Patience {
   /** For the headers of a request. */
@@ -53,6 +62,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId: requestIds(),
+    schemaController: NO_SCHEMAS,
     http: {
       headersTimeout: patience.headers_ms,
       connectionsCheckingInterval: patience.look_ms,
