@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import type { Dispatch } from '../../runtime/serve/socket-server.ts';
-import { startService } from '../../runtime/start.ts';
+import { forkWorker } from '../../runtime/serve/workers.ts';
 import type { ServeOptions } from './commands/serve.ts';
 import { EXIT } from './exit.ts';
-import { type StartReport, startReport } from './report.ts';
+import type { StartReport } from './report.ts';
 import { counted } from './table.ts';
 import { paint, paintError, remark, say, sayJson, shown, type Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
@@ -12,6 +12,12 @@ import { packageVersion } from './version.ts';
 export async function serveUntilStopped(options: ServeOptions, terminal: Terminal): Promise<void> {
   const { mode, host, port, workers, upstreamBaseUrl: upstream_base_url } = options;
   const version = packageVersion();
+  // Source and compiled program lie alike, and differ in the ending.
+  const worker_url = new URL(`../http/worker${extname(import.meta.url)}`, import.meta.url);
+  // A worker loads its program while this process loads its own. What either makes is for this user alone.
+  process.umask(0o077);
+  const spare = forkWorker(worker_url);
+  const { startService } = await import('../../runtime/start.ts');
   const service = await startService({
     request: {
       path: options.config ?? null,
@@ -19,11 +25,12 @@ export async function serveUntilStopped(options: ServeOptions, terminal: Termina
       cwd: terminal.cwd,
       overrides: { mode, host, port, workers, upstream_base_url },
     },
-    // Source and compiled program lie alike, and differ in the ending.
-    worker_url: new URL(`../http/worker${extname(import.meta.url)}`, import.meta.url),
+    worker_url,
+    spare,
     dispatch,
     version,
   });
+  const { startReport } = await import('./report.ts');
   const report = startReport({ ...service, version });
   if (options.json) sayJson(terminal, report);
   else tell(report, terminal);
