@@ -3,13 +3,15 @@ import { RE2JS } from 're2js';
 import { pointerSteps, resolvePointer } from './json-pointer.ts';
 import type { Json } from './types.ts';
 
-/** UTF-16 units of a string that a `pattern` or `format` is tried on; a longer one does not fit. */
+/** UTF-16 units of a string that a `pattern` is tried on; a longer one does not fit. */
 export const MATCHED_LENGTH_MAX = 65_536;
+/** UTF-16 units of a string that has a `format`; no address, date or link is longer. */
+export const FORMAT_LENGTH_MAX = 8_192;
 /** Items that `uniqueItems` compares; a longer list does not fit. */
 export const UNIQUE_ITEMS_MAX = 1_000;
 
 /** Values of arguments, counted at all depths, that are looked at; more do not fit. */
-export const NODES_MAX = 100_000;
+export const NODES_MAX = 50_000;
 
 /** Where arguments do not fit their schema, in the notation of JSON pointers, and by which keyword. */
 export interface Misfit {
@@ -128,7 +130,7 @@ function patternFormat(pattern: string): string {
 function boundedFormat(format: string): string {
   const name = `service:format:${format}`;
   const check = formats[format];
-  if (check !== undefined) formats[name] ??= (text) => text.length <= MATCHED_LENGTH_MAX && check(text);
+  if (check !== undefined) formats[name] ??= (text) => text.length <= FORMAT_LENGTH_MAX && check(text);
   return name;
 }
 

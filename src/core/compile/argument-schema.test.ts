@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { argumentCheck, MATCHED_LENGTH_MAX, UNIQUE_ITEMS_MAX } from '../arguments.ts';
+import {
+  argumentCheck,
+  FORMAT_LENGTH_MAX,
+  MATCHED_LENGTH_MAX,
+  NODES_MAX,
+  UNIQUE_ITEMS_MAX,
+} from '../arguments.ts';
 import type { Json } from '../types.ts';
 import { argumentSchemaProblems } from './argument-schema.ts';
 
@@ -90,6 +96,10 @@ test('arguments are checked as the schema says', () => {
     [{ pattern: 'a' }, 'a'.repeat(MATCHED_LENGTH_MAX + 1), ['format']],
     [{ format: 'email' }, 'a@b.example', []],
     [{ format: 'email' }, 'a', ['format']],
+    [{ format: 'uri' }, `http://a/${'b'.repeat(FORMAT_LENGTH_MAX - 9)}`, []],
+    [{ format: 'uri' }, `http://a/${'b'.repeat(FORMAT_LENGTH_MAX - 8)}`, ['format']],
+    [{ items: true }, Array.from({ length: NODES_MAX - 1 }, () => 1), []],
+    [{ items: true }, Array.from({ length: NODES_MAX }, () => 1), ['schema']],
     [{ not: { pattern: 'a' } }, 'b', []],
     [{ not: { pattern: 'a' } }, 'a', ['not']],
     [{ uniqueItems: true }, [1, 2], []],
@@ -110,5 +120,5 @@ test('arguments are checked as the schema says', () => {
       JSON.stringify(schema),
     );
   }
-  assert.equal(cases.length, 18);
+  assert.equal(cases.length, 22);
 });
