@@ -90,6 +90,28 @@ export const password: readonly Detector[] = [
       ],
     },
   },
+  {
+    id: 'password.environment',
+    detector: 'password',
+    tags: ['secret.credential.password'],
+    severity: 'critical',
+    strength: 'cue',
+    description:
+      'The whole value of an environment variable named for a password: `DB_PASSWORD=...` to the next blank.',
+    anchors: ['PASSWORD=', 'PASSWD=', '_PASS=', '_PASSPHRASE='],
+    pattern:
+      /(?:PASSWORD|PASSWD|_PASS|_PASSPHRASE)=(?<value>(?:(?!PASS[A-Z]{0,6}=)[^\s"'`\\]){6,128})(?!["'`])/,
+    validate: isOpenValue,
+    examples: {
+      hits: ['DB_PASSWORD=«x7&kd(92)!q»\nPORT=1', 'SMTP_PASS=«;9Kd,2m|s»'],
+      misses: [
+        `DB_PASSWORD=\${OTHER1}`,
+        'PASSWORD=$(cat /run/secret1)',
+        'PASSWORD=changeme',
+        'Password=abc123;',
+      ],
+    },
+  },
 ];
 
 /** A type, a call or a name, as in `"password": "string | null"` or `password: str`. */
