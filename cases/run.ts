@@ -149,7 +149,7 @@ function settingsOf(config: Config): PolicySettings {
     default_action: 'block',
     builtin_rules: true,
     undeclared_tools: 'allow',
-    unknown_agents: 'allow',
+    unknown_agents: null,
     ...config.policy,
     secret_detection: config.secret_detection?.enabled ?? true,
     pii_protection: { enabled: true, action: 'redact', ...config.pii_protection },
