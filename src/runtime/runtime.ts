@@ -1,9 +1,8 @@
-import type { Policy } from '../core/types.ts';
+import type { Crossing, Policy } from '../core/types.ts';
 import { type AgentsSeen, agentsSeen } from './agents.ts';
 import type { Journal } from './audit/journal.ts';
 import type { AuditIndex } from './audit/store.ts';
 import type { Config } from './config/index.ts';
-import { enforce } from './enforce.ts';
 import { newEventId } from './event-id.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -39,6 +38,8 @@ export interface OpenRuntime {
   readonly agents: AgentsSeen;
   /** Puts another policy in force. Requests in flight keep the one that they began with. */
   readonly usePolicy: (policy: Policy) => void;
+  /** Loads what judging needs, which no start waits for, so that the first check finds it there. */
+  readonly warm: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -48,6 +49,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const agents = agentsSeen();
   const index = lazyIndex(parts.index_path);
   let ports = portsOf(parts, agents, parts.policy);
+  let road: typeof import('./enforce.ts').enforce | null = null;
+  const loadRoad = async () => {
+    road = (await import('./enforce.ts')).enforce;
+    return road;
+  };
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,
@@ -55,7 +61,10 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     limits: { body_bytes_max: config.server.body_bytes_max, file_roots: config.scan.file_roots },
     now_ms,
     policy: () => ports.policy,
-    enforce: (crossing, caller, endpoint) => enforce(crossing, caller, endpoint, ports),
+    enforce: (crossing, caller, endpoint) =>
+      road === null
+        ? loadRoad().then((enforce) => enforce(crossing, caller, endpoint, ports))
+        : road(crossing, caller, endpoint, ports),
     ready: () => centre.ready().catch(() => false),
     agentsSeen: () =>
       centre.agents().catch((fault) => {
@@ -82,9 +91,28 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     usePolicy: (policy) => {
       ports = portsOf(parts, agents, policy);
     },
+    warm: async () => {
+      await loadRoad();
+      const { judge } = await import('../core/decide.ts');
+      judge({ ...NOTHING, now_ms: now_ms() }, ports.policy);
+    },
     close: index.close,
   };
 }
+
+/** Judged once and not recorded: the tables of a search are made by the first. */
+const NOTHING: Omit<Crossing, 'now_ms'> = {
+  boundary: 'input',
+  phase: null,
+  content: { kind: 'text', text: '' },
+  tenant_id: 'default',
+  agent_id: 'unknown',
+  session_id: null,
+  source_agent_id: null,
+  destination_agent_id: null,
+  tool: null,
+  declared_tags: [],
+};
 
 function portsOf(parts: RuntimeParts, agents: AgentsSeen, policy: Policy): Ports {
   const { config, journal, metrics, log } = parts;

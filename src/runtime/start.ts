@@ -4,15 +4,13 @@ import type { Dispatch, ServiceStatus } from './serve/socket-server.ts';
 import { forkWorker, killWorker } from './serve/workers.ts';
 import type { ReloadReport } from './types.ts';
 
-export { StartFailure, type StartFailureCode } from './failure.ts';
+export { StartFailure, type StartFailureCode } from './serve/failure.ts';
 
 export interface ServiceOptions {
   /** Where the configuration is, and what the command line says over it. */
   readonly request: ConfigRequest;
   /** The main module of a worker; it calls `runWorker`. */
   readonly worker_url: URL;
-  /** A worker's process that was begun ahead of loading this module; without it one is begun here. */
-  readonly spare?: WorkerProcess;
   /** Runs operations for the command line. */
   readonly dispatch: Dispatch;
   readonly version: string;
@@ -47,7 +45,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   process.umask(0o077);
   const started_ms = Date.now();
   // Loading its program takes a worker longer than anything here, so that it begins before all else is loaded.
-  const spare = options.spare ?? forkWorker(options.worker_url);
+  const spare = forkWorker(options.worker_url);
   try {
     const { begin } = await import('./serve/begin.ts');
     return await begin(options, spare, started_ms);
@@ -56,4 +54,3 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     throw failure;
   }
 }
-

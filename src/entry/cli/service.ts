@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import type { Dispatch } from '../../runtime/serve/socket-server.ts';
-import { forkWorker } from '../../runtime/serve/workers.ts';
+import { startService } from '../../runtime/start.ts';
 import type { ServeOptions } from './commands/serve.ts';
 import { EXIT } from './exit.ts';
 import type { StartReport } from './report.ts';
@@ -14,10 +14,6 @@ export async function serveUntilStopped(options: ServeOptions, terminal: Termina
   const version = packageVersion();
   // Source and compiled program lie alike, and differ in the ending.
   const worker_url = new URL(`../http/worker${extname(import.meta.url)}`, import.meta.url);
-  // A worker loads its program while this process loads its own. What either makes is for this user alone.
-  process.umask(0o077);
-  const spare = forkWorker(worker_url);
-  const { startService } = await import('../../runtime/start.ts');
   const service = await startService({
     request: {
       path: options.config ?? null,
@@ -26,7 +22,6 @@ export async function serveUntilStopped(options: ServeOptions, terminal: Termina
       overrides: { mode, host, port, workers, upstream_base_url },
     },
     worker_url,
-    spare,
     dispatch,
     version,
   });

@@ -20,7 +20,5 @@ runWorker(async ({ runtime, config, host, port, log }) => {
   const app = await buildHttp({ runtime, config, authenticate, log });
   const address: FastifyListenOptions & { reusePort: true } = { host, port, reusePort: true };
   await app.listen(address);
-  // The first answers are health checks; what checks need is loaded right behind them.
-  setImmediate(() => void warm(operations));
-  return { close: () => app.close() };
+  return { close: () => app.close(), warm: () => warm(operations) };
 });

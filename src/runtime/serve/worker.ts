@@ -24,8 +24,12 @@ export interface WorkerSeat {
 export interface WorkerDoor {
   /** Accepts nothing more; resolves when all that was accepted is answered. */
   readonly close: () => Promise<void>;
+  /** Loads what the first requests would else wait for; called when the first health checks are answered. */
+  readonly warm?: () => Promise<void>;
 }
 
+/** When a worker that has just begun to listen loads what checks need. */
+const WARM_AFTER_MS = 100;
 /** How long requests in flight have when the worker stops. */
 const PATIENCE_MS = 10_000;
 
@@ -51,6 +55,7 @@ export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): vo
     start: async (orders) => {
       desk = await openDesk(orders, channel);
       desk.door = await listen(desk.seat);
+      setTimeout(() => void desk?.warm(), WARM_AFTER_MS).unref();
       return { listening: true };
     },
     prepare: (next) => deskOf(desk).prepare(next),
@@ -100,6 +105,7 @@ interface Desk {
   readonly abandon: WorkerAnswers['abandon'];
   readonly snapshot: () => ReturnType<WorkerAnswers['metrics']>;
   readonly agents: () => readonly string[];
+  readonly warm: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -132,6 +138,14 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
     ...exchange(open, paths.policies),
     snapshot: async () => (await metrics?.snapshot()) ?? null,
     agents: open.agents.list,
+    warm: async () => {
+      try {
+        await open.warm();
+        await desk.door?.warm?.();
+      } catch (fault) {
+        log.error('what checks need could not be loaded ahead', faultFields(fault));
+      }
+    },
     close: async () => {
       await desk.door?.close();
       await journal?.close();

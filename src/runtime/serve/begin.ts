@@ -1,0 +1,170 @@
+import { closeSync, openSync } from 'node:fs';
+import type { Problem } from '../../core/types.ts';
+import { needsAgentToken } from '../access/index.ts';
+import { ensureToken } from '../access/tokens.ts';
+import { type Config, type ConfigRequest, loadConfig, problemLine } from '../config/index.ts';
+import { faultFields, type Log, openLog } from '../log.ts';
+import { loadPolicy, reload, watchFiles, watchList } from '../policies/index.ts';
+import type { RunningService, ServiceOptions } from '../start.ts';
+import { StartFailure } from './failure.ts';
+import { openParent, type Parent } from './parent.ts';
+import { freePort } from './port.ts';
+import type { PolicyLoad } from './reloading.ts';
+import { makeStateDir, type Ownership, takeOwnership } from './state-dir.ts';
+import type { WorkerProcess } from './workers.ts';
+
+const PATIENCE_MS = 10_000;
+
+/**
+ * Brings the service up around a worker's process that was begun ahead: configuration, ownership of the state
+ * folder, policy, workers.
+ *
+ * @throws StartFailure which says what to do
+ */
+export async function begin(
+  options: ServiceOptions,
+  spare: WorkerProcess,
+  started_ms: number,
+): Promise<RunningService> {
+  const read = await loadConfig(options.request);
+  if (!read.ok) throw invalid(read.problems);
+  const { config } = read;
+  const exposed = makeStateDir(config.state_dir);
+  const ownership = takeOwnership(config.state_dir);
+  try {
+    const about = {
+      pid: process.pid,
+      version: options.version,
+      started_at: new Date(started_ms).toISOString(),
+    };
+    ownership.announce({ ...about, url: null });
+    makeTokens(config);
+    const [made, port] = await Promise.all([
+      loadPolicy(config),
+      freePort(config.server.host, config.server.port),
+    ]);
+    if (!made.ok) throw invalid(made.problems);
+    const url = urlOf(config.server.host, port);
+    const log = openLog({ level: config.log.level, name: 'parent' });
+    const latest = { config };
+    const loadAgain = () => policyAgain(options.request, config, latest);
+    const parent = await openParent({
+      ...options,
+      config,
+      policy: made.policy,
+      loadPolicy: loadAgain,
+      started_ms,
+      url,
+      port,
+      spare,
+      log,
+    });
+    ownership.announce({ ...about, url });
+    const warnings = [
+      ...[...read.warnings, ...made.warnings].map(problemLine),
+      ...exposed,
+      ...unaudited(config),
+    ];
+    return run(parent, { ownership, log, latest }, { config, policy: made.policy, port, url, warnings });
+  } catch (failure) {
+    ownership.release();
+    throw failure;
+  }
+}
+
+function invalid(problems: readonly Problem[]): StartFailure {
+  const count = `${problems.length} problem${problems.length === 1 ? '' : 's'}`;
+  return new StartFailure('config_invalid', `The configuration has ${count}.`, problems);
+}
+
+function makeTokens(config: Config): void {
+  ensureToken(config.state_dir, 'operator');
+  if (needsAgentToken({ auth: config.auth, host: config.server.host }))
+    ensureToken(config.state_dir, 'agent');
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function unaudited(config: Config): string[] {
+  return config.audit.enabled
+    ? []
+    : ['The audit journal is off (`audit.enabled`): no decision is written down.'];
+}
+
+async function policyAgain(
+  request: ConfigRequest,
+  running: Config,
+  latest: { config: Config },
+): Promise<PolicyLoad> {
+  const next = await reload(request, running);
+  if (!next.ok) return { ok: false, problems: next.problems };
+  latest.config = next.config;
+  return { ok: true, policy: next.policy, warnings: next.warnings.map(problemLine) };
+}
+
+interface Held {
+  readonly ownership: Ownership;
+  readonly log: Log;
+  /** The configuration as it was read last: it says which files to watch. */
+  readonly latest: { readonly config: Config };
+}
+
+/** Connects the service that runs with the signals and the files that change it. */
+function run(
+  parent: Parent,
+  { ownership, log, latest }: Held,
+  facts: Pick<RunningService, 'config' | 'policy' | 'port' | 'url' | 'warnings'>,
+): RunningService {
+  const { promise: ended, resolve } = Promise.withResolvers<number>();
+  const noticed = (caller_id: string): Promise<void> =>
+    parent.reload(caller_id).then(
+      () => {},
+      (fault) => log.error('the policy could not be reloaded', faultFields(fault)),
+    );
+  const watch = watchFiles({
+    list: () => watchList(latest.config),
+    onChange: () => noticed('service:file-watch'),
+  });
+  let stopping: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    if (stopping !== null) return parent.kill();
+    stopping = finish();
+    return stopping;
+  };
+  const signals: readonly (readonly [NodeJS.Signals, () => void])[] = [
+    ['SIGTERM', () => void stop()],
+    ['SIGINT', () => void stop()],
+    ['SIGHUP', () => void (isTerminalGone() ? stop() : noticed('service:sighup'))],
+  ];
+  for (const [signal, act] of signals) process.on(signal, act);
+  const crash = (fault: unknown): void => {
+    log.error('the service has a fault, and ends', faultFields(fault));
+    void log.flush().finally(() => process.exit(1));
+  };
+  process.on('uncaughtException', crash);
+
+  async function finish(): Promise<void> {
+    watch.close();
+    const { forced } = await parent.stop(PATIENCE_MS);
+    ownership.release();
+    await log.flush();
+    for (const [signal, act] of signals) process.off(signal, act);
+    process.off('uncaughtException', crash);
+    resolve(forced ? 1 : 0);
+  }
+
+  return { ...facts, status: parent.status, reload: parent.reload, stop: () => stop(), ended };
+}
+
+/** A terminal that closes sends SIGHUP too; then there is no controlling terminal to open any more. */
+function isTerminalGone(): boolean {
+  if (!process.stderr.isTTY) return false;
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return false;
+  } catch {
+    return true;
+  }
+}
