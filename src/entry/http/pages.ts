@@ -79,6 +79,9 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Where a person finds them. */
+export const pagePaths: readonly string[] = ['/openapi.json', '/docs', '/redoc'];
+
 /** Adds the API description and its two readers. Nothing is read or generated before it is asked for. */
 export function addPages(app: FastifyInstance, served: readonly AnyOperation[], version: string): void {
   let description: string | null = null;

@@ -7,7 +7,7 @@ import type { Authenticate } from '../../runtime/access/index.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import { addBodyParsers } from './body.ts';
 import { answerClientError, answerError, answerMethod, type ErrorLog, harden, notFound } from './errors.ts';
-import { addPages } from './pages.ts';
+import { addPages, pagePaths } from './pages.ts';
 import { addRoute } from './routes.ts';
 
 /** The parts of the configuration that the transport itself needs. */
@@ -92,8 +92,20 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
 function publish(operation: AnyOperation, { metrics }: HttpConfig): AnyOperation | null {
   if (operation.name !== 'metrics') return operation;
   if (!metrics.enabled) return null;
+  if (
+    pagePaths.includes(metrics.endpoint) ||
+    operations.some((one) => one !== operation && isAt(one, metrics.endpoint))
+  ) {
+    throw new Error(
+      `\`metrics.endpoint\` is the path of something else: choose another than ${metrics.endpoint}.`,
+    );
+  }
   const http = { ...operation.http, path: metrics.endpoint };
   return { ...operation, http, permission: metrics.public ? null : operation.permission };
+}
+
+function isAt({ http }: AnyOperation, path: string): boolean {
+  return http.method === 'GET' && http.path === path;
 }
 
 /** What holds for every request, whether its route exists or not. */

@@ -11,23 +11,25 @@ const MARKER = 'zqxMARKERxqz';
 const LIMIT = 65_536;
 
 const scratch = mkdtempSync(join(tmpdir(), 'sockets-'));
-let service: Served;
+/** One that waits for nobody, and one that waits as it does by default. */
+let hasty: Served;
+let patient: Served;
 before(async () => {
   const patience = { headers_ms: 200, request_ms: 400, idle_ms: 200, look_ms: 50 };
-  service = await serve({ state_dir: scratch, body_bytes_max: LIMIT, patience });
+  hasty = await serve({ state_dir: scratch, patience });
+  patient = await serve({ state_dir: scratch, body_bytes_max: LIMIT });
 });
 after(async () => {
-  await service.close();
+  await hasty.close();
+  await patient.close();
   rmSync(scratch, { recursive: true, force: true });
 });
 
 /** Sends, and gives what comes back until the other side closes. */
-function talk(...pieces: readonly string[]): Promise<string> {
+function talk({ port }: Served, sent: string): Promise<string> {
   return new Promise((done) => {
     let heard = '';
-    const socket = connect(service.port, '127.0.0.1', () => {
-      for (const piece of pieces) socket.write(piece);
-    });
+    const socket = connect(port, '127.0.0.1', () => socket.write(sent));
     socket.setEncoding('utf8');
     socket.on('data', (chunk) => {
       heard += chunk;
@@ -72,34 +74,34 @@ const cases: readonly { name: string; sent: string; status: number; code: string
 test('what is no HTTP, or comes too slowly, gets an answer in the same shape, and the connection ends', async () => {
   let ran = 0;
   for (const { name, sent, status, code } of cases) {
-    const heard = await talk(sent);
+    const heard = await talk(hasty, sent);
     assert.match(heard, new RegExp(`^HTTP/1\\.1 ${status} `), `${name}: ${heard}`);
     if (code !== '') assert.equal(JSON.parse(heard.slice(heard.indexOf('\r\n\r\n'))).code, code, name);
     assert.ok(!heard.includes(MARKER), name);
     ran++;
   }
   assert.equal(ran, cases.length);
-  assert.deepEqual(service.logged, []);
+  assert.deepEqual(hasty.logged, []);
 });
 
 test('a connection that asks nothing more is closed', async () => {
-  const heard = await talk('GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const heard = await talk(hasty, 'GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
   assert.match(heard, /^HTTP\/1\.1 200 /);
 });
 
 test('several requests on one connection are answered in order', async () => {
-  const scan = (text: string) => {
+  const scan = (text: string, last = '') => {
     const body = JSON.stringify({ text });
-    return `${HEAD}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+    return `${HEAD}${last}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   };
   const key = ['sk', 'ABCDEF1234567890'].join('-');
-  const heard = await talk(`${scan(key)}${scan('hello')}${scan(key)}`);
+  const heard = await talk(patient, `${scan(key)}${scan('hello')}${scan(key, 'Connection: close\r\n')}`);
   const decisions = [...heard.matchAll(/"decision":"(\w+)"/g)].map((match) => match[1]);
   assert.deepEqual(decisions, ['block', 'allow', 'block']);
 });
 
 test('a client that sends far too much still learns why', async () => {
-  const answer = await fetch(`http://127.0.0.1:${service.port}/v1/scan/input`, {
+  const answer = await fetch(`http://127.0.0.1:${patient.port}/v1/scan/input`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ text: 'a'.repeat(LIMIT * 64) }),
@@ -110,14 +112,14 @@ test('a client that sends far too much still learns why', async () => {
 
 test('a client that goes away in the middle leaves no fault behind', async () => {
   await new Promise<void>((done) => {
-    const socket = connect(service.port, '127.0.0.1', () => {
+    const socket = connect(patient.port, '127.0.0.1', () => {
       socket.write(`${HEAD}Content-Length: 500\r\n\r\n{"text":"`, () => {
         socket.destroy();
         done();
       });
     });
   });
-  const answer = await service.ask({ path: '/v1/health' });
+  const answer = await patient.ask({ path: '/v1/health' });
   assert.equal(answer.status, 200);
-  assert.deepEqual(service.logged, []);
+  assert.deepEqual(patient.logged, []);
 });

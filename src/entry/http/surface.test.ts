@@ -58,6 +58,12 @@ test('metrics follow their configuration', async () => {
     assert.equal((await ask({ path: '/v1/metrics' })).status, 200);
     assert.equal((await ask({ path: '/v1/metrics', headers: scraper })).status, 401);
   });
+  for (const endpoint of ['/v1/health', '/docs']) {
+    await assert.rejects(
+      serving({ metrics: { endpoint } }, async () => {}),
+      /`metrics.endpoint` is the path of/,
+    );
+  }
   await serving({ metrics: { enabled: false } }, async ({ ask }) => {
     assert.equal((await ask({ path: '/v1/metrics' })).status, 404);
   });

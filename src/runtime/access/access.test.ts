@@ -175,6 +175,19 @@ test('loopback is trusted only where the request comes from this machine and was
   assert.ok(ran >= 38, String(ran));
 });
 
+test('who is refused on loopback learns what made it so', async () => {
+  const reasonFor = async (asked: Asked, headers: Record<string, string>, address = '127.0.0.1') => {
+    const outcome = await openAccess(settings(asked))({
+      address,
+      headers: { host: 'localhost', ...headers },
+    });
+    return 'denied' in outcome ? outcome.reason : '';
+  };
+  assert.match(await reasonFor({}, { host: 'evil.test' }), /`Host`, `Origin` or a forwarding header/);
+  assert.match(await reasonFor({}, {}, '203.0.113.9'), /^A credential is needed/);
+  assert.match(await reasonFor({ auth: { required: true } }, {}), /^A credential is needed/);
+});
+
 function key(entry: Partial<ApiKey> = {}): { key: string; entry: ApiKey } {
   const made = newApiKey('ci');
   return { key: made.key, entry: { ...made.entry, ...entry } };

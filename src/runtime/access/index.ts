@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import type { Caller } from '../types.ts';
 import { AGENT_TOKEN, agent, DEFAULT_PERMISSIONS, LOOPBACK, person } from './callers.ts';
 import { looksSigned, verifierOf } from './jwt.ts';
-import { isLoopbackHost, localityOf, type Peer } from './peer.ts';
+import { isLoopback, isLoopbackHost, localityOf, type Peer } from './peer.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
 import { readToken, type TokenKind, tokenHash, tokenPath } from './tokens.ts';
 
@@ -57,7 +57,8 @@ export function openAccess(settings: AccessSettings): Authenticate {
     // A wrong credential is never taken for none: its sender believes to be someone.
     if (credential !== null) return credential === '' ? WRONG : known(credential);
     if (auth.required) return MISSING;
-    return isLocal(peer) ? LOOPBACK : MISSING;
+    if (isLocal(peer)) return LOOPBACK;
+    return peer.address !== undefined && isLoopback(peer.address) ? NOT_LOCAL : MISSING;
   };
 }
 
@@ -70,6 +71,11 @@ const WRONG: Denied = {
 const MISSING: Denied = {
   denied: 'unauthenticated',
   reason: 'A credential is needed: send it as `Authorization: Bearer` or `x-service-key`.',
+};
+const NOT_LOCAL: Denied = {
+  denied: 'unauthenticated',
+  reason:
+    'The request came over loopback, but its `Host`, `Origin` or a forwarding header says that it is from elsewhere: send a credential as `Authorization: Bearer` or `x-service-key`, or see `auth.trusted_proxies` and `server.cors_origins`.',
 };
 const KEYS_UNAVAILABLE: Denied = {
   denied: 'unavailable',
