@@ -34,7 +34,7 @@ function jsonText(value: unknown): string {
   let levels = 0;
   const shallow = JSON.stringify(value, (_key, part) => {
     if (!isNestOfLists(part)) return part;
-    for (let inner = part; Array.isArray(inner); inner = inner[0]) levels += 1;
+    for (let inner: unknown = part; Array.isArray(inner); inner = inner[0]) levels += 1;
     return NEST;
   });
   return shallow.replace(`"${NEST}"`, `${'['.repeat(levels)}"deep"${']'.repeat(levels)}`);
