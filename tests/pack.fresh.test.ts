@@ -69,6 +69,18 @@ test('the command answers', async () => {
   assert.equal(allowed.code, 0, allowed.stderr);
 });
 
+test('the command writes a configuration that it accepts', async () => {
+  const folder = join(app, 'fresh');
+  const written = await runProgram([program, 'init', '--full', '--non-interactive', '--path', folder], {
+    cwd: app,
+    env,
+  });
+  assert.equal(written.code, 0, written.stderr);
+  assert.ok(readdirSync(folder).includes('service.yaml'));
+  const checked = await runProgram([program, 'validate'], { cwd: folder, env });
+  assert.equal(checked.code, 0, checked.stdout + checked.stderr);
+});
+
 test('the command serves, its docs pages too', async () => {
   const port = await freePort();
   const child = spawn(program, ['serve', '--port', `${port}`], {

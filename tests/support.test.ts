@@ -36,10 +36,7 @@ test('workers do not outlive a parent that was killed', async () => {
 });
 
 test('a start that fails says why', async () => {
-  await assert.rejects(
-    startTestService({ config: { sever: {} } }),
-    /exit code 2[\s\S]*`server`/,
-  );
+  await assert.rejects(startTestService({ config: { sever: {} } }), /exit code 2[\s\S]*`server`/);
 });
 
 test('a state folder can be started on again', async () => {
