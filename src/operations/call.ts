@@ -8,6 +8,12 @@ interface SchemaError {
   readonly params: unknown;
 }
 
+/** The parts of JSON Schema by which inputs nest. */
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
 /**
  * The one road to an operation, for every transport: is it there at all, may the caller, is the input's shape
  * right, run. `raw` is what the transport read, and `undefined` where it had nothing. Scope, which agent and
@@ -18,9 +24,12 @@ export async function call(operation: AnyOperation, raw: unknown, context: Conte
   const refusal = operation.unavailable?.(context.runtime);
   if (refusal) throw refusal;
   permit(operation, context);
+  // Where nothing is asked and nothing was sent, as by a health check, there is nothing to check.
+  if (raw === undefined && Object.keys(operation.input.properties ?? {}).length === 0)
+    return operation.run({}, context);
   const input = raw === undefined ? {} : raw;
   const validator = validators.get(operation) ?? (await compile(operation));
-  if (!validator.Check(input)) throw invalid(validator.Errors(input)[1]);
+  if (!validator.Check(input)) throw invalid(validator.Errors(clipped(operation.input, input))[1]);
   return operation.run(input, context);
 }
 
@@ -47,6 +56,23 @@ async function compile(operation: AnyOperation): Promise<Validator> {
   const validator = Compile(operation.input);
   validators.set(operation, validator);
   return validator;
+}
+
+const ITEMS_MAX = 100;
+const CHARS_MAX = 5_000;
+
+/**
+ * As much of an input as is needed to say what is wrong with it. Saying it takes far longer than seeing it: a
+ * list of a million wrong items would cost seconds and gigabytes. Both bounds are above all those of schemas.
+ */
+function clipped(schema: Schema, value: unknown): unknown {
+  if (typeof value === 'string') return value.slice(0, CHARS_MAX);
+  if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((one) => clipped(schema.items ?? {}, one));
+  if (typeof value !== 'object' || value === null) return value;
+  const known = Object.entries(schema.properties ?? {}).filter(([name]) => Object.hasOwn(value, name));
+  return Object.fromEntries(
+    known.map(([name, one]) => [name, clipped(one, (value as Record<string, unknown>)[name])]),
+  );
 }
 
 const DETAILS_MAX = 20;

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent, LOOPBACK, person } from '../runtime/access/callers.ts';
+import { call } from './call.ts';
+import { operationNamed, operations } from './index.ts';
+import { type AnyOperation, type Context, Refusal } from './operation.ts';
+import { testRuntime } from './testing/runtime.ts';
+
+const { runtime } = testRuntime();
+const context = (caller = LOOPBACK): Context => ({ runtime, caller, request_id: 'req' });
+
+async function refusalOf(operation: AnyOperation, raw: unknown, caller = LOOPBACK): Promise<Refusal> {
+  try {
+    await call(operation, raw, context(caller));
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+const tool = operationNamed('intercept_tool') as AnyOperation;
+
+test('names and paths are unique, and every operation says what it needs', () => {
+  const names = operations.map(({ name }) => name);
+  assert.deepEqual(names, names.toSorted());
+  assert.equal(new Set(names).size, names.length);
+  assert.equal(new Set(operations.map(({ http }) => `${http.method} ${http.path}`)).size, names.length);
+  assert.equal(operationNamed('nothing'), undefined);
+  for (const { name, summary, description } of operations) {
+    assert.match(name, /^[a-z]+(_[a-z]+)*$/);
+    assert.ok(summary.length > 0 && description.endsWith('.'), name);
+  }
+});
+
+test('a permission is asked before the shape, and what is not there before both', async () => {
+  const nobody = agent('key:idle', [], '*', '*');
+  assert.equal((await refusalOf(tool, 7, nobody)).code, 'forbidden');
+  assert.equal((await refusalOf(tool, 7)).code, 'invalid_request');
+  const explain = operationNamed('intelligence_explain') as AnyOperation;
+  assert.equal((await refusalOf(explain, 7, nobody)).code, 'not_configured');
+});
+
+test('only a person reloads, and learns how where one is missing', async () => {
+  const reload = operationNamed('policies_reload') as AnyOperation;
+  assert.match((await refusalOf(reload, undefined)).message, /operator token/);
+  const wishful = agent('key:x', ['check', 'policy:reload'], '*', '*');
+  assert.equal((await refusalOf(reload, undefined, wishful)).code, 'forbidden');
+  assert.deepEqual(Object.keys((await call(reload, undefined, context(person('cli:jo')))) as object), [
+    'reloaded',
+    'policy_hash',
+    'generation',
+    'changed',
+    'warnings',
+  ]);
+});
+
+/** Bodies that were small enough to be read, and would be large to complain about. */
+const vast: Readonly<Record<string, object>> = {
+  'a million wrong items': { data_tags: Array(1_000_000).fill(1) },
+  'a million wrong tags': { data_tags: Array(1_000_000).fill('!') },
+  'one endless tag': { data_tags: ['a.'.repeat(2_000_000)] },
+  'one endless name': { agent_id: '😀'.repeat(2_000_000) },
+  'an endless tool': { tool: '\n'.repeat(4_000_000) },
+  'a vast context': { context: { session_id: Array(1_000_000).fill(1) } },
+};
+
+test('what is vast is refused with few words', async () => {
+  for (const [name, body] of Object.entries(vast)) {
+    const refusal = await refusalOf(tool, { tool: 'x', ...body });
+    assert.equal(refusal.code, 'invalid_request', name);
+    assert.ok(JSON.stringify([refusal.message, refusal.details]).length < 2_000, name);
+  }
+});
+
+test('details say where and what, in the words of the schema', async () => {
+  const cases: readonly [unknown, string, { path: string; message: string }[]][] = [
+    [undefined, '`tool` is required.', [{ path: 'tool', message: 'is required' }]],
+    [[], 'The request must be an object.', [{ path: '', message: 'must be an object' }]],
+    [{ tool: 7 }, '`tool` must be a string.', [{ path: 'tool', message: 'must be a string' }]],
+    [
+      { tool: 'x', agent_id: 7 },
+      '`agent_id` must be a string or null.',
+      [{ path: 'agent_id', message: 'must be a string or null' }],
+    ],
+    [
+      { tool: 'x', phase: 'later' },
+      '`phase` must be one of request, response.',
+      [{ path: 'phase', message: 'must be one of request, response' }],
+    ],
+    [
+      { tool: 'x', data_tags: ['ok', ''] },
+      '`data_tags[1]` must have at least 1 characters.',
+      [
+        { path: 'data_tags[1]', message: 'must have at least 1 characters' },
+        { path: 'data_tags[1]', message: 'has characters that are not allowed there' },
+      ],
+    ],
+  ];
+  for (const [raw, message, details] of cases) {
+    const refusal = await refusalOf(tool, raw);
+    assert.equal(refusal.message, message);
+    assert.deepEqual(refusal.details, details);
+  }
+});
