@@ -1,7 +1,7 @@
 import { circlesOf } from './circles.ts';
 import { programOf } from './rooms.ts';
 import { arrows } from './rules/arrows.ts';
-import { lists } from './rules/lists.ts';
+import { isListed, lists } from './rules/lists.ts';
 import type { SourceFile, Tree } from './tree.ts';
 
 /** What can be counted about the tree, test files apart. */
@@ -39,9 +39,7 @@ export function figuresOf(tree: Tree): Figures {
 }
 
 function filesPerPlug(sources: readonly SourceFile[]): number {
-  const plugs = sources.filter(({ path }) =>
-    lists.some(({ list, members }) => members.test(path) && path !== list),
-  );
+  const plugs = sources.filter((each) => lists.some((list) => isListed(list, each)));
   const importers = ({ path }: SourceFile) =>
     sources.filter((each) => each.imports.some((one) => one.path === path));
   return Math.max(0, ...plugs.map((plug) => 1 + importers(plug).length));
