@@ -78,6 +78,7 @@ export function answerMethod(request: FastifyRequest, reply: FastifyReply, allow
   });
 }
 
+/** The refusal for a path that no operation has. */
 export function notFound(): Refusal {
   return new Refusal('not_found', 'There is no such route.');
 }
