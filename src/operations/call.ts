@@ -24,13 +24,20 @@ export async function call(operation: AnyOperation, raw: unknown, context: Conte
   const refusal = operation.unavailable?.(context.runtime);
   if (refusal) throw refusal;
   permit(operation, context);
-  // Where nothing is asked and nothing was sent, as by a health check, there is nothing to check.
-  if (raw === undefined && Object.keys(operation.input.properties ?? {}).length === 0)
-    return operation.run({}, context);
   const input = raw === undefined ? {} : raw;
+  // What asks for nothing, as a health check, is not made to wait for the validators to be loaded.
+  if (asksForNothing(operation) && isPlainObject(input)) return operation.run({}, context);
   const validator = validators.get(operation) ?? (await compile(operation));
   if (!validator.Check(input)) throw invalid(validator.Errors(clipped(operation.input, input))[1]);
   return operation.run(input, context);
+}
+
+function asksForNothing({ input }: AnyOperation): boolean {
+  return Object.keys(input.properties ?? {}).length === 0;
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Compiles the validators ahead, so that the first call of each does not pay for it. */
