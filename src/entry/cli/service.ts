@@ -1,12 +1,22 @@
 import { extname } from 'node:path';
 import type { Dispatch } from '../../runtime/serve/socket-server.ts';
 import { startService } from '../../runtime/start.ts';
-import type { ServeOptions } from './commands/serve.ts';
 import { EXIT } from './exit.ts';
 import type { StartReport } from './report.ts';
 import { counted } from './table.ts';
 import { paint, paintError, remark, say, sayJson, shown, type Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
+
+/** The options of `serve`, as commander gives them. */
+export interface ServeOptions {
+  readonly mode?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly workers?: number;
+  readonly upstreamBaseUrl?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
 
 /** Starts the service, says so, and comes back when it has stopped. */
 export async function serveUntilStopped(options: ServeOptions, terminal: Terminal): Promise<void> {

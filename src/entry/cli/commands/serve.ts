@@ -1,16 +1,7 @@
 import { type Command, Option } from 'commander';
 import { configOption, examples, wholeNumber } from '../options.ts';
+import type { ServeOptions } from '../service.ts';
 import type { Terminal } from '../terminal.ts';
-
-export interface ServeOptions {
-  readonly mode?: string;
-  readonly host?: string;
-  readonly port?: number;
-  readonly workers?: number;
-  readonly upstreamBaseUrl?: string;
-  readonly config?: string;
-  readonly json?: true;
-}
 
 export function serve(command: Command, terminal: Terminal): void {
   command
