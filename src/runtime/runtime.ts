@@ -6,7 +6,7 @@ import type { Config } from './config/index.ts';
 import { newEventId } from './event-id.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { AuditPage, Caller, Ports, ReloadReport, Runtime } from './types.ts';
+import type { AuditPage, Caller, Endpoint, Ports, ReloadReport, Ruling, Runtime } from './types.ts';
 
 /** What only the whole service can answer: the parent knows it, its workers ask. */
 export interface Centre {
@@ -116,8 +116,12 @@ const NOTHING: Omit<Crossing, 'now_ms'> = {
 
 function portsOf(parts: RuntimeParts, agents: AgentsSeen, policy: Policy): Ports {
   const { config, journal, metrics, log } = parts;
-  const complain = onceInAWhile((fault) =>
+  const complain = onceInAWhile((fault: unknown) =>
     log.error('decisions cannot be recorded, and are blocked', faultFields(fault)),
+  );
+  // What was judged is in no log, so that the event is all there is to go by.
+  const tellFault = onceInAWhile(({ event_id }: Ruling, endpoint: Endpoint) =>
+    log.error('judging met a fault, and the answer is a block', { event_id, endpoint }),
   );
   return {
     policy,
@@ -128,6 +132,7 @@ function portsOf(parts: RuntimeParts, agents: AgentsSeen, policy: Policy): Ports
     observe: (ruling, crossing, endpoint, scan_seconds) => {
       agents.note(crossing.agent_id);
       metrics?.count(ruling, endpoint, scan_seconds);
+      if (ruling.verdict.rule === 'fault.internal') tellFault(ruling, endpoint);
     },
     unrecorded: complain,
   };
@@ -136,13 +141,13 @@ function portsOf(parts: RuntimeParts, agents: AgentsSeen, policy: Policy): Ports
 const COMPLAINT_MS = 5_000;
 
 /** A disk that is full fails thousands of times in a second; one line tells as much. */
-function onceInAWhile(complain: (fault: unknown) => void): (fault: unknown) => void {
+function onceInAWhile<Told extends readonly unknown[]>(complain: (...told: Told) => void): typeof complain {
   let last_ms = Number.NEGATIVE_INFINITY;
-  return (fault) => {
+  return (...told) => {
     const now = performance.now();
     if (now - last_ms < COMPLAINT_MS) return;
     last_ms = now;
-    complain(fault);
+    complain(...told);
   };
 }
 

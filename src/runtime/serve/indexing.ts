@@ -14,6 +14,8 @@ export interface Indexing {
 
 /** How often to look for new events: seldom enough that a batch is worth its transaction. */
 const POLL_MS = 500;
+/** The first look waits, so that opening the index does not hold up the first health checks. */
+const OPEN_AFTER_MS = 100;
 const PRUNE_MS = 3_600_000;
 const RETRY_MS = 5_000;
 const DAY_MS = 86_400_000;
@@ -82,7 +84,7 @@ export function openIndexing(options: {
       );
     }, delay_ms);
   }
-  schedule(0);
+  schedule(OPEN_AFTER_MS);
 
   return {
     ready: () => opened !== null,

@@ -81,6 +81,7 @@ test('where the folder is taken and nobody answers, the question is refused and 
 test('a decision that cannot be recorded is a block', async () => {
   const blocked = testFolder();
   writeFileSync(join(blocked.dir, '.service'), 'a file where the folder should be');
+  writeFileSync(join(blocked.dir, 'service.yaml'), 'log: {level: silent}');
   const runtime = await open(blocked.dir);
   const { verdict } = await check(runtime, 'hello');
   assert.deepEqual([verdict.decision, verdict.rule], ['block', 'fault.audit']);
