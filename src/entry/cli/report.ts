@@ -78,7 +78,8 @@ function accessSentence(config: Config): string {
   const local = auth.required
     ? 'nobody without a credential'
     : 'programs on this machine may check without a credential';
-  return known.length === 0 ? local : `${local}; accepted: ${known.join(', ')}`;
+  const accepted = known.length === 0 ? '' : `; accepted: ${known.join(', ')}`;
+  return `${local}${accepted}; changes need a person (service token show operator)`;
 }
 
 function tryLine(url: string, config: Config): string {
