@@ -8,7 +8,7 @@ import { savePolicy } from '../policies/saved.ts';
 import { type Centre, type OpenRuntime, openRuntime } from '../runtime.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
-import type { ParentAnswers } from './protocol.ts';
+import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
 import { type Dispatch, openSocket, type ServiceStatus, type SocketServer } from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
@@ -43,37 +43,23 @@ export interface Parent {
 const GATHER_MS = 2_000;
 const AGENTS_LISTED_MAX = 1_000;
 
+/** What is opened only after the workers, which ask for it. */
+interface Late {
+  indexing: Indexing | null;
+  reloading: Reloading | null;
+}
+
 /** Opens journal, workers, socket and index; resolves when all workers listen. */
 export async function openParent(parts: ParentParts): Promise<Parent> {
-  const { config, log } = parts;
+  const { config, log, version } = parts;
   const paths = statePaths(config.state_dir);
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openTurnstile();
-  const metrics = config.metrics.enabled
-    ? openMetrics({ version: parts.version, mode: config.server.mode })
-    : null;
-  const agents = agentsSeen();
-  const made: { indexing: Indexing | null; reloading: Reloading | null } = {
-    indexing: null,
-    reloading: null,
-  };
-
-  const centre: Centre = {
-    ready: async () => !config.audit.enabled || (made.indexing?.ready() ?? false),
-    metrics: () => gatherMetrics(workers, metrics),
-    agents: async () => {
-      const lists = await gather(workers, 'agents');
-      for (const agent_id of lists.flat()) agents.note(agent_id);
-      return agents.list().slice(0, AGENTS_LISTED_MAX);
-    },
-    reload: ({ id }) => reload(id),
-    syncIndex: async () => made.indexing?.sync(),
-  };
+  const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
+  const late: Late = { indexing: null, reloading: null };
   const reload = (caller_id: string): Promise<ReloadReport> =>
-    inTurn(() => {
-      if (made.reloading === null) throw new Error('the service is starting');
-      return made.reloading.reload(caller_id);
-    });
+    inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
+  const centre = centreOf(config, late, metrics, () => workers, reload);
   const workers = openWorkers({
     url: parts.worker_url,
     count: config.server.workers,
@@ -81,23 +67,11 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     log,
     inTurn,
     answers: answersOf(centre, reload),
-    orders: (writer) => ({
-      version: parts.version,
-      config,
-      writer,
-      port: parts.port,
-      started_ms: parts.started_ms,
-      policy_hash: made.reloading?.inForce().hash ?? parts.policy.hash,
-      generation: made.reloading?.inForce().generation ?? 1,
-    }),
+    orders: (writer) => ordersFor(writer, parts, late),
   });
-
-  const [journal] = await Promise.all([
-    config.audit.enabled ? openWriter(config, 'parent', log) : null,
-    workers.start(),
-  ]);
+  const journal = await startWorkers(workers, config, log);
   const open = openRuntime({ ...parts, journal, index_path: paths.index, metrics, centre, now_ms: Date.now });
-  made.reloading = openReloading({
+  late.reloading = openReloading({
     first: parts.policy,
     load: parts.loadPolicy,
     save: async (policy) => void (await savePolicy(paths.policies, policy)),
@@ -107,21 +81,59 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     now_ms: Date.now,
     log,
   });
-  if (journal !== null) made.indexing = openParentIndexing(config, journal, log);
-  const status = statusOf(parts, workers, made.reloading);
+  if (journal !== null) late.indexing = openParentIndexing(config, journal, log);
+  const status = statusOf(parts, workers, late.reloading);
   const socket = await openCommandSocket(parts, open.runtime, centre, status);
-
   return {
     status,
     reload,
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
-      await closeAll({ indexing: made.indexing, journal, open, log });
+      await closeAll({ indexing: late.indexing, journal, open, log });
       return { forced };
     },
     kill: workers.kill,
   };
+}
+
+/** What the whole service knows, for the parent's own runtime and for the workers. */
+function centreOf(
+  config: Config,
+  late: Late,
+  metrics: Metrics | null,
+  workers: () => Workers,
+  reload: (caller_id: string) => Promise<ReloadReport>,
+): Centre {
+  const agents = agentsSeen();
+  return {
+    ready: async () => !config.audit.enabled || (late.indexing?.ready() ?? false),
+    metrics: () => gatherMetrics(workers(), metrics),
+    agents: async () => {
+      // Those of a worker that has died since are kept here.
+      const lists = await gather(workers(), 'agents');
+      for (const agent_id of lists.flat()) agents.note(agent_id);
+      return agents.list().slice(0, AGENTS_LISTED_MAX);
+    },
+    reload: ({ id }) => reload(id),
+    syncIndex: async () => late.indexing?.sync(),
+  };
+}
+
+function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerOrders {
+  const { version, config, port, started_ms } = parts;
+  const { hash, generation } = late.reloading?.inForce() ?? { hash: parts.policy.hash, generation: 1 };
+  return { version, config, writer, port, started_ms, policy_hash: hash, generation };
+}
+
+/** Opens the parent's journal while the workers start; where either fails, nothing of the other stays. */
+async function startWorkers(workers: Workers, config: Config, log: Log): Promise<Journal | null> {
+  const opening = config.audit.enabled ? openWriter(config, 'parent', log) : Promise.resolve(null);
+  const [opened, started] = await Promise.allSettled([opening, workers.start()]);
+  if (opened.status === 'fulfilled' && started.status === 'fulfilled') return opened.value;
+  await workers.kill();
+  if (opened.status === 'fulfilled') await opened.value?.close();
+  throw started.status === 'rejected' ? started.reason : (opened as PromiseRejectedResult).reason;
 }
 
 /** What stands open is closed whatever befalls the rest. */

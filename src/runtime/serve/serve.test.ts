@@ -233,7 +233,7 @@ describe('the end of a service', () => {
     await sleep(300);
     service.signal('SIGTERM');
     const began = performance.now();
-    assert.equal(await service.ended, 0);
+    assert.equal(await service.ended, 1);
     assert.ok(performance.now() - began < 5_000);
     assert.equal(await asked, 'cut off');
     await isIntact(folder);

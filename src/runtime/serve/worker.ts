@@ -76,7 +76,7 @@ export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): vo
   // A terminal sends these to parent and workers alike; the parent says what to do.
   process.on('SIGINT', () => {});
   process.on('SIGHUP', () => {});
-  process.once('uncaughtException', (fault) => {
+  process.on('uncaughtException', (fault) => {
     const log = desk?.seat.log ?? openLog({ level: 'error', name: 'worker' });
     log.error('the worker has a fault, and ends', faultFields(fault));
     void log.flush().finally(() => process.exit(1));

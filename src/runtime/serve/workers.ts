@@ -20,7 +20,7 @@ export interface Workers {
   readonly start: () => Promise<void>;
   /** Those that serve now. */
   readonly serving: () => readonly Worker[];
-  /** Ends all: those that serve answer what they have accepted, for at most `patience_ms`. */
+  /** Ends all: those that serve answer what they have accepted, for at most `patience_ms`; `forced`: some could not. */
   readonly stop: (patience_ms: number) => Promise<{ readonly forced: boolean }>;
   /** Ends all at once. */
   readonly kill: () => Promise<void>;
@@ -76,6 +76,7 @@ export function openWorkers(options: WorkersOptions): Workers {
   const restarts = new Set<NodeJS.Timeout>();
   let spare = options.spare;
   let stopping = false;
+  let killed = false;
 
   async function begin(name: string): Promise<void> {
     const own = spare ?? forkWorker(options.url);
@@ -126,6 +127,7 @@ export function openWorkers(options: WorkersOptions): Workers {
 
   async function kill(): Promise<void> {
     stopping = true;
+    killed = true;
     for (const timer of restarts) clearTimeout(timer);
     await Promise.all([...processes.values()].map(killWorker));
   }
@@ -153,9 +155,8 @@ export function openWorkers(options: WorkersOptions): Workers {
       const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), patience_ms).unref());
       const all = [...processes.values()];
       const gone = Promise.all(asked).then(() => Promise.all(all.map(({ ended }) => ended)));
-      const forced = (await Promise.race([gone, late])) === 'late';
-      if (forced) await Promise.all(all.map(killWorker));
-      return { forced };
+      if ((await Promise.race([gone, late])) === 'late') await kill();
+      return { forced: killed };
     },
     kill,
   };
