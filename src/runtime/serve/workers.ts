@@ -69,97 +69,118 @@ export async function killWorker({ child, ended }: WorkerProcess): Promise<void>
   await ended;
 }
 
+/** All that changes while workers are kept. */
+interface Crew {
+  readonly options: WorkersOptions;
+  readonly serving: Map<string, Worker>;
+  readonly processes: Map<string, WorkerProcess>;
+  readonly restarts: Set<NodeJS.Timeout>;
+  spare: WorkerProcess | null;
+  stopping: boolean;
+  killed: boolean;
+}
+
 /** Makes the workers `worker-1` to `worker-<count>`, which begin with `start`. */
 export function openWorkers(options: WorkersOptions): Workers {
-  const serving = new Map<string, Worker>();
-  const processes = new Map<string, WorkerProcess>();
-  const restarts = new Set<NodeJS.Timeout>();
-  let spare = options.spare;
-  let stopping = false;
-  let killed = false;
-
-  async function begin(name: string): Promise<void> {
-    const own = spare ?? forkWorker(options.url);
-    spare = null;
-    processes.set(name, own);
-    const worker = connect(name, own, options.answers);
-    try {
-      await worker.ask('start', options.orders(name), START_MS);
-    } catch (error) {
-      const how = await Promise.race([own.ended, null]);
-      await worker.kill();
-      processes.delete(name);
-      throw how === null ? error : new Error(`${name} ended (${how}) before it listened`);
-    }
-    serving.set(name, worker);
-  }
-
-  /** Keeps a worker that serves alive: starts another in its place when it ends. */
-  function keep(name: string, failures: number): void {
-    const began_ms = performance.now();
-    void processes.get(name)?.ended.then((how) => {
-      serving.delete(name);
-      processes.delete(name);
-      if (stopping) return;
-      options.log.error(`${name} has ended, and is started again`, { how });
-      again(name, performance.now() - began_ms > SETTLED_MS ? 0 : failures + 1);
-    });
-  }
-
-  function again(name: string, failures: number): void {
-    const delay_ms = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.max(0, failures - 1));
-    const timer = setTimeout(async () => {
-      restarts.delete(timer);
-      try {
-        await options.inTurn(async () => {
-          if (!stopping) await begin(name);
-        });
-        if (!stopping) keep(name, failures);
-      } catch (error) {
-        options.log.error(`${name} could not be started, and is tried again`, {
-          reason: (error as Error).message,
-        });
-        again(name, failures + 1);
-      }
-    }, delay_ms);
-    restarts.add(timer);
-  }
-
-  async function kill(): Promise<void> {
-    stopping = true;
-    killed = true;
-    for (const timer of restarts) clearTimeout(timer);
-    await Promise.all([...processes.values()].map(killWorker));
-  }
-
-  return {
-    start: async () => {
-      const names = Array.from({ length: options.count }, (_, at) => `worker-${at + 1}`);
-      try {
-        await Promise.all(names.map(begin));
-      } catch (error) {
-        await kill();
-        throw new StartFailure('worker_failed', `The service did not start: ${(error as Error).message}`);
-      }
-      for (const name of names) keep(name, 0);
-    },
-    serving: () => [...serving.values()],
-    stop: async (patience_ms) => {
-      stopping = true;
-      for (const timer of restarts) clearTimeout(timer);
-      const asked = [...serving.values()].map((worker) =>
-        worker.ask('stop', null, patience_ms).catch(() => {}),
-      );
-      const idle = [...processes].filter(([name]) => !serving.has(name));
-      await Promise.all(idle.map(([, own]) => killWorker(own)));
-      const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), patience_ms).unref());
-      const all = [...processes.values()];
-      const gone = Promise.all(asked).then(() => Promise.all(all.map(({ ended }) => ended)));
-      if ((await Promise.race([gone, late])) === 'late') await kill();
-      return { forced: killed };
-    },
-    kill,
+  const crew: Crew = {
+    options,
+    serving: new Map(),
+    processes: new Map(),
+    restarts: new Set(),
+    spare: options.spare,
+    stopping: false,
+    killed: false,
   };
+  return {
+    start: () => startAll(crew),
+    serving: () => [...crew.serving.values()],
+    stop: (patience_ms) => stopAll(crew, patience_ms),
+    kill: () => killAll(crew),
+  };
+}
+
+async function startAll(crew: Crew): Promise<void> {
+  const names = Array.from({ length: crew.options.count }, (_, at) => `worker-${at + 1}`);
+  try {
+    await Promise.all(names.map((name) => begin(crew, name)));
+  } catch (error) {
+    await killAll(crew);
+    throw new StartFailure('worker_failed', `The service did not start: ${(error as Error).message}`);
+  }
+  for (const name of names) keep(crew, name, 0);
+}
+
+/** Starts one process and waits until it listens. */
+async function begin(crew: Crew, name: string): Promise<void> {
+  const own = crew.spare ?? forkWorker(crew.options.url);
+  crew.spare = null;
+  crew.processes.set(name, own);
+  const worker = connect(name, own, crew.options.answers);
+  try {
+    await worker.ask('start', crew.options.orders(name), START_MS);
+  } catch (error) {
+    const how = await Promise.race([own.ended, null]);
+    await worker.kill();
+    crew.processes.delete(name);
+    throw how === null ? error : new Error(`${name} ended (${how}) before it listened`);
+  }
+  crew.serving.set(name, worker);
+}
+
+/** Keeps a worker that serves alive: starts another in its place when it ends. */
+function keep(crew: Crew, name: string, failures: number): void {
+  const began_ms = performance.now();
+  void crew.processes.get(name)?.ended.then((how) => {
+    crew.serving.delete(name);
+    crew.processes.delete(name);
+    if (crew.stopping) return;
+    crew.options.log.error(`${name} has ended, and is started again`, { how });
+    again(crew, name, performance.now() - began_ms > SETTLED_MS ? 0 : failures + 1);
+  });
+}
+
+/** Starts a worker again, the later the more often it has failed. */
+function again(crew: Crew, name: string, failures: number): void {
+  const { log, inTurn } = crew.options;
+  const delay_ms = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.max(0, failures - 1));
+  const timer = setTimeout(async () => {
+    crew.restarts.delete(timer);
+    try {
+      await inTurn(async () => {
+        if (!crew.stopping) await begin(crew, name);
+      });
+      if (!crew.stopping) keep(crew, name, failures);
+    } catch (error) {
+      if (crew.stopping) return;
+      log.error(`${name} could not be started, and is tried again`, { reason: (error as Error).message });
+      again(crew, name, failures + 1);
+    }
+  }, delay_ms);
+  crew.restarts.add(timer);
+}
+
+async function stopAll(crew: Crew, patience_ms: number): Promise<{ forced: boolean }> {
+  endRestarts(crew);
+  const { serving, processes } = crew;
+  const asked = [...serving.values()].map((worker) => worker.ask('stop', null, patience_ms).catch(() => {}));
+  const idle = [...processes].filter(([name]) => !serving.has(name));
+  await Promise.all(idle.map(([, own]) => killWorker(own)));
+  const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), patience_ms).unref());
+  const all = [...processes.values()];
+  const gone = Promise.all(asked).then(() => Promise.all(all.map(({ ended }) => ended)));
+  if ((await Promise.race([gone, late])) === 'late') await killAll(crew);
+  return { forced: crew.killed };
+}
+
+async function killAll(crew: Crew): Promise<void> {
+  endRestarts(crew);
+  crew.killed = true;
+  await Promise.all([...crew.processes.values()].map(killWorker));
+}
+
+function endRestarts(crew: Crew): void {
+  crew.stopping = true;
+  for (const timer of crew.restarts) clearTimeout(timer);
 }
 
 function connect(name: string, own: WorkerProcess, answers: ParentAnswers): Worker {
