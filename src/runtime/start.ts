@@ -28,7 +28,7 @@ export interface RunningService {
   readonly warnings: readonly string[];
   readonly status: () => ServiceStatus;
   readonly reload: (caller_id: string) => Promise<ReloadReport>;
-  /** Stops gracefully, as SIGTERM does. A second call, or ten seconds, cut it short. */
+  /** Stops gracefully, as SIGTERM does. A second call more than a second later, or ten seconds, cut it short. */
   readonly stop: () => Promise<void>;
   /** Resolves when it has stopped: 0, or 1 when requests had to be cut off. */
   readonly ended: Promise<number>;

@@ -14,6 +14,8 @@ import { makeStateDir, type Ownership, takeOwnership } from './state-dir.ts';
 import type { WorkerProcess } from './workers.ts';
 
 const PATIENCE_MS = 10_000;
+/** One Ctrl-C arrives twice where `npm start` passes it on; only a later one says that a person is in a hurry. */
+const ECHO_MS = 1_000;
 
 /**
  * Brings the service up around a worker's process that was begun ahead: configuration, ownership of the state
@@ -128,10 +130,14 @@ function run(
     onChange: () => noticed('service:file-watch'),
   });
   let stopping: Promise<void> | null = null;
+  let asked_ms = 0;
   const stop = (): Promise<void> => {
-    if (stopping !== null) return parent.kill();
-    stopping = finish();
-    return stopping;
+    if (stopping === null) {
+      asked_ms = performance.now();
+      stopping = finish();
+      return stopping;
+    }
+    return performance.now() - asked_ms < ECHO_MS ? stopping : parent.kill();
   };
   const signals: readonly (readonly [NodeJS.Signals, () => void])[] = [
     ['SIGTERM', () => void stop()],

@@ -230,7 +230,7 @@ describe('the end of a service', () => {
     const asked = service.post('/check', { text: 'slow', delay_ms: 8_000 }).catch(() => 'cut off');
     await sleep(300);
     service.signal('SIGTERM');
-    await sleep(300);
+    await sleep(1_300);
     service.signal('SIGTERM');
     const began = performance.now();
     assert.equal(await service.ended, 1);
@@ -259,11 +259,13 @@ describe('the end of a service', () => {
     await isIntact(folder);
   });
 
-  test('SIGINT of the whole group, as a terminal sends it, is one graceful stop', async () => {
+  test('SIGINT of the whole group, as a terminal sends it, is one graceful stop, also when it is passed on again', async () => {
     const service = await startTestService(folder.dir);
     const asked = service.post('/check', { text: 'slow', delay_ms: 500 });
     await sleep(200);
     for (const { pid } of service.printed.workers) process.kill(pid, 'SIGINT');
+    service.signal('SIGINT');
+    await sleep(50);
     service.signal('SIGINT');
     assert.equal((await asked).decision, 'allow');
     assert.equal(await service.ended, 0);
