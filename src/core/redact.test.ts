@@ -101,20 +101,23 @@ test('what was masked is not found again, in texts and in values', () => {
 test('JSON inside strings stays JSON, and all else in it stays as it is', () => {
   fc.assert(
     fc.property(anyValue, (inner) => {
-      const value = { note: JSON.stringify([inner], null, 1) };
-      const { findings } = detect({ kind: 'json', value }, DETECTION, LIMITS);
-      const changed = redact({ kind: 'json', value }, findings, false) as unknown as { value: { note: string } };
-      assert.equal(shape(JSON.parse(changed.value.note)), shape([inner]));
+      const note = JSON.stringify([inner], null, 1);
+      const content: Content = { kind: 'json', value: { note } };
+      const { findings } = detect(content, DETECTION, LIMITS);
+      const changed = redact(content, findings, false) as unknown as { value: { note: string } };
+      assert.doesNotThrow(() => JSON.parse(changed.value.note));
+      assert.equal(shape(changed.value.note), shape(note));
     }),
     { numRuns: 200 },
   );
 });
 
-/** The brackets, commas, and what no detector looks for. */
-function shape(value: Json): string {
-  return JSON.stringify(value, (_, each) =>
-    typeof each === 'string' || typeof each === 'number' ? 0 : each,
-  ).replace(/"(?:[^"\\]|\\.)*":/g, ':');
+/**
+ * JSON text with every string and number left out. The text is compared, not what `JSON.parse` makes of it:
+ * two masked keys of one object have the same name, and a parser keeps one of them.
+ */
+function shape(json: string): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, '_');
 }
 
 test('the number of findings does not make masking slow', () => {
