@@ -56,7 +56,7 @@ function* looks(): Generator<Stage> {
 }
 
 function* tests(): Generator<Stage> {
-  yield () => checkByTests('tests beside the source', files('{src,scripts}/**/*.test.ts'), console.log);
+  yield () => checkByTests('tests beside the source', files('{cases,src,scripts}/**/*.test.ts'), console.log);
   yield () => checkByTests('end-to-end tests', files('tests/*.test.ts').filter(isWanted), console.log);
 }
 
