@@ -5,11 +5,11 @@ import { ensureToken } from '../access/tokens.ts';
 import { type Config, type ConfigRequest, loadConfig, problemLine } from '../config/index.ts';
 import { faultFields, type Log, openLog } from '../log.ts';
 import { loadPolicy, reload, watchFiles, watchList } from '../policies/index.ts';
-import type { RunningService, ServiceOptions } from '../start.ts';
 import { StartFailure } from './failure.ts';
 import { openParent, type Parent } from './parent.ts';
 import { freePort } from './port.ts';
 import type { PolicyLoad } from './reloading.ts';
+import type { RunningService, ServiceOptions } from './service.ts';
 import { makeStateDir, type Ownership, takeOwnership } from './state-dir.ts';
 import type { WorkerProcess } from './workers.ts';
 

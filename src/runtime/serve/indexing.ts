@@ -40,9 +40,7 @@ export function openIndexing(options: {
 }): Indexing {
   let opened: Opened | null = null;
   let opening: Promise<Opened> | null = null;
-  let timer: NodeJS.Timeout | null = null;
   let pruned_ms = Number.NEGATIVE_INFINITY;
-  let closed = false;
 
   async function open(): Promise<Opened> {
     opening ??= openAll(options);
@@ -68,35 +66,52 @@ export function openIndexing(options: {
     await opened?.prune(pruned_ms - options.max_age_days * DAY_MS);
   }
 
+  const background = repeat(step, (error) =>
+    options.log.error(
+      'the audit index could not be brought up to date, and is tried again',
+      faultFields(error),
+    ),
+  );
+
+  return {
+    ready: () => opened !== null,
+    sync,
+    close: async () => {
+      await background.end();
+      await sync().catch((error) =>
+        options.log.warn('the audit index is filled at the next start', faultFields(error)),
+      );
+      await opened?.index.close();
+    },
+  };
+}
+
+/** Does a step again and again until it is ended; the next one waits for the one before. */
+function repeat(
+  step: () => Promise<void>,
+  onFault: (error: unknown) => void,
+): { readonly end: () => Promise<void> } {
+  let ended = false;
+  let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> = Promise.resolve();
   function schedule(delay_ms: number): void {
-    if (closed) return;
+    if (ended) return;
     timer = setTimeout(() => {
       running = step().then(
         () => schedule(POLL_MS),
         (error) => {
-          options.log.error(
-            'the audit index could not be brought up to date, and is tried again',
-            faultFields(error),
-          );
+          onFault(error);
           schedule(RETRY_MS);
         },
       );
     }, delay_ms);
   }
   schedule(OPEN_AFTER_MS);
-
   return {
-    ready: () => opened !== null,
-    sync,
-    close: async () => {
-      closed = true;
+    end: async () => {
+      ended = true;
       if (timer !== null) clearTimeout(timer);
       await running;
-      await sync().catch((error) =>
-        options.log.warn('the audit index is filled at the next start', faultFields(error)),
-      );
-      await opened?.index.close();
     },
   };
 }

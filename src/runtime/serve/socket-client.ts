@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import {
   LINE_BYTES_MAX,
-  LineReader,
+  lineReader,
   type SocketAnswer,
   type SocketQuestion,
   type SocketRefusal,
@@ -42,7 +42,7 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
   const socket = await openSocket(statePaths(state_dir).socket);
   if (socket === null) return null;
   const waiting = new Map<number, (answer: SocketAnswer) => void>();
-  const lines = new LineReader(LINE_BYTES_MAX);
+  const lines = lineReader(LINE_BYTES_MAX);
   let last_id = 0;
 
   function end(): void {
@@ -51,7 +51,7 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
     socket?.destroy();
   }
   socket.on('data', (chunk: Buffer) => {
-    for (const line of lines.read(chunk) ?? []) {
+    for (const line of lines(chunk) ?? []) {
       const answer = JSON.parse(line) as SocketAnswer;
       waiting.get(answer.id)?.(answer);
       waiting.delete(answer.id);

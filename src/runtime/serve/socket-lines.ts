@@ -23,30 +23,26 @@ export interface SocketRefusal {
 /** The longest line: a file that is scanned, or a page of events. */
 export const LINE_BYTES_MAX = 67_108_864;
 
-/** Cuts a stream of bytes into lines. */
-export class LineReader {
-  #pieces: Buffer[] = [];
-  #bytes = 0;
-  readonly #bytes_max: number;
-
-  constructor(bytes_max: number) {
-    this.#bytes_max = bytes_max;
-  }
-
-  /** The lines that are whole now; `null` when one is longer than allowed. */
-  read(chunk: Buffer): string[] | null {
+/**
+ * Cuts a stream of bytes into lines: a function that takes the next chunk and gives the lines that are whole
+ * now, or `null` when one is longer than `bytes_max`.
+ */
+export function lineReader(bytes_max: number): (chunk: Buffer) => string[] | null {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  return (chunk) => {
     const lines: string[] = [];
     let from = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      this.#pieces.push(chunk.subarray(from, end));
-      lines.push(Buffer.concat(this.#pieces).toString('utf8'));
-      this.#pieces = [];
-      this.#bytes = 0;
+      pieces.push(chunk.subarray(from, end));
+      lines.push(Buffer.concat(pieces).toString('utf8'));
+      pieces = [];
+      bytes = 0;
       from = end + 1;
     }
     const rest = chunk.subarray(from);
-    this.#pieces.push(rest);
-    this.#bytes += rest.length;
-    return this.#bytes > this.#bytes_max ? null : lines;
-  }
+    pieces.push(rest);
+    bytes += rest.length;
+    return bytes > bytes_max ? null : lines;
+  };
 }

@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { faultFields, type Log } from '../log.ts';
 import { type Caller, PERMISSIONS, type Runtime } from '../types.ts';
-import { LINE_BYTES_MAX, LineReader, type SocketAnswer, type SocketQuestion } from './socket-lines.ts';
+import { LINE_BYTES_MAX, lineReader, type SocketAnswer, type SocketQuestion } from './socket-lines.ts';
 import { shortPath } from './socket-path.ts';
 
 /** Runs the operation of that name; rejects with a refusal, which has `code`, `message` and `details`. */
@@ -75,10 +75,10 @@ export async function openSocket(options: {
 type Options = Parameters<typeof openSocket>[0];
 
 function serve(socket: Socket, options: Options): void {
-  const lines = new LineReader(LINE_BYTES_MAX);
+  const lines = lineReader(LINE_BYTES_MAX);
   let asked = 0;
   socket.on('data', (chunk: Buffer) => {
-    const read = lines.read(chunk);
+    const read = lines(chunk);
     if (read === null) return void socket.destroy();
     for (const line of read) {
       if (++asked > ASKED_MAX) return void socket.destroy();

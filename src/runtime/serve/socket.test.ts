@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { openLog } from '../log.ts';
 import type { Caller, Runtime } from '../types.ts';
 import { reachService } from './socket-client.ts';
-import { LineReader } from './socket-lines.ts';
+import { lineReader } from './socket-lines.ts';
 import { shortPath } from './socket-path.ts';
 import { openSocket, type ServiceStatus, type SocketServer } from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
@@ -119,8 +119,8 @@ test('lines are cut out of pieces, and one that is too long is refused', () => {
   ];
   let ran = 0;
   for (const { pieces, lines } of rows) {
-    const reader = new LineReader(8);
-    const read = pieces.map((piece) => reader.read(Buffer.from(piece)));
+    const reader = lineReader(8);
+    const read = pieces.map((piece) => reader(Buffer.from(piece)));
     assert.deepEqual(read.includes(null) ? null : read.flat(), lines);
     ran += 1;
   }
