@@ -71,10 +71,14 @@ const CHARS_MAX = 5_000;
 /**
  * As much of an input as is needed to say what is wrong with it. Saying it takes far longer than seeing it: a
  * list of a million wrong items would cost seconds and gigabytes. Both bounds are above all those of schemas.
+ * What the schema says nothing about is left out, so that only the schema's own nesting is followed.
  */
 function clipped(schema: Schema, value: unknown): unknown {
   if (typeof value === 'string') return value.slice(0, CHARS_MAX);
-  if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((one) => clipped(schema.items ?? {}, one));
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return items === undefined ? [] : value.slice(0, ITEMS_MAX).map((one) => clipped(items, one));
+  }
   if (typeof value !== 'object' || value === null) return value;
   const known = Object.entries(schema.properties ?? {}).filter(([name]) => Object.hasOwn(value, name));
   return Object.fromEntries(

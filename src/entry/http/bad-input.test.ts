@@ -32,6 +32,7 @@ const raw = (
   headers,
 });
 const text = (value: unknown) => ({ text: value });
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
 interface Bad {
   readonly name: string;
@@ -70,6 +71,8 @@ const bad: readonly Bad[] = [
   invalid('NaN', raw('{"text":NaN}')),
   invalid('a control character in a string', raw(`{"text":"${MARKER}\n"}`)),
   invalid('an array', raw('[]')),
+  invalid('an array in an array, as often as the body allows', raw(nested(LIMIT / 2))),
+  invalid('a deep list where an agent belongs', raw(`{"text":"a","agent_id":${nested(30_000)}}`), 'agent_id'),
   invalid('a string', raw(`"${MARKER}"`)),
   invalid('a number', raw('7')),
   invalid('null', raw('null')),
