@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import type { Content } from '../core/types.ts';
+import { readJson } from '../core/json.ts';
+import { walk } from '../core/payload.ts';
+import type { Content, Json } from '../core/types.ts';
 import { check, plain } from './check.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { aboutText, textCrossing } from './scan.ts';
@@ -10,7 +12,7 @@ export const scanFile = operation({
   name: 'scan_file',
   summary: 'Scan a file',
   description:
-    'Looks at a file and decides by the `input` rules. The file comes as a multipart upload, as `name` and `content` (or `content_base64`), or as a `path` on the server below `scan.file_roots`. A name that ends in `.json` is read as JSON, everything else as text.',
+    'Looks at a file and decides by the `input` rules. The file comes as a multipart upload, as `name` and `content` (or `content_base64`), or as a `path` on the server below `scan.file_roots`. A name that ends in `.json` is read as JSON, everything else as text; so is JSON in which an object has two members of one name, for programs do not agree on which of them counts.',
   http: { method: 'POST', path: '/v1/scan/file', upload: true },
   permission: 'check',
   needs: 'policy',
@@ -38,8 +40,8 @@ export const scanFile = operation({
   example: { name: 'notes.txt', content: 'Use key sk-ABCDEF1234567890' },
   async run(input, context) {
     const { name, text } = await read(input, context);
-    const structured = name.toLowerCase().endsWith('.json');
-    const content: Content = structured ? { kind: 'json', value: parsed(text) } : { kind: 'text', text };
+    const content = contentOf(name, text);
+    const structured = content.kind === 'json';
     const crossing = textCrossing('input', content, input, context);
     const { reply, changed } = await check({ crossing, endpoint: 'scan_file', matches: true }, context);
     const described = {
@@ -89,10 +91,17 @@ export function textOf(bytes: Buffer): string {
   throw new Refusal('invalid_request', 'The file is not UTF-8 text. Convert it, or extract its text first.');
 }
 
-/** Editors on Windows begin a file with a byte order mark, which JSON does not know. */
-function parsed(text: string) {
+function contentOf(name: string, text: string): Content {
+  if (!name.toLowerCase().endsWith('.json')) return { kind: 'text', text };
+  // Editors on Windows begin a file with a byte order mark, which JSON does not know.
+  const document = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const value = parsed(document);
+  return hasHiddenMembers(document, value) ? { kind: 'text', text } : { kind: 'json', value };
+}
+
+function parsed(document: string): Json {
   try {
-    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
+    return JSON.parse(document);
   } catch {
     throw new Refusal(
       'invalid_request',
@@ -100,3 +109,17 @@ function parsed(text: string) {
     );
   }
 }
+
+/** Whether the document has members that the value has not: of equal keys in an object only the last is there. */
+function hasHiddenMembers(document: string, value: Json): boolean {
+  let hidden = 0;
+  readJson(document, UNLIMITED, ({ kind }) => {
+    if (kind === 'key') hidden += 1;
+  });
+  walk(value, UNLIMITED, ({ kind }) => {
+    if (kind === 'key') hidden -= 1;
+  });
+  return hidden !== 0;
+}
+
+const UNLIMITED = { depth_max: Number.POSITIVE_INFINITY, nodes_max: Number.POSITIVE_INFINITY };

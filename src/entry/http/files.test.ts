@@ -55,6 +55,16 @@ const scenarios: readonly Scenario[] = [
     has: { decision: 'allow', mode: 'structured', size_bytes: 10 },
   },
   {
+    name: 'JSON in which one of two members of one name hides',
+    ask: scanFile({ name: 'a.json', content: `{"a":[{"k":"${KEY}","k":"x"}]}` }),
+    has: { decision: 'block', mode: 'text', violations: [{ match: KEY }] },
+  },
+  {
+    name: 'JSON in which no member hides',
+    ask: scanFile({ name: 'a.json', content: `{"a":[{"k":"x"},{"k":"x","":1}]}` }),
+    has: { decision: 'allow', mode: 'structured' },
+  },
+  {
     name: 'an upload',
     ask: upload([
       { name: 'agent_id', content: 'uploader' },
