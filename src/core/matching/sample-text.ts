@@ -6,6 +6,7 @@
 export const BASE62 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 export const HEX = '0123456789abcdef';
 export const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+export const LOWER = 'abcdefghijklmnopqrstuvwxyz0123456789';
 export const DIGITS = '0123456789';
 
 /** `length` characters of `alphabet`, in a fixed order without a pattern. */
