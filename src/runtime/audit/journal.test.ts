@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -64,6 +64,23 @@ test('closing signs the end; opening goes on in the same file', async (t) => {
   }
   assert.equal((await readFiles(trail)).length, 1);
   assert.equal((await recordedIds(trail)).length, 30);
+});
+
+test('an event is refused while the file is not in its place, and recorded once it is back', async (t) => {
+  const trail = await makeTrail(t);
+  const journal = await trail.open();
+  await journal.append(sampleEvent(0));
+  await rename(trail.dir, `${trail.dir}-away`);
+  await assert.rejects(journal.append(sampleEvent(1)), { code: 'journal_write_failed', message: /ENOENT/ });
+  await rename(`${trail.dir}-away`, trail.dir);
+  await journal.append(sampleEvent(2));
+  assert.deepEqual(await recordedIds(trail), [id(0), id(2)]);
+  assert.equal((await trail.verify()).broken, null);
+  await rm(trail.dir, { recursive: true });
+  await assert.rejects(journal.append(sampleEvent(3)), { code: 'journal_write_failed' });
+  await assert.rejects(journal.close());
+  await (await trail.open()).append(sampleEvent(4));
+  assert.deepEqual(await recordedIds(trail), [id(4)]);
 });
 
 test('files and folders are the owner’s alone', async (t) => {

@@ -267,9 +267,14 @@ async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): 
 }
 
 function unwritable(error: unknown): AuditFailure {
+  const code = systemCode(error);
+  const mend =
+    code === 'ENOENT'
+      ? 'Its file is gone: put it back, or start the service again.'
+      : 'Check the disk of the state folder and its owner; it recovers by itself.';
   return new AuditFailure(
     'journal_write_failed',
-    `The audit journal cannot be written (${systemCode(error)}), so nothing can be decided. Check the disk of the state folder and its owner; it recovers by itself.`,
+    `The audit journal cannot be written (${code}), so nothing can be decided. ${mend}`,
   );
 }
 

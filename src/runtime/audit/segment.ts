@@ -1,4 +1,4 @@
-import { close, constants, fdatasync, ftruncate, open, write } from 'node:fs';
+import { close, constants, fdatasync, fstatSync, ftruncate, open, statSync, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { FILE_MODE } from './files.ts';
 
@@ -27,12 +27,16 @@ export async function openSegment(path: string, bytes: number, create: boolean):
   return { fd: await openFile(path, flags, FILE_MODE), path, bytes };
 }
 
-/** Writes behind the durable bytes. Resolves when the disk has them; `bytes` is then past them. */
+/**
+ * Writes behind the durable bytes. Resolves when the disk has them, in the file that stands at `path`; `bytes` is
+ * then past them.
+ */
 export function appendDurably(segment: OpenSegment, block: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null): void => {
-      if (error) {
-        reject(error);
+      const failure = error ?? lossOf(segment);
+      if (failure !== null) {
+        reject(failure);
         return;
       }
       segment.bytes += block.length;
@@ -48,6 +52,17 @@ export function appendDurably(segment: OpenSegment, block: Buffer): Promise<void
     };
     step(0);
   });
+}
+
+/**
+ * What is written to a file that was removed, or moved away with its folder, is kept by nobody: the disk takes
+ * it and forgets it when the file is closed. Asked without waiting, for beside a sync it costs nothing.
+ */
+function lossOf({ fd, path }: OpenSegment): Error | null {
+  const there = statSync(path, { throwIfNoEntry: false });
+  const written = fstatSync(fd);
+  if (there?.ino === written.ino && there.dev === written.dev) return null;
+  return Object.assign(new Error('the file is not in its place any more'), { code: 'ENOENT' });
 }
 
 /** Takes away all that stands behind the durable bytes. */
