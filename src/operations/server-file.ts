@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Refusal } from './operation.ts';
 
@@ -29,8 +29,8 @@ export async function readServerFile(
 }
 
 /**
- * Opens what lies below `root` once all links are followed. What was opened is then compared with what the path
- * leads to, so that a link changed in between cannot lead outside.
+ * Opens what lies below `root` once all links are followed. What counts is where the file that was opened lies,
+ * for links may be changed between any two looks at a path.
  */
 async function openBelow(root: string, path: string): Promise<FileHandle | null> {
   if (path.includes('\0')) return null;
@@ -43,10 +43,8 @@ async function openBelow(root: string, path: string): Promise<FileHandle | null>
     if (!isBelow(top, real)) return null;
     // Without waiting: opening a pipe would otherwise hang until somebody writes to it.
     file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const opened = await file.stat();
-    const again = await stat(real);
-    const same = (await realpath(real)) === real && opened.ino === again.ino && opened.dev === again.dev;
-    if (opened.isFile() && same) return file;
+    const place = await placeOf(file, real);
+    if ((await file.stat()).isFile() && place !== null && isBelow(top, place)) return file;
   } catch {
     // Missing, not allowed, too long, a loop of links: all the same to the caller.
   }
@@ -54,24 +52,40 @@ async function openBelow(root: string, path: string): Promise<FileHandle | null>
   return null;
 }
 
+/**
+ * Where an open file lies: as the kernel says on Linux; elsewhere where the path leads now, if that is the same
+ * file.
+ */
+async function placeOf(file: FileHandle, path: string): Promise<string | null> {
+  if (process.platform === 'linux') return readlink(`/proc/self/fd/${file.fd}`);
+  const opened = await file.stat();
+  const there = await stat(path);
+  return opened.ino === there.ino && opened.dev === there.dev ? realpath(path) : null;
+}
+
 function isBelow(root: string, path: string): boolean {
   const way = relative(root, path);
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Reads one byte more than allowed at most: a file may grow while it is read. */
+const CHUNK_BYTES = 65_536;
+
+/**
+ * Reads until there is no more, and one byte more than allowed at most. The size that the file says is no more
+ * than a hint: a file may grow while it is read, and those that the kernel makes up say that they are empty.
+ */
 async function readAll(file: FileHandle, bytes_max: number): Promise<Buffer> {
   const { size } = await file.stat();
   if (size > bytes_max) throw tooLarge(bytes_max);
-  const buffer = Buffer.alloc(size + 1);
-  let length = 0;
-  while (length < buffer.length) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
-    if (bytesRead === 0) break;
+  const chunks: Buffer[] = [];
+  for (let length = 0; length <= bytes_max; ) {
+    const chunk = Buffer.alloc(Math.min(Math.max(size + 1 - length, CHUNK_BYTES), bytes_max + 1 - length));
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, length);
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    chunks.push(chunk.subarray(0, bytesRead));
     length += bytesRead;
   }
-  if (length > size && length > bytes_max) throw tooLarge(bytes_max);
-  return buffer.subarray(0, length);
+  throw tooLarge(bytes_max);
 }
 
 function tooLarge(bytes_max: number): Refusal {

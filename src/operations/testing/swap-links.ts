@@ -1,0 +1,13 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { workerData } from 'node:worker_threads';
+
+/** Runs in a thread until it is ended: lets `inner` be a folder and a link out of it by turns, as fast as it can. */
+const { roots } = workerData as { readonly roots: string };
+const at = (name: string): string => join(roots, name);
+for (;;) {
+  renameSync(at('inner'), at('folder'));
+  renameSync(at('link'), at('inner'));
+  renameSync(at('inner'), at('link'));
+  renameSync(at('folder'), at('inner'));
+}
