@@ -62,7 +62,7 @@ export async function answerError(
 ): Promise<FastifyReply> {
   const refusal = refusalOf(error);
   if (refusal === null) return answerFault(error, request, reply, operation, log);
-  if (refusal.code === 'too_large') await drain(request.raw);
+  if (refusal.code === 'too_large' || refusal.code === 'unavailable') await drain(request.raw);
   if (refusal.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="service"');
   return send(request, reply, STATUS[refusal.code], errorBody(refusal, request.id));
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { call } from '../../operations/call.ts';
 import { type AnyOperation, Refusal } from '../../operations/operation.ts';
@@ -6,6 +7,7 @@ import type { Authenticate, Denied } from '../../runtime/access/index.ts';
 import type { Caller, Runtime } from '../../runtime/types.ts';
 import { refuseEncoded } from './body.ts';
 import { answerError, type ErrorLog } from './errors.ts';
+import type { BodyRoom } from './room.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,6 +20,7 @@ export interface RoutePorts {
   readonly runtime: Runtime;
   readonly authenticate: Authenticate;
   readonly log: ErrorLog;
+  readonly room: BodyRoom;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -36,6 +39,11 @@ export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: R
       const outcome = admit(request, operation, ports);
       if (outcome instanceof Promise) outcome.then((refusal) => done(refusal ?? undefined), done);
       else done(outcome ?? undefined);
+    },
+    preParsing: (request, reply, payload, done) => {
+      const admitted = ports.room(payload as Readable, request.raw.headers, reply.raw);
+      if (admitted instanceof Refusal) done(admitted);
+      else done(null, admitted);
     },
     errorHandler: (error, request, reply) => answerError(error, request, reply, operation, ports.log),
     handler: async (request, reply) => {

@@ -8,6 +8,7 @@ import type { Runtime } from '../../runtime/types.ts';
 import { addBodyParsers } from './body.ts';
 import { answerClientError, answerError, answerMethod, type ErrorLog, harden, notFound } from './errors.ts';
 import { addPages, pagePaths } from './pages.ts';
+import { bodyRoom } from './room.ts';
 import { addRoute } from './routes.ts';
 
 /** The parts of the configuration that the transport itself needs. */
@@ -22,6 +23,8 @@ export interface HttpPorts {
   readonly authenticate: Authenticate;
   readonly log: ErrorLog;
   readonly patience?: Patience;
+  /** Bytes of bodies that are held at a time. */
+  readonly room_bytes_max?: number;
 }
 
 /**
@@ -83,7 +86,8 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   app.setNotFoundHandler(() => {
     throw notFound();
   });
-  for (const operation of served) addRoute(app, operation, { runtime, authenticate, log });
+  const room = bodyRoom(config.server.body_bytes_max, ports.room_bytes_max);
+  for (const operation of served) addRoute(app, operation, { runtime, authenticate, log, room });
   addPages(app, served, runtime.version);
   return app;
 }

@@ -13,6 +13,7 @@ export interface ServeOptions extends TestOptions {
   readonly cors_origins?: readonly string[];
   readonly metrics?: Partial<HttpConfig['metrics']>;
   readonly patience?: Patience;
+  readonly room_bytes_max?: number;
 }
 
 export interface Served {
@@ -61,6 +62,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     },
     authenticate: openAccess(access),
     ...(options.patience && { patience: options.patience }),
+    ...(options.room_bytes_max && { room_bytes_max: options.room_bytes_max }),
     log: { error: (message, fields) => void logged.push(JSON.stringify({ message, ...fields })) },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
