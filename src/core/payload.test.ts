@@ -128,3 +128,13 @@ test('replacing every leaf by itself gives an equal value', () => {
     }),
   );
 });
+
+test('a long path is cut, so that many findings below one do not fill the answer', () => {
+  let value: Json = 'leaf';
+  for (let depth = 0; depth < 60; depth++) value = { [`${'k'.repeat(95)}`]: value };
+  const paths: string[] = [];
+  walk(value, LIMITS, (leaf) => paths.push(leaf.path()));
+  assert.ok(paths.every((path) => path.length < 700));
+  assert.match(paths.at(-1)!, /^\$(?:\.k{95})+\.\.\.$/);
+  assert.equal(paths[0], `$.${'k'.repeat(95)}`);
+});

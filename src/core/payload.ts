@@ -123,6 +123,8 @@ const UNLIMITED: WalkLimits = { depth_max: Number.POSITIVE_INFINITY, nodes_max: 
 
 /** A longer key is cut in paths. */
 const KEY_UNITS_MAX = 100;
+/** Behind this many units a path is cut: thousands of findings can lie at the end of one long path. */
+const PATH_UNITS_MAX = 500;
 
 interface Frame {
   readonly container: readonly Json[] | { readonly [key: string]: Json };
@@ -188,6 +190,7 @@ function freeName(name: string, taken: ReadonlySet<string>, counts: Map<string, 
 function pathOf(open: readonly Frame[]): string {
   let path = '$';
   for (const { keys, at, is_hidden } of open) {
+    if (path.length > PATH_UNITS_MAX) return `${path}...`;
     if (keys === null) path += `[${at}]`;
     else path += is_hidden ? "['*']" : memberPath(keys[at]!);
   }
