@@ -1,9 +1,29 @@
 import type { Detector } from '../matching/detector.ts';
+import { baltic } from './personal/baltic.ts';
+import { bankCodes } from './personal/bank-codes.ts';
+import { benelux } from './personal/benelux.ts';
+import { britishIsles } from './personal/british-isles.ts';
+import { centralEurope } from './personal/central-europe.ts';
 import { creditCard } from './personal/credit-card.ts';
+import { cryptoWallet } from './personal/crypto-wallet.ts';
+import { devices } from './personal/devices.ts';
+import { documents } from './personal/documents.ts';
+import { eastAsia } from './personal/east-asia.ts';
+import { easternEurope } from './personal/eastern-europe.ts';
 import { email } from './personal/email.ts';
+import { franceItaly } from './personal/france-italy.ts';
+import { germanSpeaking } from './personal/german-speaking.ts';
 import { iban } from './personal/iban.ts';
+import { iberia } from './personal/iberia.ts';
 import { ipAddress } from './personal/ip-address.ts';
+import { latinAmerica } from './personal/latin-america.ts';
+import { middleEastAfrica } from './personal/middle-east-africa.ts';
+import { nordic } from './personal/nordic.ts';
+import { northAmerica } from './personal/north-america.ts';
+import { oceania } from './personal/oceania.ts';
 import { phone } from './personal/phone.ts';
+import { southAsia } from './personal/south-asia.ts';
+import { southeastAsia } from './personal/southeast-asia.ts';
 import { ssn } from './personal/ssn.ts';
 import { anthropic } from './secrets/anthropic.ts';
 import { authorization } from './secrets/authorization.ts';
@@ -46,11 +66,31 @@ import { twilio } from './secrets/twilio.ts';
  * `low`. Cards and bank accounts are `personal.financial.<kind>` too.
  */
 export const detectors: readonly Detector[] = [
+  ...baltic,
+  ...bankCodes,
+  ...benelux,
+  ...britishIsles,
+  ...centralEurope,
   ...creditCard,
+  ...cryptoWallet,
+  ...devices,
+  ...documents,
+  ...eastAsia,
+  ...easternEurope,
   ...email,
+  ...franceItaly,
+  ...germanSpeaking,
   ...iban,
+  ...iberia,
   ...ipAddress,
+  ...latinAmerica,
+  ...middleEastAfrica,
+  ...nordic,
+  ...northAmerica,
+  ...oceania,
   ...phone,
+  ...southAsia,
+  ...southeastAsia,
   ...ssn,
   ...anthropic,
   ...authorization,

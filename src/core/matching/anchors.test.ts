@@ -90,7 +90,7 @@ test('the automaton of all detectors agrees with patterns tried at every place',
 test('the states of all detectors are few enough to be made at once', () => {
   const anchors = detectors.flatMap((detector) => detector.anchors.flatMap(parseAnchor));
   const count = complete(makeAutomaton(anchors));
-  assert.ok(count > 500 && count < 8192, `${count} states`);
+  assert.ok(count > 500 && count < 32_768, `${count} states`);
 });
 
 const NOTATION: readonly (readonly [string, readonly number[]])[] = [

@@ -1,0 +1,121 @@
+import { digitAt, isVaried, remainder, weigh } from '../../matching/check-digits.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { identifier } from '../../matching/identifier.ts';
+
+/** Numbers of people in the United Kingdom and Ireland, those of health services among them. */
+export const britishIsles: readonly Detector[] = [
+  ...identifier({
+    id: 'gb.nhs',
+    detector: 'health_id',
+    description:
+      'NHS numbers (England, Wales, Isle of Man) and those of Scotland (CHI) with a check digit (mod 11).',
+    value: '\\d{3}[ -]?\\d{3}[ -]?\\d{4}',
+    check: isNhs,
+    alone: { anchors: ['(?<![\\w.-])\\d{3} \\d{3} \\d'], value: '\\d{3} \\d{3} \\d{4}' },
+    names: ['nhs', 'national health service', 'chi number'],
+    right: ['943 476 5870', '9434765870', '943-476-5870'],
+    wrong: ['943 476 5871', '943 476 587'],
+  }),
+  ...identifier({
+    id: 'gb.nino',
+    detector: 'national_id',
+    description:
+      'British national insurance numbers: two letters but for those never given out, six digits, a letter.',
+    value: '(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\\d{2} ?\\d{2} ?\\d{2} ?[A-D]',
+    check: (code) => isVaried(code.slice(2, 8)),
+    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}', '(?i)(?<![\\w.-])[a-z]{2} \\d{2}'] },
+    names: ['nino', 'ni number', 'ni no', 'national insurance'],
+    right: ['AB 12 34 56 C', 'AB123456C'],
+    wrong: ['GB123456C', 'DA123456C', 'AB123456E'],
+  }),
+  ...identifier({
+    id: 'gb.utr',
+    detector: 'tax_id',
+    description: 'British unique taxpayer references with a check digit (mod 11).',
+    value: '\\d{5} ?\\d{5}',
+    check: (code) => '21987654321'[weigh(code.slice(1), [6, 7, 8, 9, 10, 5, 4, 3, 2]) % 11] === code[0],
+    names: ['utr', 'unique taxpayer reference'],
+    right: ['1955839661', '19558 39661'],
+    wrong: ['2955839661', '195583966'],
+  }),
+  ...identifier({
+    id: 'gb.sort_code',
+    detector: 'bank_account',
+    description: 'British and Irish sort codes, with the account number where it follows.',
+    value: '\\d{2}-\\d{2}-\\d{2}(?:[ ,;]{1,3}(?:(?:account|acc|a\\/c)(?: no\\.?| number)?:? )?\\d{8})?',
+    names: ['sort code', 'sort[ -]?code', 'bank sort code'],
+    right: ['20-00-00', '20-00-00 55779911'],
+    wrong: ['20-00', '2000-00-0'],
+  }),
+  ...identifier({
+    id: 'gb.driving_licence',
+    detector: 'driving_licence',
+    description:
+      'British driver numbers: five of the surname, a birth date in disguise, initials, check characters.',
+    value: '[A-Z9]{5}\\d[0156]\\d[0-3]\\d{2}[A-Z9]{2}[A-Z0-9][A-Z]{2}(?: ?\\d{2})?',
+    check: (code) => /^[A-Z]+9*$/.test(code.slice(0, 5)) && isDvlaDate(code),
+    alone: {
+      anchors: ['(?i)(?<![\\w.-])[a-z]{5}\\d{3}'],
+      value: '[A-Z9]{5}\\d[0156]\\d[0-3]\\d{2}[A-Z9]{2}[A-Z0-9][A-Z]{2}',
+    },
+    names: ['driver number', 'driving licence', 'dvla'],
+    right: ['MORGA657054SM9IJ', 'SMITH711215AB9CD'],
+    wrong: ['MORGA697054SM9IJ', '99999657054SM9IJ'],
+  }),
+  ...identifier({
+    id: 'gb.postcode',
+    detector: 'postal_address',
+    severity: 'low',
+    description: 'British postcodes: area, district, sector and unit in the letters that they may have.',
+    value:
+      '(?:GIR ?0AA|[A-PR-UWYZ](?:\\d{1,2}|[A-HK-Y]\\d{1,2}|\\d[A-HJKPSTUW]|[A-HK-Y]\\d[ABEHMNPRVWXY]) ?\\d[ABD-HJLNP-UW-Z]{2})',
+    names: ['postcode', 'post code', 'postal code'],
+    alone: {
+      anchors: ['(?i)(?<![\\w.-])[a-z]{1,2}\\d{1,2} \\d', '(?i)(?<![\\w.-])[a-z]{1,2}\\d[a-z] \\d'],
+      value:
+        '[A-PR-UWYZ][A-HK-Y]?\\d{1,2} \\d[ABD-HJLNP-UW-Z]{2}|[A-PR-UWYZ][A-HK-Y]?\\d[A-HJKMNPR-Y] \\d[ABD-HJLNP-UW-Z]{2}',
+      check: (_, written) => written === written.toUpperCase() && isPostcodeArea(written),
+    },
+    right: ['SW1A 1AA', 'M11AA', 'EC1A 1BB'],
+    wrong: ['SW1A 1', 'QX1 1AA'],
+  }),
+  ...identifier({
+    id: 'ie.pps',
+    detector: 'national_id',
+    description:
+      'Irish personal public service numbers: seven digits and a letter (mod 23), often a second letter.',
+    value: '\\d{7}[A-W][A-IWTX]?',
+    check: isPps,
+    alone: { anchors: ['(?i)(?<![\\w.-])\\d{7}[a-z]'] },
+    names: ['pps', 'ppsn', 'personal public service'],
+    right: ['6433435F', '6433435FT', '6433435OA'],
+    wrong: ['6433435E', '643343F'],
+  }),
+];
+
+function isNhs(code: string): boolean {
+  const check = (11 - (weigh(code, [10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
+  return check === digitAt(code, 9) && isVaried(code);
+}
+
+/** Month (with 50 added for women) and day stand at the seventh to tenth place. */
+function isDvlaDate(code: string): boolean {
+  const month = Number(code.slice(6, 8)) % 50;
+  const day = Number(code.slice(8, 10));
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+const AREAS =
+  /^(?:AB|AL|B|BA|BB|BD|BF|BH|BL|BN|BR|BS|BT|CA|CB|CF|CH|CM|CO|CR|CT|CV|CW|DA|DD|DE|DG|DH|DL|DN|DT|DY|E|EC|EH|EN|EX|FK|FY|G|GL|GU|GY|HA|HD|HG|HP|HR|HS|HU|HX|IG|IM|IP|IV|JE|KA|KT|KW|KY|L|LA|LD|LE|LL|LN|LS|LU|M|ME|MK|ML|N|NE|NG|NN|NP|NR|NW|OL|OX|PA|PE|PH|PL|PO|PR|RG|RH|RM|S|SA|SE|SG|SK|SL|SM|SN|SO|SP|SR|SS|ST|SW|SY|TA|TD|TF|TN|TQ|TR|TS|TW|UB|W|WA|WC|WD|WF|WN|WR|WS|WV|YO|ZE)\d/i;
+
+function isPostcodeArea(written: string): boolean {
+  return AREAS.test(written);
+}
+
+const PPS_LETTERS = 'WABCDEFGHIJKLMNOPQRSTUV';
+
+function isPps(code: string): boolean {
+  const second = code[8] === undefined || 'WTX'.includes(code[8]) ? 0 : code.charCodeAt(8) - 64;
+  const sum = weigh(code, [8, 7, 6, 5, 4, 3, 2]) + second * 9;
+  return PPS_LETTERS[sum % 23] === code[7] && remainder(code.slice(0, 7), 10_000_000) > 0;
+}

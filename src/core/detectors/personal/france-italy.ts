@@ -1,0 +1,113 @@
+import { digitAt, isVaried, remainder, twoDigits } from '../../matching/check-digits.ts';
+import { isLuhn } from '../../matching/checksums.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { identifier } from '../../matching/identifier.ts';
+
+/** Numbers of people and companies in France, Monaco and Italy. */
+export const franceItaly: readonly Detector[] = [
+  ...identifier({
+    id: 'fr.nir',
+    detector: 'national_id',
+    description:
+      'French social security numbers (NIR): sex, month, place, serial and two check digits (mod 97).',
+    value: '[1-478] ?\\d{2} ?\\d{2} ?\\d[\\dAB] ?\\d{3} ?\\d{3} ?\\d{2}',
+    check: isNir,
+    alone: { anchors: ['(?<![\\w.-])\\d{8}', '(?<![\\w.-])\\d \\d{2} \\d{2} \\d'] },
+    names: ['nir', 's[ée]curit[ée] sociale', 'num[ée]ro de s[ée]cu', 'insee'],
+    right: ['2 95 10 99 126 111 93', '295109912611193', '253072B07300470'],
+    wrong: ['295109912611199', '995109912611193'],
+  }),
+  ...identifier({
+    id: 'fr.spi',
+    detector: 'tax_id',
+    description:
+      'French tax numbers (SPI): thirteen digits, the last three being the rest of the others (mod 511).',
+    value: '[0-3]\\d ?\\d{2} ?\\d{3} ?\\d{3} ?\\d{3}',
+    check: (code) => remainder(code.slice(0, 10), 511) === Number(code.slice(10)),
+    alone: { anchors: ['(?<![\\w.-])\\d{2} \\d{2} \\d{3}', '(?<![\\w.-])\\d{8}'] },
+    names: ['num[ée]ro fiscal', 'spi', 'identifiant fiscal'],
+    right: ['30 23 217 600 053', '3023217600053'],
+    wrong: ['3023217600054', '4023217600053'],
+  }),
+  ...identifier({
+    id: 'fr.siren',
+    detector: 'business_id',
+    severity: 'low',
+    description: 'French company numbers (SIREN, SIRET) with a Luhn digit.',
+    value: '\\d{3} ?\\d{3} ?\\d{3}(?: ?\\d{5})?',
+    check: (code) => isLuhn(code) && isVaried(code),
+    names: ['siren', 'siret'],
+    right: ['732 829 320', '73282932000074'],
+    wrong: ['732829321', '73282932000075'],
+  }),
+  ...identifier({
+    id: 'it.codice_fiscale',
+    detector: 'national_id',
+    description:
+      'Italian tax codes: consonants of the names, birth date and place, and a check letter (mod 26).',
+    value: '[A-Z]{6}[\\dLMNP-V]{2}[A-EHLMPRST][\\dLMNP-V]{2}[A-Z][\\dLMNP-V]{3}[A-Z]',
+    check: isCodiceFiscale,
+    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{6}\\d{2}'] },
+    names: ['codice fiscale', 'cod\\.? ?fisc[a-z]{0,4}\\.?', 'italian fiscal code'],
+    right: ['RSSMRA85T10A562S', 'RCCMNL83S18D969H'],
+    wrong: ['RSSMRA85T10A562T', 'RSSMRA85Z10A562S'],
+  }),
+  ...identifier({
+    id: 'it.codice_fiscale_unchecked',
+    detector: 'national_id',
+    description:
+      'Italian tax codes and those of companies as they are written in forms, whatever their check letter.',
+    value: '[A-Z]{6}\\d{2}[A-EHLMPRST]\\d{2}[A-Z]\\d{3}[A-Z]|\\d{11}',
+    names: ['codice fiscale', 'cod\\.? ?fisc[a-z]{0,4}\\.?', 'codice contribuente'],
+    right: ['RSSMRA85T10A562T', '60743310157'],
+    wrong: ['RSSMRA85Z10', '6074331015'],
+  }),
+  ...identifier({
+    id: 'it.partita_iva',
+    detector: 'vat_id',
+    severity: 'low',
+    description: 'Italian VAT numbers with a Luhn digit.',
+    value: '(?:IT ?)?\\d{11}',
+    check: (code) => isLuhn(code.replace('IT', '')) && isVaried(code.replace('IT', '')),
+    names: ['partita iva', 'p\\.? ?iva', 'piva'],
+    right: ['00743110157', 'IT00743110157'],
+    wrong: ['00743110158', '0074311015'],
+  }),
+  ...identifier({
+    id: 'it.identity_card',
+    detector: 'national_id',
+    description: 'Numbers of Italian identity cards, on paper and electronic.',
+    value: '[A-Z]{2} ?\\d{7}|\\d{7}[A-Z]{2}|[A-Z]{2}\\d{5}[A-Z]{2}',
+    names: ["carta d['’ ]identit[àa]", 'carta identit[àa]'],
+    right: ['CA12345AA', 'AA 1234567'],
+    wrong: ['CA1234AA', 'A1234567'],
+  }),
+  ...identifier({
+    id: 'it.driving_licence',
+    detector: 'driving_licence',
+    description:
+      'Numbers of Italian driving licences: two letters and seven digits and a letter, or U1 and nine characters.',
+    value: '[A-Z]{2}\\d{7}[A-Z]|U1[BCDFGHJKLMNPRSTVWXYZ0-9]{7}[A-Z]',
+    names: ['patente', 'patente di guida'],
+    right: ['RM1234567A', 'U1H92B831C'],
+    wrong: ['RM123456A', 'U2H92B831C'],
+  }),
+];
+
+function isNir(code: string): boolean {
+  const month = twoDigits(code, 3);
+  if (month < 1 || (month > 12 && month < 20) || (month > 42 && month < 50)) return false;
+  const body = code.slice(0, 13).replace('2A', '19').replace('2B', '18');
+  return /^\d+$/.test(body) && 97 - remainder(body, 97) === Number(code.slice(13));
+}
+
+/** Values of `0`-`9` and `A`-`Z` at odd places; at even places a digit or letter counts from 0. */
+const ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
+
+function isCodiceFiscale(code: string): boolean {
+  const sum = Array.from(code.slice(0, 15)).reduce((total, char, at) => {
+    const value = char <= '9' ? digitAt(char, 0) : char.charCodeAt(0) - 65;
+    return total + (at % 2 === 0 ? ODD[value]! : value);
+  }, 0);
+  return String.fromCharCode(65 + (sum % 26)) === code[15];
+}

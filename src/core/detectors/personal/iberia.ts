@@ -1,0 +1,152 @@
+import { digitAt, digitsOf, isVaried, remainder, weigh } from '../../matching/check-digits.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { identifier } from '../../matching/identifier.ts';
+
+/** Numbers of people, companies and accounts in Spain and Portugal. */
+export const iberia: readonly Detector[] = [
+  ...identifier({
+    id: 'es.dni',
+    detector: 'national_id',
+    description: 'Spanish identity numbers (DNI, NIF): eight digits and a letter (mod 23).',
+    value: '\\d{8}[ -]?[A-HJ-NP-TV-Z]',
+    check: isDni,
+    alone: { anchors: ['(?<![\\w.-])\\d{8}'], value: '\\d{8}-?[A-HJ-NP-TV-Z]' },
+    names: ['dni', 'nif', 'documento nacional de identidad'],
+    right: ['54362315K', '54362315-K'],
+    wrong: ['54362315Z', '5436231K'],
+  }),
+  ...identifier({
+    id: 'es.nie',
+    detector: 'national_id',
+    description: 'Spanish numbers of foreigners (NIE): X, Y or Z, seven digits and a letter (mod 23).',
+    value: '[XYZ][ -]?\\d{7}[ -]?[A-HJ-NP-TV-Z]',
+    check: isNie,
+    alone: {
+      anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}', '(?i)(?<![\\w.-])[a-z]-\\d{6}'],
+      value: '[XYZ]-?\\d{7}-?[A-HJ-NP-TV-Z]',
+    },
+    names: ['nie', 'n[úu]mero de identidad de extranjero'],
+    right: ['X2482300W', 'x-2482300w'],
+    wrong: ['X2482300A', 'X248230W'],
+  }),
+  ...identifier({
+    id: 'es.cif',
+    detector: 'business_id',
+    severity: 'low',
+    description: 'Spanish company numbers (CIF): a letter, seven digits and a check digit or letter.',
+    value: '[A-HJNP-SUVW][ -]?\\d{7}[ -]?[0-9A-J]',
+    check: isCif,
+    alone: {
+      anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}', '(?i)(?<![\\w.-])[a-z]-\\d{6}'],
+      value: '[NPQRSW]-?\\d{7}-?[A-J]',
+    },
+    names: ['cif', 'nif'],
+    right: ['P1234567D', 'A13585625', 'J99216582'],
+    wrong: ['A13585626', 'P1234567E'],
+  }),
+  ...identifier({
+    id: 'es.ccc',
+    detector: 'bank_account',
+    description: 'Spanish account numbers: bank, branch, two check digits (mod 11) and account.',
+    value: '\\d{4}[ -]?\\d{4}[ -]?\\d{2}[ -]?(?:\\d{10}|\\d{5} \\d{5})',
+    check: isCcc,
+    alone: {
+      anchors: ['(?<![\\w.-])\\d{4}-\\d{4}-\\d', '(?<![\\w.-])\\d{4} \\d{4} \\d', '(?<![\\w.-])\\d{8}'],
+    },
+    names: ['ccc', 'cuenta bancaria', 'c[óo]digo cuenta cliente'],
+    right: ['1234-1234-16 1234567890', '12341234161234567890', '1234 1234 16 12345 67890'],
+    wrong: ['1234-1234-15 1234567890', '123412341612345678'],
+  }),
+  ...identifier({
+    id: 'es.nss',
+    detector: 'national_id',
+    description: 'Spanish social security numbers: province, serial and two check digits (mod 97).',
+    value: '\\d{2}[ /-]?\\d{7,8}[ /-]?\\d{2}',
+    check: isNss,
+    names: ['nss', 'n[úu]mero de la seguridad social', 'seguridad social'],
+    right: ['281234567840', '28/12345678/40'],
+    wrong: ['281234567841', '2812345'],
+  }),
+  ...identifier({
+    id: 'pt.nif',
+    detector: 'tax_id',
+    description: 'Portuguese tax numbers (NIF) with a check digit (mod 11).',
+    value: '(?:PT ?)?[1235689]\\d{2} ?\\d{3} ?\\d{3}',
+    check: (code) => isMod11Last(code.replace('PT', ''), [9, 8, 7, 6, 5, 4, 3, 2]),
+    names: ['nif', 'contribuinte', 'n[úu]mero de contribuinte', 'nipc'],
+    right: ['501964843', 'PT 501 964 843'],
+    wrong: ['501964842', '401964843'],
+  }),
+  ...identifier({
+    id: 'pt.cartao_de_cidadao',
+    detector: 'national_id',
+    description: 'Numbers of Portuguese citizen cards with check characters (Luhn over letters and digits).',
+    value: '\\d{8}[ -]?\\d[ -]?[A-Z0-9]{2}\\d',
+    check: isCartao,
+    alone: {
+      anchors: ['(?<![\\w.-])\\d{8}'],
+      value: '\\d{8}[ -]?\\d[ -]?[A-Z]{2}\\d',
+    },
+    names: ['cart[ãa]o de cidad[ãa]o', 'bilhete de identidade'],
+    right: ['00000000 0 ZZ4', '000000000ZZ4'],
+    wrong: ['00000000 0 ZZ5', '0000000 0 ZZ4'],
+  }),
+];
+
+const DNI_LETTERS = 'TRWAGMYFPDXBNJZSQVHLCKE';
+
+function isDni(code: string): boolean {
+  return DNI_LETTERS[remainder(code.slice(0, 8), 23)] === code[8];
+}
+
+function isNie(code: string): boolean {
+  return isDni(`${'XYZ'.indexOf(code[0]!)}${code.slice(1)}`);
+}
+
+/** Luhn over the seven digits; some kinds write the check as a letter, some as a digit, some as either. */
+function isCif(code: string): boolean {
+  const sum = digitsOf(code.slice(1, 8)).reduce((total, digit, at) => {
+    const value = at % 2 === 0 ? digit * 2 : digit;
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  const check = (10 - (sum % 10)) % 10;
+  const is_letter = 'JABCDEFGHI'[check] === code[8];
+  const is_digit = String(check) === code[8];
+  if ('NPQRSW'.includes(code[0]!)) return is_letter;
+  return 'ABEH'.includes(code[0]!) ? is_digit : is_letter || is_digit;
+}
+
+const CCC_WEIGHTS = [1, 2, 4, 8, 5, 10, 9, 7, 3, 6];
+
+function isCcc(code: string): boolean {
+  return (
+    cccDigit(`00${code.slice(0, 8)}`) === digitAt(code, 8) &&
+    cccDigit(code.slice(10)) === digitAt(code, 9) &&
+    isVaried(code)
+  );
+}
+
+function cccDigit(digits: string): number {
+  const check = 11 - (weigh(digits, CCC_WEIGHTS) % 11);
+  return check > 9 ? 11 - check : check;
+}
+
+function isNss(code: string): boolean {
+  const serial = code.slice(2, -2).replace(/^0/, '');
+  return remainder(code.slice(0, 2) + serial, 97) === Number(code.slice(-2));
+}
+
+function isMod11Last(code: string, weights: readonly number[]): boolean {
+  const check = 11 - (weigh(code, weights) % 11);
+  return (check > 9 ? 0 : check) === digitAt(code, -1);
+}
+
+function isCartao(code: string): boolean {
+  const sum = Array.from(code)
+    .reverse()
+    .reduce((total, char, at) => {
+      const value = Number.parseInt(char, 36) * (at % 2 === 1 ? 2 : 1);
+      return total + (at % 2 === 1 && value > 9 ? value - 9 : value);
+    }, 0);
+  return sum % 10 === 0;
+}

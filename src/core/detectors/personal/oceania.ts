@@ -1,0 +1,117 @@
+import { digitAt, isVaried, remainder, weigh } from '../../matching/check-digits.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { identifier } from '../../matching/identifier.ts';
+
+/** Numbers of people, companies and accounts in Australia and New Zealand. */
+export const oceania: readonly Detector[] = [
+  ...identifier({
+    id: 'au.tfn',
+    detector: 'tax_id',
+    description: 'Australian tax file numbers with a check digit (mod 11).',
+    value: '\\d{3} ?\\d{3} ?\\d{2,3}',
+    check: (code) =>
+      weigh(code, code.length === 9 ? [1, 4, 3, 7, 5, 8, 6, 9, 10] : [10, 7, 8, 4, 6, 3, 5, 1]) % 11 === 0 &&
+      isVaried(code),
+    names: ['tfn', 'tax file', 'tax file number'],
+    right: ['123 456 782', '123456782'],
+    wrong: ['123 456 783', '123 456'],
+  }),
+  ...identifier({
+    id: 'au.abn',
+    detector: 'business_id',
+    severity: 'low',
+    description: 'Australian business numbers with two check digits (mod 89); alone only in their groups.',
+    value: '[1-9]\\d ?\\d{3} ?\\d{3} ?\\d{3}',
+    check: (code) => weigh(code, [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]) % 89 === 10,
+    alone: { anchors: ['(?<![\\w.-])\\d{2} \\d{3} \\d{3}'], value: '[1-9]\\d \\d{3} \\d{3} \\d{3}' },
+    names: ['abn', 'australian business number'],
+    right: ['83 914 571 673', '83914571673'],
+    wrong: ['83 914 571 674', '03 914 571 673'],
+  }),
+  ...identifier({
+    id: 'au.acn',
+    detector: 'business_id',
+    severity: 'low',
+    description: 'Australian company numbers with a check digit (mod 10).',
+    value: '\\d{3} ?\\d{3} ?\\d{3}',
+    check: (code) => (10 - (weigh(code, [8, 7, 6, 5, 4, 3, 2, 1]) % 10)) % 10 === digitAt(code, 8),
+    names: ['acn', 'australian company number'],
+    right: ['004 085 616', '004085616'],
+    wrong: ['004 085 617', '004 085'],
+  }),
+  ...identifier({
+    id: 'au.medicare',
+    detector: 'health_id',
+    description: 'Australian Medicare numbers: 2 to 6, a serial, a check digit and an issue.',
+    value: '[2-6]\\d{3} ?\\d{5} ?\\d(?:[ /-]?\\d)?',
+    check: (code) => weigh(code, [1, 3, 7, 9, 1, 3, 7, 9]) % 10 === digitAt(code, 8),
+    alone: { anchors: ['(?<![\\w.-])\\d{4} \\d{5}'], value: '[2-6]\\d{3} \\d{5} \\d' },
+    names: ['medicare', 'medicare card', 'medicare no'],
+    right: ['2123 45670 1', '2123456701'],
+    wrong: ['2123 45671 1', '1123 45670 1'],
+  }),
+  ...identifier({
+    id: 'au.bsb',
+    detector: 'bank_account',
+    description: 'Australian bank and branch codes, with the account number where it follows.',
+    value: '\\d{3}-?\\d{3}(?:[ ,;]{1,3}(?:(?:account|acc)(?: no\\.?| number)?:? )?\\d{6,10})?',
+    names: ['bsb'],
+    right: ['062-000', '062000 12345678'],
+    wrong: ['06200', '06-2000'],
+  }),
+  ...identifier({
+    id: 'nz.ird',
+    detector: 'tax_id',
+    description: 'New Zealand tax numbers (IRD) with a check digit (mod 11, twice).',
+    value: '(?:NZ ?)?\\d{2,3}[- ]?\\d{3}[- ]?\\d{3}',
+    check: (code) => isIrd(code.replace('NZ', '').padStart(9, '0')),
+    names: ['ird', 'ird number', 'inland revenue'],
+    right: ['49-091-850', '049091850'],
+    wrong: ['49-091-851', '49-091'],
+  }),
+  ...identifier({
+    id: 'nz.bank_account',
+    detector: 'bank_account',
+    description: 'New Zealand account numbers: bank, branch, account and suffix.',
+    value: '\\d{2}[- ]?\\d{4}[- ]?\\d{7}[- ]?\\d{2,3}',
+    check: (code) => Number(code.slice(0, 2)) <= 38,
+    names: ['nz bank account', 'bank account', 'account number'],
+    alone: {
+      anchors: ['(?<![\\w.-])\\d{2}-\\d{4}-\\d'],
+      value: '[0-3]\\d-[0-4]\\d{3}-\\d{7}-\\d{2,3}',
+    },
+    right: ['01-0242-0100194-00', '0102420100194000'],
+    wrong: ['81-0242-0100194-00', '01-0242-010019-00'],
+  }),
+  ...identifier({
+    id: 'nz.nhi',
+    detector: 'health_id',
+    description:
+      'New Zealand health numbers (NHI): three letters and four digits with a check (mod 11), or the newer form.',
+    value: '[A-HJ-NP-Z]{3}(?:\\d{4}|\\d{2}[A-HJ-NP-Z]{2})',
+    names: ['nhi', 'nhi number', 'national health index'],
+    check: (code) => isNhi(code),
+    right: ['ZAC5361', 'ZZZ0016'],
+    wrong: ['ZAC5362', 'ZAC536'],
+  }),
+];
+
+function isIrd(code: string): boolean {
+  const first = (11 - (weigh(code, [3, 2, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
+  const check = first < 10 ? first : (11 - (weigh(code, [7, 4, 3, 2, 5, 2, 7, 6]) % 11)) % 11;
+  const number = remainder(code, 1_000_000_000);
+  return check === digitAt(code, 8) && number > 10_000_000 && number < 150_000_000;
+}
+
+const NHI_LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ';
+
+/** The newer form has a letter for its check, which is not worked out here. */
+function isNhi(code: string): boolean {
+  if (/[A-Z]$/.test(code)) return true;
+  const letters = Array.from(code.slice(0, 3)).reduce(
+    (sum, letter, at) => sum + (NHI_LETTERS.indexOf(letter) + 1) * (7 - at),
+    0,
+  );
+  const rest = (letters + weigh(code.slice(3), [4, 3, 2])) % 11;
+  return rest !== 0 && (11 - rest) % 10 === digitAt(code, 6);
+}

@@ -1,0 +1,113 @@
+/**
+ * What the check digits of national numbers are made of. All take ASCII digits (letters where it says so)
+ * without separators, and are linear; a character that is no digit makes the sum no number, and the check fail.
+ */
+
+const DIGIT_ZERO = 48;
+
+/** The digits as numbers. */
+export function digitsOf(code: string): readonly number[] {
+  return Array.from(code, (char) => char.charCodeAt(0) - DIGIT_ZERO);
+}
+
+/** Sum of the first digits, each times its weight; digits beyond the weights are left out. */
+export function weigh(code: string, weights: readonly number[]): number {
+  return weights.reduce((sum, weight, at) => sum + weight * (code.charCodeAt(at) - DIGIT_ZERO), 0);
+}
+
+/** Sum of the digits' products with their weights, where each product counts by the sum of its own digits. */
+export function weighDigitSums(code: string, weights: readonly number[]): number {
+  return weights.reduce((sum, weight, at) => {
+    const product = weight * (code.charCodeAt(at) - DIGIT_ZERO);
+    return sum + Math.floor(product / 10) + (product % 10);
+  }, 0);
+}
+
+/** The digit at a place, from the end where the place is negative. */
+export function digitAt(code: string, at: number): number {
+  return code.charCodeAt(at < 0 ? code.length + at : at) - DIGIT_ZERO;
+}
+
+/** Remainder of a decimal number of any length. */
+export function remainder(digits: string, modulus: number): number {
+  let rest = 0;
+  for (let at = 0; at < digits.length; at++) rest = (rest * 10 + digitAt(digits, at)) % modulus;
+  return rest;
+}
+
+/** ISO 7064 mod 11-2: the last character is the check digit, `X` stands for 10. */
+export function isMod11Radix2(code: string): boolean {
+  let sum = 0;
+  for (let at = 0; at < code.length - 1; at++) sum = ((sum + digitAt(code, at)) * 2) % 11;
+  const last = code.at(-1)!.toUpperCase() === 'X' ? 10 : digitAt(code, -1);
+  return (sum + last) % 11 === 1;
+}
+
+/** ISO 7064 mod 11,10: the last digit is the check digit. */
+export function isMod11And10(digits: string): boolean {
+  let product = 10;
+  for (let at = 0; at < digits.length - 1; at++) {
+    const sum = (product + digitAt(digits, at)) % 10;
+    product = ((sum === 0 ? 10 : sum) * 2) % 11;
+  }
+  return (product + digitAt(digits, -1)) % 10 === 1;
+}
+
+const DIHEDRAL = [
+  '0123456789',
+  '1234067895',
+  '2340178956',
+  '3401289567',
+  '4012395678',
+  '5987604321',
+  '6598710432',
+  '7659821043',
+  '8765932104',
+  '9876543210',
+];
+
+const PERMUTED = [
+  '0123456789',
+  '1576283094',
+  '5803796142',
+  '8916043527',
+  '9453126870',
+  '4286573901',
+  '2793806415',
+  '7046913258',
+];
+
+/** Verhoeff, the last digit being the check digit. */
+export function isVerhoeff(digits: string): boolean {
+  let check = 0;
+  for (let at = 0; at < digits.length; at++) {
+    const digit = digitAt(digits, -1 - at);
+    const row = DIHEDRAL[check];
+    const permuted = PERMUTED[at % PERMUTED.length]![digit];
+    if (row === undefined || permuted === undefined) return false;
+    check = digitAt(row, Number(permuted));
+  }
+  return check === 0 && digits.length > 1;
+}
+
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Whether the month has the day; 29 February always has, for the century is often unknown. */
+export function isDay(month: number, day: number): boolean {
+  return day >= 1 && day <= (DAYS[month - 1] ?? 0);
+}
+
+/** Whether two digits of month and two of day stand at these places. */
+export function hasDay(code: string, month_at: number, day_at: number): boolean {
+  return isDay(twoDigits(code, month_at), twoDigits(code, day_at));
+}
+
+/** The number that two digits at a place make. */
+export function twoDigits(code: string, at: number): number {
+  return digitAt(code, at) * 10 + digitAt(code, at + 1);
+}
+
+/** Whether not all characters are the same: `00000000` passes most sums. */
+export function isVaried(code: string): boolean {
+  return new Set(code).size > 1;
+}

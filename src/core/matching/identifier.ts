@@ -1,0 +1,109 @@
+import type { Severity, Tag } from '../types.ts';
+import type { Detector } from './detector.ts';
+import { anchorsOf, isWhole, keyOf, patternOf, spelled } from './named-value.ts';
+
+interface Alone {
+  readonly anchors: readonly string[];
+  readonly value?: string;
+  readonly check?: Check;
+}
+
+/** Gets the value in upper case without separators, and as it was written. */
+type Check = (code: string, written: string) => boolean;
+
+/** A kind of number that people or their accounts are known by, as a record. */
+export interface Identifier {
+  /** Country and name, `br.cpf`. The detector of the value beside its name is `br.cpf_beside_its_name`. */
+  readonly id: string;
+  readonly detector: keyof typeof REALMS;
+  readonly severity?: Severity;
+  /** One sentence: what it is and how it is checked. */
+  readonly description: string;
+  /** The source of a pattern without groups that capture; tight at both ends, read without regard to case. */
+  readonly value: string;
+  readonly check?: Check;
+  /** In the anchors' notation. The first names it in its examples, so it is plain. */
+  readonly names: readonly [string, ...string[]];
+  /** Where the value proves itself: the anchors at which it is looked for without a name, and a stricter form of it. */
+  readonly alone?: Alone;
+  /** Right values, the first of which may stand alone where any may, and wrong ones. */
+  readonly right: readonly [string, ...string[]];
+  readonly wrong: readonly [string, ...string[]];
+}
+
+/** The families, and under which tags besides `personal.pii` they are. */
+const REALMS = {
+  national_id: null,
+  tax_id: null,
+  business_id: null,
+  vat_id: null,
+  passport: null,
+  driving_licence: null,
+  vehicle: null,
+  device_id: null,
+  location: null,
+  postal_address: null,
+  health_id: 'phi',
+  bank_account: 'financial',
+  crypto_wallet: 'financial',
+} as const;
+
+/** The detectors of a kind of number: of the value alone, where that is enough, and of the value beside its name. */
+export function identifier(kind: Identifier): readonly Detector[] {
+  return kind.alone === undefined
+    ? [besideName(kind, `${kind.id}`)]
+    : [alone(kind, kind.alone), besideName(kind, `${kind.id}_beside_its_name`)];
+}
+
+function alone(kind: Identifier, { anchors, value = kind.value, check = kind.check }: Alone): Detector {
+  return {
+    ...shared(kind),
+    id: kind.id,
+    strength: 'proof',
+    description: kind.description,
+    anchors,
+    pattern: new RegExp(`(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d)`, 'i'),
+    validate: validateOf(check),
+    examples: {
+      hits: [`row «${kind.right[0]}» of it`, `("«${kind.right[0]}»")`],
+      misses: [...kind.wrong, `X${kind.right[0]}`, `${kind.right[0]}77`],
+    },
+  };
+}
+
+function besideName(kind: Identifier, id: string): Detector {
+  const validate = validateOf(kind.check);
+  const is_whole = isWhole(kind.value);
+  const name = spelled(kind.names[0]);
+  return {
+    ...shared(kind),
+    id,
+    strength: kind.check === undefined ? 'cue' : 'shape',
+    description: `${kind.description.slice(0, -1)}; beside its name.`,
+    anchors: anchorsOf(kind.names),
+    pattern: patternOf(kind.names, kind.value),
+    validate,
+    member: { key: keyOf(kind.names), validate: (text) => is_whole(text) && validate(text) },
+    examples: {
+      hits: kind.right.flatMap((value) => [`${name}: «${value}».`, `My ${name} number is «${value}» now`]),
+      misses: [...kind.wrong.map((value) => `${name}: ${value}`), `order ${kind.right[0]}`],
+    },
+  };
+}
+
+function shared({
+  id,
+  detector,
+  severity = 'high',
+}: Identifier): Pick<Detector, 'detector' | 'tags' | 'severity'> {
+  const kind = `${detector}.${id.slice(0, id.indexOf('.'))}`;
+  const realm = REALMS[detector];
+  const tags: [Tag, ...Tag[]] = [`personal.pii.${kind}`];
+  if (realm !== null) tags.push(`personal.${realm}.${kind}`);
+  return { detector, tags, severity };
+}
+
+function validateOf(check: Check | undefined): (value: string) => boolean {
+  if (check === undefined) return () => true;
+  return (value) => check(value.toUpperCase().replace(/[ ./-]/g, ''), value);
+}

@@ -1,0 +1,62 @@
+/**
+ * Values that are known by the name before them: `CPF: 111.222.333-96`, `"cpf": "..."`, `my CPF number is ...`.
+ * A name is written in the anchors' notation (see anchors.ts), which is also one of patterns.
+ */
+
+/** What may stand between a name and its value: a few signs, and words that say that a value follows. */
+const LINK =
+  "(?:[\\s:=#\"'`([<>|,;*_/\\\\\\u2013\\uff1a-]|\\([A-Za-z][A-Za-z -]{1,14}\\)|n[°º]\\.?|(?:is|was|are|it|its|it's|numbers?|num|no|nr|nummer|numero|n\\u00famero|num\\u00e9ro|numer|code|id|card|on|file|record|the|for|account|holder|ist|lautet|est|es|\\u00e9|\\u00e8|to|value|of|here|as|provided|given)(?![A-Za-z])\\.?){0,12}?";
+
+/** Words that belong to the link, and not to a value that may begin with letters. */
+const NO_VALUE = '(?!(?:is|was|are|it|its|no|nr|num|id|of|card|the|for|to|on|as|est|ist|es)(?![A-Za-z0-9]))';
+
+/** A value ends where no letter, digit or fraction goes on. */
+const END = '(?![\\w\\u00c0-\\u024f]|[.,/-]\\d)';
+
+/** Anchors are cut there: the rest of the name is the pattern's. */
+const ANCHOR_ATOMS_MAX = 6;
+/** Of other alphabets fewer do, for every letter of an anchor is a class of its own to the automaton. */
+const ANCHOR_ATOMS_MAX_ELSEWHERE = 3;
+
+/** Anchors for names: the beginning of each, in either case, not after a letter or digit. */
+export function anchorsOf(names: readonly string[]): readonly string[] {
+  return [...new Set(names.map((name) => `(?i)(?<![A-Za-z0-9])${headOf(name)}`))];
+}
+
+function headOf(name: string): string {
+  const atoms = name.match(/(?:\[(?:\\.|[^\]\\])*\]|\\.|[^\\])(?:\?|\{\d+(?:,\d+)?\})?/g) ?? [];
+  const is_elsewhere = /^\[?[^\0-\u024f]/.test(name);
+  return atoms.slice(0, is_elsewhere ? ANCHOR_ATOMS_MAX_ELSEWHERE : ANCHOR_ATOMS_MAX).join('');
+}
+
+/** The name as someone would write it, for examples. */
+export function spelled(name: string): string {
+  return name
+    .replace(/\[[^\]]*\](?:\{0,\d\}|\?)/g, '')
+    .replace(/\[(.)[^\]]*\]/g, '$1')
+    .replace(/\?/g, '')
+    .replace(/\\(.)/g, '$1');
+}
+
+/** A pattern for a name, what links it, and the value, which is the group `value`. `value` is a pattern's source. */
+export function patternOf(names: readonly string[], value: string): RegExp {
+  const any = names.join('|');
+  return new RegExp(
+    `(?:${any})(?:numbers?|num|code|s)?(?![A-Za-z])${LINK}(?<![A-Za-z0-9])${NO_VALUE}(?<value>${value})${END}`,
+    'i',
+  );
+}
+
+/** The keys of objects that are such a name: `cpf`, `customer_cpf`, `cpf_number`. */
+export function keyOf(names: readonly string[]): RegExp {
+  return new RegExp(
+    `^(?:[a-z0-9]{1,20}[ _.-]){0,3}(?:${names.join('|')})s?(?:[ _-]?(?:number|num|no|nr|code|id|value))?$`,
+    'i',
+  );
+}
+
+/** Whether all of a text is such a value. */
+export function isWhole(value: string): (text: string) => boolean {
+  const whole = new RegExp(`^(?:${value})$`, 'i');
+  return (text) => whole.test(text);
+}
