@@ -191,6 +191,24 @@ test('what is left out is said', async () => {
   assert.equal(lines.length, 2);
 });
 
+test('a reload is refused while the configuration file is gone, also one that came later', async () => {
+  const dir = await folder({});
+  const request = { path: null, cwd: dir, env: {} };
+  const started = await load(request);
+  assert.ok(started.ok);
+  assert.ok((await reload(request, started.config)).ok);
+  await writeFile(join(dir, 'service.yaml'), `policies: [${rule('one')}]\n`);
+  const next = await reload(request, started.config);
+  assert.ok(next.ok);
+  await rm(join(dir, 'service.yaml'));
+  const refused = await reload(request, started.config, next.config);
+  assert.deepEqual(told(refused.ok ? [] : refused.problems), [
+    'service.yaml: `service.yaml` is gone; put it back, or start the service again without it.',
+  ]);
+  await writeFile(join(dir, 'service.yml'), `policies: [${rule('two')}]\n`);
+  assert.ok((await reload(request, started.config, next.config)).ok);
+});
+
 test('a reload is whole or says why not, and says what waits for a restart', async () => {
   const dir = await folder({ 'service.yaml': `server: {port: 1}\npolicies: [${rule('a')}]` });
   const request = { path: null, cwd: dir, env: {} };

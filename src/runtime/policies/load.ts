@@ -1,5 +1,6 @@
 import type { Policy, Problem } from '../../core/types.ts';
 import { type Config, type ConfigRequest, loadConfig } from '../config/index.ts';
+import { problemAt } from '../config/problem-text.ts';
 import { loadPolicy } from './load-policy.ts';
 import { restartKeys } from './restart-keys.ts';
 
@@ -26,11 +27,22 @@ export async function load(request: ConfigRequest): Promise<LoadResult> {
 }
 
 /**
- * Reads everything again for a service that runs with `running`. The answer is whole or says why it is not;
- * either way `running` is untouched. A key that only a restart can change is a warning, each time.
+ * Reads everything again for a service that runs with `running`, which began with `started`. The answer is whole
+ * or says why it is not; either way `running` is untouched. A key that only a restart can change is a warning,
+ * each time. A configuration file that is gone is a problem: it may be about to be replaced, and without it the
+ * built-in rules alone would be in force.
  */
-export async function reload(request: ConfigRequest, running: Config): Promise<LoadResult> {
+export async function reload(
+  request: ConfigRequest,
+  started: Config,
+  running: Config = started,
+): Promise<LoadResult> {
   const next = await load(request);
   if (!next.ok) return next;
-  return { ...next, warnings: [...next.warnings, ...restartKeys(running, next.config)] };
+  const { file, label } = running.origin;
+  if (file !== null && next.config.origin.file === null) {
+    const gone = 'is gone; put it back, or start the service again without it';
+    return { ok: false, problems: [problemAt(label, [], gone)], warnings: next.warnings };
+  }
+  return { ...next, warnings: [...next.warnings, ...restartKeys(started, next.config)] };
 }

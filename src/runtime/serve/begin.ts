@@ -97,10 +97,10 @@ function unaudited(config: Config): string[] {
 
 async function policyAgain(
   request: ConfigRequest,
-  running: Config,
+  started: Config,
   latest: { config: Config },
 ): Promise<PolicyLoad> {
-  const next = await reload(request, running);
+  const next = await reload(request, started, latest.config);
   if (!next.ok) return { ok: false, problems: next.problems };
   latest.config = next.config;
   return { ok: true, policy: next.policy, warnings: next.warnings.map(problemLine) };
