@@ -54,6 +54,7 @@ const loopbackCases: readonly LoopbackCase[] = [
     'x-forwarded-for',
     'x-forwarded-host',
     'x-forwarded-proto',
+    'x-original-forwarded-for',
     'x-real-ip',
     'via',
     'cf-connecting-ip',

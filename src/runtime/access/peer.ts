@@ -33,9 +33,8 @@ export function localityOf(settings: Locality): (peer: Peer) => boolean {
   };
 }
 
-/** Any header by which a proxy says that it stands between. */
+/** Headers by which a proxy says that it stands between, beside all that have `forwarded` in their name. */
 const FORWARDING = new Set([
-  'forwarded',
   'via',
   'x-real-ip',
   'x-client-ip',
@@ -50,7 +49,7 @@ const FORWARDING = new Set([
 
 function isForwarded(headers: Peer['headers']): boolean {
   for (const name in headers) {
-    if (FORWARDING.has(name) || name.startsWith('x-forwarded-')) return true;
+    if (FORWARDING.has(name) || name.includes('forwarded')) return true;
   }
   return false;
 }
