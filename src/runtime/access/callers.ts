@@ -41,13 +41,17 @@ export function person(id: string): Caller {
   return { id, kind: 'person', permissions: PERMISSIONS, tenants: '*', agents: '*' };
 }
 
-/** An agent's credential. What needs a person is never in it, whatever was asked for. */
+/**
+ * An agent's credential. What needs a person is never in it, whatever was asked for; who may read the whole audit
+ * trail may read its own part.
+ */
 export function agent(
   id: string,
   asked: readonly string[],
   tenants: Caller['tenants'],
   agents: Caller['agents'],
 ): Caller {
-  const permissions = PERMISSIONS.filter((one) => asked.includes(one) && !PERSON_PERMISSIONS.includes(one));
+  const granted = asked.includes('audit:read') ? [...asked, 'audit:read_own'] : asked;
+  const permissions = PERMISSIONS.filter((one) => granted.includes(one) && !PERSON_PERMISSIONS.includes(one));
   return { id, kind: 'agent', permissions, tenants, agents };
 }
