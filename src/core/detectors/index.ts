@@ -41,7 +41,13 @@ import { google } from './secrets/google.ts';
 import { hashicorp } from './secrets/hashicorp.ts';
 import { huggingface } from './secrets/huggingface.ts';
 import { jwt } from './secrets/jwt.ts';
+import { keysBusiness } from './secrets/keys-business.ts';
+import { keysData } from './secrets/keys-data.ts';
+import { keysFinance } from './secrets/keys-finance.ts';
+import { keysPlatforms } from './secrets/keys-platforms.ts';
+import { mailchimp } from './secrets/mailchimp.ts';
 import { mailgun } from './secrets/mailgun.ts';
+import { maxmind } from './secrets/maxmind.ts';
 import { npm } from './secrets/npm.ts';
 import { openai } from './secrets/openai.ts';
 import { password } from './secrets/password.ts';
@@ -54,6 +60,12 @@ import { slack } from './secrets/slack.ts';
 import { square } from './secrets/square.ts';
 import { stripe } from './secrets/stripe.ts';
 import { telegram } from './secrets/telegram.ts';
+import { tokensAi } from './secrets/tokens-ai.ts';
+import { tokensBusiness } from './secrets/tokens-business.ts';
+import { tokensCloud } from './secrets/tokens-cloud.ts';
+import { tokensCode } from './secrets/tokens-code.ts';
+import { tokensCommerce } from './secrets/tokens-commerce.ts';
+import { tokensOperations } from './secrets/tokens-operations.ts';
 import { twilio } from './secrets/twilio.ts';
 
 /**
@@ -108,7 +120,13 @@ export const detectors: readonly Detector[] = [
   ...hashicorp,
   ...huggingface,
   ...jwt,
+  ...keysBusiness,
+  ...keysData,
+  ...keysFinance,
+  ...keysPlatforms,
+  ...mailchimp,
   ...mailgun,
+  ...maxmind,
   ...npm,
   ...openai,
   ...password,
@@ -121,5 +139,11 @@ export const detectors: readonly Detector[] = [
   ...square,
   ...stripe,
   ...telegram,
+  ...tokensAi,
+  ...tokensBusiness,
+  ...tokensCloud,
+  ...tokensCode,
+  ...tokensCommerce,
+  ...tokensOperations,
   ...twilio,
 ];

@@ -87,9 +87,23 @@ test('the automaton of all detectors agrees with patterns tried at every place',
   assert.ok(notations.length > 80 && endings > 40, `${notations.length} anchors, ${endings} endings`);
 });
 
-test('the states of all detectors are few enough to be made at once', () => {
-  const anchors = detectors.flatMap((detector) => detector.anchors.flatMap(parseAnchor));
-  const count = complete(makeAutomaton(anchors));
+test('states grow with the anchors, and not with each pair of them', () => {
+  const some = detectors.filter((_, at) => at % 5 === 0);
+  const anchors = some.flatMap((detector) => detector.anchors.flatMap(parseAnchor));
+  const automaton = makeAutomaton(anchors);
+  const count = complete(automaton);
+  const { length } = automaton.source.nodes;
+  assert.ok(count > length / 2 && count < 6 * length, `${count} states of ${length} nodes`);
+});
+
+test('a text of all examples makes a part of the states', () => {
+  const automaton = makeAutomaton(detectors.flatMap((detector) => detector.anchors.flatMap(parseAnchor)));
+  const text = detectors.flatMap(({ examples }) => [...examples.hits, ...examples.misses]).join('\n');
+  let row = automaton.start;
+  for (let at = 0; at < text.length; at++) {
+    row = follow(automaton, row, automaton.classes[text.charCodeAt(at)]!) % ENDING;
+  }
+  const count = automaton.source.nodes_of.length;
   assert.ok(count > 500 && count < 32_768, `${count} states`);
 });
 

@@ -11,6 +11,34 @@ export function isPlaceholder(value: string): boolean {
   );
 }
 
+/**
+ * Whether the value is elsewhere, or is yet to be filled in: the part of `isPlaceholder` that holds beside a
+ * vendor's name too, where `abcdef1234567890` is a value like any other.
+ */
+export function isReference(value: string): boolean {
+  return (
+    WORDS.has(value.toLowerCase().replace(/[^a-z]/g, '')) ||
+    REFERENCE.test(value) ||
+    TO_FILL_IN.test(value) ||
+    isRepeated(value)
+  );
+}
+
+/** Whether a person wrote the value as words: a path, a host, a version, a date, `names-like_this-2`. */
+export function isWritten(value: string): boolean {
+  return (
+    /^(?:[a-z]{2,}[_./:-])+[a-z]*\d{0,3}$/i.test(value) ||
+    /^(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d+)?$|^[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)+$/.test(value) ||
+    /^\d{4}-\d\d-\d\d|^\d+(?:\.\d+)+/.test(value) ||
+    /^(?:[A-Z]{2,}\d{0,2}[_-])+[A-Z]*\d{0,3}$/.test(value) ||
+    isFilePath(value)
+  );
+}
+
+function isFilePath(value: string): boolean {
+  return /^\.{0,2}\//.test(value) || (value.includes('/') && /\.[a-z]\w{0,4}$/i.test(value));
+}
+
 /** Compared without case, digits and punctuation. */
 const WORDS = new Set(
   (
@@ -24,11 +52,14 @@ const WORDS = new Set(
 
 /** A variable, a template, a look-up: the value is elsewhere. */
 const REFERENCE =
-  /^(?:\$|%[A-Za-z(]|#\{|<[^>]{0,80}>?$|\{\{?|\[|@[A-Za-z]|&[a-z]|\*+$|!|\/\/|(?:process|os|sys|env|environ|config|settings|self|this|ctx|secrets|vars?|params?|args?|data|request|req|options|opts|props|state|window|import\.meta)[.[(]|(?:get|read|load|fetch|input|prompt|require|decrypt|ref|vault|env|ENV|Fn|System)[\w.]{0,40}[(:[])|\$\{|\{\{|^[\w.]{1,80}\(|^https?:\/\/[^\s:@]{1,200}$/;
+  /^(?:\$|(?:op|ssm|arn|vault|secretsmanager|aws-sm|gcp-?sm|azurekv|keyvault|keychain|sops|bws|file|env):|ref\+|%[A-Za-z(]|#\{|<[^>]{0,80}>?$|\{\{?|\[|@[A-Za-z]|&[a-z]|\*+$|!|\/\/|(?:process|os|sys|env|environ|config|settings|self|this|ctx|secrets|vars?|params?|args?|data|request|req|options|opts|props|state|window|import\.meta)[.[(]|(?:get|read|load|fetch|input|prompt|require|decrypt|ref|vault|env|ENV|Fn|System)[\w.]{0,40}[(:[])|\$\{|\{\{|^[\w.]{1,80}\(|^https?:\/\/[^\s:@]{1,200}$/;
 
 /** Words that documentation writes into a value. */
 const EXAMPLE =
   /(?:^|[^a-z])(?:your|my|the|an?|some|insert|replace|enter|put|paste|add)[-_ ]|example|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|fake[-_]|sample|x{4,}|^__\w+__$|\.{3}|\*{3}|\u2026|0{8}|1234567890|123456789(?![0-9a-z])|abcdef(?:gh|$)|deadbeef|lorem/i;
+
+const TO_FILL_IN =
+  /(?:^|[^a-z])(?:your|insert|replace|enter|put|paste)[-_ ]|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|x{6,}|^__\w+__$|\.{3}|\*{3}|\u2026/i;
 
 function isRepeated(value: string): boolean {
   return new Set(value).size <= Math.min(2, value.length - 1);

@@ -1,7 +1,19 @@
 import type { Detector } from '../../matching/detector.ts';
 import { entropy } from '../../matching/entropy.ts';
-import { isPlaceholder } from '../../matching/placeholders.ts';
+import { isPlaceholder, isWritten } from '../../matching/placeholders.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
+import { ASSIGNS, NO_SECRET } from '../../matching/vendor-key.ts';
+
+/** Names of keys that anyone may see, or that are places in a table. */
+const NOT_AFTER =
+  '(?<!(?:public|publishable|csrf|xsrf|page|next|cache|sort|primary|foreign|partition|object|idempotency|lookup|row|' +
+  'translation|i18n|locali[sz]ation|group|registry|hot|short)[_-]?)';
+const NAME = `${NOT_AFTER}(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential|[_-]key)`;
+/** The value ends before the next such name, so that text made of names is not walked again from each of them. */
+const VALUE = '(?:(?!(?:key|secret|token|credential)\\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512}';
+const ASSIGNED = `[\\w.-]{0,30}(?: string)?${NO_SECRET}${ASSIGNS}(?<value>${VALUE})`;
+/** Without a sign between them it is a value only when nothing else can be meant. */
+const NAMED = '["\'` -]{1,2}(?=[A-Za-z-]{0,24}\\d)(?<value>[A-Za-z0-9_-]{24,200})(?![\\w.@/:-])';
 
 export const genericKey: readonly Detector[] = [
   {
@@ -20,10 +32,9 @@ export const genericKey: readonly Detector[] = [
       '(?i)access[_-]?key',
       '(?i)private[_-]?key',
       '(?i)credential',
+      '(?i)[_-]key',
     ],
-    // The value ends before the next such name, so that text made of names is not walked again from each of them.
-    pattern:
-      /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)[\w.-]{0,30}(?:\\?["'`\]]){0,2}\s{0,4}(?:=>|[:.?]{0,3}=|[:>,]|\(|\bis\b\s{0,2}:?|\|\|?)\s{0,4}(?:\\?["'`(])?(?<value>(?:(?!(?:key|secret|token|credential)\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512})/i,
+    pattern: new RegExp(`${NAME}(?:${ASSIGNED}|${NAMED})`, 'i'),
     validate: isRandomKey,
     member: {
       key: /(?<!public[_-]?|csrf[_-]?|xsrf[_-]?|page[_-]?|next[_-]?)(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential)s?(?:[_-]?(?:value|base64|id))?$/i,
@@ -76,16 +87,10 @@ export const genericKey: readonly Detector[] = [
  */
 function isRandomKey(value: string): boolean {
   const core = value.replace(/^[=.-]+|[=.-]+$/g, '');
-  if (core.length < 16 || isPlaceholder(core)) return false;
+  if (core.length < 16 || isPlaceholder(core) || isWritten(core) || value.endsWith('..')) return false;
   const digits = core.replace(/\D/g, '').length;
   if (digits === 0 || digits === core.length) return false;
   if (digits === 1 && /^[a-z_.-]+\d?[a-z_.-]*$/.test(core)) return false;
-  if (/^(?:[a-z]{2,}[_./-])+[a-z]*\d{0,3}$/i.test(core) || isFilePath(core)) return false;
-  if (/^(?:[a-z\d-]+\.)+[a-z]{2,}$|^[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)+$/.test(core)) return false;
-  if (/^\d{4}-\d\d-\d\d|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-0{4}/i.test(core)) return false;
+  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-0{4}/i.test(core)) return false;
   return entropy(core) >= 3;
-}
-
-function isFilePath(value: string): boolean {
-  return /^\.{0,2}\//.test(value) || (value.includes('/') && /\.[a-z]\w{0,4}$/i.test(value));
 }
