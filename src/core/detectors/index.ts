@@ -3,6 +3,7 @@ import { baltic } from './personal/baltic.ts';
 import { bankCodes } from './personal/bank-codes.ts';
 import { benelux } from './personal/benelux.ts';
 import { britishIsles } from './personal/british-isles.ts';
+import { cardBesideName } from './personal/card-beside-name.ts';
 import { centralEurope } from './personal/central-europe.ts';
 import { creditCard } from './personal/credit-card.ts';
 import { cryptoWallet } from './personal/crypto-wallet.ts';
@@ -17,10 +18,12 @@ import { iban } from './personal/iban.ts';
 import { iberia } from './personal/iberia.ts';
 import { ipAddress } from './personal/ip-address.ts';
 import { latinAmerica } from './personal/latin-america.ts';
+import { life } from './personal/life.ts';
 import { middleEastAfrica } from './personal/middle-east-africa.ts';
 import { nordic } from './personal/nordic.ts';
 import { northAmerica } from './personal/north-america.ts';
 import { oceania } from './personal/oceania.ts';
+import { phoneBesideName } from './personal/phone-beside-name.ts';
 import { phone } from './personal/phone.ts';
 import { southAsia } from './personal/south-asia.ts';
 import { southeastAsia } from './personal/southeast-asia.ts';
@@ -82,6 +85,7 @@ export const detectors: readonly Detector[] = [
   ...bankCodes,
   ...benelux,
   ...britishIsles,
+  ...cardBesideName,
   ...centralEurope,
   ...creditCard,
   ...cryptoWallet,
@@ -96,10 +100,12 @@ export const detectors: readonly Detector[] = [
   ...iberia,
   ...ipAddress,
   ...latinAmerica,
+  ...life,
   ...middleEastAfrica,
   ...nordic,
   ...northAmerica,
   ...oceania,
+  ...phoneBesideName,
   ...phone,
   ...southAsia,
   ...southeastAsia,

@@ -7,7 +7,7 @@ import { type Anchor, hasUnit, type UnitSet } from './anchors.ts';
  */
 export interface Automaton {
   /** The class of each of the 65,536 UTF-16 units. */
-  readonly classes: Uint8Array;
+  readonly classes: Uint16Array;
   /**
    * Row of a state, plus class, gives the row of the next state, with `ENDING` added where an anchor ends in
    * it; `UNKNOWN` where the way is not worked out yet. It grows: read it anew after `follow`.
@@ -41,7 +41,7 @@ interface Node {
   readonly endings: number[];
 }
 
-const CLASSES_MAX = 255;
+const CLASSES_MAX = 2048;
 const FIRST_STATES = 256;
 const LINE_BREAK = 10;
 
@@ -117,39 +117,45 @@ function distinctSets(anchors: readonly Anchor[]): SetIndex {
   return sets;
 }
 
+const keys = new WeakMap<UnitSet, string>();
+
+/** Most sets are the same few objects. */
 function setKey(set: UnitSet): string {
-  return set.join(';');
+  const known = keys.get(set);
+  if (known !== undefined) return known;
+  const key = set.join(';');
+  keys.set(set, key);
+  return key;
 }
 
 /** Anchors that begin alike share nodes. Node 0 is the root. */
 function trie(anchors: readonly Anchor[], sets: SetIndex): readonly Node[] {
   const nodes: Node[] = [{ edges: [], endings: [] }];
+  const children = new Map<number, number>();
   anchors.forEach((anchor, number) => {
     let at = 0;
-    for (const set of anchor.sets) at = childNode(nodes, at, sets.get(setKey(set))!.index);
+    for (const each of anchor.sets) {
+      const set = sets.get(setKey(each))!.index;
+      const edge = at * sets.size + set;
+      const to = children.get(edge) ?? nodes.push({ edges: [], endings: [] }) - 1;
+      if (!children.has(edge)) nodes[at]!.edges.push({ set, to });
+      children.set(edge, to);
+      at = to;
+    }
     nodes[at]!.endings.push(number);
   });
   return nodes;
 }
 
-function childNode(nodes: Node[], from: number, set: number): number {
-  const { edges } = nodes[from]!;
-  const known = edges.find((edge) => edge.set === set);
-  if (known !== undefined) return known.to;
-  const to = nodes.push({ edges: [], endings: [] }) - 1;
-  edges.push({ set, to });
-  return to;
-}
-
 /** Splits all units into classes that no set tells apart. */
 function partition(sets: readonly UnitSet[]): {
-  classes: Uint8Array;
+  classes: Uint16Array;
   class_count: number;
   holds: Uint8Array;
 } {
   const edges = new Set(sets.flatMap((set) => set.flatMap(([low, high]) => [low, high + 1])));
   const bounds = [...edges.add(0)].filter((at) => at <= 0xffff).sort((a, b) => a - b);
-  const classes = new Uint8Array(0x10000);
+  const classes = new Uint16Array(0x10000);
   const known = new Map<string, number>();
   const members: (readonly number[])[] = [];
   bounds.forEach((low, at) => {

@@ -1,6 +1,6 @@
 import type { Severity, Tag } from '../types.ts';
 import type { Detector } from './detector.ts';
-import { anchorsOf, isWhole, keyOf, patternOf, spelled } from './named-value.ts';
+import { anchorsOf, exactPatternOf, isWhole, keyOf, patternOf, spelled } from './named-value.ts';
 
 interface Alone {
   readonly anchors: readonly string[];
@@ -22,6 +22,8 @@ export interface Identifier {
   /** The source of a pattern without groups that capture; tight at both ends, read without regard to case. */
   readonly value: string;
   readonly check?: Check;
+  /** Whether small and capital letters differ in the value. */
+  readonly is_exact_case?: boolean;
   /** In the anchors' notation. The first names it in its examples, so it is plain. */
   readonly names: readonly [string, ...string[]];
   /** Where the value proves itself: the anchors at which it is looked for without a name, and a stricter form of it. */
@@ -43,10 +45,17 @@ const REALMS = {
   device_id: null,
   location: null,
   postal_address: null,
+  date_of_birth: null,
+  person_name: null,
+  phone: null,
+  credit_card: 'financial',
   health_id: 'phi',
   bank_account: 'financial',
   crypto_wallet: 'financial',
 } as const;
+
+/** What stands in an id where a country would. */
+const WORLDWIDE = new Set(['any', 'card', 'crypto', 'phone']);
 
 /** The detectors of a kind of number: of the value alone, where that is enough, and of the value beside its name. */
 export function identifier(kind: Identifier): readonly Detector[] {
@@ -73,7 +82,8 @@ function alone(kind: Identifier, { anchors, value = kind.value, check = kind.che
 
 function besideName(kind: Identifier, id: string): Detector {
   const validate = validateOf(kind.check);
-  const is_whole = isWhole(kind.value);
+  const is_exact = kind.is_exact_case === true;
+  const is_whole = isWhole(kind.value, is_exact ? '' : 'i');
   const name = spelled(kind.names[0]);
   return {
     ...shared(kind),
@@ -81,11 +91,14 @@ function besideName(kind: Identifier, id: string): Detector {
     strength: kind.check === undefined ? 'cue' : 'shape',
     description: `${kind.description.slice(0, -1)}; beside its name.`,
     anchors: anchorsOf(kind.names),
-    pattern: patternOf(kind.names, kind.value),
+    pattern: is_exact ? exactPatternOf(kind.names, kind.value) : patternOf(kind.names, kind.value),
     validate,
     member: { key: keyOf(kind.names), validate: (text) => is_whole(text) && validate(text) },
     examples: {
-      hits: kind.right.flatMap((value) => [`${name}: «${value}».`, `My ${name} number is «${value}» now`]),
+      hits: kind.right.flatMap((value) => [
+        `${name}: «${value}».`,
+        `My ${name}${is_exact ? '' : ' number'} is «${value}» now`,
+      ]),
       misses: [...kind.wrong.map((value) => `${name}: ${value}`), `order ${kind.right[0]}`],
     },
   };
@@ -96,7 +109,9 @@ function shared({
   detector,
   severity = 'high',
 }: Identifier): Pick<Detector, 'detector' | 'tags' | 'severity'> {
-  const kind = `${detector}.${id.slice(0, id.indexOf('.'))}`;
+  const country = id.slice(0, id.indexOf('.'));
+  const family = detector === 'credit_card' ? 'card' : detector;
+  const kind = WORLDWIDE.has(country) ? family : `${family}.${country}`;
   const realm = REALMS[detector];
   const tags: [Tag, ...Tag[]] = [`personal.pii.${kind}`];
   if (realm !== null) tags.push(`personal.${realm}.${kind}`);

@@ -5,7 +5,7 @@
 
 /** What may stand between a name and its value: a few signs, and words that say that a value follows. */
 const LINK =
-  "(?:[\\s:=#\"'`([<>|,;*_/\\\\\\u2013\\uff1a-]|\\([A-Za-z][A-Za-z -]{1,14}\\)|n[°º]\\.?|(?:is|was|are|it|its|it's|numbers?|num|no|nr|nummer|numero|n\\u00famero|num\\u00e9ro|numer|code|id|card|on|file|record|the|for|account|holder|ist|lautet|est|es|\\u00e9|\\u00e8|to|value|of|here|as|provided|given)(?![A-Za-z])\\.?){0,12}?";
+  "(?:[\\s:=#\"'`([<>|,;.*_/\\\\\\u2013\\uff1a-]|\\([A-Za-z][A-Za-z -]{1,14}\\)|n[°º]|(?:is|was|are|it|its|it's|numbers?|num|no|nr|nummer|numero|n\\u00famero|num\\u00e9ro|numer|code|id|card|on|file|record|the|for|account|holder|ist|lautet|est|es|\\u00e9|\\u00e8|to|value|of|here|as|provided|given)(?![A-Za-z])){0,12}?";
 
 /** Words that belong to the link, and not to a value that may begin with letters. */
 const NO_VALUE = '(?!(?:is|was|are|it|its|no|nr|num|id|of|card|the|for|to|on|as|est|ist|es)(?![A-Za-z0-9]))';
@@ -47,6 +47,20 @@ export function patternOf(names: readonly string[], value: string): RegExp {
   );
 }
 
+/** The same for values in which small and capital letters differ: only the name is read in either case. */
+export function exactPatternOf(names: readonly string[], value: string): RegExp {
+  const any = names.map(inEitherCase).join('|');
+  return new RegExp(
+    `(?:${any})[\\s:=#"'(,*_-]{0,6}(?:(?:is|of|est|es|ist|to|at)\\s)?(?<![A-Za-z0-9])(?<value>${value})(?![\\w\\u00c0-\\u024f])`,
+  );
+}
+
+function inEitherCase(name: string): string {
+  return name.replace(/\\.|\[[^\]]*\]|[a-z]/gi, (part) =>
+    part.length > 1 ? part : `[${part.toLowerCase()}${part.toUpperCase()}]`,
+  );
+}
+
 /** The keys of objects that are such a name: `cpf`, `customer_cpf`, `cpf_number`. */
 export function keyOf(names: readonly string[]): RegExp {
   return new RegExp(
@@ -56,7 +70,7 @@ export function keyOf(names: readonly string[]): RegExp {
 }
 
 /** Whether all of a text is such a value. */
-export function isWhole(value: string): (text: string) => boolean {
-  const whole = new RegExp(`^(?:${value})$`, 'i');
+export function isWhole(value: string, flags: 'i' | ''): (text: string) => boolean {
+  const whole = new RegExp(`^(?:${value})$`, flags);
   return (text) => whole.test(text);
 }

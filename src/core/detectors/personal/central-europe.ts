@@ -142,7 +142,7 @@ export const centralEurope: readonly Detector[] = [
       'Personal numbers of Bosnia, Montenegro, North Macedonia, Serbia and Slovenia (EMŠO, JMBG): birth date, region, serial and a check digit (mod 11).',
     value: '\\d{13}',
     check: isJmbg,
-    alone: { anchors: [LONG_NUMBER] },
+    alone: { anchors: [LONG_NUMBER], check: (code) => isJmbgYear(code) && isJmbg(code) },
     names: ['jmbg', 'em[šsŠ]o', 'umcn', 'mati[čc]ni broj', 'ЈМБГ', 'ЕМБГ'],
     right: ['0101006500006', '2902932505526'],
     wrong: ['0101006500007', '0113006500006'],
@@ -183,8 +183,13 @@ function isDavcna(code: string): boolean {
 }
 
 function isJmbg(code: string): boolean {
-  const year = Number(code.slice(4, 7));
-  if (!hasDay(code, 2, 0) || (year > 26 && year < 900)) return false;
+  if (!hasDay(code, 2, 0)) return false;
   const check = (11 - (weigh(code, [7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
   return check === digitAt(code, 12);
+}
+
+/** The last three digits of a year from 1900 to 2029. */
+function isJmbgYear(code: string): boolean {
+  const year = Number(code.slice(4, 7));
+  return year < 30 || year >= 900;
 }

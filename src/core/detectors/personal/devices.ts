@@ -69,7 +69,7 @@ export const devices: readonly Detector[] = [
     severity: 'low',
     description: 'A latitude and a longitude with at least four decimals, beside a name for them.',
     value: '-?\\d{1,2}\\.\\d{4,10}°?[NS]?[ ,;/]{1,3}-?\\d{1,3}\\.\\d{4,10}°?[EW]?',
-    names: ['coordinates', 'coords', 'gps', 'lat/lon', 'latlng', 'lat,lon'],
+    names: ['gps', 'gps coordinates', 'my location', 'current location', 'lat/lon', 'latlng', 'lat,lon'],
     right: ['52.520008, 13.404954', '-33.8688,151.2093'],
     wrong: ['52.5, 13.4', '52.520008'],
   }),

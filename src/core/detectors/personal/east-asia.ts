@@ -113,11 +113,10 @@ export const eastAsia: readonly Detector[] = [
     severity: 'low',
     description: 'Korean business registration numbers with a check digit.',
     value: '\\d{3}-?\\d{2}-?\\d{5}',
-    check: isBrn,
-    alone: { anchors: ['(?<![\\w.-])\\d{3}-\\d{2}-\\d'], value: '[1-9]\\d{2}-\\d{2}-\\d{5}' },
+    alone: { anchors: ['(?<![\\w.-])\\d{3}-\\d{2}-\\d'], value: '[1-9]\\d{2}-\\d{2}-\\d{5}', check: isBrn },
     names: ['brn', 'business registration number', '사업자등록번호'],
     right: ['116-82-00276', '1168200276'],
-    wrong: ['116-82-00277', '116-82-0027'],
+    wrong: ['116-82-0027'],
   }),
   ...identifier({
     id: 'kr.passport',

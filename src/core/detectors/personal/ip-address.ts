@@ -46,6 +46,22 @@ export const ipAddress: readonly Detector[] = [
       misses: ['2001:db8::1', 'fe80::1', '::1', '2026:01:31', '2606:4700:4700::1111::1'],
     },
   },
+  {
+    id: 'ip.v6_in_full',
+    detector: 'ip_address',
+    tags: ['personal.pii.ip_address'],
+    severity: 'low',
+    strength: 'shape',
+    description:
+      'IPv6 addresses with all eight groups written, wherever they are: not loopback, link-local, unique local or documentation ones.',
+    anchors: ['(?i)(?<![\\w:.])[0-9a-f]{1,4}:[0-9a-f]{1,4}:[0-9a-f]{1,4}:[0-9a-f]'],
+    pattern: /[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){7}(?![\w:])/i,
+    validate: isRoutedV6,
+    examples: {
+      hits: ['from «6e40:4041:c617:e898:c11:40d2:c669:2eb4» at'],
+      misses: ['fe80:0:0:0:1:2:3:4', '2001:db8:0:0:1:2:3:4', '12:30:45:10', '0:0:0:0:0:0:0:1'],
+    },
+  },
 ];
 
 function isRoutedV4(value: string): boolean {

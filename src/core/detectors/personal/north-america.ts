@@ -32,7 +32,7 @@ export const northAmerica: readonly Detector[] = [
     detector: 'tax_id',
     severity: 'medium',
     description: 'US numbers of tax preparers: P and eight digits.',
-    value: 'P\\d{8}',
+    value: 'P-?\\d{8}',
     names: ['ptin', 'preparer tax'],
     right: ['P00634642'],
     wrong: ['X00634642', 'P0063464'],
@@ -55,9 +55,13 @@ export const northAmerica: readonly Detector[] = [
     value: '\\d{4}-?\\d{4}-?\\d',
     check: isAba,
     names: ['aba', 'routing', 'routing transit', 'rtn', 'bank routing'],
-    alone: { anchors: ['(?<![\\w.-])\\d{4}-\\d{4}-\\d'], value: '\\d{4}-\\d{4}-\\d' },
+    alone: {
+      anchors: ['(?<![\\w.-])\\d{4}-\\d{4}-\\d'],
+      value: '\\d{4}-\\d{4}-\\d',
+      check: (code) => isAbaPrefix(code) && isAba(code),
+    },
     right: ['1110-0002-5', '111000025'],
-    wrong: ['111000026', '511000025'],
+    wrong: ['111000026', '11100002'],
   }),
   ...identifier({
     id: 'us.npi',
@@ -145,9 +149,11 @@ export const northAmerica: readonly Detector[] = [
 ];
 
 /** 00-12 are Federal Reserve districts, 21-32 thrifts, 61-72 electronic, 80 traveller's cheques. */
-function isAba(code: string): boolean {
+function isAbaPrefix(code: string): boolean {
   const prefix = Number(code.slice(0, 2));
-  const is_given =
-    prefix <= 12 || (prefix >= 21 && prefix <= 32) || (prefix >= 61 && prefix <= 72) || prefix === 80;
-  return (is_given || prefix === 91) && weigh(code, [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0 && isVaried(code);
+  return prefix <= 12 || (prefix >= 21 && prefix <= 32) || (prefix >= 61 && prefix <= 72) || prefix === 80;
+}
+
+function isAba(code: string): boolean {
+  return weigh(code, [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0 && isVaried(code);
 }

@@ -63,7 +63,7 @@ export const oceania: readonly Detector[] = [
     id: 'nz.ird',
     detector: 'tax_id',
     description: 'New Zealand tax numbers (IRD) with a check digit (mod 11, twice).',
-    value: '(?:NZ ?)?\\d{2,3}[- ]?\\d{3}[- ]?\\d{3}',
+    value: '(?:NZ ?)?(?:\\d{2,3}[- ]?\\d{3}[- ]?\\d{3}|\\d{7,8}-\\d)',
     check: (code) => isIrd(code.replace('NZ', '').padStart(9, '0')),
     names: ['ird', 'ird number', 'inland revenue'],
     right: ['49-091-850', '049091850'],

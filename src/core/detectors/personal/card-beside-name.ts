@@ -1,0 +1,30 @@
+import { isVaried } from '../../matching/check-digits.ts';
+import { isLuhn } from '../../matching/checksums.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { identifier } from '../../matching/identifier.ts';
+
+/** Payment cards of unusual issuers and lengths, which only their name tells from other numbers with a Luhn digit. */
+export const cardBesideName: readonly Detector[] = [
+  ...identifier({
+    id: 'card.beside_its_name',
+    detector: 'credit_card',
+    description: 'Payment card numbers of 12 to 19 digits with a right Luhn digit, whatever their issuer.',
+    value: '[2-9]\\d{3}(?:[ -]?\\d){8,15}',
+    check: (code) => isLuhn(code) && isVaried(code),
+    names: [
+      'card',
+      'credit card',
+      'debit card',
+      'cc',
+      'visa',
+      'mastercard',
+      'maestro',
+      'amex',
+      'kreditkarte',
+      'carte bancaire',
+      'tarjeta',
+    ],
+    right: ['6304 5661 2963', '587428561654'],
+    wrong: ['6304 5661 2964', '58742856165'],
+  }),
+];

@@ -1,0 +1,167 @@
+import { isDay } from '../../matching/check-digits.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { identifier } from '../../matching/identifier.ts';
+
+const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\\.?';
+const NAME_PART = "[A-Z\\u00c0-\\u00de\\u0100-\\u024f][a-z\\u00df-\\u024f'’][A-Za-z\\u00c0-\\u024f'’-]{0,24}";
+const WORD = "[\\w\\u00c0-\\u024f'’-]{1,24}";
+
+/** A number and an English street, a number and a Romance one, a German, Dutch or Nordic street and a number. */
+const STREET = [
+  `\\d{1,5}[A-Za-z]?,?(?: [A-Z\\u00c0-\\u00de]${WORD}){1,4} (?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Court|Ct|Square|Place|Pl|Terrace|Close|Crescent|Parkway|Highway)`,
+  `\\d{1,5},? (?:bis |ter )?(?:[Rr]ue|[Cc]hemin|[Aa]venue|[Bb]oulevard|[Pp]lace|[Rr]oute)(?: ${WORD}){1,4}`,
+  `(?:[Cc]alle|[Aa]venida|[Pp]laza|[Vv]ia|[Vv]iale|[Pp]iazza|[Rr]ua|[Tt]ravessa|[Uu]l\\.)(?: ${WORD}){1,4},? \\d{1,5}`,
+  `[A-Z\\u00c0-\\u00de][\\w\\u00c0-\\u024f-]{1,30}(?:straße|strasse|str\\.|weg|gasse|platz|allee|straat|laan|gatan|vägen|vej|katu|tie) \\d{1,4}[a-z]?(?:, \\d{4,5} ${NAME_PART})?`,
+].join('|');
+
+/** What is told of people by name only: dates of birth, addresses, names, and the numbers of their records. */
+export const life: readonly Detector[] = [
+  ...identifier({
+    id: 'any.date_of_birth',
+    detector: 'date_of_birth',
+    severity: 'medium',
+    description: 'Dates of birth in digits or with the month’s English name.',
+    value: `\\d{4}[-/.]\\d{1,2}[-/.]\\d{1,2}|\\d{1,2}[-/. ]\\d{1,2}[-/. ]\\d{2,4}|\\d{1,2} ${MONTH},? \\d{4}|${MONTH} \\d{1,2},? \\d{4}`,
+    check: (_, written) => isDate(written),
+    names: [
+      'date of birth',
+      'dob',
+      'd\\.o\\.b\\.',
+      'birth ?date',
+      'birth[ _-]date',
+      'born on',
+      'born',
+      'birthday',
+      'geburtsdatum',
+      'geboren am',
+      'fecha de nacimiento',
+      'date de naissance',
+      'n[ée]e? le',
+      'data di nascita',
+      'data de nascimento',
+      'geboortedatum',
+      'data urodzenia',
+      '生年月日',
+      '出生日期',
+      'дата рождения',
+    ],
+    right: ['1963-10-15', '26.07.1996', '12 March 1980', 'March 12, 1980'],
+    wrong: ['1963-13-40', '99.99.1996'],
+  }),
+  ...identifier({
+    id: 'any.medical_record',
+    detector: 'health_id',
+    description: 'Numbers of medical records, patients and health insurance members.',
+    value: '(?:[A-Z]{1,4}[- ]?)?\\d{4,12}(?:-\\d{1,6})?',
+    names: [
+      'medical record',
+      'mrn',
+      'patient id',
+      'patient number',
+      'patient no',
+      'health insurance',
+      'member id',
+      'patientennummer',
+      'num[ée]ro de dossier m[ée]dical',
+      'historia cl[íi]nica',
+    ],
+    right: ['12345678', 'MR-483920'],
+    wrong: ['is 12', 'none'],
+  }),
+  ...identifier({
+    id: 'any.street_address',
+    detector: 'postal_address',
+    severity: 'medium',
+    description: 'Street addresses with a number, a street and its kind, on one line.',
+    value: STREET,
+    is_exact_case: true,
+    names: [
+      'address',
+      'addr',
+      'lives at',
+      'live at',
+      'ship to',
+      'deliver to',
+      'street',
+      'adresse',
+      'anschrift',
+      'direcci[óo]n',
+      'indirizzo',
+      'endere[çc]o',
+      'adres',
+    ],
+    right: ['780 Martin Road', 'Lindenstraße 18, 22110 Hamburg'],
+    wrong: ['0x7ffe', '12 items'],
+  }),
+  ...identifier({
+    id: 'any.person_name',
+    detector: 'person_name',
+    severity: 'low',
+    description: 'Names of people in forms: two to four words that begin with capitals.',
+    value: `${NAME_PART}(?: ${NAME_PART}){1,3}`,
+    check: (_, written) => isName(written),
+    is_exact_case: true,
+    names: [
+      'full name',
+      'my name',
+      'patient name',
+      'customer name',
+      'client name',
+      'cardholder',
+      'card holder',
+      'account holder',
+      'employee name',
+      'contact name',
+      'legal name',
+      'name of patient',
+      'patient',
+      'nom complet',
+      'nombre completo',
+      'vollst[äa]ndiger name',
+    ],
+    right: ['Ada Lovelace', 'José García Márquez'],
+    wrong: ['is ready now', 'First Name'],
+  }),
+  ...identifier({
+    id: 'any.person_addressed',
+    detector: 'person_name',
+    severity: 'low',
+    description: 'Names of people after a title, a salutation or at the end of a letter.',
+    value: `${NAME_PART}(?: ${NAME_PART}){0,2}`,
+    check: (_, written) => isName(written),
+    is_exact_case: true,
+    names: [
+      'Mr\\.?',
+      'Mrs\\.?',
+      'Ms\\.?',
+      'Dr\\.?',
+      'Herr',
+      'Frau',
+      'Madame',
+      'Monsieur',
+      'Mme',
+      'Sra\\.?',
+      'kind regards',
+      'best regards',
+      'sincerely',
+    ],
+    right: ['Lovelace', 'Ada Lovelace'],
+    wrong: ['who', 'Team'],
+  }),
+];
+
+function isDate(written: string): boolean {
+  const numbers = written.match(/\d+/g)!.map(Number);
+  if (numbers.length === 2)
+    return numbers.every((number) => number <= 31 || (number >= 1880 && number <= 2100));
+  const [first = 0, second = 0, third = 0] = numbers;
+  return first > 31 ? isDay(second, third) : isDay(second, first) || isDay(first, second);
+}
+
+/** None is a word of forms. */
+function isName(written: string): boolean {
+  return !FORM_WORD.test(written);
+}
+
+const FORM_WORD =
+  /\b(?:name|email|phone|address|date|number|type|string|value|field|first|last|full|null|none|true|false|the|this|that|team|support|service|please|your)\b/i;

@@ -1,0 +1,130 @@
+import { isVaried } from '../../matching/check-digits.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { identifier } from '../../matching/identifier.ts';
+
+/** Digits in any of the groups that countries write, with a trunk prefix, a country code or an extension. */
+const NUMBER =
+  '(?:\\+|00)?(?:\\d{1,5}|\\(\\+?\\d{1,5}\\))(?:[ ./-]{0,2}(?:\\(\\d{1,4}\\)|\\d{1,13})){0,6}(?: ?(?:x|ext\\.?) ?\\d{1,6})?';
+
+/** Telephone numbers in national forms: only a word beside them, or the trunk's 0 and groups, tells them from other numbers. */
+export const phoneBesideName: readonly Detector[] = [
+  ...identifier({
+    id: 'phone.beside_its_name',
+    detector: 'phone',
+    severity: 'medium',
+    description:
+      'Telephone numbers in any national form: six to fifteen digits, with an extension or without.',
+    value: NUMBER,
+    check: (_, written) => isDialled(written),
+    names: [
+      'phone',
+      'telephone',
+      'tel\\.?',
+      'mobile',
+      'mob\\.?',
+      'cell',
+      'cellphone',
+      'fax',
+      'office',
+      'whatsapp',
+      'call',
+      'call me',
+      'call me at',
+      'call me on',
+      'call us at',
+      'call us on',
+      'call him on',
+      'call her on',
+      'someone call me on',
+      'reach [a-z]{2,4} at',
+      'reach [a-z]{2,4} on',
+      'answering at',
+      'calls? to',
+      'text me at',
+      'contact number',
+      'dial',
+      'sms to',
+      'messages? to',
+      'my registered',
+      'telefon',
+      't[ée]l[ée]phone',
+      't[ée]l\\.?',
+      'tel[ée]fono?',
+      'telefone',
+      'telefoon',
+      'puhelin',
+      'celular',
+      'm[óo]vil',
+      'handy',
+      'mobil',
+      'portable',
+      'cellulare',
+      'cep',
+      'cep tel',
+      'gsm',
+      'numaram',
+      'telefon numaram',
+      '[тТ]елефон',
+      '電話',
+      '电话',
+      '手机',
+      '携帯',
+      '전화',
+      'โทร',
+    ],
+    right: ['0378 3512 345', '(96) 627-277', '581-617-4035', '5321234567', '+49(0)30 1234567'],
+    wrong: ['12345', '1111111', '2026-01-31'],
+  }),
+  ...identifier({
+    id: 'phone.national',
+    detector: 'phone',
+    severity: 'medium',
+    description: 'Telephone numbers with an area in parentheses, or with the trunk’s 0 and three groups.',
+    value:
+      '(?<!\\d )(?:\\(0?\\d{1,4}\\)[ -]?\\d{2,5}(?:[ -]?\\d{2,6}){1,2}|0\\d{1,4}[ -]\\d{2,4}[ -]\\d{4}|00[1-9]\\d{0,2}[ -]\\d{1,4}(?:[ -]\\d{2,5}){2,3})',
+    check: (code, written) =>
+      /^(?:\(|0)/.test(written) &&
+      isDialled(written) &&
+      digits(code).length >= (written.startsWith('(') ? 8 : 10) &&
+      digits(code).length <= 13,
+    alone: {
+      anchors: [
+        '(?<![\\w.)-])\\(\\d{1,5}\\)[ -]?\\d',
+        '(?<![\\w.-])\\d{2,5} \\d{2,4} \\d',
+        '(?<![\\w.-])\\d{2,5}-\\d{2,4}-\\d',
+      ],
+    },
+    names: ['hotline', 'landline'],
+    right: ['080-6014-2947', '(03) 5327 5996', '(88) 684-334'],
+    wrong: ['080-6014-29', '180-6014-2947'],
+  }),
+  {
+    id: 'phone.beside_email',
+    detector: 'phone',
+    tags: ['personal.pii.phone'],
+    severity: 'medium',
+    strength: 'shape',
+    description:
+      'Telephone numbers of eight digits or more right after an e-mail address, as in lists of contacts.',
+    anchors: ['@[A-Za-z0-9]'],
+    pattern: new RegExp(
+      `@[A-Za-z0-9.-]{3,64}(?:['"]?[,;|/]\\s?['"]?| or | and |\\s{1,3})(?<value>${NUMBER})(?!\\w|[.,/-]\\d)`,
+    ),
+    validate: (value) => digits(value).length >= 8 && isDialled(value),
+    examples: {
+      hits: ['write to ada@acme.io or «080-6014-2947».', "('ada@acme.io','«09139160713»')"],
+      misses: ['write to ada@acme.io or 12345', 'ada@acme.io, 2026-01-31'],
+    },
+  },
+];
+
+function digits(written: string): string {
+  return written.replace(/\D/g, '');
+}
+
+/** Not a date, and neither too short nor too long without its extension. */
+function isDialled(written: string): boolean {
+  const main = digits(written.replace(/ ?(?:x|ext\.?) ?\d+$/i, ''));
+  const is_date = /^(?:19|20)\d{2}[-/.](?:0?\d|1[0-2])[-/.](?:[0-3]?\d)\b/.test(written);
+  return main.length >= 6 && main.length <= 15 && !is_date && isVaried(main);
+}
