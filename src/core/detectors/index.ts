@@ -34,6 +34,7 @@ import { aws } from './secrets/aws.ts';
 import { azure } from './secrets/azure.ts';
 import { cloudflare } from './secrets/cloudflare.ts';
 import { connectionString } from './secrets/connection-string.ts';
+import { credentialFiles } from './secrets/credential-files.ts';
 import { databricks } from './secrets/databricks.ts';
 import { digitalocean } from './secrets/digitalocean.ts';
 import { discord } from './secrets/discord.ts';
@@ -116,6 +117,7 @@ export const detectors: readonly Detector[] = [
   ...azure,
   ...cloudflare,
   ...connectionString,
+  ...credentialFiles,
   ...databricks,
   ...digitalocean,
   ...discord,

@@ -13,7 +13,7 @@ export const slack: readonly Detector[] = [
       'Slack tokens: bot, user, app, session, configuration and legacy kinds (`xoxb-`, `xoxp-`, `xapp-` ...).',
     anchors: ['\\bxox[a-eoprs][-.]', '\\bxapp-'],
     pattern:
-      /(?:xox[a-eoprs](?:\.xox[bp])?-(?:(?!xox[a-z]-)[A-Za-z0-9%/+=_-]){10,300}|xapp-\d-[A-Za-z0-9]{8,16}-\d{8,16}-[A-Za-z0-9]{32,80})/,
+      /(?:xox[a-eoprs](?:\.xox[bp])?-(?:(?!xox[a-z]-)[A-Za-z0-9%/+=_-]){14,300}|xapp-\d-[A-Za-z0-9]{8,16}-\d{8,16}-[A-Za-z0-9]{32,80})/,
     validate: (value) => value.replace(/\D/g, '').length >= 4 && isUnmasked(value),
     examples: {
       hits: [
