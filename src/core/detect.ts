@@ -1,3 +1,5 @@
+import { type FoundCommands, readPayload } from './detectors/commands/in-payload.ts';
+import { commandsInText } from './detectors/commands/in-text.ts';
 import { detectors } from './detectors/index.ts';
 import { decode, isEscapedJson, type Reading, readJson } from './json.ts';
 import type { Detector } from './matching/detector.ts';
@@ -17,7 +19,14 @@ export function detect(
   detection: Detection,
   limits: ScanLimits,
 ): { findings: Finding[]; coverage: Coverage } {
-  const search: Search = { scanner: scannerFor(detection), limits, findings: [], bytes: 0, stopped: null };
+  const search: Search = {
+    scanner: scannerFor(detection),
+    limits,
+    findings: [],
+    bytes: 0,
+    has_commands: false,
+    stopped: null,
+  };
   if (content.kind === 'text') searchText(search, content.text);
   else searchPayload(search, content.value);
   return { findings: search.findings, coverage: coverageOf(search) };
@@ -30,6 +39,8 @@ interface Search {
   readonly findings: Finding[];
   /** UTF-8 bytes looked at; kept exactly for payloads, and for texts only where it can matter. */
   bytes: number;
+  /** Whether commands were found, which come behind what else is in their leaf. */
+  has_commands: boolean;
   /** The sentence that names the limit at which the search ended. */
   stopped: string | null;
 }
@@ -47,10 +58,11 @@ function scannerFor({ secret_detection, pii_protection }: Detection): Scanner {
   const key = `${secret_detection} ${pii_protection}`;
   const known = scanners.get(key);
   if (known !== undefined) return known;
-  const wanted = detectors.filter(({ tags }) =>
-    tags[0].startsWith('secret.') ? secret_detection : pii_protection,
-  );
-  const scanner = compileScanner(wanted);
+  const wanted = detectors.filter(({ tags: [tag] }) => {
+    if (tag.startsWith('secret.')) return secret_detection;
+    return tag.startsWith('personal.') ? pii_protection : true;
+  });
+  const scanner = compileScanner([...wanted, ...commandsInText]);
   scanners.set(key, scanner);
   return scanner;
 }
@@ -67,6 +79,7 @@ function searchText(search: Search, text: string): void {
 function searchPayload(search: Search, value: Json): void {
   const matches: Match[] = [];
   let cues: readonly Detector[] = NONE;
+  const commands = readPayload();
   const end = walk(value, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = withinBytes(search, leaf.text);
@@ -77,7 +90,10 @@ function searchPayload(search: Search, value: Json): void {
       matches.length = 0;
     }
     cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
+    addCommands(search, commands.visit(leaf));
   });
+  addCommands(search, commands.end());
+  if (search.has_commands) search.findings.sort((a, b) => a.leaf - b.leaf || a.start - b.start);
   if (end !== null) search.stopped ??= end.reason;
 }
 
@@ -214,7 +230,40 @@ function addFindings(
   }
 }
 
+/**
+ * Commands have a place among the other findings of their leaf; a script that was not read to its end is named.
+ * What was read as a command needs no guess at its lines.
+ */
+function addCommands(search: Search, found: FoundCommands | null): void {
+  if (found === null) return;
+  search.has_commands ||= found.matches.length > 0;
+  if (found.is_cut)
+    search.stopped ??=
+      'A command is longer or deeper than can be read (131,072 units, 4,000 commands, 10 levels).';
+  for (let at = search.findings.length - 1; search.findings[at]?.leaf === found.index; at--)
+    if (search.findings[at]!.rule_id === commandsInText[0]!.id) search.findings.splice(at, 1);
+  for (const { rule, start, end } of found.matches) {
+    if (search.findings.length >= search.limits.findings_max) {
+      search.stopped ??= `There are more findings than scan.findings_max (${search.limits.findings_max}).`;
+      break;
+    }
+    search.findings.push({
+      rule_id: rule.id,
+      detector: 'command',
+      type: 'dangerous_command',
+      severity: rule.severity,
+      tags: [rule.tag],
+      start,
+      end,
+      leaf: found.index,
+      path: found.path,
+    });
+  }
+}
+
 function typeOf(tag: string): ViolationType {
+  if (tag.startsWith('injection.')) return 'injection_detected';
+  if (tag.startsWith('dangerous.')) return 'dangerous_command';
   return tag.startsWith('secret.') ? 'secret_detected' : 'pii_detected';
 }
 

@@ -27,6 +27,7 @@ export function settle(matches: readonly Match[]): readonly Match[] {
 function covers(outer: Match, inner: Match): boolean {
   if (outer.end < inner.end || outer.start > inner.start) return false;
   if (isSecret(inner.detector) && !isSecret(outer.detector)) return false;
+  if (isCommand(inner.detector) !== isCommand(outer.detector)) return false;
   return rank(outer) >= rank(inner);
 }
 
@@ -36,6 +37,11 @@ function sameSpan(a: Match, b: Match): boolean {
 
 function rank({ detector }: Match): number {
   return STRENGTHS.indexOf(detector.strength);
+}
+
+/** What a text would do: that explains nothing of what it holds. */
+function isCommand(detector: Detector): boolean {
+  return detector.tags[0].startsWith('dangerous');
 }
 
 function isSecret(detector: Detector): boolean {

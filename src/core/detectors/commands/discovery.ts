@@ -1,0 +1,117 @@
+import { hasFlag, isHarmlessCall, operandsOf } from '../../shell/options.ts';
+import type { CommandRule } from './rule.ts';
+
+/** Looking around as one who has just come in does: low, for each of them has honest uses too. */
+export const discovery: readonly CommandRule[] = [
+  {
+    id: 'discovery.connections',
+    tag: 'dangerous.discovery',
+    severity: 'low',
+    programs:
+      'netstat ss lsof sockstat arp lastlog lsmod kldstat kextstat smbstatus showmount pwpolicy ioreg system_profiler dmidecode launchctl iptables-save getcap ip dscacheutil',
+    description: 'Lists connections, users, modules or the make of a machine.',
+    safer: 'uname -a',
+    saw: (command) => {
+      const { name } = command;
+      const operands = operandsOf(command);
+      if (isHarmlessCall(command)) return false;
+      if (name === 'netstat') return hasFlag(command, '-a', '-p', '-S', '-r') || command.words.length === 0;
+      if (name === 'ss') return hasFlag(command, '-p');
+      if (name === 'lsof') return hasFlag(command, '-i');
+      if (name === 'ip')
+        return (
+          /^(?:n|neigh\w*|tcp_metrics|r|route)$/.test(operands[0] ?? '') &&
+          /^(?:show|s)$/.test(operands[1] ?? '')
+        );
+      if (name === 'arp') return hasFlag(command, '-a', '-n') || command.words.length === 0;
+      if (name === 'launchctl') return operands[0] === 'list';
+      return true;
+    },
+    hits: ['netstat -antp', 'lsmod', 'arp -a', 'lsof -i'],
+    misses: ['uname -a', 'netstat --help', 'who am i', 'ip addr'],
+  },
+  {
+    id: 'discovery.set_user_id',
+    tag: 'dangerous.discovery',
+    severity: 'medium',
+    programs: 'find',
+    description:
+      'Looks for programs that run with the rights of an administrator, or for files that anyone may write.',
+    safer: "find . -name '*.sh'",
+    saw: ({ words }) =>
+      words.some(
+        ({ text }, at) =>
+          text === '-perm' && /^[-/](?:0?[246][0-7]?00|u[=+]s|g=s|u=s,g=s)$/.test(words[at + 1]?.text ?? ''),
+      ) && words.some(({ text }) => text.startsWith('/')),
+    hits: ['find / -perm -4000 -type f', 'find /usr/bin -perm -2000', 'find / -perm -u=s'],
+    misses: ["find . -name '*.sh'", 'find . -perm 644', 'find src -perm -u=x'],
+  },
+  {
+    id: 'discovery.private_folders',
+    tag: 'dangerous.discovery',
+    severity: 'low',
+    programs: 'ls ps docker pgrep grep egrep id',
+    description:
+      'Looks into the home of the administrator, for guards that run, or for containers next door.',
+    safer: 'ls -la',
+    saw: (command) => {
+      const operands = operandsOf(command);
+      if (command.name === 'ls')
+        return operands.some((path) => /^\/root(?:\/|$)|\/\.ssh(?:\/|$)|^\/proc\/\d+/.test(path));
+      if (command.name === 'docker') return operands[0] === 'ps' && hasFlag(command, '-a');
+      if (command.name === 'id')
+        return command.within.some((name) => name !== '$()' && name !== 'sudo') && command.words.length === 0;
+      const pattern = operands[0] ?? '';
+      const is_listing =
+        command.name === 'pgrep' ||
+        command.previous?.name === 'ps' ||
+        command.previous?.name === 'systemctl' ||
+        command.previous?.name === 'launchctl';
+      return (
+        is_listing &&
+        /falco|auditd|wazuh|crowdstrike|cbagent|osquery|filebeat|packetbeat|sysmon|nessus|splunk|defender|antivirus|secret|passw|token|little ?snitch|td-agent/i.test(
+          pattern,
+        )
+      );
+    },
+    hits: [
+      'ls -la /root',
+      'docker ps -a',
+      "ps aux | grep -E 'falcond|auditd'",
+      'bash -c id',
+      'pgrep -l osqueryd',
+    ],
+    misses: ['ls -la', 'docker ps', 'ps aux | grep node', 'id'],
+  },
+  {
+    id: 'discovery.sandbox',
+    tag: 'dangerous.discovery',
+    severity: 'low',
+    programs: 'grep egrep sysctl cat systemd-detect-virt csrutil dmesg curl wget',
+    description: 'Asks whether the machine is a virtual one, or what its public address is.',
+    safer: 'uname -a',
+    saw: (command) => {
+      const text = command.words
+        .map((word) => word.text)
+        .join(' ')
+        .slice(0, 2000);
+      if (command.name === 'systemd-detect-virt') return true;
+      if (/^(?:curl|wget)$/.test(command.name))
+        return /(?:^|[ /.])(?:ipinfo\.io|ifconfig\.me|icanhazip\.com|api\.ipify\.org|ipecho\.net|checkip\.amazonaws\.com|ident\.me|ip-api\.com)(?:$|[ /])/.test(
+          text,
+        );
+      return (
+        /vmware|virtualbox|vbox|vboxsf|vmw_|hypervisor|qemu|hw\.model|hv_vendor|bios_version|sys\/class\/dmi|Oracle\|/i.test(
+          text,
+        ) && !/\.(?:md|txt|ts|js|py)\b/.test(text)
+      );
+    },
+    hits: [
+      'systemd-detect-virt',
+      'lsmod | grep -i vboxsf',
+      'curl https://ipinfo.io/',
+      'cat /sys/class/dmi/id/bios_version',
+    ],
+    misses: ['uname -a', 'grep -r vmware docs.md', 'curl https://api.test/ip', 'sysctl -n hw.ncpu'],
+  },
+];

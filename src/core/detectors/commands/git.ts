@@ -1,0 +1,248 @@
+import { hasFlag, isHarmlessCall } from '../../shell/options.ts';
+import type { Command } from '../../shell/syntax.ts';
+import type { CommandRule } from './rule.ts';
+
+/**
+ * Git: what throws work away or rewrites what others have. `push --force` is flagged, `--force-with-lease` is
+ * not: it refuses to write over what it has not seen. Merging, rebasing and deleting merged branches pass.
+ */
+export const git: readonly CommandRule[] = [
+  {
+    id: 'git.reset_hard',
+    tag: 'dangerous.git',
+    severity: 'medium',
+    programs: 'git',
+    description: 'Throws away changes that were not committed.',
+    safer: 'git stash',
+    saw: (command) => verbOf(command) === 'reset' && restHas(command, /^--(?:hard|merge)$/),
+    hits: ['git reset --hard', 'git -C repo reset --hard HEAD~1', '\\git reset --merge'],
+    misses: ['git reset HEAD~1', 'git log --grep="reset --hard"', 'git commit -m "git reset --hard"'],
+  },
+  {
+    id: 'git.clean',
+    tag: 'dangerous.git',
+    severity: 'medium',
+    programs: 'git',
+    description: 'Deletes files that git does not know.',
+    safer: 'git clean -nd',
+    saw: (command) =>
+      verbOf(command) === 'clean' &&
+      hasFlag(command, '-f', '--force') &&
+      !hasFlag(command, '-n', '--dry-run'),
+    hits: ['git clean -fd', 'git clean --force', 'ssh host git clean -xf'],
+    misses: ['git clean -nd', 'git clean -dn -f', 'git status'],
+  },
+  {
+    id: 'git.discard',
+    tag: 'dangerous.git',
+    severity: 'medium',
+    programs: 'git',
+    description: 'Writes over changes in the working folder.',
+    safer: 'git stash push file.txt',
+    saw: discards,
+    hits: [
+      'git checkout -- .',
+      'git checkout HEAD -- a.txt',
+      'git restore a.txt',
+      'git checkout -f main',
+      'git switch --discard-changes main',
+      'git checkout main a.txt',
+    ],
+    misses: [
+      'git restore --staged a.txt',
+      'git checkout -b feature',
+      'git checkout main',
+      'git switch -c x',
+      'git restore --help',
+    ],
+  },
+  {
+    id: 'git.push_force',
+    tag: 'dangerous.git',
+    severity: 'high',
+    programs: 'git',
+    description: 'Rewrites or deletes a branch that others have.',
+    safer: 'git push --force-with-lease origin topic',
+    saw: forcesPush,
+    hits: [
+      'git push --force',
+      'git push -f origin main',
+      'git push origin +main',
+      'git push origin --delete main',
+      'git push --mirror',
+    ],
+    misses: [
+      'git push',
+      'git push origin main',
+      'git push --force-with-lease',
+      'git push --force --force-with-lease',
+    ],
+  },
+  {
+    id: 'git.branch_delete',
+    tag: 'dangerous.git',
+    severity: 'medium',
+    programs: 'git',
+    description: 'Deletes or moves a branch with commits that may be nowhere else.',
+    safer: 'git branch -d merged',
+    saw: (command) =>
+      verbOf(command) === 'branch' &&
+      (restHas(command, /^-[a-zA-Z]*[DMf]/) ||
+        (hasFlag(command, '--force') && restHas(command, /^(?:-d|--delete|-m)$/))),
+    hits: ['git branch -D topic', 'git branch -f main HEAD~3'],
+    misses: ['git branch -d topic', 'git branch -a', 'git branch topic'],
+  },
+  {
+    id: 'git.stash_drop',
+    tag: 'dangerous.git',
+    severity: 'medium',
+    programs: 'git',
+    description: 'Deletes stashed work.',
+    safer: 'git stash list',
+    saw: (command) => verbOf(command) === 'stash' && restHas(command, /^(?:drop|clear)$/),
+    hits: ['git stash drop', 'git stash clear'],
+    misses: ['git stash pop', 'git stash list', 'git stash'],
+  },
+  {
+    id: 'git.rewrite',
+    tag: 'dangerous.git',
+    severity: 'high',
+    programs: 'git git-filter-repo bfg',
+    description: 'Rewrites history, or deletes what git keeps to undo things.',
+    safer: 'git rebase main',
+    saw: (command) => {
+      const verb = verbOf(command);
+      if (command.name !== 'git') return command.words.length > 0 && !isHarmlessCall(command);
+      if (verb === 'filter-branch' || verb === 'filter-repo') return true;
+      if (verb === 'reflog') return restHas(command, /^(?:expire|delete)$/);
+      if (verb === 'gc') return restHas(command, /^--prune=(?:now|all)$/);
+      return (
+        (verb === 'update-ref' && hasFlag(command, '-d')) || (verb === 'tag' && hasFlag(command, '-d', '-f'))
+      );
+    },
+    hits: [
+      "git filter-branch --tree-filter 'rm x' HEAD",
+      'git reflog expire --expire=now --all',
+      'git gc --prune=now',
+    ],
+    misses: ['git reflog', 'git gc', 'git tag v1.2.3', 'git log --oneline'],
+  },
+  {
+    id: 'git.worktree_remove',
+    tag: 'dangerous.git',
+    severity: 'medium',
+    programs: 'git',
+    description: 'Removes a working tree or a submodule with changes in it.',
+    safer: 'git worktree remove ../other',
+    saw: (command) => {
+      const verb = verbOf(command);
+      const is_removal =
+        verb === 'worktree'
+          ? restHas(command, /^remove$/)
+          : verb === 'submodule' && restHas(command, /^deinit$/);
+      return is_removal && hasFlag(command, '-f', '--force');
+    },
+    hits: ['git worktree remove --force ../other', 'git submodule deinit -f lib'],
+    misses: ['git worktree remove ../other', 'git worktree remove -- -f', 'git worktree list'],
+  },
+  {
+    id: 'git.hooks_path',
+    tag: 'dangerous.persistence',
+    severity: 'high',
+    programs: 'git',
+    description: 'Makes git run a program at every later call.',
+    safer: 'git config user.name ada',
+    saw: ({ words }) =>
+      words.some(
+        ({ text }, at) =>
+          /^(?:core\.(?:hooksPath|pager|editor|sshCommand|fsmonitor|gitProxy)|diff\.external|credential\.helper|alias\.[\w-]+|filter\.[\w-]+\.(?:clean|smudge))(?:=!|=.*[/;|&]|$)/i.test(
+            text,
+          ) &&
+          (text.includes('=') || /[/!;|&]/.test(words[at + 1]?.text ?? '')),
+      ),
+    hits: [
+      'git config --global core.hooksPath /tmp/hooks',
+      "git -c core.pager='!id' log",
+      "git config alias.st '!curl x'",
+    ],
+    misses: ['git config user.email a@b.c', 'git config core.editor vim', 'git config alias.st status'],
+  },
+  {
+    id: 'git.no_verify',
+    tag: 'dangerous.git',
+    severity: 'low',
+    programs: 'git',
+    description: 'Skips the checks that run before a commit or a push.',
+    safer: 'git commit -m fix',
+    saw: (command) => {
+      const verb = verbOf(command);
+      return (verb === 'commit' || verb === 'push' || verb === 'merge') && hasFlag(command, '--no-verify');
+    },
+    hits: ['git commit --no-verify -m x', 'git push --no-verify'],
+    misses: ['git commit -m "use --no-verify"', 'git push'],
+  },
+];
+
+const TAKES_VALUE = new Set([
+  '-C',
+  '-c',
+  '--git-dir',
+  '--work-tree',
+  '--namespace',
+  '--config-env',
+  '--exec-path',
+]);
+
+/** The words from the verb on, without git's own options before it. */
+function verbAndRest({ words }: Command): readonly string[] {
+  let at = 0;
+  while (at < words.length && words[at]!.text.startsWith('-')) at += TAKES_VALUE.has(words[at]!.text) ? 2 : 1;
+  return words.slice(at).map(({ text }) => text);
+}
+
+function verbOf(command: Command): string {
+  return command.name === 'git' ? (verbAndRest(command)[0] ?? '') : '';
+}
+
+function restHas(command: Command, pattern: RegExp): boolean {
+  return verbAndRest(command)
+    .slice(1)
+    .some((text) => pattern.test(text));
+}
+
+function forcesPush(command: Command): boolean {
+  if (verbOf(command) !== 'push' || hasFlag(command, '--force-with-lease', '--dry-run', '-n')) return false;
+  return (
+    hasFlag(command, '--force', '-f', '--delete', '-d', '--mirror', '--prune') ||
+    restHas(command, /^(?:\+[\w./-]+|:[\w./-]+)/)
+  );
+}
+
+/** Flags of `checkout` that make or move a branch: what follows is a name and not a file. */
+const BRANCHING =
+  /^(?:-[a-zA-Z]*[bB].*|--orphan|--detach|-d|--conflict.*|--track.*|-t|-U\d*|--unknown.*|-m|--merge)$/;
+
+function discards(command: Command): boolean {
+  const [verb, ...rest] = verbAndRest(command);
+  if (verb === 'restore') {
+    const is_staged = rest.includes('--staged') || rest.includes('-S');
+    return (
+      !hasFlag(command, '--help') &&
+      (!is_staged || rest.includes('--worktree') || rest.includes('-W')) &&
+      rest.length > 0
+    );
+  }
+  if (verb !== 'checkout' && verb !== 'switch') return false;
+  const end = rest.indexOf('--');
+  const flags = (end < 0 ? rest : rest.slice(0, end)).filter((text) => text.startsWith('-'));
+  if (flags.some((text) => /^(?:--force|--discard-changes|-[^bBcC-]*f.*)$/.test(text))) return true;
+  if (verb === 'switch') return false;
+  if (end >= 0) return rest.length > end + 1;
+  if (flags.some((text) => text.startsWith('--pathspec-from-file'))) return true;
+  const operands = rest.filter((text) => !text.startsWith('-'));
+  return (
+    !flags.some((text) => BRANCHING.test(text) && text !== '--track') &&
+    operands.length >= 2 &&
+    !/^(?:on-demand|direct|inherit)$/.test(operands[0]!)
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * What paths mean for a command. A path is looked at as it is written: there is no file system here, and no
+ * working folder.
+ */
+
+/** `~` for the home folder, `..` worked out, no slash at the end; unknown variables stay. */
+export function normalPath(written: string): string {
+  const path = written
+    .replace(/^["']|["']$/g, '')
+    .replace(/^(?:\$HOME|\$env:USERPROFILE|%USERPROFILE%)/i, '~')
+    .replaceAll('\\', '/')
+    .replace(/\/{2,}/g, '/');
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..' && parts.length > 1 && parts.at(-1) !== '..') parts.pop();
+    else if (part !== '.' || parts.length === 0) parts.push(part);
+  }
+  const joined = parts.join('/').replace(/\/+$/, '');
+  return joined === '' && path.startsWith('/') ? '/' : joined;
+}
+
+const TEMPORARY =
+  /^(?:\/tmp|\/var\/tmp|\/private\/tmp|\/dev\/shm|\$TMPDIR|\$TEMP|\$TMP|%te?mp%|\$env:te?mp)(?:\/|$)/i;
+/** Folders that tools make anew; what is deleted in them is made again. */
+const REGENERABLE =
+  /^(?:\.\/)?(?:[\w@.-]+\/){0,4}(?:node_modules|dist|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.cache|coverage|\.next|\.nuxt|\.turbo|\.venv|venv|\.gradle|\.parcel-cache|\.tox|htmlcov)(?:\/[\w@.*-]*){0,4}$/;
+const WHOLE =
+  /^(?:\/|\/\*|~|~\/\*|\/(?:home|Users|root|etc|usr|var|boot|bin|sbin|lib|lib32|lib64|opt|srv|sys|proc|dev|System|Library|Applications|mnt|media)(?:\/\*)?|\/(?:home|Users)\/[\w.*-]+(?:\/\*)?|\/(?:usr|var)\/(?:bin|sbin|lib|local|share|lib64)(?:\/\*)?|[a-z]:(?:\/\*?)?(?:\/?(?:windows|users|program files)[\w ()]*(?:\/\*)?)?)$/i;
+
+/** In a folder for temporary files; `/tmp/../etc` is not, and neither is a look-alike, `/tmp-x`. */
+export function isTemporary(path: string): boolean {
+  return TEMPORARY.test(normalPath(path)) && !normalPath(path).includes('..');
+}
+
+export function isRegenerable(path: string): boolean {
+  return REGENERABLE.test(path) && !path.includes('..');
+}
+
+/** The root, a home or a system folder as a whole. */
+export function isWhole(path: string): boolean {
+  return WHOLE.test(normalPath(path));
+}
+
+/** The working folder as a whole, or what is above it. */
+export function isWorkingFolder(path: string): boolean {
+  return /^(?:\.{1,2}|\.?\*|\.\/\*|\.\.\/\*|\$PWD|\$\(\)|\*\.\*)$/.test(path.replace(/\/$/, ''));
+}
+
+const CREDENTIALS =
+  /(?:^|[/\\])(?:\.aws[/\\](?:credentials|config)|\.aws$|\.npmrc|\.pypirc|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.s3cfg|\.boto|\.htpasswd|\.docker[/\\]config\.json|\.kube[/\\]config|\.kube$|kubeconfig|admin\.conf|\.ssh[/\\](?:id_\w+|identity|[\w-]*key[\w-]*)|\.ssh$|\.ssh[/\\]?\*?$|\.gnupg|\.password-store|id_(?:rsa|dsa|ecdsa|ed25519)(?!\.pub)|(?:g?shadow-?|master\.passwd|sudoers|opasswd)$|etc[/\\]sudoers\.d|etc[/\\]krb5\.keytab|\.config[/\\](?:gcloud|gh[/\\]hosts|hub|op)|application_default_credentials|credentials\.(?:db|json|xml|ya?ml)|access_tokens\.db|accessTokens\.json|msal_token_cache[\w.]*|\.azure|\.oci|\.terraform\.d[/\\]credentials|\.vault-token|\.env(?:\.(?!example|sample|template|dist)\w+)?$|secrets?\.(?:ya?ml|json|env|toml)|serviceaccount[/\\]?(?:token)?|run[/\\]secrets|proc[/\\][\w*${}()]+[/\\](?:environ|mem|maps)|[\w-]*keychain[\w.-]*|Login Data|Cookies(?:\.sqlite|\.binarycookies)?|logins\.json|key4\.db|NTDS\.dit|config[/\\](?:SAM|SYSTEM|SECURITY)|unattend\.xml|sysprep\.inf|web\.config|wp-config\.php|\.bash_history|\.zsh_history|\.[a-z]+_history|ConsoleHost_history\.txt|\.jenkins[/\\]credentials|master\.key|[\w-]+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ovpn|ppk))(?:$|[/\\\s"'*])/i;
+
+/** A file that holds keys, tokens, passwords or what was typed. Unknown variables in it are left out. */
+export function isCredentialPath(path: string): boolean {
+  if (path.length > 400 || /\.(?:example|sample|template|dist|pub|md)$/i.test(path)) return false;
+  return CREDENTIALS.test(path) || (path.includes('$') && CREDENTIALS.test(path.replace(/\$\w+/g, '')));
+}
+
+/** Files of accounts that hold no secret any more but tell who there is. */
+export function isAccountPath(path: string): boolean {
+  return /^\/etc\/(?:passwd-?|group|login\.defs|pam\.d(?:\/.*)?|security\/.*|shells|sudo\.conf)$/.test(path);
+}
+
+const LOGS =
+  /^(?:\/var\/log(?:\/|$)|\/var\/(?:run\/utmp|adm\/)|\/run\/log|\/var\/audit|~\/Library\/Logs|\/Library\/Logs|\/var\/spool\/mail|\/var\/lib\/docker\/containers\/.*log)/;
+const HISTORY =
+  /(?:^|\/)(?:\.(?:bash|zsh|sh|ash|python|mysql|psql|node_repl|lesshst|wget-hsts)_?history|\.history|fish_history|ConsoleHost_history\.txt)(?:$|\*)|\$HISTFILE/;
+
+/** Logs of the system and of what people typed. */
+export function isLogPath(path: string): boolean {
+  const normal = normalPath(path);
+  return LOGS.test(normal) || HISTORY.test(normal);
+}
+
+const STARTUP =
+  /(?:^|\/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|cshrc|tcshrc|kshrc|xinitrc|xprofile|vimrc|emacs|inputrc|gitconfig|pam_environment)|config\.fish|\.ssh\/(?:authorized_keys2?|rc|config)|authorized_keys2?|\.config\/autostart\/.*|LaunchAgents\/?.*|LaunchDaemons\/?.*|StartupItems\/?.*|emond\.d\/.*|\.git\/hooks\/.+|\.config\/systemd\/user\/.*|sitecustomize\.py|usercustomize\.py)$|^\/etc\/(?:profile(?:\.d\/.*)?|bash\.bashrc|zsh.*|environment|crontab|anacrontab|cron\.\w+\/?.*|rc\.?(?:local|common|d\/.*)|init\.d\/.*|systemd\/.*|ld\.so\.(?:preload|conf.*)|sudoers(?:\.d\/.*)?|pam\.d\/.*|pam\.conf|passwd|shadow|group|hosts|ssh\/.*|xdg\/autostart\/.*|udev\/rules\.d\/.*|modules(?:-load\.d\/.*)?|update-motd\.d\/.*|apt\/apt\.conf\.d\/.*|inittab|resolv\.conf|nsswitch\.conf|security\/.*|rsyslog.*|audit\/.*|syslog.*|ufw\/.*)|^\/usr\/local\/etc\/sudoers|^\/var\/spool\/cron|^\/(?:usr\/)?lib\/systemd\/|\/Start Menu\/Programs\/Startup/i;
+
+/** A file that decides what runs later, who may log in, or what is trusted. */
+export function isStartupPath(path: string): boolean {
+  return path.length < 400 && STARTUP.test(normalPath(path));
+}
+
+/** `/usr/bin`, `/etc/...`: folders that only an administrator writes. */
+export function isSystemPath(path: string): boolean {
+  return /^\/(?:etc|usr|bin|sbin|lib|lib32|lib64|boot|System|Library|opt|var\/(?:lib|www|spool|log|run)|root|srv|sys|proc)(?:\/|$)|^\/$|^[a-z]:\/(?:windows|program files)/i.test(
+    normalPath(path),
+  );
+}
+
+/** A disk or a partition as a device. */
+export function isDisk(path: string): boolean {
+  return /^(?:\/dev\/(?:(?:x?v|s|h)d[a-z]|nvme|mmcblk|disk|rdisk|mapper|md|dm-|loop|mem|kmem|port)|\\\\\.\\PhysicalDrive)/i.test(
+    path,
+  );
+}

@@ -1,0 +1,46 @@
+/**
+ * Source code of other languages, looked at only for what it hands to a shell or does to files: no parser, but
+ * the calls that run commands, with the text that they are given.
+ */
+
+/** Calls whose text argument a shell runs. */
+const SHELL_CALL =
+  /(?:\b(?:system|exec|execSync|execFileSync|execFile|popen|popen2|spawn|spawnSync|shell_exec|passthru|proc_open|run|call|check_output|check_call|getoutput|getstatusoutput|execute|do shell script)\b|%x|\bqx)[ \t]{0,4}[([{|]?[ \t]{0,4}(?:\[[ \t]{0,4})?(["'`])/g;
+const BACKTICKS = /`([^`\n]{1,1000})`/g;
+const TEXT_UNITS_MAX = 2000;
+const CALLS_MAX = 100;
+
+/** The commands that the code hands to a shell, as text. `has_backticks`: whether they run what is in them. */
+export function shellTextsIn(code: string, has_backticks: boolean): readonly string[] {
+  const texts: string[] = [];
+  for (const call of code.matchAll(SHELL_CALL)) {
+    const from = call.index + call[0].length;
+    const text = literal(code, from, call[1]!);
+    if (text !== null) texts.push(unlisted(code, from + text.length, text));
+    if (texts.length >= CALLS_MAX) return texts;
+  }
+  if (!has_backticks) return texts;
+  for (const [, text] of code.matchAll(BACKTICKS)) {
+    texts.push(text!);
+    if (texts.length >= CALLS_MAX) break;
+  }
+  return texts;
+}
+
+/** The text up to the closing quote; `null` where there is none near. */
+function literal(code: string, from: number, quote: string): string | null {
+  const end_max = Math.min(code.length, from + TEXT_UNITS_MAX);
+  for (let at = from; at < end_max; at++) {
+    if (code[at] === '\\') at += 1;
+    else if (code[at] === quote) return code.slice(from, at);
+  }
+  return null;
+}
+
+/** `['rm', '-rf', '/']`: the words behind the first one are its arguments. */
+function unlisted(code: string, from: number, first: string): string {
+  const rest = code.slice(from, from + 300);
+  const words = /^["'`](?:[ \t]*,[ \t]*\[?[ \t]*(["'`])[^"'`]{0,100}\1)+/.exec(rest);
+  if (words === null) return first;
+  return `${first} ${words[0].slice(1).replace(/["'`,[\]]+/g, ' ')}`;
+}

@@ -1,0 +1,337 @@
+import { closingParen } from './nesting.ts';
+import { type Command, nameOf, type Redirection, type Script, SHELL_LIMITS, type Word } from './syntax.ts';
+import { assign, type Cursor, pushInner, readWord } from './words.ts';
+import { SHELLS } from './wrappers.ts';
+
+/** What one script comes to: its own commands, and the scripts that stand inside its words. */
+export interface Parsed {
+  readonly commands: Command[];
+  readonly scripts: Script[];
+}
+
+/** What a whole reading shares between its scripts. */
+export interface Shared {
+  readonly variables: Map<string, string>;
+  filling: number;
+}
+
+interface HereDocument {
+  readonly redirection: Redirection;
+  readonly end: string;
+  readonly is_literal: boolean;
+  readonly is_indented: boolean;
+}
+
+interface Parser {
+  readonly script: Script;
+  readonly cursor: Cursor;
+  readonly parsed: Parsed;
+  readonly functions: Set<string>;
+  readonly here_documents: HereDocument[];
+  /** The command that is being read. */
+  words: Word[];
+  assignments: { name: string; value: string }[];
+  redirections: Redirection[];
+  start: number;
+  end: number;
+  /** How many of the scripts inside words have an owner: the command that they stand in. */
+  owned: number;
+  /** The command whose output the next one reads. */
+  previous: Command | null;
+  last: Command | null;
+}
+
+/**
+ * Reads a script into commands: in one pass, without recursion, and never failing; what is no valid shell is
+ * read as a shell would begin to. Substitutions, here-documents and arithmetic become scripts of their own.
+ */
+export function parseScript(script: Script, shared: Shared): Parsed {
+  const { text, dialect } = script;
+  const cursor: Cursor = {
+    text,
+    dialect,
+    at: 0,
+    inner: [],
+    variables: shared.variables,
+    filling: shared.filling,
+  };
+  const parser: Parser = {
+    script,
+    cursor,
+    parsed: { commands: [], scripts: [] },
+    functions: new Set(),
+    here_documents: [],
+    words: [],
+    assignments: [],
+    redirections: [],
+    start: -1,
+    end: 0,
+    owned: 0,
+    previous: script.previous,
+    last: null,
+  };
+  while (cursor.at < text.length && parser.parsed.commands.length < SHELL_LIMITS.commands_max) step(parser);
+  finish(parser);
+  ownInner(parser, false);
+  shared.filling = cursor.filling;
+  return parser.parsed;
+}
+
+function step(parser: Parser): void {
+  const { cursor } = parser;
+  const char = cursor.text[cursor.at]!;
+  if (char === ' ' || char === '\t' || char === '\r') cursor.at += 1;
+  else if (char === '\n') endLine(parser);
+  else if (char === '#') skipComment(parser);
+  else if (char === ';' || char === '&' || char === '|') readOperator(parser, char);
+  else if (char === '(' || char === ')') readParen(parser, char);
+  else if (char === '<' || char === '>') readRedirection(parser, char);
+  else if (cursor.dialect === 'windows' && '{},'.includes(char)) readWindowsMark(parser, char);
+  else addWord(parser);
+}
+
+function skipComment({ cursor }: Parser): void {
+  const end = cursor.text.indexOf('\n', cursor.at);
+  cursor.at = end < 0 ? cursor.text.length : end;
+}
+
+function endLine(parser: Parser): void {
+  separate(parser);
+  parser.cursor.at += 1;
+  for (const document of parser.here_documents.splice(0)) readHereDocument(parser, document);
+}
+
+/** A command ends and the next one reads nothing of it. */
+function separate(parser: Parser): void {
+  finish(parser);
+  parser.previous = null;
+}
+
+function readOperator(parser: Parser, char: string): void {
+  const { cursor } = parser;
+  const next = cursor.text[cursor.at + 1];
+  if (char === '&' && next === '>') {
+    readRedirection(parser, char);
+    return;
+  }
+  const is_pipe = char === '|' && next !== '|';
+  cursor.at += next === char || (char === '|' && next === '&') ? 2 : 1;
+  finish(parser);
+  parser.previous = is_pipe ? parser.last : null;
+  if (is_pipe && parser.last !== null) parser.last.feeds_pipe = true;
+}
+
+function readParen(parser: Parser, char: string): void {
+  const { cursor } = parser;
+  if (char === '(' && cursor.text[cursor.at + 1] === '(' && parser.words.length === 0) {
+    const end = closingParen(cursor.text, cursor.at + 2, true);
+    pushInner(cursor, cursor.at + 2, end);
+    cursor.at = end + 2;
+    return;
+  }
+  const is_definition = char === '(' && parser.words.length === 1 && cursor.text[cursor.at + 1] === ')';
+  if (is_definition) {
+    parser.functions.add(parser.words[0]!.text);
+    parser.words = [];
+    cursor.at += 2;
+    return;
+  }
+  cursor.at += 1;
+  finish(parser);
+  // `iex (iwr ...)`: what is in the parentheses is what is run.
+  if (
+    char === '(' &&
+    cursor.dialect === 'windows' &&
+    /^(?:iex|invoke-expression)$/.test(parser.last?.name ?? '')
+  )
+    parser.previous = parser.last;
+}
+
+/** Braces are blocks of PowerShell, and a comma goes between the elements of a list. */
+function readWindowsMark(parser: Parser, char: string): void {
+  parser.cursor.at += 1;
+  if (char !== ',') separate(parser);
+}
+
+const REDIRECTION = /&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|<|>/y;
+
+function readRedirection(parser: Parser, char: string): void {
+  const { cursor } = parser;
+  if (cursor.text[cursor.at + 1] === '(' && char !== '&') {
+    begin(parser, cursor.at);
+    const end = closingParen(cursor.text, cursor.at + 2, true);
+    cursor.inner.push({ from: cursor.at + 2, to: end });
+    cursor.at = end + 1;
+    parser.end = cursor.at;
+    parser.words.push({ text: char === '<' ? '<()' : '>()', is_quoted: false });
+    return;
+  }
+  begin(parser, cursor.at);
+  REDIRECTION.lastIndex = cursor.at;
+  const operator = REDIRECTION.exec(cursor.text)![0];
+  cursor.at += operator.length;
+  while (cursor.text[cursor.at] === ' ' || cursor.text[cursor.at] === '\t') cursor.at += 1;
+  const from = cursor.at;
+  const next = cursor.text[from];
+  parser.end = cursor.at;
+  if ((next === '<' || next === '>') && cursor.text[from + 1] === '(') return;
+  const word = readWord(cursor);
+  parser.end = cursor.at;
+  const redirection: Redirection = { operator, target: word.text };
+  parser.redirections.push(redirection);
+  if (operator === '<<' || operator === '<<-') {
+    const is_literal = word.is_quoted || cursor.text[from] === '\\';
+    parser.here_documents.push({ redirection, end: word.text, is_literal, is_indented: operator === '<<-' });
+  }
+}
+
+/** The body is what the command reads; where its end was not quoted, the shell runs the substitutions in it. */
+function readHereDocument({ cursor }: Parser, document: HereDocument): void {
+  const { text } = cursor;
+  const from = cursor.at;
+  let line = from;
+  while (line < text.length) {
+    const line_end = text.indexOf('\n', line);
+    const end = line_end < 0 ? text.length : line_end;
+    const is_end =
+      end - line <= document.end.length + 64 &&
+      (document.is_indented ? text.slice(line, end).trim() : text.slice(line, end).trimEnd()) ===
+        document.end;
+    if (is_end) {
+      document.redirection.target = text.slice(from, line);
+      cursor.at = Math.min(text.length, end + 1);
+      if (!document.is_literal) pushInner(cursor, from, line);
+      return;
+    }
+    line = end + 1;
+  }
+  document.redirection.target = text.slice(from);
+  if (!document.is_literal) pushInner(cursor, from, text.length);
+  cursor.at = text.length;
+}
+
+/** Words after which a command begins. */
+const OPENERS = new Set([
+  'if',
+  'then',
+  'else',
+  'elif',
+  'do',
+  'while',
+  'until',
+  '!',
+  '{',
+  '}',
+  'fi',
+  'done',
+  'esac',
+  'coproc',
+  'try',
+  'finally',
+  '&',
+  '.\\',
+]);
+const ASSIGNMENT = /^([\w-]*)(?:\[[^\]]{0,40}\])?\+?=/;
+
+function addWord(parser: Parser): void {
+  const { cursor } = parser;
+  const from = cursor.at;
+  const word = readWord(cursor);
+  if (cursor.at === from) {
+    cursor.at += 1;
+    return;
+  }
+  const next = cursor.text[cursor.at];
+  const is_descriptor = (next === '<' || next === '>') && /^\d{1,3}$/.test(word.text) && !word.is_quoted;
+  if (is_descriptor) return;
+  const is_first = parser.words.length === 0;
+  if (is_first && !word.is_quoted && OPENERS.has(word.text)) return;
+  begin(parser, from);
+  parser.end = cursor.at;
+  if (is_first && readAssignment(parser, word, from)) return;
+  if (word.text !== '' || word.is_quoted) parser.words.push(word);
+}
+
+function readAssignment(parser: Parser, word: Word, from: number): boolean {
+  const { cursor } = parser;
+  if (cursor.dialect === 'windows') return readPowerShellAssignment(parser, word);
+  const found = ASSIGNMENT.exec(word.text);
+  if (found === null || /["']/.test(cursor.text[from]!)) return false;
+  const name = found[1]!;
+  const value = word.text.slice(found[0].length);
+  parser.assignments.push({ name, value });
+  assign(cursor, name, value);
+  return true;
+}
+
+/** `$name = value` and `set name=value`: the value's words are judged like a command of their own. */
+function readPowerShellAssignment(parser: Parser, word: Word): boolean {
+  const { cursor } = parser;
+  const sign = /[ \t]{0,8}\+?=(?!=)[ \t]{0,8}/y;
+  sign.lastIndex = cursor.at;
+  if (!word.text.startsWith('$') || !sign.test(cursor.text)) return false;
+  cursor.at = sign.lastIndex;
+  return true;
+}
+
+function begin(parser: Parser, from: number): void {
+  if (parser.start < 0) parser.start = from;
+}
+
+/** Ends the command that is being read, where there is one. */
+function finish(parser: Parser): void {
+  const { words, assignments, redirections, script } = parser;
+  if (words.length + assignments.length + redirections.length > 0) {
+    const program = words[0]?.text ?? '';
+    const { start, end } = placeOf(script, parser.start, parser.end);
+    const command: Command = {
+      name: nameOf(program),
+      program,
+      words: words.slice(1),
+      assignments,
+      redirections,
+      start,
+      end,
+      previous: parser.previous,
+      feeds_pipe: false,
+      depth: script.depth,
+      within: script.within,
+      code: null,
+      is_function: parser.functions.has(program),
+    };
+    parser.parsed.commands.push(command);
+    parser.last = command;
+    ownInner(
+      parser,
+      words.slice(0, 6).some(({ text }) => RUNNERS.has(nameOf(text))),
+    );
+  }
+  parser.words = [];
+  parser.assignments = [];
+  parser.redirections = [];
+  parser.start = -1;
+}
+
+/** Where units of a script stand in the first text. */
+function placeOf({ place }: Script, start: number, end: number): { start: number; end: number } {
+  return 'offset' in place ? { start: place.offset + start, end: place.offset + end } : place;
+}
+
+/** Programs that run what a substitution in their words prints. */
+const RUNNERS = new Set([...SHELLS, 'eval', 'source', '.', 'iex', 'invoke-expression', 'python', 'python3']);
+
+/** The scripts inside the words that were just read; `is_run` says whether what they print is run. */
+function ownInner(parser: Parser, is_run: boolean): void {
+  const { script, cursor, parsed } = parser;
+  for (const { from, to } of cursor.inner.slice(parser.owned)) {
+    parsed.scripts.push({
+      ...script,
+      text: cursor.text.slice(from, to),
+      place: 'offset' in script.place ? { offset: script.place.offset + from } : script.place,
+      depth: script.depth + 1,
+      within: [...script.within, is_run ? '$(eval)' : '$()'],
+      previous: null,
+    });
+  }
+  parser.owned = cursor.inner.length;
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readCommands } from './read.ts';
+import { SHELL_LIMITS } from './syntax.ts';
+
+/** Each command as its name and words, `|` after what feeds a pipe. */
+function read(text: string): readonly string[] {
+  return readCommands(text).commands.map(
+    ({ name, words, feeds_pipe }) =>
+      [name, ...words.map((word) => word.text)].join(' ') + (feeds_pipe ? ' |' : ''),
+  );
+}
+
+/** A script, and the commands in it that nothing else wraps. */
+const SCRIPTS: readonly (readonly [script: string, ...commands: string[]])[] = [
+  ['a b; c && d || e & f\ng', 'a b', 'c', 'd', 'e', 'f', 'g'],
+  ['a | b |& c', 'a |', 'b |', 'c'],
+  [`r\\m "a b" 'c d' e\\ f`, 'rm a b c d e f'],
+  [`c""at e''nv`, 'cat env'],
+  ["echo $'\\x72\\155'", 'echo rm'],
+  ['# rm -rf /\nls # rm', 'ls'],
+  ['x=rm; $x -rf /', '', 'rm -rf /'],
+  ['cat$IFS/etc/shadow', 'cat /etc/shadow'],
+  ['$(echo cat) a', 'cat a', 'echo cat'],
+  ['echo $(rm a) `rm b` "$(rm c)"', 'echo $() $() $()', 'rm a', 'rm b', 'rm c'],
+  [`echo '$(rm a)'`, 'echo $(rm a)'],
+  ['echo $((1 + $(rm a)))', 'echo 0', 'rm a'],
+  ['cat <<EOF\nrm a\nEOF\nls', 'cat', 'ls'],
+  ['cat <<EOF\n$(rm a)\nEOF', 'cat', 'rm a'],
+  [`cat <<'EOF'\n$(rm a)\nEOF`, 'cat'],
+  ['bash <<EOF\nrm a\nEOF', 'bash', 'rm a'],
+  [`bash <<< 'rm a'`, 'bash', 'rm a'],
+  [
+    'sudo -u root env A=1 nice -n 5 rm a',
+    'sudo -u root env A=1 nice -n 5 rm a',
+    'env A=1 nice -n 5 rm a',
+    'nice -n 5 rm a',
+    'rm a',
+  ],
+  [`bash -lc 'rm a'`, 'bash -lc rm a', 'rm a'],
+  [`bash -- -c 'rm a'`, 'bash -- -c rm a'],
+  ['echo a | xargs rm', 'echo a |', 'xargs rm', 'rm a'],
+  ['parallel rm {} ::: a', 'parallel rm {} ::: a', 'rm a'],
+  ['find . -exec rm {} \\;', 'find . -exec rm {} ;', 'rm {}'],
+  [`ssh host 'rm a'`, 'ssh host rm a', 'rm a'],
+  ['command -v rm', 'command -v rm'],
+  ['if a; then b; else c; fi', 'a', 'b', 'c'],
+  ['while a; do b; done', 'a', 'b'],
+  ['(a; b) | c', 'a', 'b |', 'c'],
+  ['{ a; b; }', 'a', 'b'],
+  ['a > b 2>&1 < c', 'a'],
+  ['a <(rm b)', 'a <()', 'rm b'],
+  ['rm \\\n a', 'rm a'],
+  [`eval 'rm a'`, 'eval rm a', 'rm a'],
+  ['cmd /c del C:\\a', 'cmd /c del C:\\a', 'del C:a'],
+  ['Get-Item C:\\a | Remove-Item', 'get-item C:\\a |', 'remove-item'],
+  [`python3 -c "import os; os.system('rm a')"`, "python3 -c import os; os.system('rm a')", 'python3', 'rm a'],
+  ['a "unterminated', 'a unterminated'],
+  ['echo $(rm a', 'echo $()', 'rm a'],
+];
+
+test('scripts are read into the commands that they run', () => {
+  for (const [script, ...commands] of SCRIPTS) assert.deepEqual(read(script), commands, script);
+  assert.equal(SCRIPTS.length, 38);
+});
+
+test('spans count in the text that was given', () => {
+  const text = 'ls; echo $(rm -rf /x)';
+  const { commands } = readCommands(text, 100);
+  assert.deepEqual(
+    commands.map(({ start, end }) => text.slice(start - 100, end - 100)),
+    ['ls', 'echo $(rm -rf /x)', 'rm -rf /x'],
+  );
+});
+
+const HOSTILE = [
+  '$(',
+  '`',
+  '"',
+  "'",
+  '(',
+  'a|',
+  'sudo ',
+  '<<A\n',
+  '${',
+  '\\',
+  '$((',
+  "$'",
+  'x=$x$x;',
+  'bash -c "',
+  'xargs ',
+  '<(',
+  'env -S ',
+  'echo a | sh;',
+  '{',
+  ':(){ :|:& };:',
+  'find -exec ',
+];
+
+/** Units of words in all commands: what the reading has copied. */
+function work(text: string): number {
+  let units = 0;
+  for (const { words, program } of readCommands(text).commands)
+    units += program.length + words.reduce((sum, word) => sum + word.text.length + 1, 0);
+  return units;
+}
+
+test('what is read grows no faster than the text', () => {
+  for (const piece of HOSTILE) {
+    const text = piece.repeat(Math.ceil(50_000 / piece.length));
+    const least = (SHELL_LIMITS.depth_max + 2) * SHELL_LIMITS.work_factor_max * text.length;
+    assert.ok(work(text) < least, `${JSON.stringify(piece)}: ${work(text)} units of ${text.length}`);
+  }
+  assert.equal(HOSTILE.length, 21);
+});

@@ -1,0 +1,234 @@
+import { closingBacktick, closingBrace, closingParen, closingQuote } from './nesting.ts';
+import { type Dialect, SHELL_LIMITS, type Word } from './syntax.ts';
+
+/** A script that stands inside a word: `$(...)`, backticks, `<(...)`. */
+export interface Inner {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where reading has come to in one script. */
+export interface Cursor {
+  readonly text: string;
+  readonly dialect: Dialect;
+  at: number;
+  /** Scripts inside the words that were read so far. */
+  readonly inner: Inner[];
+  readonly variables: Map<string, string>;
+  /** UTF-16 units that variables may still fill in. */
+  filling: number;
+}
+
+/** Units that end a word where they are not quoted. */
+const ENDS_POSIX = new Set(' \t\r\n;|&()<>');
+const ENDS_WINDOWS = new Set(' \t\r\n;|&(){}<>,');
+
+/**
+ * Reads one word from where the cursor stands, and leaves the cursor behind it. The word may be empty: `""`.
+ * Every unit is looked at once; what is in a substitution is left to the script that it becomes.
+ */
+export function readWord(cursor: Cursor): Word {
+  const ends = cursor.dialect === 'posix' ? ENDS_POSIX : ENDS_WINDOWS;
+  let text = '';
+  let is_quoted = false;
+  while (cursor.at < cursor.text.length) {
+    const char = cursor.text[cursor.at]!;
+    if (ends.has(char)) break;
+    if (char === '$' && isSpacer(cursor)) {
+      // `$IFS` between letters is a blank in disguise.
+      if (text !== '') break;
+      continue;
+    }
+    if (char === '"' || char === "'") is_quoted = true;
+    text += readPiece(cursor, char);
+  }
+  return { text, is_quoted };
+}
+
+/** Steps over `$IFS`, `${IFS}` and `$IFS$9`, and says whether it stood there. */
+function isSpacer(cursor: Cursor): boolean {
+  const spacer = /\$(?:\{IFS[^}]{0,20}\}|IFS(?![A-Za-z0-9_]))(?:\$\d|\$\(\))?/y;
+  spacer.lastIndex = cursor.at;
+  if (!spacer.test(cursor.text)) return false;
+  cursor.at = spacer.lastIndex;
+  return true;
+}
+
+function readPiece(cursor: Cursor, char: string): string {
+  if (char === "'") return readSingle(cursor, cursor.at + 1);
+  if (char === '"') return readDouble(cursor);
+  if (char === '$') return readDollar(cursor, false);
+  if (cursor.dialect === 'windows') return readWindows(cursor, char);
+  if (char === '\\') return readEscape(cursor);
+  if (char === '`') return readBacktick(cursor);
+  cursor.at += 1;
+  return char;
+}
+
+/** The backtick escapes in PowerShell, the caret in `cmd`. */
+function readWindows(cursor: Cursor, char: string): string {
+  const is_escape = char === '`' || char === '^';
+  cursor.at += is_escape ? 2 : 1;
+  if (!is_escape) return char;
+  const escaped = cursor.text[cursor.at - 1] ?? '';
+  return escaped === '\n' || escaped === '\r' ? '' : escaped;
+}
+
+function readEscape(cursor: Cursor): string {
+  const escaped = cursor.text[cursor.at + 1] ?? '';
+  cursor.at += 2;
+  return escaped === '\n' ? '' : escaped;
+}
+
+function readSingle(cursor: Cursor, from: number): string {
+  const end = closingQuote(cursor.text, from, "'");
+  cursor.at = end + 1;
+  return cursor.text.slice(from, end);
+}
+
+function readBacktick(cursor: Cursor): string {
+  const end = closingBacktick(cursor.text, cursor.at + 1);
+  cursor.inner.push({ from: cursor.at + 1, to: end });
+  cursor.at = end + 1;
+  return '$()';
+}
+
+function readDouble(cursor: Cursor): string {
+  let text = '';
+  cursor.at += 1;
+  while (cursor.at < cursor.text.length) {
+    const char = cursor.text[cursor.at]!;
+    if (char === '"') {
+      cursor.at += 1;
+      break;
+    }
+    if (char === '$') text += readDollar(cursor, true);
+    else if (cursor.dialect === 'posix' && char === '`') text += readBacktick(cursor);
+    else if (cursor.dialect === 'posix' && char === '\\') text += readQuotedEscape(cursor);
+    else {
+      text += char;
+      cursor.at += 1;
+    }
+  }
+  return text;
+}
+
+/** Between double quotes the backslash escapes few units, and stays before the others. */
+function readQuotedEscape(cursor: Cursor): string {
+  const escaped = cursor.text[cursor.at + 1] ?? '';
+  cursor.at += 2;
+  if (escaped === '\n') return '';
+  return '$`"\\'.includes(escaped) ? escaped : `\\${escaped}`;
+}
+
+function readDollar(cursor: Cursor, is_quoted: boolean): string {
+  const { text, at } = cursor;
+  const next = text[at + 1];
+  if (next === '(') return readSubstitution(cursor);
+  if (next === "'" && !is_quoted && cursor.dialect === 'posix') return readAnsi(cursor);
+  if (next === '"' && !is_quoted) {
+    cursor.at += 1;
+    return '';
+  }
+  if (next === '{') return readBraced(cursor);
+  const name = /[A-Za-z_][A-Za-z0-9_:]{0,80}|[0-9@*#?$!-]/y;
+  name.lastIndex = at + 1;
+  const found = name.exec(text);
+  cursor.at = found === null ? at + 1 : name.lastIndex;
+  return found === null ? '$' : fill(cursor, found[0]);
+}
+
+function readSubstitution(cursor: Cursor): string {
+  const { text, at, dialect } = cursor;
+  const is_arithmetic = text[at + 2] === '(';
+  const end = closingParen(text, at + 2, dialect === 'posix');
+  cursor.at = end + 1;
+  if (is_arithmetic && text[end - 1] === ')') {
+    pushInner(cursor, at + 3, end - 1);
+    return '0';
+  }
+  cursor.inner.push({ from: at + 2, to: end });
+  return end - at < 120 ? printed(text.slice(at + 2, end)) : '$()';
+}
+
+/** What `echo cat` prints is known without running it. */
+function printed(script: string): string {
+  if (script.trim() === '') return '';
+  const found = /^\s*(?:echo|printf)\s+(?:-n\s+)?(["']?)([\w./-]+)\1\s*$/.exec(script);
+  return found === null ? '$()' : found[2]!;
+}
+
+/** The scripts in a text in which only substitutions are looked for: arithmetic, the body of a here-document. */
+export function pushInner(cursor: Cursor, from: number, to: number): void {
+  const { text, dialect } = cursor;
+  for (let at = from; at < to; at++) {
+    const char = text[at];
+    if (char === '\\') at += 1;
+    else if (char === '`' && dialect === 'posix') {
+      const end = Math.min(to, closingBacktick(text, at + 1));
+      cursor.inner.push({ from: at + 1, to: end });
+      at = end;
+    } else if (char === '$' && text[at + 1] === '(' && text[at + 2] !== '(') {
+      const end = Math.min(to, closingParen(text, at + 2, true));
+      cursor.inner.push({ from: at + 2, to: end });
+      at = end;
+    }
+  }
+}
+
+/** `$'r\x6d'`: escapes of C. */
+function readAnsi(cursor: Cursor): string {
+  const { text } = cursor;
+  const from = cursor.at + 2;
+  let end = from;
+  while (end < text.length && text[end] !== "'") end += text[end] === '\\' ? 2 : 1;
+  cursor.at = Math.min(text.length, end + 1);
+  return text
+    .slice(from, end)
+    .replace(/\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|[0-7]{1,3}|[\s\S])/g, (_, escaped: string) =>
+      ansi(escaped),
+    );
+}
+
+const ANSI: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  e: '\u001b',
+  a: '\u0007',
+  '0': '\0',
+};
+
+function ansi(escaped: string): string {
+  if (/^[xu][0-9a-fA-F]/.test(escaped)) return String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+  if (/^[0-7]{2,}/.test(escaped)) return String.fromCharCode(Number.parseInt(escaped, 8) & 0xff);
+  return ANSI[escaped] ?? escaped;
+}
+
+/** `${NAME}`, `${NAME:-word}`, `${#NAME}`; of defaults the word is taken where the variable is unknown. */
+function readBraced(cursor: Cursor): string {
+  const end = closingBrace(cursor.text, cursor.at + 2);
+  if (end < 0) {
+    cursor.at += 2;
+    return '$';
+  }
+  const inside = cursor.text.slice(cursor.at + 2, end);
+  cursor.at = end + 1;
+  const found = /^([A-Za-z_][A-Za-z0-9_]*)(?::?[-=](.*))?/s.exec(inside);
+  if (found === null) return '$';
+  const [, name, otherwise] = found;
+  return cursor.variables.has(name!) || otherwise === undefined ? fill(cursor, name!) : otherwise;
+}
+
+function fill(cursor: Cursor, name: string): string {
+  const value = cursor.variables.get(name);
+  if (value === undefined || value.length > cursor.filling) return `$${name}`;
+  cursor.filling -= value.length;
+  return value;
+}
+
+/** Notes what a variable holds from now on; long values and unknown ones are not filled in. */
+export function assign(cursor: Cursor, name: string, value: string): void {
+  if (value.length > SHELL_LIMITS.variable_units_max || value.includes('$()')) cursor.variables.delete(name);
+  else cursor.variables.set(name, value);
+}
