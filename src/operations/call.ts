@@ -1,4 +1,5 @@
 import type { Validator } from 'typebox/schema';
+import { Unavailable } from '../runtime/unavailable.ts';
 import { type AnyOperation, type Context, Refusal } from './operation.ts';
 
 /** What a validator says is wrong, as far as it is used here. */
@@ -26,10 +27,19 @@ export async function call(operation: AnyOperation, raw: unknown, context: Conte
   permit(operation, context);
   const input = raw === undefined ? {} : raw;
   // What asks for nothing, as a health check, is not made to wait for the validators to be loaded.
-  if (asksForNothing(operation) && isPlainObject(input)) return operation.run({}, context);
+  if (asksForNothing(operation) && isPlainObject(input)) return answer(operation, {}, context);
   const validator = validators.get(operation) ?? (await compile(operation));
   if (!validator.Check(input)) throw invalid(validator.Errors(clipped(operation.input, input))[1]);
-  return operation.run(input, context);
+  return answer(operation, input, context);
+}
+
+/** Runs it. What the service cannot answer for now is an expected no. */
+async function answer(operation: AnyOperation, input: unknown, context: Context): Promise<unknown> {
+  try {
+    return await operation.run(input, context);
+  } catch (error) {
+    throw error instanceof Unavailable ? new Refusal('unavailable', error.message) : error;
+  }
 }
 
 function asksForNothing({ input }: AnyOperation): boolean {

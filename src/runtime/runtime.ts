@@ -7,6 +7,7 @@ import { newEventId } from './event-id.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { AuditPage, Caller, Endpoint, Ports, ReloadReport, Ruling, Runtime } from './types.ts';
+import { Unavailable } from './unavailable.ts';
 
 /** What only the whole service can answer: the parent knows it, its workers ask. */
 export interface Centre {
@@ -48,7 +49,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { config, centre, log, now_ms } = parts;
   const agents = agentsSeen();
   const index = lazyIndex(parts.index_path);
-  let ports = portsOf(parts, agents, parts.policy);
+  const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
+  let ports = portsOf(parts, agents, unrecorded, parts.policy);
   let road: typeof import('./enforce.ts').enforce | null = null;
   const loadRoad = async () => {
     road = (await import('./enforce.ts')).enforce;
@@ -65,13 +67,17 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       road === null
         ? loadRoad().then((enforce) => enforce(crossing, caller, endpoint, ports))
         : road(crossing, caller, endpoint, ports),
-    ready: () => centre.ready().catch(() => false),
+    ready: async () =>
+      now_ms() - unrecorded.last_ms > UNREADY_MS && (await centre.ready().catch(() => false)),
     agentsSeen: () =>
       centre.agents().catch((fault) => {
         log.warn('the agents of the other workers are not known', faultFields(fault));
         return agents.list();
       }),
-    metricsText: () => (parts.metrics === null ? Promise.resolve('') : centre.metrics()),
+    metricsText: () =>
+      parts.metrics === null
+        ? Promise.resolve('')
+        : available(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.'),
     reload: centre.reload,
     queryAudit: async (filter): Promise<AuditPage> => {
       if (parts.journal === null) return { events: [], count: 0 };
@@ -81,7 +87,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       ]);
       // A filter that cannot be used is refused before anyone works for it.
       parseFilter(filter, now_ms());
-      await centre.syncIndex();
+      await available(
+        centre.syncIndex(),
+        log,
+        'The audit index cannot be brought up to date; the log says why.',
+      );
       return queryIndex(await index.open(), filter, { now_ms });
     },
   };
@@ -89,7 +99,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     runtime,
     agents,
     usePolicy: (policy) => {
-      ports = portsOf(parts, agents, policy);
+      ports = portsOf(parts, agents, unrecorded, policy);
     },
     warm: async () => {
       await loadRoad();
@@ -114,7 +124,15 @@ const NOTHING: Omit<Crossing, 'now_ms'> = {
   declared_tags: [],
 };
 
-function portsOf(parts: RuntimeParts, agents: AgentsSeen, policy: Policy): Ports {
+/** How long a process is not ready after a decision that could not be recorded: others may have room. */
+const UNREADY_MS = 5_000;
+
+function portsOf(
+  parts: RuntimeParts,
+  agents: AgentsSeen,
+  unrecorded: { last_ms: number },
+  policy: Policy,
+): Ports {
   const { config, journal, metrics, log } = parts;
   const complain = onceInAWhile((fault: unknown) =>
     log.error('decisions cannot be recorded, and are blocked', faultFields(fault)),
@@ -134,7 +152,10 @@ function portsOf(parts: RuntimeParts, agents: AgentsSeen, policy: Policy): Ports
       metrics?.count(ruling, endpoint, scan_seconds);
       if (ruling.verdict.rule === 'fault.internal') tellFault(ruling, endpoint);
     },
-    unrecorded: complain,
+    unrecorded: (fault) => {
+      unrecorded.last_ms = parts.now_ms();
+      complain(fault);
+    },
   };
 }
 
@@ -149,6 +170,16 @@ function onceInAWhile<Told extends readonly unknown[]>(complain: (...told: Told)
     last_ms = now;
     complain(...told);
   };
+}
+
+/** Says in words of ours that a question has no answer, and lets the log say why. */
+async function available<Answer>(question: Promise<Answer>, log: Log, message: string): Promise<Answer> {
+  try {
+    return await question;
+  } catch (fault) {
+    log.warn('a question to the whole service has no answer', faultFields(fault));
+    throw new Unavailable(message, fault);
+  }
 }
 
 /** A connection of this process's own for reading, opened with the first question. */

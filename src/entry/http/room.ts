@@ -18,6 +18,10 @@ export type BodyRoom = (
   response: ServerResponse,
 ) => Readable | Refusal;
 
+/**
+ * Makes the room for one worker: `room_bytes_max` for all bodies that are being read, `body_bytes_max` for each.
+ * In goes a body's stream, out comes the stream to read instead, or a refusal when the room is full.
+ */
 export function bodyRoom(body_bytes_max: number, room_bytes_max = ROOM_BYTES_MAX): BodyRoom {
   const most = Math.max(room_bytes_max, body_bytes_max);
   let held = 0;

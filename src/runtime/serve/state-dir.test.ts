@@ -32,14 +32,18 @@ test('a folder that others may look into is told, and left as it is unless it is
   assert.equal(modeOf(state_dir), 0o700);
 });
 
-test('a folder in which everyone may write, or that is none, is refused', () => {
+test('a folder in which others may write, or that is none, is refused', () => {
   const open = join(folder.dir, 'open');
   mkdirSync(open);
   chmodSync(open, 0o777);
+  const grouped = join(folder.dir, 'grouped');
+  mkdirSync(grouped);
+  chmodSync(grouped, 0o770);
   const file = join(folder.dir, 'file');
   writeFileSync(file, '');
   for (const [path, sentence] of [
     [open, /everyone may write in it/],
+    [grouped, /its group may write in it/],
     [file, /cannot be written \(E/],
     [join(file, 'below'), /cannot be written \(ENOTDIR\)/],
   ] as const) {

@@ -36,7 +36,7 @@ export function statePaths(state_dir: string) {
  * Makes the state folder, for its owner alone. One that is there is used as it is; what is wrong with it is
  * given back as warnings.
  *
- * @throws StartFailure `state_unusable` when it cannot be made or written, or when everyone may write in it
+ * @throws StartFailure `state_unusable` when it cannot be made or written, or when others may write in it
  */
 export function makeStateDir(state_dir: string): string[] {
   try {
@@ -44,16 +44,19 @@ export function makeStateDir(state_dir: string): string[] {
     const { mode, uid } = statSync(state_dir);
     if (mode & 0o002)
       throw unusable(state_dir, 'everyone may write in it. Choose another, or take that right away');
+    const isTightened = (mode & 0o077) !== 0 && uid === process.getuid?.() && tighten(state_dir, mode);
+    if (mode & 0o020 && !isTightened)
+      throw unusable(
+        state_dir,
+        'its group may write in it. Choose another, or take that right away (chmod g-w)',
+      );
     const probe = join(state_dir, `.probe-${process.pid}`);
     writeFileSync(probe, '', { mode: 0o600 });
     rmSync(probe);
-    if ((mode & 0o077) === 0) return [];
-    if (uid !== process.getuid?.() || !tighten(state_dir, mode)) {
-      return [
-        `Others may look into the state folder \`${state_dir}\`. The files in it are for this user alone.`,
-      ];
-    }
-    return [];
+    if ((mode & 0o077) === 0 || isTightened) return [];
+    return [
+      `Others may look into the state folder \`${state_dir}\`. The files in it are for this user alone.`,
+    ];
   } catch (error) {
     if (error instanceof StartFailure) throw error;
     throw unusable(state_dir, `it cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
