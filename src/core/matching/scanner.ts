@@ -13,8 +13,8 @@ export interface Match {
 export interface Scanner {
   readonly automaton: Automaton;
   readonly probes: readonly Probe[];
-  /** The detectors that know a value by the key before it. */
-  readonly cued: readonly Detector[];
+  /** The probes of the detectors that know a value by the key before it, by number. */
+  readonly cued: readonly number[];
   /** Per anchor number: which probe it belongs to, and its length in units. */
   readonly anchor_probe: Int32Array;
   readonly anchor_length: Int32Array;
@@ -41,7 +41,7 @@ export function compileScanner(detectors: readonly Detector[]): Scanner {
   return {
     automaton: makeAutomaton(anchors.map(({ anchor }) => anchor)),
     probes: detectors.map(probe),
-    cued: detectors.filter(({ member }) => member !== undefined),
+    cued: detectors.flatMap(({ member }, index) => (member === undefined ? [] : [index])),
     anchor_probe: Int32Array.from(anchors, ({ probe }) => probe),
     anchor_length: Int32Array.from(anchors, ({ anchor }) => anchor.length),
     matched_until: new Int32Array(detectors.length),
@@ -79,9 +79,19 @@ export function scan(scanner: Scanner, text: string, matches: Match[], matches_m
   return has_anchors;
 }
 
-/** The detectors for which this key of an object is the word beside its value. */
+/**
+ * The detectors for which this key of an object is the word beside its value. The key is what was scanned last:
+ * only those are asked that had an anchor in it.
+ */
 export function cuesOf(scanner: Scanner, key: string): readonly Detector[] {
-  return scanner.cued.filter((detector) => detector.member!.key.test(key));
+  const { cued, probes, failed_at, matched_until } = scanner;
+  const cues: Detector[] = [];
+  for (const index of cued) {
+    if (failed_at[index] === -1 && matched_until[index] === 0) continue;
+    const { detector } = probes[index]!;
+    if (detector.member!.key.test(key)) cues.push(detector);
+  }
+  return cues;
 }
 
 function probe(detector: Detector): Probe {
