@@ -1,5 +1,5 @@
-import { type FoundCommands, readPayload } from './detectors/commands/in-payload.ts';
-import { commandsInText } from './detectors/commands/in-text.ts';
+import { type FoundCommands, readPayload } from './commands/in-payload.ts';
+import { commandsInText } from './commands/in-text.ts';
 import { detectors } from './detectors/index.ts';
 import { decode, isEscapedJson, type Reading, readJson } from './json.ts';
 import type { Detector } from './matching/detector.ts';

@@ -1,6 +1,6 @@
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
-import { isAccountPath, isCredentialPath } from './paths.ts';
+import { isAccountPath, isCredentialPath } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Programs that show, copy, pack or send what a file holds. */
@@ -32,7 +32,7 @@ export const credentials: readonly CommandRule[] = [
       'find / -name id_rsa',
       'cat .env',
     ],
-    misses: ['cat README.md', 'cat .env.example', 'cat ~/.ssh/id_rsa.pub', 'grep -r TODO src', 'ls -la'],
+    misses: ['cat README.md', 'cat .env.example', 'cat ~/.ssh/id_rsa.pub', 'grep -r OldName src', 'ls -la'],
   },
   {
     id: 'credentials.accounts',
@@ -67,7 +67,7 @@ export const credentials: readonly CommandRule[] = [
     severity: 'medium',
     programs: 'grep egrep rg ag ack findstr select-string find fd locate mdfind git',
     description: 'Looks for passwords, tokens or keys.',
-    safer: 'grep -rn TODO src',
+    safer: 'grep -rn OldName src',
     saw: searchesSecrets,
     hits: [
       'grep -ri password /',
@@ -78,7 +78,7 @@ export const credentials: readonly CommandRule[] = [
     ],
     misses: [
       'grep -rn "password" src/login.ts',
-      'grep -r TODO src',
+      'grep -r OldName src',
       "find . -name '*.ts'",
       'ps aux | grep node',
     ],

@@ -1,6 +1,6 @@
-import type { Detector } from '../../matching/detector.ts';
-import { SHELLS } from '../../shell/wrappers.ts';
-import { judgedPrograms, judgeScript } from './index.ts';
+import type { Detector } from '../matching/detector.ts';
+import { SHELLS } from '../shell/wrappers.ts';
+import { judgedPrograms, judgeScript } from './judge.ts';
 
 /** What people and models write most in texts; in arguments of tools all programs are looked at. */
 const WORTH =

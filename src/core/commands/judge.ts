@@ -1,33 +1,8 @@
-import { readCommands } from '../../shell/read.ts';
-import type { Command } from '../../shell/syntax.ts';
-import { SEVERITIES } from '../../types.ts';
-import { credentials } from './credentials.ts';
-import { database } from './database.ts';
-import { deletion } from './deletion.ts';
-import { discovery } from './discovery.ts';
-import { execution } from './execution.ts';
-import { filesystem } from './filesystem.ts';
-import { git } from './git.ts';
-import { network } from './network.ts';
-import { persistence } from './persistence.ts';
-import { privilege } from './privilege.ts';
-import type { CommandRule } from './rule.ts';
-import { windows } from './windows.ts';
-
-/** All rules about commands, in the order of their files. */
-export const commandRules: readonly CommandRule[] = [
-  ...credentials,
-  ...database,
-  ...deletion,
-  ...discovery,
-  ...execution,
-  ...filesystem,
-  ...git,
-  ...network,
-  ...persistence,
-  ...privilege,
-  ...windows,
-];
+import { readCommands } from '../shell/read.ts';
+import type { Command } from '../shell/syntax.ts';
+import { SEVERITIES } from '../types.ts';
+import { commandRules } from './rules/index.ts';
+import type { CommandRule } from './rules/rule.ts';
 
 /** Where a rule saw a command: UTF-16 offsets, end exclusive. */
 export interface CommandMatch {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandRules, judgeScript } from './index.ts';
+import { judgeScript } from '../judge.ts';
+import { commandRules } from './index.ts';
 
 function idsOf(text: string): readonly string[] {
   return judgeScript(text).matches.map(({ rule }) => rule.id);

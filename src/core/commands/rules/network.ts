@@ -1,6 +1,6 @@
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
-import { isAccountPath, isCredentialPath, isWhole } from './paths.ts';
+import { isAccountPath, isCredentialPath, isWhole } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
 const SENDERS =

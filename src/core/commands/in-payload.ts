@@ -1,4 +1,4 @@
-import { type CommandMatch, judgeScript } from './index.ts';
+import { type CommandMatch, judgeScript } from './judge.ts';
 
 /**
  * Commands in the arguments of a tool: values of keys that hold commands (`command`, `script`, `argv` ...) are

@@ -2,7 +2,7 @@ import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../
 import type { Command } from '../../shell/syntax.ts';
 import { inputOf, printedBy } from '../../shell/unwrap.ts';
 import { interpreterOf, SHELLS } from '../../shell/wrappers.ts';
-import { isTemporary } from './paths.ts';
+import { isTemporary } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
 const SHELL_NAMES = [...SHELLS].join(' ');

@@ -1,8 +1,8 @@
 import { argumentsOf, isHarmlessCall, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import { inputOf } from '../../shell/unwrap.ts';
+import { type SqlKind, sqlKind } from '../sql.ts';
 import type { CommandRule } from './rule.ts';
-import { type SqlKind, sqlKind } from './sql.ts';
 
 const CLIENTS =
   'psql mysql mariadb sqlite3 sqlite sqlcmd mssql-cli osql sqlplus cockroach clickhouse-client duckdb bq snowsql usql cqlsh pgcli mycli wrangler supabase turso';

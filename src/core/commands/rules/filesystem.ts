@@ -8,7 +8,7 @@ import {
   isSystemPath,
   isTemporary,
   isWhole,
-} from './paths.ts';
+} from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detect } from '../../detect.ts';
-import type { Content, Json } from '../../types.ts';
+import { detect } from '../detect.ts';
+import type { Content, Json } from '../types.ts';
 import { commandsInText } from './in-text.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 64, nodes_max: 10_000, findings_max: 100 };

@@ -32,6 +32,7 @@ export function isTemporary(path: string): boolean {
   return TEMPORARY.test(normalPath(path)) && !normalPath(path).includes('..');
 }
 
+/** In a folder that tools make anew, so that deleting it loses nothing. */
 export function isRegenerable(path: string): boolean {
   return REGENERABLE.test(path) && !path.includes('..');
 }
@@ -39,11 +40,6 @@ export function isRegenerable(path: string): boolean {
 /** The root, a home or a system folder as a whole. */
 export function isWhole(path: string): boolean {
   return WHOLE.test(normalPath(path));
-}
-
-/** The working folder as a whole, or what is above it. */
-export function isWorkingFolder(path: string): boolean {
-  return /^(?:\.{1,2}|\.?\*|\.\/\*|\.\.\/\*|\$PWD|\$\(\)|\*\.\*)$/.test(path.replace(/\/$/, ''));
 }
 
 const CREDENTIALS =

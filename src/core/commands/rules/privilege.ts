@@ -1,7 +1,7 @@
 import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import { SHELLS } from '../../shell/wrappers.ts';
-import { isStartupPath, isSystemPath, isWhole } from './paths.ts';
+import { isStartupPath, isSystemPath, isWhole } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Becoming someone else, leaving a container, and loosening who may do what. `sudo` before a tame command passes. */

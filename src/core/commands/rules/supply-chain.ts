@@ -1,0 +1,90 @@
+import { isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import type { Command } from '../../shell/syntax.ts';
+import type { CommandRule } from './rule.ts';
+
+/** Packages: installed from where nobody looked, or published for everyone. */
+export const supplyChain: readonly CommandRule[] = [
+  {
+    id: 'supply_chain.install',
+    tag: 'dangerous.supply_chain',
+    severity: 'low',
+    programs:
+      'npm pnpm yarn bun pip pip3 pipx gem cargo go brew apt apt-get dnf yum snap uv easy_install python python3 sudo code',
+    description:
+      'Installs for the whole machine, from a foreign index, from an address, or without the checks.',
+    safer: 'npm ci',
+    saw: installsOddly,
+    hits: [
+      'npm install -g x',
+      'pip install --index-url http://x.test/simple a',
+      'pip install git+https://x.test/a',
+      'npm install http://x.test/a.tgz',
+      'pip install --break-system-packages a',
+      'apt-get install --allow-unauthenticated x',
+    ],
+    misses: [
+      'npm ci',
+      'npm install',
+      'pip install -r requirements.txt',
+      'apt-get update',
+      'npm install left-pad',
+    ],
+  },
+  {
+    id: 'supply_chain.publish',
+    tag: 'dangerous.supply_chain',
+    severity: 'medium',
+    programs:
+      'npm pnpm yarn cargo gem twine poetry mvn mvnw gradle gradlew docker hatch flit uv dotnet nuget helm bun vsce',
+    description: 'Publishes a package, or takes one back, for everyone who uses it.',
+    safer: 'npm pack',
+    saw: (command) =>
+      !isHarmlessCall(command) &&
+      operandsOf(command)
+        .slice(0, 3)
+        .some(
+          (text) =>
+            /^(?:publish|unpublish|deprecate|yank|deploy|release:perform|release:release|publish\w*ToMaven\w*|publishPlugins|upload)$/.test(
+              text,
+            ) &&
+            command.name !== 'docker' &&
+            (command.name !== 'helm' || text !== 'deploy') &&
+            !(text === 'deploy' && !/^mvnw?$/.test(command.name)) &&
+            !(text === 'upload' && command.name !== 'twine'),
+        ),
+    hits: [
+      'npm publish',
+      'cargo yank --vers 1.0.0 x',
+      'mvn deploy',
+      './gradlew publish',
+      'twine upload dist/*',
+    ],
+    misses: [
+      'npm pack',
+      'npm run publish-docs',
+      'npm publish --dry-run',
+      'mvn test',
+      'cargo build --release',
+    ],
+  },
+];
+
+function installsOddly(command: Command): boolean {
+  const text = textOf(command);
+  if (isHarmlessCall(command) || !/ (?:install|i|add|global|get) /.test(text)) return false;
+  if (/^(?:npm|pnpm|yarn|bun)$/.test(command.name) && / (?:-g|--global|global add) /.test(text)) return true;
+  if (
+    / (?:--registry|--index-url|--extra-index-url|-i|--find-links|--trusted-host)[= ]\s*https?:\/\/(?!pypi\.org|registry\.npmjs\.org|test\.pypi\.org)/.test(
+      text,
+    )
+  )
+    return true;
+  if (
+    / (?:git\+)?https?:\/\/\S+(?:\.tgz|\.tar\.gz|\.zip|\.whl|\.git|\/)?\S* /.test(text) &&
+    /^(?:npm|pnpm|yarn|pip3?|gem|pipx|uv)$/.test(command.name)
+  )
+    return true;
+  return / (?:--break-system-packages|--allow-unauthenticated|--no-gpg-check|--nogpgcheck|--force-yes|--unsafe-perm|--install-extension) /.test(
+    text,
+  );
+}

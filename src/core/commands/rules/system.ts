@@ -1,0 +1,112 @@
+import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import type { Command } from '../../shell/syntax.ts';
+import type { CommandRule } from './rule.ts';
+
+const GUARDS =
+  /(?:rsyslog|syslog|auditd|audisp|journald|falco|osquery|wazuh|ossec|crowdstrike|falcon|cbdaemon|cbagent|carbonblack|sentinel|mdatp|defend|clamav|clamd|apparmor|selinux|firewalld|ufw|iptables|nftables|fail2ban|auditbeat|filebeat|packetbeat|splunk|sysmon|tanium|snort|suricata|antivir|mcafee|esets?|sophos|cylance|opendns|littlesnitch|santa|watchdog|cron|crond|td-agent|datadog|newrelic|haproxy|nginx|traefik|apache2?|httpd|envoy|postgres\w*|mysqld?|mariadb|redis|docker|containerd|kubelet|sshd?|network\w*|pf)\b/i;
+
+/** Switching guards off, stopping the machine, using it up. */
+export const system: readonly CommandRule[] = [
+  {
+    id: 'system.guards_off',
+    tag: 'dangerous.system',
+    severity: 'high',
+    programs:
+      'systemctl service pkill killall kill ufw iptables ip6tables nft firewall-cmd pfctl setenforce launchctl mdatp sc net stop-service set-mppreference auditctl swapoff tmutil sysctl nginx haproxy netsh remove-service chkconfig apachectl initctl taskkill stop-process wevtutil fltmc',
+    description: 'Stops a guard, a log, a firewall or a service that others rely on.',
+    safer: 'systemctl status nginx',
+    saw: stopsGuard,
+    hits: [
+      'systemctl stop auditd',
+      'pkill -9 -f falco',
+      'iptables -F',
+      'ufw disable',
+      'service nginx stop',
+      'sudo mdatp config real-time-protection --value disabled',
+      'nginx -s quit',
+    ],
+    misses: ['systemctl status auditd', 'pkill node', 'iptables -L', 'ufw status', 'kill 1234', 'nginx -t'],
+  },
+  {
+    id: 'system.stop',
+    tag: 'dangerous.system',
+    severity: 'high',
+    programs: 'shutdown reboot halt poweroff init telinit stop-computer restart-computer systemctl',
+    description: 'Stops or restarts the machine.',
+    safer: 'uptime',
+    saw: (command) => {
+      const operands = operandsOf(command);
+      if (isHarmlessCall(command)) return false;
+      if (command.name === 'systemctl')
+        return operands.some((text) =>
+          /^(?:poweroff|reboot|halt|kexec|suspend|hibernate|emergency|rescue)$/.test(text),
+        );
+      if (/init$/.test(command.name)) return operands.some((text) => /^[016s]$/i.test(text));
+      return !hasFlag(command, '-c') && !operands.some((text) => /^\/a$/i.test(text));
+    },
+    hits: ['shutdown -h now', 'reboot', 'init 0', 'systemctl poweroff'],
+    misses: ['shutdown -c', 'npm init', 'last reboot', 'systemctl status'],
+  },
+  {
+    id: 'system.exhaust',
+    tag: 'dangerous.system',
+    severity: 'critical',
+    programs: '*',
+    description: 'Starts itself again and again until the machine stands still.',
+    safer: 'uptime',
+    saw: ({ is_function, name, previous }) => is_function && previous !== null && previous.name === name,
+    hits: [':(){ :|:& };:', 'f(){ f|f& };f'],
+    misses: ['echo ":(){ :|:& };:" | wc -c', 'f(){ ls; }; f', 'cat a | cat'],
+  },
+  {
+    id: 'system.flood',
+    tag: 'dangerous.system',
+    severity: 'medium',
+    programs: 'yes stress stress-ng xmrig minerd cpuminer kill killall',
+    description: 'Uses up the machine, or ends all processes.',
+    safer: 'uptime',
+    saw: (command) => {
+      if (command.name === 'yes')
+        return command.redirections.some(({ target }) => target === '/dev/null') && !command.feeds_pipe;
+      if (command.name === 'kill')
+        return (
+          operandsOf(command).includes('-1') || command.words.some(({ text }, at) => at > 0 && text === '-1')
+        );
+      if (command.name === 'killall') return hasFlag(command, '-9', '-KILL', '-u');
+      return command.words.length > 0 && !isHarmlessCall(command);
+    },
+    hits: ['yes > /dev/null', 'xmrig -o pool', 'kill -9 -1'],
+    misses: ['yes | apt install x', 'kill 1234', 'killall --help'],
+  },
+];
+
+function stopsGuard(command: Command): boolean {
+  const { name } = command;
+  const text = textOf(command);
+  if (isHarmlessCall(command)) return false;
+  if (name === 'systemctl' || name === 'service' || name === 'chkconfig' || name === 'initctl')
+    return (
+      / (?:stop|disable|mask|kill|off) /.test(text) && (GUARDS.test(text) || / (?:disable|mask) /.test(text))
+    );
+  if (/^(?:pkill|killall|kill|taskkill|stop-process)$/.test(name))
+    return GUARDS.test(text) || / (?:-SIGTERM|-9|-KILL) \$\(\)/.test(text);
+  if (name === 'ufw') return / (?:disable|reset) /.test(text);
+  if (name === 'iptables' || name === 'ip6tables') return / (?:-F|--flush|-X|-P \w+ ACCEPT|-D) /.test(text);
+  if (name === 'nft') return / (?:flush|delete) /.test(text);
+  if (name === 'pfctl') return / -(?:d|F|a) /.test(text);
+  if (name === 'launchctl') return / (?:unload|bootout|remove|disable|stop) /.test(text);
+  if (name === 'nginx' || name === 'haproxy' || name === 'apachectl')
+    return / (?:-s ?(?:stop|quit)|-sf|-st|stop|graceful-stop) /.test(text);
+  if (name === 'sysctl')
+    return / (?:-w .*(?:randomize_va_space=0|ip_forward=1|kptr_restrict=0|core_pattern=))/.test(text);
+  if (name === 'tmutil') return / (?:disable|delete\w*) /.test(text);
+  if (name === 'netsh') return / (?:advfirewall|firewall) .*(?:off|delete|disable)/i.test(text);
+  if (name === 'net' || name === 'sc') return /^ (?:stop|delete|config) /i.test(text);
+  if (name === 'fltmc') return / unload /i.test(text);
+  if (name === 'wevtutil') return / (?:cl|clear-log|sl) /i.test(text);
+  if (name === 'swapoff') return / -a /.test(text);
+  return name === 'mdatp' || name === 'auditctl'
+    ? /disabled| -e 0 | -D /.test(text)
+    : /^(?:stop-service|set-mppreference|remove-service|firewall-cmd|setenforce)$/.test(name) &&
+        (name !== 'firewall-cmd' || /--(?:remove|panic)/.test(text));
+}
