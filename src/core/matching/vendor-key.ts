@@ -55,9 +55,9 @@ export function beside(
   };
 }
 
-/** The first units of a name tell it from ordinary text well enough; whole names would be three times the states. */
+/** As much of a name as tells it from ordinary words: `open` alone is in every other sentence. */
 function anchorOf(spelling: string): string {
-  const [head] = /^(?:(?:\[[^\]]*\]|\\?.)\??){1,5}/.exec(spelling.replace(/^\\b/, ''))!;
+  const [head] = /^(?:(?:\[[^\]]*\]|\\?.)\??){1,10}/.exec(spelling.replace(/^\\b/, ''))!;
   return `(?i)(?<![A-Za-z])${head}`;
 }
 
