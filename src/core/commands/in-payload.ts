@@ -62,12 +62,11 @@ export function readPayload(): PayloadReader {
       key = leaf.text;
       return close();
     }
-    if (leaf.kind !== 'string') return null;
+    if (leaf.kind !== 'string' || !mayHoldCommands(key)) return null;
     if (leaf.is_member) {
       program = SCRIPT_KEY.test(key) && /^[\w./\\:-]{1,200}$/.test(leaf.text) ? leaf.text : null;
-      return SCRIPT_KEY.test(key) || LIST_KEY.test(key) ? judged(leaf, key) : null;
+      return judged(leaf, key);
     }
-    if (!LIST_KEY.test(key) && !SCRIPT_KEY.test(key)) return null;
     if (list !== null && list.words.length < LIST_UNITS_MAX) list.words += ` ${quoted(leaf.text)}`;
     else if (list === null) {
       const words = [
@@ -79,6 +78,21 @@ export function readPayload(): PayloadReader {
     return null;
   };
   return { visit, end: close };
+}
+
+const known_keys = new Map<string, boolean>();
+const KEYS_MAX = 2000;
+const KEY_UNITS_MAX = 24;
+
+/** Whether values of such a key are commands; payloads have few keys many times, so that the answer is kept. */
+function mayHoldCommands(key: string): boolean {
+  if (key.length > KEY_UNITS_MAX) return false;
+  let answer = known_keys.get(key);
+  if (answer === undefined) {
+    answer = SCRIPT_KEY.test(key) || LIST_KEY.test(key);
+    if (known_keys.size < KEYS_MAX) known_keys.set(key, answer);
+  }
+  return answer;
 }
 
 /** A value as a script; where the key says little, only one line that is all command. */
