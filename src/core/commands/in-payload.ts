@@ -12,6 +12,9 @@ const LIST_KEY = /^(?:args|argv|arguments|params|parameters|command_?args|cmd_?a
 const LOOSE_KEY = /^(?:input|file|program|executable|run|query|statement)$/i;
 /** Keys whose values are source code of any language, so that they are read as code and as a script. */
 const CODE_KEY = /^(?:source_?code|code|script|python|javascript)$/i;
+/** Without one of these words source code has nothing to judge: most of it is passed at the cost of one look. */
+const CODE_CUE =
+  /\b(?:rm|sudo|su|curl|wget|nc|ncat|dd|mkfs|chmod|chown|kill|pkill|git|docker|kubectl|helm|terraform|aws|az|gcloud|bash|sh|zsh|eval|exec\w*|system|popen|spawn\w*|subprocess|child_process|shell\w*|rmtree|unlink\w*|remove\w*|rm_rf?|rmSync|rmdir\w*|del|delete|drop|truncate|grant|socket|pickle|marshal|b64decode|base64|atob|ssh|scp|powershell|iex|history|env|printenv|cat|crontab|shred|systemctl|iptables|flushall|find|tar|reboot|shutdown|etc|dev|reg|net|schtasks)\b/i;
 const LIST_UNITS_MAX = 65_536;
 
 /** The leaf that is visited, as `walk` gives it. */
@@ -98,7 +101,8 @@ function mayHoldCommands(key: string): boolean {
 /** A value as a script; where the key says little, only one line that is all command. */
 function judged(leaf: CommandLeaf, key: string): FoundCommands | null {
   const { text } = leaf;
-  if (LOOSE_KEY.test(key) && !isCommandLine(text)) return null;
+  if (LOOSE_KEY.test(key) && !(text.includes(' ') && isCommandLine(text))) return null;
+  if (CODE_KEY.test(key) && !CODE_CUE.test(text)) return null;
   const { matches, is_cut } = judgeScript(text);
   const all = CODE_KEY.test(key) ? onceEach([...matches, ...judgeCode(text)]) : matches;
   return { matches: all, index: leaf.index, path: all.length === 0 ? null : leaf.path(), is_cut };
