@@ -6,7 +6,16 @@ import type { Config } from './config/index.ts';
 import { newEventId } from './event-id.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { AuditPage, Caller, Endpoint, Ports, ReloadReport, Ruling, Runtime } from './types.ts';
+import type {
+  AuditFilter,
+  AuditPage,
+  Caller,
+  Endpoint,
+  Ports,
+  ReloadReport,
+  Ruling,
+  Runtime,
+} from './types.ts';
 import { Unavailable } from './unavailable.ts';
 
 /** What only the whole service can answer: the parent knows it, its workers ask. */
@@ -79,21 +88,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
         ? Promise.resolve('')
         : available(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.'),
     reload: centre.reload,
-    queryAudit: async (filter): Promise<AuditPage> => {
-      if (parts.journal === null) return { events: [], count: 0 };
-      const [{ parseFilter }, { queryIndex }] = await Promise.all([
-        import('./audit/filter.ts'),
-        import('./audit/query.ts'),
-      ]);
-      // A filter that cannot be used is refused before anyone works for it.
-      parseFilter(filter, now_ms());
-      await available(
-        centre.syncIndex(),
-        log,
-        'The audit index cannot be brought up to date; the log says why.',
-      );
-      return queryIndex(await index.open(), filter, { now_ms });
-    },
+    queryAudit: (filter) => queryAudit(parts, index, filter),
   };
   return {
     runtime,
@@ -108,6 +103,20 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     },
     close: index.close,
   };
+}
+
+/** Asks the index, once it has every event whose answer was given before the question. */
+async function queryAudit(parts: RuntimeParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
+  if (parts.journal === null) return { events: [], count: 0 };
+  const { centre, log, now_ms } = parts;
+  const [{ parseFilter }, { queryIndex }] = await Promise.all([
+    import('./audit/filter.ts'),
+    import('./audit/query.ts'),
+  ]);
+  // A filter that cannot be used is refused before anyone works for it.
+  parseFilter(filter, now_ms());
+  await available(centre.syncIndex(), log, 'The audit index cannot be brought up to date; the log says why.');
+  return queryIndex(await index.open(), filter, { now_ms });
 }
 
 /** Judged once and not recorded: the tables of a search are made by the first. */
@@ -182,8 +191,13 @@ async function available<Answer>(question: Promise<Answer>, log: Log, message: s
   }
 }
 
+interface LazyIndex {
+  readonly open: () => Promise<AuditIndex>;
+  readonly close: () => Promise<void>;
+}
+
 /** A connection of this process's own for reading, opened with the first question. */
-function lazyIndex(path: string): { open: () => Promise<AuditIndex>; close: () => Promise<void> } {
+function lazyIndex(path: string): LazyIndex {
   let opened: Promise<AuditIndex> | null = null;
   return {
     open: () => {
