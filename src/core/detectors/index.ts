@@ -1,4 +1,15 @@
 import type { Detector } from '../matching/detector.ts';
+import { authority } from './injection/authority.ts';
+import { concealment } from './injection/concealment.ts';
+import { encoding } from './injection/encoding.ts';
+import { exfiltration } from './injection/exfiltration.ts';
+import { extraction } from './injection/extraction.ts';
+import { jailbreak } from './injection/jailbreak.ts';
+import { languages } from './injection/languages.ts';
+import { override } from './injection/override.ts';
+import { secretRequests } from './injection/secret-requests.ts';
+import { structure } from './injection/structure.ts';
+import { terminal } from './injection/terminal.ts';
 import { baltic } from './personal/baltic.ts';
 import { bankCodes } from './personal/bank-codes.ts';
 import { benelux } from './personal/benelux.ts';
@@ -23,8 +34,8 @@ import { middleEastAfrica } from './personal/middle-east-africa.ts';
 import { nordic } from './personal/nordic.ts';
 import { northAmerica } from './personal/north-america.ts';
 import { oceania } from './personal/oceania.ts';
-import { phoneBesideName } from './personal/phone-beside-name.ts';
 import { phone } from './personal/phone.ts';
+import { phoneBesideName } from './personal/phone-beside-name.ts';
 import { southAsia } from './personal/south-asia.ts';
 import { southeastAsia } from './personal/southeast-asia.ts';
 import { ssn } from './personal/ssn.ts';
@@ -73,15 +84,27 @@ import { tokensOperations } from './secrets/tokens-operations.ts';
 import { twilio } from './secrets/twilio.ts';
 
 /**
- * All built-in detectors: personal data first, then secrets, each in the order of their files. A detector's
+ * All built-in detectors: injections, personal data, secrets, each in the order of their files. A detector's
  * tags decide its family: those under `secret` are `secret_detected` on the wire, those under `personal`
- * `pii_detected`.
+ * `pii_detected`, those under `injection` `injection_detected`.
  *
+ * Injections are `injection.<kind>`; how severe one is follows from all that stands near it (see weigh.ts).
  * Secrets are `secret.credential.<detector>[.<vendor>]`, all `critical`. Personal data is
  * `personal.pii.<kind>`: `ssn`, `card` and `iban` are `high`, `email` and `phone` `medium`, `ip_address`
  * `low`. Cards and bank accounts are `personal.financial.<kind>` too.
  */
 export const detectors: readonly Detector[] = [
+  ...authority,
+  ...concealment,
+  ...encoding,
+  ...exfiltration,
+  ...extraction,
+  ...jailbreak,
+  ...languages,
+  ...override,
+  ...secretRequests,
+  ...structure,
+  ...terminal,
   ...baltic,
   ...bankCodes,
   ...benelux,

@@ -47,8 +47,16 @@ const ESCAPE_LETTERS: UnitSet = [
   [116, 116],
 ];
 
+const parsed = new Map<string, readonly Anchor[]>();
+
 /** Reads one anchor; throws an `Error` that names the place when it is not in the notation. */
 export function parseAnchor(notation: string): readonly Anchor[] {
+  const anchors = parsed.get(notation) ?? readAnchor(notation);
+  parsed.set(notation, anchors);
+  return anchors;
+}
+
+function readAnchor(notation: string): readonly Anchor[] {
   const reader = { notation, at: 0 };
   const fold = take(reader, '(?i)');
   const not_after = readBefore(reader);
@@ -96,10 +104,16 @@ function readBefore(reader: Reader): UnitSet | null {
   return set;
 }
 
+const sets = new Map<string, UnitSet>();
+
+/** The same units in the same notation are the same object: there are few, and many anchors. */
 function readAtom(reader: Reader, fold: boolean): Atom {
-  const set = readUnits(reader);
-  const { least, most } = readCount(reader);
-  return { set: fold ? foldCase(set) : set, least, most };
+  const from = reader.at;
+  const units = readUnits(reader);
+  const written = `${fold ? 'i' : '='}${reader.notation.slice(from, reader.at)}`;
+  const set = sets.get(written) ?? (fold ? foldCase(units) : units);
+  sets.set(written, set);
+  return { set, ...readCount(reader) };
 }
 
 function readUnits(reader: Reader): UnitSet {
@@ -193,6 +207,14 @@ function normalise(ranges: readonly (readonly [number, number])[]): UnitSet {
   return merged;
 }
 
+const others = new WeakMap<UnitSet, UnitSet>();
+
+function unitsBesides(set: UnitSet): UnitSet {
+  const known = others.get(set) ?? complement(set);
+  others.set(set, known);
+  return known;
+}
+
 function complement(set: UnitSet): UnitSet {
   const gaps: [number, number][] = [];
   let from = 0;
@@ -221,7 +243,7 @@ function expand(atoms: readonly Atom[]): readonly (readonly UnitSet[])[] {
 function withBefore(sets: readonly UnitSet[], not_after: UnitSet | null): readonly Anchor[] {
   const length = sets.length;
   if (not_after === null) return [{ sets, length }];
-  const plain = { sets: [complement(not_after), ...sets], length };
+  const plain = { sets: [unitsBesides(not_after), ...sets], length };
   if (!hasUnit(not_after, 110)) return [plain];
   return [plain, { sets: [BACKSLASH, ESCAPE_LETTERS, ...sets], length }];
 }

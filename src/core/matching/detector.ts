@@ -44,6 +44,11 @@ export interface Detector {
    * value of that member (a string or a number) is checked with `validate` and found.
    */
   readonly member?: { readonly key: RegExp; readonly validate: (value: string) => boolean };
+  /**
+   * Where it is there, a match is a phrase and no finding by itself: phrases that stand near together are added
+   * up (see weigh.ts), the heaviest of each `detector`, and are findings from a sum on.
+   */
+  readonly weight?: number;
   /** The proof: texts in which it must find the part between `«` and `»`, and texts in which it must not. */
   readonly examples: { readonly hits: readonly string[]; readonly misses: readonly string[] };
 }

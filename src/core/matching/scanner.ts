@@ -1,6 +1,7 @@
 import { parseAnchor, parseUnits } from './anchors.ts';
 import { type Automaton, ENDING, follow, makeAutomaton, UNKNOWN } from './automaton.ts';
 import type { Detector } from './detector.ts';
+import { weigh } from './weigh.ts';
 
 /** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
 export interface Match {
@@ -33,6 +34,9 @@ interface Probe {
   readonly back_units_max: number;
 }
 
+/** So many phrases are held until they are weighed; what stands on both sides of such a cut is not added up. */
+const PHRASES_MAX = 512;
+
 /** Builds the automaton and the sticky patterns. Throws where an anchor or a pattern is malformed. */
 export function compileScanner(detectors: readonly Detector[]): Scanner {
   const anchors = detectors.flatMap((detector, probe) =>
@@ -58,6 +62,7 @@ export function scan(scanner: Scanner, text: string, matches: Match[], matches_m
   const { automaton } = scanner;
   let row = automaton.start;
   let has_anchors = false;
+  const phrases: Match[] = [];
   for (let at = 0; at < text.length; at++) {
     const { classes, table } = automaton;
     let entry = 0;
@@ -73,9 +78,11 @@ export function scan(scanner: Scanner, text: string, matches: Match[], matches_m
     if (entry < ENDING) continue;
     if (!has_anchors) forget(scanner);
     has_anchors = true;
-    verify(scanner, text, at + 1, row, matches);
+    verify(scanner, text, at + 1, row, matches, phrases);
+    if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches);
     if (matches.length >= matches_max) break;
   }
+  if (phrases.length > 0) weigh(text, phrases, matches);
   return has_anchors;
 }
 
@@ -116,7 +123,14 @@ function forget({ matched_until, failed_at }: Scanner): void {
   failed_at.fill(-1);
 }
 
-function verify(scanner: Scanner, text: string, anchor_end: number, row: number, matches: Match[]): void {
+function verify(
+  scanner: Scanner,
+  text: string,
+  anchor_end: number,
+  row: number,
+  matches: Match[],
+  phrases: Match[],
+): void {
   const { stride, endings } = scanner.automaton;
   for (const anchor of endings[row / stride]!) {
     const index = scanner.anchor_probe[anchor]!;
@@ -131,7 +145,7 @@ function verify(scanner: Scanner, text: string, anchor_end: number, row: number,
       continue;
     }
     scanner.matched_until[index] = match.end;
-    matches.push(match);
+    (probe.detector.weight === undefined ? matches : phrases).push(match);
   }
 }
 

@@ -27,6 +27,7 @@ export function settle(matches: readonly Match[]): readonly Match[] {
 function covers(outer: Match, inner: Match): boolean {
   if (outer.end < inner.end || outer.start > inner.start) return false;
   if (isSecret(inner.detector) && !isSecret(outer.detector)) return false;
+  if (isPhrase(inner.detector) !== isPhrase(outer.detector)) return false;
   if (isCommand(inner.detector) !== isCommand(outer.detector)) return false;
   return rank(outer) >= rank(inner);
 }
@@ -37,6 +38,11 @@ function sameSpan(a: Match, b: Match): boolean {
 
 function rank({ detector }: Match): number {
   return STRENGTHS.indexOf(detector.strength);
+}
+
+/** What a text asks for, and not what stands in it: neither explains the other. */
+function isPhrase(detector: Detector): boolean {
+  return detector.weight !== undefined;
 }
 
 /** What a text would do: that explains nothing of what it holds. */

@@ -1,0 +1,98 @@
+/**
+ * Pieces of patterns for phrases of natural language, and the record of a phrase that counts. A word is at most
+ * 20 letters, words are apart by at most three signs, and a phrase stays within one sentence: every pattern
+ * made of these is bounded.
+ */
+import type { Severity, Tag } from '../types.ts';
+import type { Detector } from './detector.ts';
+
+/** What stands between two words. */
+export const GAP = String.raw`[\s,*_"“”]{1,3}`;
+
+/** Up to `most` words that do not turn the sentence round (`but`, `then`, ...), as few as will do. */
+export function words(most: number): string {
+  return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[\w'’/.-]{0,19}[\w'’/-]${GAP}){0,${most}}?`;
+}
+
+/** Where a command begins: a line, a sentence, a clause, a quotation, or behind `please`, `and`, `you must` ... */
+export const COMMANDED = String.raw`(?<=(?:^|[.!?:;,>*"'“‘(\[{#\u2014\n-])\s{0,3}|\b(?:and|then|please|now|just|must|should|will|also|but|so|to|kindly|immediately|simply|yet|instead|or)\s{1,2})`;
+
+/** Things that a model is told to keep to. */
+export const RULES =
+  '(?:instructions?|instruction (?:hierarchy|set)|directives?|directions|rules?|guidelines?|guidance|guard-?rails?|polic(?:y|ies)|constraints?|restrictions?|limitations?|prompts?|orders|commands|programming|training|protocols?|safeguards?|alignment|filters?)';
+
+/** Anchors for words and beginnings of words, in either case. */
+export function anchorsOf(...beginnings: readonly string[]): readonly string[] {
+  return beginnings.map((beginning) => String.raw`(?i)\b${beginning}`);
+}
+
+/** What a phrase is written down with; see `Detector` for anchors, pattern and `back`. */
+export interface Phrase {
+  /** Unique among the phrases: `previous_instructions`. */
+  readonly name: string;
+  readonly weight: number;
+  readonly description: string;
+  readonly anchors: readonly string[];
+  readonly back?: Detector['back'];
+  /** The source of a pattern; case does not matter unless `is_exact`. */
+  readonly pattern: string;
+  readonly is_exact?: boolean;
+  readonly validate?: (value: string) => boolean;
+  readonly hits: readonly string[];
+  readonly misses: readonly string[];
+}
+
+/** Detectors for the phrases of one kind of injection, with the tag `injection.<kind>`. */
+export function phrases(kind: string, list: readonly Phrase[]): readonly Detector[] {
+  const tags: readonly [Tag] = [`injection.${kind}`];
+  return list.map(
+    ({ name, weight, description, anchors, back, pattern, is_exact, validate, hits, misses }) => ({
+      id: `injection.${name}`,
+      detector: `prompt_${kind}`,
+      tags,
+      severity: severityOf(weight) ?? 'low',
+      strength: 'cue',
+      weight,
+      description,
+      anchors: anchors.map(blurred),
+      pattern: new RegExp(pattern, is_exact ? '' : 'i'),
+      ...(back === undefined ? {} : { back }),
+      ...(validate === undefined ? {} : { validate }),
+      examples: { hits, misses },
+    }),
+  );
+}
+
+/**
+ * An anchor in which each letter beyond ASCII stands for its neighbours too: the automaton has a class for every
+ * set of letters, and all the letters of twenty languages would make its table several times as large. What is
+ * let through wrongly the pattern refuses.
+ */
+function blurred(anchor: string): string {
+  let text = '';
+  let is_class = false;
+  for (const unit of anchor.split('')) {
+    if (unit === '[') is_class = true;
+    if (unit === ']') is_class = false;
+    const code = unit.charCodeAt(0);
+    const neighbours = code < 0x80 ? 1 : code < 0x2e80 ? 16 : 256;
+    const low = code - (code % neighbours);
+    const range = `${String.fromCharCode(low)}-${String.fromCharCode(low + neighbours - 1)}`;
+    if (neighbours === 1) text += unit;
+    else text += is_class ? range : `[${range}]`;
+  }
+  return text;
+}
+
+/** From which sum of weights on phrases are a finding, and of which severity. */
+const GRADES: readonly (readonly [number, Severity])[] = [
+  [14, 'critical'],
+  [8, 'high'],
+  [6, 'medium'],
+  [4, 'low'],
+];
+
+/** How severe phrases of this weight are; `null` where they are no finding. */
+export function severityOf(weight: number): Severity | null {
+  return GRADES.find(([least]) => weight >= least)?.[1] ?? null;
+}
