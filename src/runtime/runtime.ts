@@ -6,6 +6,7 @@ import type { Config } from './config/index.ts';
 import { newEventId } from './event-id.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { StartFailure } from './serve/failure.ts';
 import type {
   AuditFilter,
   AuditPage,
@@ -181,11 +182,12 @@ function onceInAWhile<Told extends readonly unknown[]>(complain: (...told: Told)
   };
 }
 
-/** Says in words of ours that a question has no answer, and lets the log say why. */
+/** Says in words of ours that a question has no answer, and lets the log say why. A failure that has such words keeps them. */
 async function available<Answer>(question: Promise<Answer>, log: Log, message: string): Promise<Answer> {
   try {
     return await question;
   } catch (fault) {
+    if (fault instanceof StartFailure) throw fault;
     log.warn('a question to the whole service has no answer', faultFields(fault));
     throw new Unavailable(message, fault);
   }

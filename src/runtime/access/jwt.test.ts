@@ -75,7 +75,7 @@ test('a good token gives what its claims say, and the defaults where they are si
   assert.deepEqual(await answer(await sign(claims), settings), {
     id: 'jwt:worker-7',
     kind: 'agent',
-    permissions: ['check', 'audit:read'],
+    permissions: ['check', 'audit:read_own', 'audit:read'],
     tenants: ['acme'],
     agents: ['a', 'b'],
   });

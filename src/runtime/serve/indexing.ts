@@ -1,6 +1,7 @@
 import type { Journal } from '../audit/index.ts';
 import type { AuditIndex } from '../audit/store.ts';
 import { faultFields, type Log } from '../log.ts';
+import { openTurnstile } from './turnstile.ts';
 
 /** Keeps the audit index near the journals, and takes in what short-lived processes left in the spool. */
 export interface Indexing {
@@ -41,6 +42,7 @@ export function openIndexing(options: {
   let opened: Opened | null = null;
   let opening: Promise<Opened> | null = null;
   let pruned_ms = Number.NEGATIVE_INFINITY;
+  const inTurn = openTurnstile();
 
   async function open(): Promise<Opened> {
     opening ??= openAll(options);
@@ -55,7 +57,8 @@ export function openIndexing(options: {
 
   async function sync(): Promise<void> {
     const { drainSpool } = await import('../audit/spool.ts');
-    await drainSpool({ dir: options.journal_dir, journal: options.journal });
+    // Two at once would chain a file twice, and one of them would miss it.
+    await inTurn(() => drainSpool({ dir: options.journal_dir, journal: options.journal }));
     await (await open()).sync();
   }
 
