@@ -10,7 +10,7 @@ const SHORT = 4 << 10;
 const LONG = 32 << 10;
 /** Per unit, eight times the text may take this many times as long; quadratic work would take eight. */
 const GROWTH_MAX = 4;
-const TRIES = 10;
+const TRIES = 4;
 
 /** What a detector's own hits begin with: the texts that get far into its pattern and then fail, or match. */
 function piecesOf(hit: string): readonly string[] {
