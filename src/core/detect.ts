@@ -3,9 +3,10 @@ import { commandsInText } from './commands/in-text.ts';
 import { detectors } from './detectors/index.ts';
 import { decode, isEscapedJson, type Reading, readJson } from './json.ts';
 import type { Detector } from './matching/detector.ts';
-import { compileScanner, cuesOf, type Match, type Scanner, scan } from './matching/scanner.ts';
+import { compileScanner, cuesOf, type Match, type Meter, type Scanner } from './matching/scanner.ts';
 import { settle } from './matching/settle.ts';
 import { utf8Bytes, utf8Head } from './matching/text-size.ts';
+import { scanReadings } from './matching/views/scan-readings.ts';
 import { walk } from './payload.ts';
 import type { Content, Coverage, Detection, Finding, Json, ScanLimits, ViolationType } from './types.ts';
 
@@ -26,6 +27,7 @@ export function detect(
     bytes: 0,
     has_commands: false,
     stopped: null,
+    meter: { work: 0, allowed: WORK_FLOOR },
   };
   if (content.kind === 'text') searchText(search, content.text);
   else searchPayload(search, content.value);
@@ -43,7 +45,15 @@ interface Search {
   has_commands: boolean;
   /** The sentence that names the limit at which the search ended. */
   stopped: string | null;
+  readonly meter: Meter;
 }
+
+/**
+ * Work that is allowed per unit of text, a clean one taking one per unit; and besides for the whole content,
+ * so that tables of numbers, which many detectors have to look at, are no reason to block.
+ */
+const WORK_PER_UNIT = 8;
+const WORK_FLOOR = 4 << 20;
 
 /** JSON in a string in JSON in a string ... Each level at least doubles the escapes, so few are ever used. */
 const NESTING_MAX = 8;
@@ -126,7 +136,7 @@ interface View {
  */
 function searchViews(search: Search, text: string, cues: readonly Detector[], matches: Match[]): boolean {
   matchCues(text, cues, matches);
-  if (!isEscapedJson(text)) return scan(search.scanner, text, matches, matchesMax(search));
+  if (!isEscapedJson(text)) return scanText(search, text, matches);
   const documents: View[] = [{ text, around: null, start: 0, offsets: null, nesting: 0 }];
   let has_anchors = false;
   for (let view = documents.pop(); view !== undefined; view = documents.pop()) {
@@ -150,7 +160,7 @@ function searchDocument(search: Search, view: View, documents: View[], matches: 
   matches.length = before.matches;
   documents.length = before.documents;
   const found: Match[] = [];
-  const has_anchors = scan(search.scanner, view.text, found, matchesMax(search));
+  const has_anchors = scanText(search, view.text, found);
   bringOut(found, view, matches);
   return has_anchors;
 }
@@ -164,7 +174,7 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
     const text = decoded === null ? view.text.slice(leaf.start, leaf.end) : decoded.text;
     const is_document = decoded !== null && isEscapedJson(text);
     if (leaf.is_member) matchCues(text, cues, found);
-    const has_anchors = !is_document && scan(search.scanner, text, found, matchesMax(search));
+    const has_anchors = !is_document && scanText(search, text, found);
     cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
     if (!is_document && found.length === 0) return;
     const offsets = decoded?.offsets ?? null;
@@ -172,6 +182,15 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
     if (is_document) documents.push(inner);
     bringOut(found, inner, matches);
   });
+}
+
+function scanText(search: Search, text: string, matches: Match[]): boolean {
+  const { meter } = search;
+  meter.allowed += text.length * WORK_PER_UNIT;
+  const has_anchors = scanReadings(search.scanner, text, matches, matchesMax(search), meter);
+  if (meter.work > meter.allowed)
+    search.stopped ??= `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`;
+  return has_anchors;
 }
 
 /** One more than may be found, so that it shows when there are more. */
@@ -264,7 +283,8 @@ function addCommands(search: Search, found: FoundCommands | null): void {
 function typeOf(tag: string): ViolationType {
   if (tag.startsWith('injection.')) return 'injection_detected';
   if (tag.startsWith('dangerous.')) return 'dangerous_command';
-  return tag.startsWith('secret.') ? 'secret_detected' : 'pii_detected';
+  if (tag.startsWith('secret.')) return 'secret_detected';
+  return tag.startsWith('personal.') ? 'pii_detected' : 'content_detected';
 }
 
 function coverageOf({ stopped, bytes }: Search): Coverage {

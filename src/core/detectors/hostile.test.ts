@@ -2,15 +2,39 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { detect } from '../detect.ts';
 import type { Detector } from '../matching/detector.ts';
+import { patternReach } from '../matching/pattern-reach.ts';
+import { compileScanner, type Meter } from '../matching/scanner.ts';
+import { scanReadings } from '../matching/views/scan-readings.ts';
 import { detectors } from './index.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1 << 20 };
 const DETECTION = { secret_detection: true, pii_protection: true };
-const SHORT = 4 << 10;
-const LONG = 32 << 10;
-/** Per unit, eight times the text may take this many times as long; quadratic work would take eight. */
-const GROWTH_MAX = 4;
-const TRIES = 4;
+const SHORT = 2 << 10;
+const LONG = 16 << 10;
+/** Per unit, a text many times as long may take this many times the work; quadratic work would take eight. */
+const GROWTH_MAX = 2;
+/** Units that a try of one pattern may look at, at most. */
+const REACH_MAX = 100_000;
+
+/** Ways to write a piece that make work for the readings of a text. */
+const DISGUISES: readonly string[] = [
+  '%41',
+  '&#65;',
+  '\\u0041',
+  '\\\n',
+  '" + "',
+  "' '",
+  '\u200b',
+  'а',
+  'a b c d e f g h ',
+];
+const BLOBS: readonly string[] = [
+  'QUJDREVGR0hJSktM',
+  '4142434445464748',
+  'QUJD/',
+  'c2st',
+  'QUJDREVGR0hJSktM\n',
+];
 
 /** What a detector's own hits begin with: the texts that get far into its pattern and then fail, or match. */
 function piecesOf(hit: string): readonly string[] {
@@ -26,44 +50,60 @@ function oneOfEachForm(): readonly Detector[] {
   return [...new Map(detectors.map((detector) => [form(detector), detector])).values()];
 }
 
-/** The best of a few runs, in nanoseconds per unit. */
-function cost(piece: string, units: number): number {
+const scanner = compileScanner(detectors);
+
+/** Counted work per unit of a text made of the piece. */
+function work(piece: string, units: number): number {
   const text = piece.repeat(Math.ceil(units / piece.length)).slice(0, units);
-  let best = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < 3; run++) {
-    const from = performance.now();
-    detect({ kind: 'text', text }, DETECTION, LIMITS);
-    best = Math.min(best, performance.now() - from);
-  }
-  return (best * 1e6) / units;
+  const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+  scanReadings(scanner, text, [], LIMITS.findings_max, meter);
+  return meter.work / units;
 }
 
-/** The machine may be busy with others: growth is real when no try is without it. */
-function leastGrowth(piece: string): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let at = 0; at < TRIES && least > GROWTH_MAX; at++)
-    least = Math.min(least, cost(piece, LONG) / cost(piece, SHORT));
-  return least;
-}
-
-test('text made of a detector’s own pieces takes time in proportion to its length', () => {
-  const pieces = new Set(
-    oneOfEachForm().flatMap(({ examples }) => examples.hits.slice(0, 1).flatMap(piecesOf)),
-  );
+test('text made of a detector’s own pieces takes work in proportion to its length', () => {
+  const hits = oneOfEachForm().flatMap(({ examples }) => examples.hits.slice(0, 1).flatMap(piecesOf));
+  const pieces = new Set([...hits, ...DISGUISES, ...BLOBS, ...DISGUISES.map((disguise) => `${disguise}sk-`)]);
   for (const piece of pieces) {
-    const growth = leastGrowth(piece);
+    const growth = work(piece, LONG) / work(piece, SHORT);
     assert.ok(growth <= GROWTH_MAX, `${growth.toFixed(1)} times per unit: ${JSON.stringify(piece)}`);
   }
   assert.ok(pieces.size > 200, `${pieces.size} pieces`);
 });
 
-test('the measure shows quadratic work where there is some', () => {
-  const quadratic = (units: number): number => {
-    const from = performance.now();
-    for (let at = 0; at < units; at++) for (let inner = 0; inner < at; inner += 8) Math.imul(at, inner);
-    return (performance.now() - from) / units;
-  };
-  quadratic(SHORT);
-  const growths = Array.from({ length: TRIES }, () => quadratic(LONG) / quadratic(SHORT));
-  assert.ok(Math.max(...growths) > GROWTH_MAX, growths.join(' '));
+test('a pattern looks at a bounded number of units', () => {
+  for (const { id, pattern } of detectors) {
+    const reach = patternReach(pattern);
+    assert.ok(reach > 0 && reach <= REACH_MAX, `${id}: ${reach}`);
+  }
+});
+
+const REACHES: readonly (readonly [RegExp, number])[] = [
+  [/abc/, 3],
+  [/a{2,5}[b-d\]]?\d/, 7],
+  [/(?:ab|c{4}|)x(?<n>y)(?=z)/, 6],
+  [/^\bé\u00e9\x41$/, 3],
+  [/a+/, Number.POSITIVE_INFINITY],
+  [/(?:a{2,}b){3}/, Number.POSITIVE_INFINITY],
+  [/a*?b/, Number.POSITIVE_INFINITY],
+];
+
+test('the reach of a pattern is that of its longest way', () => {
+  for (const [pattern, reach] of REACHES) assert.equal(patternReach(pattern), reach, String(pattern));
+  assert.equal(REACHES.length, 7);
+});
+
+test('a text that takes too much work is looked at in part, and says so', () => {
+  const piece = `${'%73'.repeat(3)}token=ghp_ sk-or-v1- `;
+  const limits = { ...LIMITS, text_bytes_max: 4 << 20 };
+  const text = piece.repeat(limits.text_bytes_max / piece.length);
+  const { coverage } = detect({ kind: 'text', text }, DETECTION, limits);
+  assert.equal(coverage.status, 'partial');
+  if (coverage.status === 'partial') assert.match(coverage.reason, /8 times the work of clean text/);
+});
+
+test('text with a finding every 2 KB is far from the bound', () => {
+  const prose = 'The meeting is moved to Thursday, and the room is the same as it was last week. '.repeat(25);
+  const text = `${prose}write to jane.doe@acme-corp.com or use sk-ABCDEF1234567890\n`.repeat(50);
+  assert.ok(work(text, text.length) < 4);
+  assert.equal(detect({ kind: 'text', text }, DETECTION, LIMITS).coverage.status, 'full');
 });

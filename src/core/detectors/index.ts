@@ -1,4 +1,5 @@
 import type { Detector } from '../matching/detector.ts';
+import { hiddenText } from './content/hidden-text.ts';
 import { authority } from './injection/authority.ts';
 import { concealment } from './injection/concealment.ts';
 import { encoding } from './injection/encoding.ts';
@@ -84,7 +85,7 @@ import { tokensOperations } from './secrets/tokens-operations.ts';
 import { twilio } from './secrets/twilio.ts';
 
 /**
- * All built-in detectors: injections, personal data, secrets, each in the order of their files. A detector's
+ * All built-in detectors: hidden text, injections, personal data, secrets, each in the order of their files. A detector's
  * tags decide its family: those under `secret` are `secret_detected` on the wire, those under `personal`
  * `pii_detected`, those under `injection` `injection_detected`.
  *
@@ -94,6 +95,7 @@ import { twilio } from './secrets/twilio.ts';
  * `low`. Cards and bank accounts are `personal.financial.<kind>` too.
  */
 export const detectors: readonly Detector[] = [
+  ...hiddenText,
   ...authority,
   ...concealment,
   ...encoding,

@@ -1,6 +1,10 @@
-import { parseAnchor, parseUnits } from './anchors.ts';
+import { type Anchor, parseAnchor, parseUnits } from './anchors.ts';
 import { type Automaton, ENDING, follow, makeAutomaton, UNKNOWN } from './automaton.ts';
 import type { Detector } from './detector.ts';
+import { patternReach } from './pattern-reach.ts';
+import { blobSignals } from './views/blobs.ts';
+import { signals } from './views/signals.ts';
+import { addPlace, type Windows } from './views/windows.ts';
 import { weigh } from './weigh.ts';
 
 /** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
@@ -16,7 +20,7 @@ export interface Scanner {
   readonly probes: readonly Probe[];
   /** The probes of the detectors that know a value by the key before it, by number. */
   readonly cued: readonly number[];
-  /** Per anchor number: which probe it belongs to, and its length in units. */
+  /** Per anchor number: which probe it belongs to, a signal where to none; and its length in units. */
   readonly anchor_probe: Int32Array;
   readonly anchor_length: Int32Array;
   /** Per probe, within one scan: the end of its last match, and the last start that failed. */
@@ -24,11 +28,37 @@ export interface Scanner {
   readonly failed_at: Int32Array;
 }
 
+/**
+ * Work, counted and not timed: one for each unit that is looked at, and for each try of a pattern what it costs
+ * and could look at. A scan that comes to more than is allowed ends.
+ */
+export interface Meter {
+  work: number;
+  allowed: number;
+}
+
+/** Where a text may read otherwise than it stands: parts of it, and where runs of base64 or base16 may begin. */
+export interface Places {
+  readonly windows: Windows;
+  readonly blob_starts: number[];
+}
+
+/** Anchors without a detector: for windows and for the starts of blobs. */
+const SIGNAL = -1;
+const BLOB_SIGNAL = -2;
+
+/** What a try costs whatever it looks at, the part of its reach that it looks at before it fails, and the most. */
+const TRY_WORK = 16;
+const REACH_SHARE = 1 / 16;
+const REACH_WORK_MAX = 256;
+
 /** A detector in the form in which a scan uses it. */
 interface Probe {
   readonly detector: Detector;
   readonly pattern: RegExp;
   readonly has_value: boolean;
+  /** Work of one try that fails. */
+  readonly try_work: number;
   /** 1 for each unit to step back over; `null` where the anchor is the start. */
   readonly back_over: Uint8Array | null;
   readonly back_units_max: number;
@@ -39,9 +69,11 @@ const PHRASES_MAX = 512;
 
 /** Builds the automaton and the sticky patterns. Throws where an anchor or a pattern is malformed. */
 export function compileScanner(detectors: readonly Detector[]): Scanner {
-  const anchors = detectors.flatMap((detector, probe) =>
-    detector.anchors.flatMap(parseAnchor).map((anchor) => ({ anchor, probe })),
-  );
+  const anchors = [
+    ...detectors.flatMap((detector, probe) => anchorsOf(detector.anchors, probe)),
+    ...anchorsOf(signals, SIGNAL),
+    ...anchorsOf(blobSignals, BLOB_SIGNAL),
+  ];
   return {
     automaton: makeAutomaton(anchors.map(({ anchor }) => anchor)),
     probes: detectors.map(probe),
@@ -54,14 +86,22 @@ export function compileScanner(detectors: readonly Detector[]): Scanner {
 }
 
 /**
- * Walks the text once and adds what the detectors find to `matches`, in the order of their anchors. Stops
- * when there are `matches_max` of them. Matches of one detector do not overlap. Returns whether any anchor was
- * in the text.
+ * Walks the text once and adds what the detectors find to `matches`, in the order of their anchors; and to
+ * `places` where the text may read otherwise. Stops when there are `matches_max` of them or the
+ * meter is over. Matches of one detector do not overlap. Returns whether any anchor was in the text.
  */
-export function scan(scanner: Scanner, text: string, matches: Match[], matches_max: number): boolean {
+export function scan(
+  scanner: Scanner,
+  text: string,
+  matches: Match[],
+  matches_max: number,
+  meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY },
+  places: Places = { windows: [], blob_starts: [] },
+): boolean {
   const { automaton } = scanner;
   let row = automaton.start;
   let has_anchors = false;
+  meter.work += text.length;
   const phrases: Match[] = [];
   for (let at = 0; at < text.length; at++) {
     const { classes, table } = automaton;
@@ -78,9 +118,9 @@ export function scan(scanner: Scanner, text: string, matches: Match[], matches_m
     if (entry < ENDING) continue;
     if (!has_anchors) forget(scanner);
     has_anchors = true;
-    verify(scanner, text, at + 1, row, matches, phrases);
+    verify(scanner, text, at + 1, row, matches, phrases, meter, places);
     if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches);
-    if (matches.length >= matches_max) break;
+    if (matches.length >= matches_max || meter.work > meter.allowed) break;
   }
   if (phrases.length > 0) weigh(text, phrases, matches);
   return has_anchors;
@@ -101,12 +141,17 @@ export function cuesOf(scanner: Scanner, key: string): readonly Detector[] {
   return cues;
 }
 
+function anchorsOf(notations: readonly string[], probe: number): { anchor: Anchor; probe: number }[] {
+  return notations.flatMap(parseAnchor).map((anchor) => ({ anchor, probe }));
+}
+
 function probe(detector: Detector): Probe {
   const flags = new Set(`${detector.pattern.flags}dy`.replace('g', ''));
   return {
     detector,
     pattern: new RegExp(detector.pattern.source, [...flags].join('')),
     has_value: detector.pattern.source.includes('(?<value>'),
+    try_work: TRY_WORK + Math.min(patternReach(detector.pattern) * REACH_SHARE, REACH_WORK_MAX),
     back_over: detector.back === undefined ? null : unitTable(detector.back.over),
     back_units_max: detector.back?.units_max ?? 0,
   };
@@ -130,20 +175,29 @@ function verify(
   row: number,
   matches: Match[],
   phrases: Match[],
+  meter: Meter,
+  places: Places,
 ): void {
   const { stride, endings } = scanner.automaton;
   for (const anchor of endings[row / stride]!) {
     const index = scanner.anchor_probe[anchor]!;
-    const probe = scanner.probes[index]!;
     const from = anchor_end - scanner.anchor_length[anchor]!;
+    if (index < 0) {
+      if (index === SIGNAL) addPlace(places.windows, from, anchor_end);
+      else places.blob_starts.push(from);
+      continue;
+    }
+    const probe = scanner.probes[index]!;
     const start =
       probe.back_over === null ? from : stepBack(text, from, probe.back_over, probe.back_units_max);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
     const match = matchAt(probe, text, start);
+    meter.work += probe.try_work;
     if (match === null) {
       scanner.failed_at[index] = start;
       continue;
     }
+    meter.work += match.end - start;
     scanner.matched_until[index] = match.end;
     (probe.detector.weight === undefined ? matches : phrases).push(match);
   }

@@ -1,0 +1,121 @@
+import { utf8 } from './blobs.ts';
+
+/** What stands at a place of a text, decoded, and where the encoded form ends. */
+export interface Decoded {
+  readonly text: string;
+  readonly end: number;
+}
+
+const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,14}));?/y;
+const BACKSLASHED =
+  /\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(\r?\n)|([^\r\n]))/y;
+const PERCENT = /%([0-9a-fA-F]{2})/y;
+/** The end of a string literal, what joins it to the next, and where that begins. */
+const JOINT =
+  /(?:\\?["'`])[ \t]{0,40}(?:(?:[+&~.]|\.\.|\|\||<>)?[ \t]{0,40}\\?(?:\r?\n[ \t]{0,80}){0,2}(?:[+&~.]|\.\.|\|\|)?[ \t]{0,40})(?:\\?["'`])(?=[^\s"'`,;:)\]}])/y;
+
+/** The named entities that stand for ASCII, and those that are not seen. */
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  num: '#',
+  dollar: '$',
+  percnt: '%',
+  lpar: '(',
+  rpar: ')',
+  ast: '*',
+  plus: '+',
+  comma: ',',
+  period: '.',
+  sol: '/',
+  colon: ':',
+  semi: ';',
+  equals: '=',
+  quest: '?',
+  commat: '@',
+  lsqb: '[',
+  lbrack: '[',
+  rsqb: ']',
+  rbrack: ']',
+  bsol: '\\',
+  lowbar: '_',
+  UnderBar: '_',
+  hyphen: '-',
+  dash: '-',
+  grave: '`',
+  lcub: '{',
+  lbrace: '{',
+  rcub: '}',
+  rbrace: '}',
+  vert: '|',
+  verbar: '|',
+  excl: '!',
+  Tab: '\t',
+  NewLine: '\n',
+  shy: '',
+  zwj: '',
+  zwnj: '',
+  ZeroWidthSpace: '',
+};
+const LETTER_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
+
+/** An entity of HTML. Browsers do without the semicolon, and so do we. */
+export function entityAt(text: string, at: number): Decoded | null {
+  const found = matchAt(ENTITY, text, at);
+  if (found === null) return null;
+  const [whole, decimal, hex, name] = found;
+  const decoded =
+    name === undefined ? pointText(decimal === undefined ? `0x${hex}` : decimal) : ENTITIES[name];
+  return decoded === undefined ? null : { text: decoded, end: at + whole.length };
+}
+
+/** An escape as programming languages have it; a backslash before a line break joins the lines. */
+export function backslashAt(text: string, at: number): Decoded | null {
+  const found = matchAt(BACKSLASHED, text, at);
+  if (found === null) return null;
+  const [whole, u, braced, long, x, octal, line, letter] = found;
+  const end = at + whole.length;
+  const hex = u ?? braced ?? long ?? x;
+  if (hex !== undefined) return unlessNull(pointText(`0x${hex}`), end);
+  if (octal !== undefined) return unlessNull(pointText(`0o${octal}`), end);
+  if (line !== undefined) return { text: '', end };
+  return { text: LETTER_ESCAPES[letter!] ?? letter!, end };
+}
+
+/** One character in percent encoding, of one byte or more. */
+export function percentAt(text: string, at: number): Decoded | null {
+  const bytes: number[] = [];
+  for (let next = at; bytes.length < 4; next += 3) {
+    const found = matchAt(PERCENT, text, next);
+    if (found === null) return null;
+    bytes.push(Number.parseInt(found[1]!, 16));
+    const decoded = utf8(bytes);
+    if (decoded !== null) return { text: decoded, end: next + 3 };
+  }
+  return null;
+}
+
+/** A quote that ends a string literal which the next one continues: `"ab" + "cd"`, `'ab' 'cd'`. */
+export function jointAt(text: string, at: number): Decoded | null {
+  if (at === 0 || !/[^\s"'`,;:([{=]/.test(text[at - 1]!)) return null;
+  const found = matchAt(JOINT, text, at);
+  return found === null ? null : { text: '', end: at + found[0].length };
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+function pointText(number: string): string | undefined {
+  const point = Number(number);
+  return point <= 0x10ffff ? String.fromCodePoint(point) : undefined;
+}
+
+function unlessNull(text: string | undefined, end: number): Decoded | null {
+  return text === undefined ? null : { text, end };
+}

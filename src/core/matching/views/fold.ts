@@ -1,0 +1,58 @@
+/**
+ * Letters that look like ASCII: what Unicode normalises to it (fullwidth, mathematical, circled, superscript)
+ * and the Cyrillic, Greek, Armenian and Latin ones that are read as it. The pairs are from Unicode's
+ * confusables (UTS 39), those only that one would take for the letter in a word.
+ */
+
+const LOOKALIKES: readonly (readonly [string, string])[] = [
+  ['аеорсухіјѕԁһӏԛԝѵкмтвнгьпиԍ', 'aeopcyxijsdhlqwvkmtbhrbnug'],
+  ['АВЕКМНОРСТУХІЈЅԌԚԜѴЗЬбҮԀ', 'ABEKMHOPCTYXIJSGQWV3b6YD'],
+  ['αονρικυχτεγωηѡ', 'aovpikuxteywnw'],
+  ['ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϜ', 'ABEZHIKMNOPTYXF'],
+  ['օսոհզցքո', 'ounhqgpn'],
+  ['ɑɡıɩʟɴʀꜱᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢ', 'agiilnrsacdejkmoptuvwz'],
+  ['‐‑‒–—−﹣‚‘’‛“”„‟′″⁄∕∶꞉․﹍', '-------,\'\'\'""""\'"//::._'],
+];
+
+const folded = new Map<number, string>(
+  LOOKALIKES.flatMap(([from, to]) =>
+    [...from].map((letter, at) => [letter.codePointAt(0)!, to[at]!] as const),
+  ),
+);
+
+const FOLDED_UNITS_MAX = 4;
+
+/** How a code point beyond ASCII reads in ASCII; itself where it does not. Marks over letters read as nothing. */
+export function fold(point: number): string {
+  const known = folded.get(point);
+  if (known !== undefined) return known;
+  const letter = String.fromCodePoint(point);
+  const plain = letter.normalize('NFKC');
+  const reads = isMark(point) ? '' : plain.length <= FOLDED_UNITS_MAX ? plain : letter;
+  if (folded.size < CACHED_MAX) folded.set(point, reads);
+  return reads;
+}
+
+/** A bound for the memory, whatever texts come by. */
+const CACHED_MAX = 20_000;
+
+function isMark(point: number): boolean {
+  return (point >= 0x300 && point <= 0x36f) || (point >= 0x20d0 && point <= 0x20f0);
+}
+
+/** In the anchors' notation: what is not seen, single units. Tag characters and the like are pairs. */
+export const INVISIBLE =
+  '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]';
+
+/** Of the letters that look like others those that have no other use, single units. */
+export const COMPATIBLE = '[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\u24b6-\u24e9\u1d00-\u1d2b]';
+
+/** First units of the pairs of mathematical letters (U+1D400) and enclosed ones (U+1F100). */
+export const COMPATIBLE_PAIR = '[\ud835]';
+
+/** In words of ASCII letters these have no business. */
+export const LOOKALIKE =
+  '[\u0300-\u036f\u0370-\u052f\u0561-\u0587\u0251\u0261\u0269\u026a\u0274\u0280\u029f]';
+
+/** First unit of the pairs of tag characters (U+E0000) and variation selectors (U+E0100). */
+export const TAG_PAIR = '\udb40';

@@ -1,0 +1,46 @@
+import { utf8 } from './blobs.ts';
+import type { Decoded } from './escapes.ts';
+
+/** Fewer of them stand for themselves: the flags of a few regions, the look of a letter. */
+const TAGS_MIN = 4;
+const SELECTORS_MIN = 4;
+const HIGH = 0xdb40;
+
+/**
+ * Text in characters that are not seen: ASCII as tag characters (U+E0000), bytes as variation selectors
+ * (U+FE00, U+E0100). It reads as lines of its own. A lone one of them reads as nothing.
+ */
+export function hiddenAt(text: string, at: number, end: number): Decoded | null {
+  const unit = text.charCodeAt(at);
+  if (unit !== HIGH && (unit < 0xfe00 || unit > 0xfe0f)) return null;
+  return unit === HIGH && text.charCodeAt(at + 1) < 0xdc80
+    ? tagsAt(text, at, end)
+    : selectorsAt(text, at, end);
+}
+
+function tagsAt(text: string, at: number, end: number): Decoded {
+  let shown = '';
+  let next = at;
+  for (; next + 1 < end && text.charCodeAt(next) === HIGH; next += 2) {
+    const low = text.charCodeAt(next + 1) - 0xdc00;
+    if (low < 0 || low >= 0x80) break;
+    if (low >= 32 && low < 127) shown += String.fromCharCode(low);
+  }
+  const is_text = shown.length >= TAGS_MIN;
+  return { text: is_text ? `\n${shown}\n` : '', end: Math.max(next, at + 1) };
+}
+
+function selectorsAt(text: string, at: number, end: number): Decoded | null {
+  const bytes: number[] = [];
+  let next = at;
+  for (; next < end; ) {
+    const point = text.codePointAt(next)!;
+    if (point >= 0xfe00 && point <= 0xfe0f) bytes.push(point - 0xfe00);
+    else if (point >= 0xe0100 && point <= 0xe01ef) bytes.push(point - 0xe0100 + 16);
+    else break;
+    next += point > 0xffff ? 2 : 1;
+  }
+  if (next === at) return null;
+  const shown = bytes.length >= SELECTORS_MIN ? utf8(bytes) : null;
+  return { text: shown === null ? '' : `\n${shown}\n`, end: next };
+}

@@ -1,0 +1,97 @@
+/**
+ * Another reading of a part of a text, with the way back: which units of the text around it each unit stands
+ * for. It is a row of pieces; a piece is either the text as it stands, unit for unit, or decoded, and then a
+ * match that touches it stands for all of what it was decoded from.
+ */
+export interface View {
+  readonly text: string;
+  /** Per piece: where it starts in the view, and which units of the text around it stands for. */
+  readonly starts: readonly number[];
+  readonly source_starts: readonly number[];
+  readonly source_ends: readonly number[];
+  readonly is_decoded: readonly boolean[];
+}
+
+/** A view while it is made. */
+export interface ViewBuilder {
+  readonly parts: string[];
+  readonly starts: number[];
+  readonly source_starts: number[];
+  readonly source_ends: number[];
+  readonly is_decoded: boolean[];
+  length: number;
+}
+
+/** A context word may stand this many units before the value that it explains. */
+const CONTEXT_UNITS = 64;
+
+/** An empty view. */
+export function startView(): ViewBuilder {
+  return { parts: [], starts: [], source_starts: [], source_ends: [], is_decoded: [], length: 0 };
+}
+
+/** Adds `text`, which stands for the units from `start` to `end` of the text around. An empty one leaves them out. */
+export function addDecoded(builder: ViewBuilder, text: string, start: number, end: number): void {
+  addPiece(builder, text, start, end, true);
+}
+
+/** Adds the units from `start` to `end` of the text around as they stand there. */
+export function addPlain(builder: ViewBuilder, source: string, start: number, end: number): void {
+  if (end > start) addPiece(builder, source.slice(start, end), start, end, false);
+}
+
+/** The view of what was added, in that order. */
+export function finishView({ parts, length: _, ...pieces }: ViewBuilder): View {
+  return { text: parts.join(''), ...pieces };
+}
+
+/** What a span of the view stands for in the text around it. */
+export function toSource(view: View, start: number, end: number): { start: number; end: number } {
+  const first = pieceAt(view, start);
+  const last = pieceAt(view, end - 1);
+  const from = view.is_decoded[first]
+    ? view.source_starts[first]!
+    : view.source_starts[first]! + start - view.starts[first]!;
+  const to = view.is_decoded[last]
+    ? view.source_ends[last]!
+    : view.source_starts[last]! + end - view.starts[last]!;
+  return from < to
+    ? { start: from, end: to }
+    : { start: view.source_starts[last]!, end: view.source_ends[first]! };
+}
+
+/** Whether a match, or what stands shortly before it, reads otherwise here than in the text around. */
+export function isNew(view: View, start: number, end: number): boolean {
+  const last = pieceAt(view, end - 1);
+  for (let piece = pieceAt(view, Math.max(0, start - CONTEXT_UNITS)); piece <= last; piece++) {
+    if (view.is_decoded[piece]) return true;
+  }
+  return false;
+}
+
+function addPiece(
+  builder: ViewBuilder,
+  text: string,
+  source_start: number,
+  source_end: number,
+  is_decoded: boolean,
+): void {
+  builder.parts.push(text);
+  builder.starts.push(builder.length);
+  builder.source_starts.push(source_start);
+  builder.source_ends.push(source_end);
+  builder.is_decoded.push(is_decoded);
+  builder.length += text.length;
+}
+
+/** The last piece that starts at or before the offset; pieces left out are passed over. */
+function pieceAt({ starts }: View, offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle]! <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,47 @@
+/** Parts of a text around places, from `start` to `end` each, by pairs in one list, ascending and apart. */
+export type Windows = number[];
+
+/** How far around a place a value may reach that reads otherwise there, where no white space ends it before. */
+const BEFORE_UNITS = 256;
+const AFTER_UNITS = 512;
+const WORD_UNITS_MAX = 2048;
+
+/** Adds the places from `start` to `end`, which are not before those that were added. */
+export function addPlace(windows: Windows, start: number, end: number): void {
+  const last = windows.length - 1;
+  if (last > 0 && start - BEFORE_UNITS <= windows[last]! + AFTER_UNITS)
+    windows[last] = Math.max(windows[last]!, end);
+  else windows.push(start, end);
+}
+
+/** The same with the text around, up to white space where there is some near. */
+export function widened(text: string, windows: Windows): Windows {
+  const wide: number[] = [];
+  for (let at = 0; at < windows.length; at += 2) {
+    const start = wordStart(text, windows[at]! - BEFORE_UNITS);
+    const end = wordEnd(text, windows[at + 1]! + AFTER_UNITS);
+    const last = wide.length - 1;
+    if (last > 0 && start <= wide[last]!) wide[last] = Math.max(wide[last]!, end);
+    else wide.push(start, end);
+  }
+  return wide;
+}
+
+function wordStart(text: string, from: number): number {
+  if (from <= 0) return 0;
+  const lowest = Math.max(0, from - WORD_UNITS_MAX);
+  let at = from;
+  while (at > lowest && !isSpace(text.charCodeAt(at - 1))) at -= 1;
+  return at;
+}
+
+function wordEnd(text: string, from: number): number {
+  const highest = Math.min(text.length, from + WORD_UNITS_MAX);
+  let at = Math.min(from, text.length);
+  while (at < highest && !isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function isSpace(unit: number): boolean {
+  return unit === 32 || unit === 10 || unit === 13 || unit === 9;
+}
