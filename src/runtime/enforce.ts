@@ -15,7 +15,7 @@ export async function enforce(
   endpoint: Endpoint,
   ports: Ports,
 ): Promise<Ruling> {
-  const event_id = ports.new_event_id();
+  const event_id = ports.new_event_id(crossing.now_ms);
   const before_ms = performance.now();
   const judged = judge(crossing, ports.policy);
   const scan_ms = performance.now() - before_ms;

@@ -66,8 +66,13 @@ test('agents are noted once, sorted, up to the bound, and nobody is not an agent
   assert.deepEqual(agents.list(), ['a', 'b', 'c']);
 });
 
-test('event ids are unlike each other and of one shape', () => {
-  const ids = Array.from({ length: 2_000 }, newEventId);
+test('event ids are unlike each other, of one shape, and sort as time runs', () => {
+  const START_MS = Date.parse('2026-01-31T12:00:00.000Z');
+  const ids = Array.from({ length: 2_000 }, () => newEventId(START_MS));
   assert.equal(new Set(ids).size, 2_000);
-  for (const id of ids) assert.match(id, /^evt_[0-9a-f]{24}$/);
+  const HOUR_MS = 3_600_000;
+  const later = [0, 1, START_MS - 1, START_MS + 1, START_MS + HOUR_MS, START_MS * 9].map(newEventId);
+  for (const id of [...ids, ...later]) assert.match(id, /^evt_[0-9a-f]{24}$/);
+  assert.deepEqual(later, later.toSorted());
+  assert.ok(ids.every((id) => later[2]! < id && id < later[3]!));
 });

@@ -27,7 +27,7 @@ export interface Caller {
 
 /** One line of the audit trail: what was decided, never what the text was. Plain JSON. */
 export interface AuditEvent {
-  /** `evt_` and 24 hex digits. */
+  /** `evt_` and 24 hex digits, which sort by time. */
   readonly event_id: string;
   /** ISO 8601, UTC, milliseconds: `2026-01-31T12:00:00.000Z`. */
   readonly timestamp: string;
@@ -65,7 +65,7 @@ export interface Ruling {
 export interface Ports {
   readonly policy: Policy;
   readonly now_ms: () => number;
-  readonly new_event_id: () => string;
+  readonly new_event_id: (now_ms: number) => string;
   /** Resolves when the event is durable. A rejection becomes a block. */
   readonly record: (event: AuditEvent) => Promise<void>;
   /** Which redacted texts stand in the audit trail, visibly; without it, none. */

@@ -23,7 +23,7 @@ export interface Indexer {
 type TagRow = Insertable<IndexTables['audit_event_tags']>;
 type EventRecord = JournalRecord & { readonly kind: 'event' };
 /** Inserts that were built once, by table and number of rows. */
-type Inserts = Map<string, CompiledQuery<{ event_id: string }>>;
+type Inserts = Map<string, CompiledQuery>;
 
 /**
  * Fills an index from a journal. There is one in a state folder, in the process that owns it. Each batch is
@@ -33,7 +33,7 @@ type Inserts = Map<string, CompiledQuery<{ event_id: string }>>;
  * @param options.dir - the folder of all writers, `<state>/journal`
  */
 export function openIndexer(options: { index: AuditIndex; dir: string }): Indexer {
-  const inserts = new Map<string, CompiledQuery<{ event_id: string }>>();
+  const inserts: Inserts = new Map();
   let running: Promise<number> | null = null;
   let waiting: Promise<number> | null = null;
   const run = (): Promise<number> => {
@@ -112,9 +112,10 @@ async function insertBlock(
   await db.transaction().execute(async (transaction) => {
     if (block.again) await rememberLost(transaction, writer);
     if (replaced?.forgotten === false) await compare(transaction, writer, block, rows, replaced);
-    const added = await insertNew(transaction, 'audit_events', rows, inserts);
-    const tags = added.flatMap((event_id) => tagRows(events.get(event_id)!));
-    await insertNew(transaction, 'audit_event_tags', tags, inserts);
+    const all_new = await insertNew(transaction, 'audit_events', rows, inserts);
+    const entries = [...events.values()].filter(({ tags }) => tags.length > 0);
+    const own = all_new ? entries : await ownEntries(transaction, writer, entries);
+    await insertNew(transaction, 'audit_event_tags', own.flatMap(tagRows), inserts);
     await writePosition(transaction, writer, block.position);
   });
   return events.size;
@@ -193,14 +194,14 @@ function withAncestors(tags: readonly string[]): Set<string> {
 /** Rows of one statement: few sizes, so that each text is built once and stays prepared. */
 const INSERT_ROWS = [64, 8, 1];
 
-/** Inserts rows that are not there yet, and gives the `event_id` of those that were not. */
+/** Inserts the rows that are not there yet. @returns whether none was */
 async function insertNew(
   transaction: Transaction<IndexTables>,
   table: 'audit_events' | 'audit_event_tags',
   rows: readonly (EventRow | TagRow)[],
   inserts: Inserts,
-): Promise<string[]> {
-  const added: string[] = [];
+): Promise<boolean> {
+  let added = 0;
   for (let from = 0; from < rows.length; ) {
     const size = INSERT_ROWS.find((each) => each <= rows.length - from)!;
     const some = rows.slice(from, from + size);
@@ -208,23 +209,35 @@ async function insertNew(
     const query = inserts.get(key) ?? compileInsert(transaction, table, some);
     inserts.set(key, query);
     const parameters = some.flatMap((row) => Object.values(row));
-    const result = await transaction.executeQuery<{ event_id: string }>({ ...query, parameters });
-    for (const row of result.rows) added.push(row.event_id);
+    const { numAffectedRows } = await transaction.executeQuery({ ...query, parameters });
+    added += Number(numAffectedRows);
     from += size;
   }
-  return added;
+  return added === rows.length;
+}
+
+/** An event that was chained twice is found by its tags once: where it was read first. */
+async function ownEntries(
+  transaction: Transaction<IndexTables>,
+  writer: string,
+  entries: readonly Entry[],
+): Promise<Entry[]> {
+  const ids = entries.map(({ row }) => row.event_id);
+  const kept = transaction.selectFrom('audit_events').select(['event_id', 'seq']);
+  const rows = await kept.where('event_id', 'in', ids).where('writer', '=', writer).execute();
+  const seqs = new Map(rows.map(({ event_id, seq }) => [event_id, seq]));
+  return entries.filter(({ row }) => seqs.get(row.event_id) === row.seq);
 }
 
 function compileInsert(
   transaction: Transaction<IndexTables>,
   table: 'audit_events' | 'audit_event_tags',
   rows: readonly (EventRow | TagRow)[],
-): CompiledQuery<{ event_id: string }> {
+): CompiledQuery {
   return transaction
     .insertInto(table)
     .values(rows as EventRow[])
     .onConflict((conflict) => conflict.doNothing())
-    .returning('event_id')
     .compile();
 }
 

@@ -214,6 +214,23 @@ test('a writer goes on after reopening, and events that are read twice are there
   assert.deepEqual(await ids({ newest_first: false }), [0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
+test('an event that was chained twice is found by its tags once', async (t) => {
+  const { trail, indexer, ids, index } = await makeIndex(t);
+  const [first, second] = [await trail.open(), await trail.open({ writer: 'worker-2' })];
+  const tagged = sampleEvent(8, { data_tags: ['secret.credential'] });
+  for (const journal of [first, first, second]) {
+    await journal.append(tagged);
+    await journal.append(sampleEvent(9, { data_tags: ['personal.pii'] }));
+    await indexer.sync();
+  }
+  assert.deepEqual(await ids({ data_tag: 'secret' }), [8]);
+  const tags = await index.db.selectFrom('audit_event_tags').select('tag').orderBy('tag').execute();
+  assert.deepEqual(
+    tags.map(({ tag }) => tag),
+    ['personal', 'personal.pii', 'secret', 'secret.credential'],
+  );
+});
+
 /** Takes the file back to its first lines and writes others behind them, as a process does after a cut or an intruder. */
 async function replaceEnd(
   trail: Trail,

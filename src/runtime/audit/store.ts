@@ -158,6 +158,24 @@ const MIGRATIONS: Record<string, Migration> = {
         .execute();
     },
   },
+  /** No question is answered by the index of decisions; most events have neither session nor tool. */
+  '0002_fewer_index_entries': {
+    async up(db) {
+      await db.schema.dropIndex('audit_events_by_decision').execute();
+      for (const [name, column] of [
+        ['audit_events_by_session', 'session_id'],
+        ['audit_events_by_tool', 'tool_name'],
+      ] as const) {
+        await db.schema.dropIndex(name).execute();
+        await db.schema
+          .createIndex(name)
+          .on('audit_events')
+          .columns([column, 'timestamp_ms', 'seq'])
+          .where(column, 'is not', null)
+          .execute();
+      }
+    },
+  },
 };
 
 /** One for each question that would else read everything, each in the order of the answer. */

@@ -105,9 +105,10 @@ async function record(
   done: boolean,
   reason: string,
 ): Promise<void> {
+  const at_ms = now_ms();
   const event: AuditEvent = serviceEvent({
-    event_id: newEventId(),
-    now_ms: now_ms(),
+    event_id: newEventId(at_ms),
+    now_ms: at_ms,
     phase: 'policy_reload',
     done,
     reason,
