@@ -6,8 +6,8 @@
 import type { Severity, Tag } from '../types.ts';
 import type { Detector } from './detector.ts';
 
-/** What stands between two words. */
-export const GAP = String.raw`[\s,*_"“”]{1,3}`;
+/** What stands between two words; also a sign without white space where all words are joined so. */
+export const GAP = String.raw`(?:[\s,*_"“”]{1,3}|[,;:]?[.+|~](?=[^\s.]))`;
 
 /** Up to `most` words that do not turn the sentence round (`but`, `then`, ...), as few as will do. */
 export function words(most: number): string {

@@ -5,6 +5,7 @@ import { patternReach } from './pattern-reach.ts';
 import { blobSignals } from './views/blobs.ts';
 import { signals } from './views/signals.ts';
 import { addPlace, type Windows } from './views/windows.ts';
+import { wordingSignals } from './views/wording.ts';
 import { weigh } from './weigh.ts';
 
 /** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
@@ -37,15 +38,20 @@ export interface Meter {
   allowed: number;
 }
 
-/** Where a text may read otherwise than it stands: parts of it, and where runs of base64 or base16 may begin. */
+/**
+ * Where a text may read otherwise than it stands: parts of it, where runs of base64 or base16 may begin, and parts
+ * in which words may be spelled otherwise.
+ */
 export interface Places {
   readonly windows: Windows;
   readonly blob_starts: number[];
+  readonly wordings: Windows;
 }
 
-/** Anchors without a detector: for windows and for the starts of blobs. */
+/** Anchors without a detector: for windows, for the starts of blobs, and for spellings. */
 const SIGNAL = -1;
 const BLOB_SIGNAL = -2;
+const WORDING_SIGNAL = -3;
 
 /** What a try costs whatever it looks at, the part of its reach that it looks at before it fails, and the most. */
 const TRY_WORK = 16;
@@ -73,6 +79,7 @@ export function compileScanner(detectors: readonly Detector[]): Scanner {
     ...detectors.flatMap((detector, probe) => anchorsOf(detector.anchors, probe)),
     ...anchorsOf(signals, SIGNAL),
     ...anchorsOf(blobSignals, BLOB_SIGNAL),
+    ...anchorsOf(wordingSignals, WORDING_SIGNAL),
   ];
   return {
     automaton: makeAutomaton(anchors.map(({ anchor }) => anchor)),
@@ -96,7 +103,7 @@ export function scan(
   matches: Match[],
   matches_max: number,
   meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY },
-  places: Places = { windows: [], blob_starts: [] },
+  places: Places = { windows: [], blob_starts: [], wordings: [] },
 ): boolean {
   const { automaton } = scanner;
   let row = automaton.start;
@@ -183,8 +190,8 @@ function verify(
     const index = scanner.anchor_probe[anchor]!;
     const from = anchor_end - scanner.anchor_length[anchor]!;
     if (index < 0) {
-      if (index === SIGNAL) addPlace(places.windows, from, anchor_end);
-      else places.blob_starts.push(from);
+      if (index === BLOB_SIGNAL) places.blob_starts.push(from);
+      else addPlace(index === SIGNAL ? places.windows : places.wordings, from, anchor_end);
       continue;
     }
     const probe = scanner.probes[index]!;

@@ -3,6 +3,7 @@ import { type Blob, blobsAt } from './blobs.ts';
 import { readBlobs, readEscapes } from './reading.ts';
 import { isNew, toSource, type View } from './view.ts';
 import { addPlace, type Windows, widened } from './windows.ts';
+import { readWording } from './wording.ts';
 
 /** Encodings within encodings are read so many levels deep. */
 const DEPTH_MAX = 3;
@@ -23,12 +24,13 @@ export function scanReadings(
   meter: Meter,
   depth = 0,
 ): boolean {
-  const signalled: Places = { windows: [], blob_starts: [] };
+  const signalled: Places = { windows: [], blob_starts: [], wordings: [] };
   const has_anchors = scan(scanner, text, matches, matches_max, meter, signalled);
   if (depth >= DEPTH_MAX) return has_anchors;
   const blobs = blobsAt(text, signalled.blob_starts);
   const places = widened(text, withBlobs(signalled.windows, blobs));
-  if (places.length === 0) return has_anchors;
+  const wordings = depth === 0 ? widened(text, signalled.wordings) : [];
+  if (places.length === 0 && wordings.length === 0) return has_anchors;
   const { matched_until, failed_at } = scanner;
   const before = { matched_until: matched_until.slice(), failed_at: failed_at.slice() };
   const search: Search = { scanner, text, blobs, matches, matches_max, meter, depth };
@@ -36,6 +38,10 @@ export function scanReadings(
     if (matches.length >= matches_max || meter.work > meter.allowed) break;
     const end = searchWindow(search, places[at]!, places[at + 1]!);
     while (at + 3 < places.length && places[at + 3]! <= end) at += 2;
+  }
+  for (let at = 0; at < wordings.length; at += 2) {
+    if (matches.length >= matches_max || meter.work > meter.allowed) break;
+    searchWording(search, wordings[at]!, wordings[at + 1]!);
   }
   // What a key had anchors of is asked when all is scanned.
   matched_until.set(before.matched_until);
@@ -82,6 +88,21 @@ function searchView(search: Search, view: View): boolean {
   scanReadings(search.scanner, view.text, found, search.matches_max, search.meter, search.depth + 1);
   bringOut(search, found, view);
   return found.some((match) => match.end === view.text.length);
+}
+
+/** Words that are spelled otherwise make instructions, and nothing else. */
+function searchWording(search: Search, start: number, end: number): void {
+  const { scanner, matches_max, meter } = search;
+  const view = readWording(search.text, start, end);
+  meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
+  if (view === null) return;
+  const found: Match[] = [];
+  scan(scanner, view.text, found, matches_max, meter);
+  bringOut(
+    search,
+    found.filter(({ detector }) => detector.weight !== undefined),
+    view,
+  );
 }
 
 function bringOut({ matches, matches_max }: Search, found: readonly Match[], view: View): void {
