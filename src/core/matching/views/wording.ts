@@ -47,7 +47,7 @@ for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS} form trail bale mange`.split(
 /** Anchors without a detector, of places where words may be spelled otherwise. */
 export const wordingSignals: readonly string[] = [
   ...LEET_SIGNALS,
-  ...SIGNAL_WORDS.split(' ').flatMap((word) => swapped(word).map((wrong) => `(?i)\\b${wrong}`)),
+  ...SIGNAL_WORDS.split(' ').flatMap((word) => misspelled(word).map((wrong) => `(?i)\\b${wrong}`)),
 ];
 
 /** The units from `start` to `end` with their words as they are meant; `null` where none is written otherwise. */
