@@ -52,7 +52,33 @@ export const auditQuery = operation({
       count: { type: 'integer', description: 'How many events this answer holds.' },
     },
   },
-  example: { boundary: 'input', last: '24h', limit: 10 },
+  example: { tool_name: 'send_email', last: '24h', limit: 1 },
+  answer: {
+    events: [
+      {
+        event_id: 'evt_0123456789abcdef01234567',
+        timestamp: '2026-01-31T12:00:00.000Z',
+        boundary: 'action',
+        decision: 'allow',
+        action: 'allow',
+        policy_name: 'default.allow',
+        reason: 'Nothing was found that a rule acts on.',
+        data_tags: [],
+        tenant_id: 'default',
+        agent_id: 'support-bot',
+        tool_name: 'send_email',
+        session_id: 'sess-1',
+        source_agent_id: 'support-bot',
+        destination_agent_id: 'send_email',
+        caller_id: 'loopback',
+        context_hash: 'sha256:ebadac55b51c75518c345cef167c9087e116543483d6ac73546ac1236c8b2c30',
+        policy_hash: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+        coverage: 'full',
+        metadata: { endpoint: 'intercept_tool', phase: 'request' },
+      },
+    ],
+    count: 1,
+  },
   async run(input, context) {
     const asked: Record<string, string> = {};
     for (const field of Object.keys(filters) as (keyof typeof filters)[]) {

@@ -38,6 +38,30 @@ export const scanFile = operation({
     },
   },
   example: { name: 'notes.txt', content: 'Use key sk-ABCDEF1234567890' },
+  answer: {
+    decision: 'block',
+    action: 'block',
+    rule: 'builtin.secret.input',
+    reason: 'A secret was found in input.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [
+      {
+        type: 'secret_detected',
+        detector: 'api_key',
+        severity: 'critical',
+        match: 'sk-ABCDEF1234567890',
+        rule_id: 'generic.sk_key',
+        tag: 'secret.credential.api_key',
+        start: 8,
+        end: 27,
+      },
+    ],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    mode: 'text',
+    size_bytes: 27,
+  },
+  refusals: ['not_found', 'too_large'],
   async run(input, context) {
     const { name, text } = await read(input, context);
     const content = contentOf(name, text);

@@ -24,6 +24,27 @@ export const guardOutput = operation({
     text: 'Here is the config: DATABASE_URL=postgresql://admin:p4ssw0rd@db.internal:5432/prod',
     agent_id: 'support-bot',
   },
+  answer: {
+    decision: 'modify',
+    action: 'redact',
+    rule: 'builtin.secret.output',
+    reason: 'A secret was found in output.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [
+      {
+        type: 'secret_detected',
+        detector: 'connection_string',
+        severity: 'critical',
+        rule_id: 'url.credentials',
+        tag: 'secret.credential.connection_string',
+        start: 33,
+        end: 82,
+      },
+    ],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    modified_text: 'Here is the config: DATABASE_URL=[REDACTED]',
+  },
   async run(input, context) {
     const crossing = textCrossing('output', { kind: 'text', text: input.text }, input, context);
     const { reply, changed } = await check({ crossing, endpoint: 'guard_output', matches: false }, context);

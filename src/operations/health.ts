@@ -20,6 +20,13 @@ export const health = operation({
     },
   },
   example: {},
+  answer: {
+    status: 'healthy',
+    version: '0.1.0',
+    mode: 'sidecar',
+    uptime_seconds: 3600,
+    agents_seen: ['orders', 'support-bot'],
+  },
   async run(_input, { runtime }) {
     return {
       status: 'healthy' as const,
@@ -41,6 +48,8 @@ export const ready = operation({
   input: { type: 'object', properties: {} },
   output: { type: 'object', required: ['status'], properties: { status: { const: 'ready' } } },
   example: {},
+  answer: { status: 'ready' },
+  refusals: ['unavailable'],
   async run(_input, { runtime }) {
     if (await runtime.ready()) return { status: 'ready' as const };
     throw new Refusal('unavailable', 'The service is starting, or one of its stores is not open.');

@@ -34,6 +34,8 @@ function advisory({ name, summary, http, permission, input, example }: Described
     input,
     output: { type: 'object' },
     example,
+    answer: null,
+    refusals: ['not_configured'],
     run: () => {
       throw notConfigured();
     },

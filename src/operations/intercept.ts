@@ -64,6 +64,20 @@ export const interceptTool = operation({
     agent_id: 'support-bot',
     session_id: 'sess-1',
   },
+  answer: {
+    decision: 'allow',
+    action: 'allow',
+    rule: 'default.allow',
+    reason: 'Nothing was found that a rule acts on.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    tool: 'send_email',
+    agent_id: 'support-bot',
+    phase: 'request',
+  },
+  refusals: ['agent_context_required'],
   async run(input, context) {
     const phase = input.phase ?? 'request';
     const given = (phase === 'request' ? (input.input ?? {}) : input.output) as Json | undefined;
@@ -120,6 +134,20 @@ export const interceptAgentMessage = operation({
     source_agent_id: 'orders',
     destination_agent_id: 'support-bot',
   },
+  answer: {
+    decision: 'allow',
+    action: 'allow',
+    rule: 'default.allow',
+    reason: 'Nothing was found that a rule acts on.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    source_agent_id: 'orders',
+    destination_agent_id: 'support-bot',
+    data_tags: [],
+  },
+  refusals: ['agent_context_required'],
   async run(input, context) {
     const source_agent_id = named(input.source_agent_id);
     const destination_agent_id = named(input.destination_agent_id);

@@ -10,5 +10,12 @@ export const metrics = operation({
   input: { type: 'object', properties: {} },
   output: { type: 'string' },
   example: {},
+  answer: [
+    '# HELP service_requests_total Checks that were answered, by endpoint and decision.',
+    '# TYPE service_requests_total counter',
+    'service_requests_total{endpoint="scan_input",decision="allow"} 0',
+    'service_requests_total{endpoint="scan_input",decision="block"} 1',
+    '',
+  ].join('\n'),
   run: (_input, { runtime }) => runtime.metricsText(),
 });

@@ -40,6 +40,13 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly output: Output;
   /** A call that works as it stands; shown in the docs and run by a test. */
   readonly example: Static<Input>;
+  /**
+   * What the example is answered with; a test compares. Ids, times and hashes differ from call to call. `null`
+   * where this version has no answer. Of a long text the first lines.
+   */
+  readonly answer: Static<Output> | null;
+  /** The codes of its own refusals; those that every operation of its kind has are not named again. */
+  readonly refusals?: readonly RefusalCode[];
   readonly run: (input: Static<Input>, context: Context) => Promise<Static<Output>> | Static<Output>;
 }
 

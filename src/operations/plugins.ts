@@ -18,5 +18,6 @@ export const pluginsList = operation({
     },
   },
   example: {},
+  answer: { count: 0, plugins: [], adapters: [] },
   run: () => ({ count: 0, plugins: [], adapters: [] }),
 });

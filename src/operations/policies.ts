@@ -25,6 +25,14 @@ export const policiesReload = operation({
     },
   },
   example: {},
+  answer: {
+    reloaded: true,
+    policy_hash: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+    generation: 1,
+    changed: false,
+    warnings: [],
+  },
+  refusals: ['policy_invalid'],
   async run(_input, { runtime, caller }) {
     const report = await runtime.reload(caller);
     if (report.reloaded) return { ...report, warnings: [...report.warnings] };
@@ -54,6 +62,7 @@ export const policyEvaluate = operation({
   },
   output: { type: 'object', required: ['action'], properties: { action: { enum: ACTIONS } } },
   example: { boundary: 'output', data_tags: ['personal.pii'] },
+  answer: { action: 'redact' },
   run(input, context) {
     const data_tags = (input.data_tags ?? []).map((tag) => tag.toLowerCase());
     const tenant_id = tenantOf({ tenant_id: input.tenant_id }, context);

@@ -53,6 +53,27 @@ export const scanInput = operation({
     },
   },
   example: { text: 'Use key sk-ABCDEF1234567890', agent_id: 'support-bot' },
+  answer: {
+    decision: 'block',
+    action: 'block',
+    rule: 'builtin.secret.input',
+    reason: 'A secret was found in input.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [
+      {
+        type: 'secret_detected',
+        detector: 'api_key',
+        severity: 'critical',
+        match: 'sk-ABCDEF1234567890',
+        rule_id: 'generic.sk_key',
+        tag: 'secret.credential.api_key',
+        start: 8,
+        end: 27,
+      },
+    ],
+    scan_duration_ms: 1,
+    coverage: 'full',
+  },
   async run(input, context) {
     const crossing = textCrossing('input', { kind: 'text', text: input.text }, input, context);
     const { reply, changed } = await check({ crossing, endpoint: 'scan_input', matches: true }, context);
@@ -81,7 +102,30 @@ export const scanStructured = operation({
       modified_payload: { description: 'The value to use instead; only when it was changed.' },
     },
   },
-  example: { payload: { user: { email: 'jane.doe@corp.test' } }, agent_id: 'support-bot' },
+  example: { payload: { user: { email: 'jane.doe@corp-mail.io' } }, agent_id: 'support-bot' },
+  answer: {
+    decision: 'modify',
+    action: 'redact',
+    rule: 'builtin.personal.input',
+    reason: 'Personal data was found in input.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [
+      {
+        type: 'pii_detected',
+        detector: 'email',
+        severity: 'medium',
+        match: 'jane.doe@corp-mail.io',
+        rule_id: 'email.address',
+        tag: 'personal.pii.email',
+        start: 0,
+        end: 21,
+        path: '$.user.email',
+      },
+    ],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    modified_payload: { user: { email: '[REDACTED]' } },
+  },
   async run(input, context) {
     const content: Content = { kind: 'json', value: input.payload as Json };
     const crossing = textCrossing('input', content, input, context);

@@ -1,3 +1,4 @@
+import { finance } from '../core/templates/finance.ts';
 import { templates } from '../core/templates/index.ts';
 import { operation, Refusal } from './operation.ts';
 
@@ -29,11 +30,16 @@ export const policyTemplates = operation({
     },
   },
   example: {},
-  run: () => ({
+  answer: listed(),
+  run: listed,
+});
+
+function listed() {
+  return {
     count: templates.length,
     templates: templates.map(({ name, description }) => ({ name, description, source: 'builtin' as const })),
-  }),
-});
+  };
+}
 
 export const policyTemplate = operation({
   name: 'policy_template',
@@ -49,6 +55,8 @@ export const policyTemplate = operation({
   },
   output: { type: 'object' },
   example: { template_name: 'finance' },
+  answer: finance.document as object,
+  refusals: ['not_found'],
   run({ template_name }) {
     const wanted = template_name.trim().toLowerCase();
     const template = templates.find(({ name }) => name === wanted);

@@ -7,9 +7,11 @@ import { faultFields, type Log } from '../../runtime/log.ts';
 /** The log of the service, as far as errors need it. */
 export type ErrorLog = Pick<Log, 'error'>;
 
-type Code = RefusalCode | 'method_not_allowed' | 'internal_error';
+/** What an error's `code` may be. */
+export type ErrorCode = RefusalCode | 'method_not_allowed' | 'internal_error';
 
-const STATUS: Record<Code, number> = {
+/** The status that each code is answered with. */
+export const STATUS: Readonly<Record<ErrorCode, number>> = {
   invalid_request: 400,
   agent_context_required: 400,
   unauthenticated: 401,

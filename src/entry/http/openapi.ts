@@ -1,20 +1,25 @@
 import type { TSchema } from 'typebox';
-import type { AnyOperation } from '../../operations/operation.ts';
+import type { AnyOperation, Refusal } from '../../operations/operation.ts';
+import type { Runtime } from '../../runtime/types.ts';
+import { type ErrorCode, errorBody, STATUS } from './errors.ts';
 
 type Schema = TSchema & Readonly<Record<string, unknown>>;
 
-/** The OpenAPI 3.1 description of the operations: their schemas are JSON Schema already and stand in it as they are. */
-export function describe(operations: readonly AnyOperation[], version: string): object {
+/**
+ * The OpenAPI 3.1 description of the operations, as this runtime offers them: their schemas are JSON Schema already
+ * and stand in it as they are.
+ */
+export function describe(operations: readonly AnyOperation[], runtime: Runtime): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
     const { path, method } = operation.http;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, runtime) };
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Agent safety API',
-      version,
+      version: runtime.version,
       description:
         'Decides allow, block or modify for what goes into an agent, comes out of it, or is about to be done by it. A blocked decision is a 200: read `decision`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
@@ -58,7 +63,7 @@ const TENANT_HEADER = {
   schema: { type: 'string', maxLength: 256 },
 };
 
-function describeOperation(operation: AnyOperation): object {
+function describeOperation(operation: AnyOperation, runtime: Runtime): object {
   const parameters = parametersOf(operation);
   return {
     operationId: operation.name,
@@ -70,7 +75,7 @@ function describeOperation(operation: AnyOperation): object {
       : { security: [{}, { bearer: [] }, { serviceKey: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(operation.http.method === 'POST' && { requestBody: bodyOf(operation) }),
-    responses: responsesOf(operation),
+    responses: responsesOf(operation, operation.unavailable?.(runtime) ?? null),
   };
 }
 
@@ -119,12 +124,50 @@ function bodyOf({ input, example, http }: AnyOperation): object {
   };
 }
 
-function responsesOf({ output, http, unavailable }: AnyOperation): object {
-  const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+const ERROR_CONTENT = { schema: { $ref: '#/components/schemas/Error' } };
+const EXAMPLE_REQUEST_ID = 'req_0123456789ab_1';
+
+/** What cannot be had here is described as no more than its refusal. */
+function responsesOf(operation: AnyOperation, unavailable: Refusal | null): object {
+  if (unavailable !== null) {
+    const example = errorBody(unavailable, EXAMPLE_REQUEST_ID);
+    const description = `\`${unavailable.code}\``;
+    return {
+      [STATUS[unavailable.code]]: {
+        description,
+        content: { 'application/json': { ...ERROR_CONTENT, example } },
+      },
+    };
+  }
+  const { output, answer, http } = operation;
   const type = http.produces?.split(';', 1)[0] ?? 'application/json';
   return {
-    '200': { description: 'The answer.', content: { [type]: { schema: output } } },
-    ...(unavailable !== undefined && { '503': { description: 'Not configured.', content: error } }),
-    default: { description: 'An error.', content: error },
+    '200': { description: 'The answer.', content: { [type]: { schema: output, example: answer } } },
+    ...errorsOf(operation),
+    default: { description: 'Another error.', content: { 'application/json': ERROR_CONTENT } },
   };
+}
+
+/** The errors by status, each with its codes. */
+function errorsOf(operation: AnyOperation): object {
+  const byStatus = Map.groupBy(codesOf(operation), (code) => STATUS[code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => {
+      const description = [...new Set(codes)].map((code) => `\`${code}\``).join(', ');
+      return [status, { description, content: { 'application/json': ERROR_CONTENT } }];
+    }),
+  );
+}
+
+/** Beside its own refusals an operation has those of its kind: of every body, every credential, every store. */
+function codesOf({ http, permission, needs, refusals = [] }: AnyOperation): ErrorCode[] {
+  return [
+    ...(http.method === 'POST'
+      ? (['invalid_request', 'too_large', 'unsupported_media_type', 'unavailable'] as const)
+      : []),
+    ...(permission === null ? [] : (['unauthenticated', 'forbidden'] as const)),
+    ...(needs === 'live' || needs === 'journal' ? (['unavailable'] as const) : []),
+    ...refusals,
+    'internal_error',
+  ];
 }

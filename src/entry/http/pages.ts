@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AnyOperation } from '../../operations/operation.ts';
+import type { Runtime } from '../../runtime/types.ts';
 
 /** A file of a page, and where it is found: beside the published program, else in the package it comes from. */
 interface Asset {
@@ -13,6 +14,7 @@ interface Asset {
 }
 
 const SCRIPT = 'text/javascript; charset=utf-8';
+const REDOC = '/redoc/redoc.standalone.js';
 const SWAGGER = '@fastify/swagger-ui/static/';
 
 /** All that the docs pages load. The build copies them, so that the published package needs neither package. */
@@ -20,7 +22,7 @@ export const assets: readonly Asset[] = [
   asset('/docs/swagger-ui.css', `${SWAGGER}swagger-ui.css`, 'text/css; charset=utf-8'),
   asset('/docs/swagger-ui-bundle.js', `${SWAGGER}swagger-ui-bundle.js`, SCRIPT),
   asset('/docs/favicon-32x32.png', `${SWAGGER}favicon-32x32.png`, 'image/png'),
-  asset('/redoc/redoc.standalone.js', 'redoc/bundles/redoc.standalone.js', SCRIPT),
+  asset(REDOC, 'redoc/bundles/redoc.standalone.js', SCRIPT),
 ];
 
 function asset(route: string, package_path: string, type: string): Asset {
@@ -59,6 +61,7 @@ const REDOC_PAGE = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Agent safety API</title>
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
 </head>
 <body>
 <redoc spec-url="openapi.json" disable-search="true"></redoc>
@@ -83,12 +86,12 @@ const PAGE_POLICY = [
 export const pagePaths: readonly string[] = ['/openapi.json', '/docs', '/redoc'];
 
 /** Adds the API description and its two readers. Nothing is read or generated before it is asked for. */
-export function addPages(app: FastifyInstance, served: readonly AnyOperation[], version: string): void {
+export function addPages(app: FastifyInstance, served: readonly AnyOperation[], runtime: Runtime): void {
   let description: string | null = null;
   app.get('/openapi.json', async (_request, reply) => {
     if (description === null) {
       const { describe } = await import('./openapi.ts');
-      description = JSON.stringify(describe(served, version));
+      description = JSON.stringify(describe(served, runtime));
     }
     return reply.header('content-type', 'application/json; charset=utf-8').send(description);
   });
@@ -96,8 +99,16 @@ export function addPages(app: FastifyInstance, served: readonly AnyOperation[], 
   app.get('/docs/start.js', (_request, reply) => file(reply, SCRIPT, DOCS_SCRIPT));
   app.get('/redoc', (_request, reply) => page(reply, REDOC_PAGE));
   for (const one of assets) {
-    app.get(one.route, async (_request, reply) => file(reply, one.type, await contentOf(one)));
+    app.get(one.route, async (_request, reply) => {
+      const content = await contentOf(one);
+      return file(reply, one.type, one.route === REDOC ? withoutLogo(content) : content);
+    });
   }
+}
+
+/** Its maker's picture would come from elsewhere. The page's own rules refuse that, with an error in the console. */
+function withoutLogo(script: Buffer): string {
+  return script.toString('utf8').replace('https://cdn.redoc.ly/redoc/logo-mini.svg', 'data:,');
 }
 
 function page(reply: FastifyReply, html: string): FastifyReply {

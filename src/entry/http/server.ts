@@ -88,7 +88,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   });
   const room = bodyRoom(config.server.body_bytes_max, ports.room_bytes_max);
   for (const operation of served) addRoute(app, operation, { runtime, authenticate, log, room });
-  addPages(app, served, runtime.version);
+  addPages(app, served, runtime);
   return app;
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { operations } from '../../operations/index.ts';
-import { type Answer, type Served, type ServeOptions, serve } from './testing/serve.ts';
+import { type Answer, type Asked, type Served, type ServeOptions, serve } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'surface-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -133,6 +133,44 @@ test('what is answered is what the description says', () =>
     assert.equal(ran, 13);
   }));
 
+test('the errors that are described are those that happen', () =>
+  serving({ file_roots: [scratch], body_bytes_max: 1_000, mode: 'gateway' }, async ({ ask }) => {
+    const { paths } = (await ask({ path: '/openapi.json' })).json;
+    const long = {
+      body: JSON.stringify({ text: 'a'.repeat(2_000) }),
+      headers: { 'content-type': 'application/json' },
+    };
+    const away = { headers: { 'x-forwarded-for': '203.0.113.9' } };
+    const cases: readonly [string, Omit<Asked, 'path'>, number, string][] = [
+      ['/v1/scan/input', { body: { text: 1 } }, 400, 'invalid_request'],
+      ['/v1/scan/input', { body: { text: 'a' }, ...away }, 401, 'unauthenticated'],
+      ['/v1/scan/input', long, 413, 'too_large'],
+      [
+        '/v1/scan/input',
+        { body: 'text=a', headers: { 'content-type': 'text/plain' } },
+        415,
+        'unsupported_media_type',
+      ],
+      ['/v1/scan/file', { body: { path: 'none.txt' } }, 404, 'not_found'],
+      ['/v1/intercept/tool', { body: { tool: 'a' } }, 400, 'agent_context_required'],
+      ['/v1/intelligence/status', {}, 503, 'not_configured'],
+      ['/v1/metrics', away, 401, 'unauthenticated'],
+      ['/v1/policies/reload', { method: 'POST' }, 403, 'forbidden'],
+    ];
+    for (const [path, asked, status, code] of cases) {
+      const answer = await ask({ path, ...asked });
+      assert.deepEqual([answer.status, answer.json.code], [status, code], path);
+      const [described] = Object.values<{ responses: Record<string, { description: string }> }>(paths[path]);
+      assert.ok(
+        described?.responses[status]?.description.includes(`\`${code}\``),
+        `${path} ${status} ${code}`,
+      );
+    }
+    const status = paths['/v1/intelligence/status'].get.responses;
+    assert.deepEqual(Object.keys(status), ['503']);
+    assert.ok(!('413' in paths['/v1/health'].get.responses));
+  }));
+
 /** Fields of an answer that its schema does not name. */
 function unknownFields(schema: unknown, value: unknown, path = ''): string[] {
   const { properties, items } = schema as { properties?: Record<string, unknown>; items?: unknown };
@@ -163,6 +201,7 @@ test('the docs pages load nothing from elsewhere', () =>
         const { status, text } = await ask({ path: new URL(address, `http://x${path}`).pathname });
         assert.equal(status, 200, address);
         assert.ok(text.length > 100, address);
+        assert.doesNotMatch(text, /cdn\.redoc/, address);
       }
     }
     for (const path of [

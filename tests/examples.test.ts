@@ -1,0 +1,122 @@
+/** Every example of the API description is asked of the real service, and answered as it is shown there. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { operations } from '../src/operations/index.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: null, workers: 2 });
+});
+after(() => service.stop());
+
+interface Described {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
+  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, Shown>> }>>;
+}
+
+interface Shown {
+  readonly example?: unknown;
+}
+
+/** What one operation's description shows: the call, and the first answer. */
+interface Example {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly status: number;
+  readonly answer: unknown;
+}
+
+function exampleOf(
+  path: string,
+  method: string,
+  { operationId, requestBody, responses }: Described,
+): Example {
+  const [first] = Object.entries(responses);
+  assert.ok(first !== undefined, operationId);
+  const [status, { content }] = first;
+  const [shown] = Object.values(content);
+  const parameters = operations.find(({ name }) => name === operationId)?.example as Record<string, string>;
+  return {
+    name: operationId,
+    method,
+    path: path.replace(/\{(\w+)\}/g, (_whole, key: string) => parameters[key] ?? ''),
+    body: requestBody?.content['application/json']?.example,
+    status: Number(status),
+    answer: shown?.example,
+  };
+}
+
+/** What tells of the others comes after them. */
+const LAST = ['audit_query', 'health', 'metrics'];
+
+test('every example is answered as the description shows it', async () => {
+  const description = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, Described>>;
+  };
+  const examples = Object.entries(description.paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => exampleOf(path, method.toUpperCase(), described)),
+    )
+    .toSorted((one, other) => LAST.indexOf(one.name) - LAST.indexOf(other.name));
+  for (const example of examples) {
+    const { status, text } = await ask(example);
+    assert.equal(status, example.status, `${example.name}: ${text}`);
+    assert.notEqual(example.answer, undefined, example.name);
+    if (example.name === 'metrics') assertLines(text, example.answer as string);
+    else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
+  }
+  assert.equal(examples.length, operations.length);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 15);
+});
+
+async function ask({ method, path, body }: Example): Promise<{ status: number; text: string }> {
+  const operator = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
+  const answer = await fetch(`${service.url}${path}`, {
+    method,
+    headers: {
+      ...(path.endsWith('/reload') && { authorization: `Bearer ${operator}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+function assertLines(text: string, shown: string): void {
+  const lines = text.split('\n');
+  for (const line of shown.split('\n')) assert.ok(lines.includes(line), line);
+}
+
+const VARYING: readonly (readonly [RegExp, string])[] = [
+  [/^evt_[0-9a-f]{24}$/, 'evt'],
+  [/^req_[0-9a-f]{12}_\w+$/, 'req'],
+  [/^sha256:[0-9a-f]{64}$/, 'sha256'],
+  [/^\d+\.\d+\.\d+(?:-\S+)?$/, 'version'],
+  [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'time'],
+];
+const COUNTS = ['scan_duration_ms', 'uptime_seconds'];
+
+/** The same, with one word for each kind of value that is another at each call. */
+function settled(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => settled(one));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, settled(one, name)]));
+  if (COUNTS.includes(key)) return Number.isInteger(value) ? 'count' : value;
+  if (typeof value !== 'string') return value;
+  return VARYING.find(([form]) => form.test(value))?.[1] ?? value;
+}
+
+test('an answer that is shown wrongly is seen', () => {
+  const shown = { event_id: 'evt_0123456789abcdef01234567', scan_duration_ms: 1, decision: 'block' };
+  const actual = { event_id: 'evt_aaaaaaaaaaaaaaaaaaaaaaaa', scan_duration_ms: 7, decision: 'block' };
+  assert.deepEqual(settled(actual), settled(shown));
+  assert.notDeepEqual(settled({ ...actual, decision: 'allow' }), settled(shown));
+  assert.notDeepEqual(settled({ ...actual, event_id: 'none' }), settled(shown));
+  assert.notDeepEqual(settled({ ...actual, more: 1 }), settled(shown));
+});
