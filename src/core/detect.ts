@@ -258,7 +258,7 @@ function addCommands(search: Search, found: FoundCommands | null): void {
   search.has_commands ||= found.matches.length > 0;
   if (found.is_cut)
     search.stopped ??=
-      'A command is longer or deeper than can be read (131,072 units, 4,000 commands, 10 levels).';
+      'A command is longer, deeper or more entangled than is read (131,072 UTF-16 units, 10 levels, 56 units of work for each).';
   for (let at = search.findings.length - 1; search.findings[at]?.leaf === found.index; at--)
     if (search.findings[at]!.rule_id === commandsInText[0]!.id) search.findings.splice(at, 1);
   for (const { rule, start, end } of found.matches) {

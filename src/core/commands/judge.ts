@@ -1,5 +1,8 @@
+import { once } from '../shell/memo.ts';
 import { readCommands } from '../shell/read.ts';
-import type { Command } from '../shell/syntax.ts';
+import { type Command, type Redirection, SHELL_LIMITS, type Word } from '../shell/syntax.ts';
+import { printedBy } from '../shell/unwrap.ts';
+import { afford, spent, WORK_LIMITS, workFor } from '../shell/work.ts';
 import { SEVERITIES } from '../types.ts';
 import { commandRules } from './rules/index.ts';
 import type { CommandRule } from './rules/rule.ts';
@@ -23,26 +26,55 @@ for (const rule of commandRules) {
 /** Programs that some rule is about. */
 export const judgedPrograms: ReadonlySet<string> = new Set(by_program.keys());
 
+export interface JudgedScript {
+  readonly matches: readonly CommandMatch[];
+  readonly is_cut: boolean;
+  /** Units of work that it took (see shell/work.ts). */
+  readonly work: number;
+}
+
 /**
  * Judges a text as a script: what it would run, not what it prints. Of several rules about one span the worst
  * comes first, and each rule speaks once about a span. `offset` is where the text begins in the one around it.
- * `is_cut` says that the script is over a limit of `SHELL_LIMITS`, so that a part of it was not looked at.
+ * `is_cut` says that the script is over a limit (`SHELL_LIMITS`, `WORK_LIMITS`), so that a part of it was not
+ * looked at.
  */
-export function judgeScript(text: string, offset = 0): { matches: readonly CommandMatch[]; is_cut: boolean } {
-  const { commands, is_cut } = readCommands(text, offset);
+export function judgeScript(text: string, offset = 0): JudgedScript {
+  const { commands, is_cut, work: reading } = readCommands(text, offset);
+  const work = workFor(Math.min(text.length, SHELL_LIMITS.script_units_max), WORK_LIMITS.judging_per_unit);
   const matches: CommandMatch[] = [];
   const seen = new Set<string>();
   for (const command of commands) {
+    if (!afford(work, COMMAND_WORK + UNIT_WORK * unitsOf(command))) break;
     for (const rule of rulesFor(command)) {
+      if (!rule.saw(command)) continue;
       const key = `${rule.id} ${command.start} ${command.end}`;
-      if (seen.has(key) || !rule.saw(command)) continue;
+      if (seen.has(key)) continue;
       seen.add(key);
       matches.push({ rule, start: command.start, end: command.end });
     }
   }
   matches.sort((a, b) => a.start - b.start || rank(b) - rank(a) || b.end - a.end);
-  return { matches, is_cut };
+  return { matches, is_cut: is_cut || work.left < 0, work: reading + spent(work) };
 }
+
+/** What looking at a command costs: the rules for all commands by their number, and each of its units. */
+const COMMAND_WORK = 100;
+const UNIT_WORK = 4;
+
+/** UTF-16 units of all that rules look at. Commands in one another share words, redirections and input. */
+function unitsOf({ words, redirections, assignments, code, previous }: Command): number {
+  const pairs = assignments.reduce((sum, { name, value }) => sum + name.length + value.length + 1, 0);
+  const other = (code?.length ?? 0) + (printedBy(previous)?.length ?? 0);
+  return unitsOfWords(words) + unitsOfTargets(redirections) + pairs + other;
+}
+
+const unitsOfWords = once((words: readonly Word[]): number =>
+  words.reduce((sum, { text }) => sum + text.length + 1, 0),
+);
+const unitsOfTargets = once((redirections: readonly Redirection[]): number =>
+  redirections.reduce((sum, { target }) => sum + target.length + 1, 0),
+);
 
 function rulesFor({ name }: Command): readonly CommandRule[] {
   const plain = name.replace(/\.(?:sh|py|ps1)$|(?<=python)[\d.]+$/, '');

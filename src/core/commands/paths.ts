@@ -3,8 +3,12 @@
  * working folder.
  */
 
+/** What `normalPath` has something to do about; most paths have none of it. */
+const UNUSUAL = /["'$%\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)|\/$/;
+
 /** `~` for the home folder, `..` worked out, no slash at the end; unknown variables stay. */
 export function normalPath(written: string): string {
+  if (!UNUSUAL.test(written)) return written;
   const path = written
     .replace(/^["']|["']$/g, '')
     .replace(/^(?:\$HOME|\$env:USERPROFILE|%USERPROFILE%)/i, '~')
@@ -29,7 +33,8 @@ const WHOLE =
 
 /** In a folder for temporary files; `/tmp/../etc` is not, and neither is a look-alike, `/tmp-x`. */
 export function isTemporary(path: string): boolean {
-  return TEMPORARY.test(normalPath(path)) && !normalPath(path).includes('..');
+  const normal = normalPath(path);
+  return TEMPORARY.test(normal) && !normal.includes('..');
 }
 
 /** In a folder that tools make anew, so that deleting it loses nothing. */

@@ -3,10 +3,10 @@
  * never closed ends at the end of the text, so that it is looked at all the same.
  */
 
-/** The offset of the `)` that closes a parenthesis opened just before `from`; `text.length` without one. */
-export function closingParen(text: string, from: number, has_escapes: boolean): number {
+/** The offset of the `)` that closes a parenthesis opened just before `from`; `to` without one. */
+export function closingParen(text: string, from: number, has_escapes: boolean, to = text.length): number {
   const open: string[] = ['('];
-  for (let at = from; at < text.length; at++) {
+  for (let at = from; at < to; at++) {
     const char = text[at]!;
     const around = open[open.length - 1]!;
     if (char === '\\' && has_escapes) at += 1;
@@ -19,7 +19,7 @@ export function closingParen(text: string, from: number, has_escapes: boolean): 
       if (open.length === 0) return at;
     }
   }
-  return text.length;
+  return to;
 }
 
 /** Inside double quotes only their end and a substitution count. */
@@ -34,18 +34,11 @@ export function closingQuote(text: string, from: number, quote: string): number 
   return at < 0 ? text.length : at;
 }
 
-/** The offset of the backtick that is not escaped; `text.length` without one. */
-export function closingBacktick(text: string, from: number): number {
-  for (let at = from; at < text.length; at++) {
+/** The offset of the backtick that is not escaped; `to` without one. */
+export function closingBacktick(text: string, from: number, to = text.length): number {
+  for (let at = from; at < to; at++) {
     if (text[at] === '\\') at += 1;
     else if (text[at] === '`') return at;
   }
-  return text.length;
-}
-
-/** The offset of the `}` that closes `${`; names of variables have few units, so few are looked at. */
-export function closingBrace(text: string, from: number): number {
-  const end = Math.min(text.length, from + 200);
-  for (let at = from; at < end; at++) if (text[at] === '}') return at;
-  return -1;
+  return to;
 }

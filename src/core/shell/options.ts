@@ -1,3 +1,4 @@
+import { once } from './memo.ts';
 import type { Command, Word } from './syntax.ts';
 
 /** The words of a command, sorted into what begins with a dash and what does not. */
@@ -10,17 +11,10 @@ export interface Arguments {
   readonly operands: readonly string[];
 }
 
-const known = new WeakMap<Command, Arguments>();
 const CLUSTER_UNITS_MAX = 12;
 
-/** The arguments of a command; worked out once. A value after a flag counts as an operand as well. */
-export function argumentsOf(command: Command): Arguments {
-  const before = known.get(command);
-  if (before !== undefined) return before;
-  const sorted = sort(command.words);
-  known.set(command, sorted);
-  return sorted;
-}
+/** The arguments of a command. A value after a flag counts as an operand as well. */
+export const argumentsOf: (command: Command) => Arguments = once(({ words }) => sort(words));
 
 function sort(words: readonly Word[]): Arguments {
   const flags = new Set<string>();
@@ -52,21 +46,16 @@ function addFlag(
 
 const TEXT_HEAD_UNITS = 2000;
 const TEXT_TAIL_UNITS = 1000;
-const texts = new WeakMap<Command, string>();
 
 /**
  * The words of a command with one blank around each. Of very long ones only the head and the tail, so that a
  * pattern with two parts stays cheap however long the text is.
  */
-export function textOf(command: Command): string {
-  const before = texts.get(command);
-  if (before !== undefined) return before;
-  const whole = ` ${command.words.map(({ text }) => text).join(' ')} `;
+export const textOf: (command: Command) => string = once(({ words }) => {
+  const whole = ` ${words.map(({ text }) => text).join(' ')} `;
   const is_long = whole.length > TEXT_HEAD_UNITS + TEXT_TAIL_UNITS;
-  const text = is_long ? `${whole.slice(0, TEXT_HEAD_UNITS)} ${whole.slice(-TEXT_TAIL_UNITS)}` : whole;
-  texts.set(command, text);
-  return text;
-}
+  return is_long ? `${whole.slice(0, TEXT_HEAD_UNITS)} ${whole.slice(-TEXT_TAIL_UNITS)}` : whole;
+});
 
 /** Whether any of the flags is set. */
 export function hasFlag(command: Command, ...names: readonly string[]): boolean {

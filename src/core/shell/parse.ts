@@ -1,6 +1,7 @@
 import { closingParen } from './nesting.ts';
-import { type Command, nameOf, type Redirection, type Script, SHELL_LIMITS, type Word } from './syntax.ts';
+import { type Command, nameOf, type Redirection, type Script, type Word } from './syntax.ts';
 import { assign, type Cursor, pushInner, readWord } from './words.ts';
+import { spend, type Work } from './work.ts';
 import { SHELLS } from './wrappers.ts';
 
 /** What one script comes to: its own commands, and the scripts that stand inside its words. */
@@ -12,7 +13,7 @@ export interface Parsed {
 /** What a whole reading shares between its scripts. */
 export interface Shared {
   readonly variables: Map<string, string>;
-  filling: number;
+  readonly work: Work;
 }
 
 interface HereDocument {
@@ -41,6 +42,9 @@ interface Parser {
   last: Command | null;
 }
 
+/** What a command costs besides its units. */
+const COMMAND_WORK = 8;
+
 /**
  * Reads a script into commands: in one pass, without recursion, and never failing; what is no valid shell is
  * read as a shell would begin to. Substitutions, here-documents and arithmetic become scripts of their own.
@@ -53,7 +57,8 @@ export function parseScript(script: Script, shared: Shared): Parsed {
     at: 0,
     inner: [],
     variables: shared.variables,
-    filling: shared.filling,
+    work: shared.work,
+    brace: -1,
   };
   const parser: Parser = {
     script,
@@ -70,10 +75,10 @@ export function parseScript(script: Script, shared: Shared): Parsed {
     previous: script.previous,
     last: null,
   };
-  while (cursor.at < text.length && parser.parsed.commands.length < SHELL_LIMITS.commands_max) step(parser);
+  spend(shared.work, text.length);
+  while (cursor.at < text.length && shared.work.left >= 0) step(parser);
   finish(parser);
   ownInner(parser, false);
-  shared.filling = cursor.filling;
   return parser.parsed;
 }
 
@@ -126,6 +131,7 @@ function readParen(parser: Parser, char: string): void {
   if (char === '(' && cursor.text[cursor.at + 1] === '(' && parser.words.length === 0) {
     const end = closingParen(cursor.text, cursor.at + 2, true);
     pushInner(cursor, cursor.at + 2, end);
+    spend(cursor.work, end - cursor.at);
     cursor.at = end + 2;
     return;
   }
@@ -160,6 +166,7 @@ function readRedirection(parser: Parser, char: string): void {
   if (cursor.text[cursor.at + 1] === '(' && char !== '&') {
     begin(parser, cursor.at);
     const end = closingParen(cursor.text, cursor.at + 2, true);
+    spend(cursor.work, end - cursor.at);
     cursor.inner.push({ from: cursor.at + 2, to: end });
     cursor.at = end + 1;
     parser.end = cursor.at;
@@ -299,6 +306,7 @@ function finish(parser: Parser): void {
       code: null,
       is_function: parser.functions.has(program),
     };
+    spend(parser.cursor.work, COMMAND_WORK);
     parser.parsed.commands.push(command);
     parser.last = command;
     ownInner(

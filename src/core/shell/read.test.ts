@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCommands } from './read.ts';
-import { SHELL_LIMITS } from './syntax.ts';
 
 /** Each command as its name and words, `|` after what feeds a pipe. */
 function read(text: string): readonly string[] {
@@ -73,43 +72,9 @@ test('spans count in the text that was given', () => {
   );
 });
 
-const HOSTILE = [
-  '$(',
-  '`',
-  '"',
-  "'",
-  '(',
-  'a|',
-  'sudo ',
-  '<<A\n',
-  '${',
-  '\\',
-  '$((',
-  "$'",
-  'x=$x$x;',
-  'bash -c "',
-  'xargs ',
-  '<(',
-  'env -S ',
-  'echo a | sh;',
-  '{',
-  ':(){ :|:& };:',
-  'find -exec ',
-];
-
-/** Units of words in all commands: what the reading has copied. */
-function work(text: string): number {
-  let units = 0;
-  for (const { words, program } of readCommands(text).commands)
-    units += program.length + words.reduce((sum, word) => sum + word.text.length + 1, 0);
-  return units;
-}
-
-test('what is read grows no faster than the text', () => {
-  for (const piece of HOSTILE) {
-    const text = piece.repeat(Math.ceil(50_000 / piece.length));
-    const least = (SHELL_LIMITS.depth_max + 2) * SHELL_LIMITS.work_factor_max * text.length;
-    assert.ok(work(text) < least, `${JSON.stringify(piece)}: ${work(text)} units of ${text.length}`);
-  }
-  assert.equal(HOSTILE.length, 21);
+test('a command behind more wrappers than are read is not passed over in silence', () => {
+  const behind = (wrappers: number) => readCommands(`${'nohup '.repeat(wrappers)}rm -rf /`);
+  assert.ok(behind(10).commands.some(({ name }) => name === 'rm'));
+  assert.equal(behind(10).is_cut, false);
+  assert.equal(behind(11).is_cut, true);
 });

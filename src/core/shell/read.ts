@@ -1,6 +1,7 @@
 import { parseScript, type Shared } from './parse.ts';
 import { type Command, type Dialect, type Reading, type Script, SHELL_LIMITS } from './syntax.ts';
 import { unwrap } from './unwrap.ts';
+import { spent, WORK_LIMITS, type Work, workFor } from './work.ts';
 
 const WINDOWS =
   /(?:^|[\s"'(;|&])(?:[A-Za-z]:\\|\\\\[\w.]+\\|%\w+%|(?:HKLM|HKCU|HKCR|HKEY_[A-Z_]+)[:\\]|\$env:|\$PS|\$_\b|\[[A-Z][\w.]{2,40}\]|(?:powershell|pwsh|cmd|reg|wmic|net|sc|certutil|schtasks|vssadmin|wevtutil|bcdedit|netsh|rundll32|regsvr32|mshta|bitsadmin|icacls|attrib|del|rd|erase|format|diskpart|iex|iwr|irm)(?:\.exe)?[ \t(]|[A-Za-z]:[ \t]*$|(?:Get|Set|New|Remove|Add|Clear|Invoke|Start|Stop|Import|Export|Install|Uninstall|Enable|Disable|Out|Write|Test|Select|Where|ForEach|Move|Copy|Rename|Format|Initialize|Restart|Register|Unregister|Expand|Compress|ConvertTo|ConvertFrom|Read|Restore|Suspend|Update|Connect|Find)-[A-Z][A-Za-z]{2})/i;
@@ -10,47 +11,60 @@ export function dialectOf(text: string): Dialect {
   return WINDOWS.test(text) ? 'windows' : 'posix';
 }
 
+/** What one reading has come to. */
+interface Run {
+  readonly commands: Command[];
+  /** What is still to be read, the next one last. */
+  readonly scripts: Script[];
+  readonly work: Work;
+  is_cut: boolean;
+}
+
 /**
  * All commands that a script would run, with those inside wrappers, quoted scripts and substitutions. `offset` is
  * where the script begins in the text that the spans are to count in. Never throws; past a limit `is_cut` is set.
  */
 export function readCommands(text: string, offset = 0): Reading {
-  const { script_units_max, work_factor_max, commands_max, depth_max } = SHELL_LIMITS;
-  const head = text.slice(0, script_units_max);
-  const shared: Shared = { variables: new Map(), filling: head.length + 4096 };
-  let is_cut = head.length < text.length;
-  let units_left = head.length * work_factor_max + 4096;
-  const commands: Command[] = [];
-  const scripts: Script[] = [
-    { text: head, place: { offset }, depth: 0, within: [], previous: null, dialect: dialectOf(head) },
-  ];
-  for (let script = scripts.pop(); script !== undefined; script = scripts.pop()) {
-    units_left -= script.text.length;
-    if (units_left < 0 || script.depth > depth_max) {
-      is_cut = true;
-      continue;
-    }
-    const parsed = parseScript(script, shared);
-    scripts.push(...parsed.scripts.reverse());
-    for (const command of parsed.commands) {
-      if (commands.length >= commands_max) return { commands, is_cut: true };
-      units_left -= addWithInner(command, script.dialect, commands, scripts);
-    }
+  const head = text.slice(0, SHELL_LIMITS.script_units_max);
+  const dialect = dialectOf(head);
+  const work = workFor(head.length, WORK_LIMITS.reading_per_unit);
+  const run: Run = {
+    commands: [],
+    scripts: [{ text: head, place: { offset }, depth: 0, within: [], previous: null, dialect }],
+    work,
+    is_cut: head.length < text.length,
+  };
+  const shared: Shared = { variables: new Map(), work };
+  for (let script = run.scripts.pop(); script !== undefined; script = run.scripts.pop()) {
+    if (work.left < 0) break;
+    if (script.depth > SHELL_LIMITS.depth_max) run.is_cut = true;
+    else readScript(script, shared, run);
   }
-  return { commands, is_cut };
+  return { commands: run.commands, is_cut: run.is_cut || work.left < 0, work: spent(work) };
 }
 
-/** Adds a command and those that it wraps; the units of words that were copied for them come back. */
-function addWithInner(command: Command, dialect: Dialect, commands: Command[], scripts: Script[]): number {
+function readScript(script: Script, shared: Shared, run: Run): void {
+  const parsed = parseScript(script, shared);
+  pushAll(run.scripts, parsed.scripts.reverse());
+  for (const command of parsed.commands) addWithInner(command, script.dialect, run);
+}
+
+/** Adds a command and those that it wraps, as far as there is work left. */
+function addWithInner(command: Command, dialect: Dialect, run: Run): void {
   const open: Command[] = [command];
-  let units = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    commands.push(next);
-    if (next.depth >= SHELL_LIMITS.depth_max) continue;
-    const inner = unwrap(next, dialect);
-    open.push(...inner.commands);
-    scripts.push(...inner.scripts);
-    for (const { words } of inner.commands) units += words.length;
+    run.commands.push(next);
+    if (run.work.left < 0) continue;
+    const inner = unwrap(next, dialect, run.work);
+    if (next.depth >= SHELL_LIMITS.depth_max) run.is_cut ||= inner.commands.length + inner.scripts.length > 0;
+    else {
+      pushAll(open, inner.commands);
+      pushAll(run.scripts, inner.scripts);
+    }
   }
-  return units;
+}
+
+/** `push(...items)` has as many arguments as items, and they live on the stack. */
+function pushAll<T>(list: T[], items: readonly T[]): void {
+  for (const item of items) list.push(item);
 }

@@ -45,15 +45,12 @@ export interface Command {
   readonly is_function: boolean;
 }
 
-/** The limits of one reading; past any of them `is_cut` is set. */
+/** The limits of one reading, besides those of its work (work.ts); past any of them `is_cut` is set. */
 export const SHELL_LIMITS = {
   /** UTF-16 units of one script. Longer ones are read up to here. */
   script_units_max: 131_072,
   /** Scripts in scripts and wrappers in wrappers. */
   depth_max: 10,
-  /** UTF-16 units that all scripts of one reading have together, as a multiple of the first one's (plus 4,096). */
-  work_factor_max: 4,
-  commands_max: 4_000,
   /** UTF-16 units of the value of one variable that is filled in. */
   variable_units_max: 256,
 } as const;
@@ -62,6 +59,8 @@ export interface Reading {
   readonly commands: readonly Command[];
   /** Whether a limit ended it before everything was read. */
   readonly is_cut: boolean;
+  /** Units of work that it took. */
+  readonly work: number;
 }
 
 /** A piece of text that is still to be read. */

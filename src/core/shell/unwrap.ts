@@ -1,6 +1,8 @@
 import { shellTextsIn } from './code.ts';
+import { once } from './memo.ts';
 import { argumentsOf, hasFlag } from './options.ts';
 import { type Command, type Dialect, nameOf, type Script, type Word } from './syntax.ts';
+import { afford, spend, type Work } from './work.ts';
 import { interpreterOf, SHELLS, WRAPPERS } from './wrappers.ts';
 
 /** What a command runs besides itself. */
@@ -11,18 +13,26 @@ export interface Unwrapped {
 
 const NOTHING: Unwrapped = { commands: [], scripts: [] };
 const ALTERNATIVES_MAX = 16;
+const PIECES_MAX = 9;
 
 /**
  * The commands and scripts that a command runs: what is behind `sudo` and `xargs`, the script of `bash -c`, what
  * `find -exec` calls, what source code hands to a shell, what is piped into a shell. One level at a time.
  */
-export function unwrap(command: Command, dialect: Dialect): Unwrapped {
+export function unwrap(command: Command, dialect: Dialect, work: Work): Unwrapped {
+  const unwrapped = innerOf(command, dialect, work);
+  for (const { words } of unwrapped.commands) spend(work, words.length);
+  for (const { text } of unwrapped.scripts) spend(work, text.length);
+  return unwrapped;
+}
+
+function innerOf(command: Command, dialect: Dialect, work: Work): Unwrapped {
   const { name } = command;
   if (name === 'find' || name === 'fd') return ofFind(command);
   if (SHELLS.has(name)) return ofShell(command, dialect);
   if (interpreterOf(name) !== undefined) return ofInterpreter(command);
   if (name === 'awk' || name === 'gawk' || name === 'mawk' || name === 'nawk') return ofAwk(command);
-  if (WRAPPERS.has(name)) return ofWrapper(command);
+  if (WRAPPERS.has(name)) return ofWrapper(command, work);
   const script = scriptOf(command);
   return script === null ? NOTHING : { commands: [], scripts: [scriptOfText(command, script, 'posix')] };
 }
@@ -125,10 +135,12 @@ export function inputOf(command: Command): readonly string[] {
 
 /** What `echo` or `printf` prints; `null` for other commands. */
 export function printedBy(command: Command | null): string | null {
-  if (command === null || (command.name !== 'echo' && command.name !== 'printf')) return null;
-  const words = command.words.filter(({ text }) => !/^-[neE]+$/.test(text));
-  return joined(words).replaceAll('\\n', '\n');
+  return command === null || (command.name !== 'echo' && command.name !== 'printf') ? null : printed(command);
 }
+
+const printed = once(({ words }: Command): string =>
+  joined(words.filter(({ text }) => !/^-[neE]+$/.test(text))).replaceAll('\\n', '\n'),
+);
 
 function ofInterpreter(command: Command): Unwrapped {
   const flags = interpreterOf(command.name)!;
@@ -154,7 +166,7 @@ function ofAwk(command: Command): Unwrapped {
   return ofTexts(command, shellTextsIn(code, false), 'posix');
 }
 
-function ofWrapper(command: Command): Unwrapped {
+function ofWrapper(command: Command, work: Work): Unwrapped {
   const { name, words } = command;
   const { takes_value, skips, has_assignments } = WRAPPERS.get(name)!;
   if (name === 'command' && hasFlag(command, '-v', '-V')) return NOTHING;
@@ -168,10 +180,10 @@ function ofWrapper(command: Command): Unwrapped {
     return remote === '' ? ofTexts(command, inputOf(command), 'posix') : ofTexts(command, [remote], 'posix');
   }
   const rest = words.slice(at);
-  if (name === 'parallel') return ofParallel(command, rest);
+  if (name === 'parallel') return ofParallel(command, rest, work);
   if (name === 'watch' && rest.length === 1) return ofTexts(command, [rest[0]!.text], 'posix');
   if (name === 'flock' && rest[0]?.text === '-c') return ofTexts(command, [joined(rest.slice(1))], 'posix');
-  if (name === 'xargs') return ofXargs(command, rest);
+  if (name === 'xargs') return ofXargs(command, rest, work);
   const found = commandOf(command, rest, name);
   return found === null ? NOTHING : { commands: [found], scripts: [] };
 }
@@ -195,11 +207,11 @@ function afterOptions(words: readonly Word[], takes_value: readonly string[]): n
 }
 
 /** The words that `echo` pipes in are filled in for `{}`, or stand behind the command. */
-function ofXargs(command: Command, rest: readonly Word[]): Unwrapped {
+function ofXargs(command: Command, rest: readonly Word[], work: Work): Unwrapped {
   const printed = printedBy(command.previous);
   const mark = setValue(command, '-I', '-J', '--replace') ?? markOf(command.words);
   const values = printed === null ? [] : printed.split(/\s+/, ALTERNATIVES_MAX).filter((text) => text !== '');
-  const found = commandOf(command, filled(rest, mark, values), 'xargs');
+  const found = commandOf(command, filled(rest, mark, values, work), 'xargs');
   return found === null ? NOTHING : { commands: [found], scripts: [] };
 }
 
@@ -207,17 +219,26 @@ function markOf(words: readonly Word[]): string {
   return words.map(({ text }) => /^-I(.+)$/.exec(text)?.[1]).find((mark) => mark !== undefined) ?? '{}';
 }
 
-function filled(words: readonly Word[], mark: string, values: readonly string[]): readonly Word[] {
+function filled(
+  words: readonly Word[],
+  mark: string,
+  values: readonly string[],
+  work: Work,
+): readonly Word[] {
   const value = values.join(' ');
   const sign = mark === '' || mark.startsWith('-') ? '{}' : mark;
   if (value === '') return words;
   if (!words.some(({ text }) => text.includes(sign)))
     return [...words, ...values.map((text) => ({ text, is_quoted: true }))];
-  return words.map((word) => ({ ...word, text: word.text.split(sign, 9).join(value) }));
+  return words.map((word) => {
+    const pieces = word.text.split(sign, PIECES_MAX);
+    if (pieces.length === 1 || !afford(work, (pieces.length - 1) * value.length)) return word;
+    return { ...word, text: pieces.join(value) };
+  });
 }
 
 /** What stands behind `:::` is filled in; without a command each of those is one. */
-function ofParallel(command: Command, rest: readonly Word[]): Unwrapped {
+function ofParallel(command: Command, rest: readonly Word[], work: Work): Unwrapped {
   const at = rest.findIndex(({ text }) => text.startsWith(':::'));
   const values = (at < 0 ? [] : rest.slice(at + 1, at + 1 + ALTERNATIVES_MAX))
     .map(({ text }) => text)
@@ -229,7 +250,7 @@ function ofParallel(command: Command, rest: readonly Word[]): Unwrapped {
   const one = template.length === 1 ? template[0]!.text : null;
   if (one?.includes(' ')) return ofTexts(command, [`${one} ${all.join(' ')}`], 'posix');
   const words = template.map((word) => ({ ...word, text: word.text.replace(/\{\d?[./]{0,2}\}/g, '{}') }));
-  const found = commandOf(command, filled(words, '{}', all), 'parallel');
+  const found = commandOf(command, filled(words, '{}', all, work), 'parallel');
   return found === null ? NOTHING : { commands: [found], scripts: [] };
 }
 

@@ -1,5 +1,6 @@
-import { closingBacktick, closingBrace, closingParen, closingQuote } from './nesting.ts';
+import { closingBacktick, closingParen, closingQuote } from './nesting.ts';
 import { type Dialect, SHELL_LIMITS, type Word } from './syntax.ts';
+import { afford, spend, type Work } from './work.ts';
 
 /** A script that stands inside a word: `$(...)`, backticks, `<(...)`. */
 export interface Inner {
@@ -15,8 +16,9 @@ export interface Cursor {
   /** Scripts inside the words that were read so far. */
   readonly inner: Inner[];
   readonly variables: Map<string, string>;
-  /** UTF-16 units that variables may still fill in. */
-  filling: number;
+  readonly work: Work;
+  /** Where the next `}` stands, as far as one was looked for. */
+  brace: number;
 }
 
 /** Units that end a word where they are not quoted. */
@@ -88,6 +90,7 @@ function readSingle(cursor: Cursor, from: number): string {
 
 function readBacktick(cursor: Cursor): string {
   const end = closingBacktick(cursor.text, cursor.at + 1);
+  spend(cursor.work, end - cursor.at);
   cursor.inner.push({ from: cursor.at + 1, to: end });
   cursor.at = end + 1;
   return '$()';
@@ -142,6 +145,7 @@ function readSubstitution(cursor: Cursor): string {
   const { text, at, dialect } = cursor;
   const is_arithmetic = text[at + 2] === '(';
   const end = closingParen(text, at + 2, dialect === 'posix');
+  spend(cursor.work, end - at);
   cursor.at = end + 1;
   if (is_arithmetic && text[end - 1] === ')') {
     pushInner(cursor, at + 3, end - 1);
@@ -161,15 +165,16 @@ function printed(script: string): string {
 /** The scripts in a text in which only substitutions are looked for: arithmetic, the body of a here-document. */
 export function pushInner(cursor: Cursor, from: number, to: number): void {
   const { text, dialect } = cursor;
+  spend(cursor.work, 2 * (to - from));
   for (let at = from; at < to; at++) {
     const char = text[at];
     if (char === '\\') at += 1;
     else if (char === '`' && dialect === 'posix') {
-      const end = Math.min(to, closingBacktick(text, at + 1));
+      const end = closingBacktick(text, at + 1, to);
       cursor.inner.push({ from: at + 1, to: end });
       at = end;
     } else if (char === '$' && text[at + 1] === '(' && text[at + 2] !== '(') {
-      const end = Math.min(to, closingParen(text, at + 2, true));
+      const end = closingParen(text, at + 2, true, to);
       cursor.inner.push({ from: at + 2, to: end });
       at = end;
     }
@@ -205,9 +210,12 @@ function ansi(escaped: string): string {
   return ANSI[escaped] ?? escaped;
 }
 
+/** UTF-16 units in which the `}` of `${` must come: names of variables have few. */
+const BRACED_UNITS_MAX = 200;
+
 /** `${NAME}`, `${NAME:-word}`, `${#NAME}`; of defaults the word is taken where the variable is unknown. */
 function readBraced(cursor: Cursor): string {
-  const end = closingBrace(cursor.text, cursor.at + 2);
+  const end = braceFrom(cursor, cursor.at + 2);
   if (end < 0) {
     cursor.at += 2;
     return '$';
@@ -220,10 +228,19 @@ function readBraced(cursor: Cursor): string {
   return cursor.variables.has(name!) || otherwise === undefined ? fill(cursor, name!) : otherwise;
 }
 
+/** The next `}`, `-1` where there is none near; every unit is looked at once, however often it is asked for. */
+function braceFrom(cursor: Cursor, from: number): number {
+  if (cursor.brace < from) {
+    const at = cursor.text.indexOf('}', from);
+    cursor.brace = at < 0 ? cursor.text.length : at;
+  }
+  const is_near = cursor.brace < cursor.text.length && cursor.brace - from < BRACED_UNITS_MAX;
+  return is_near ? cursor.brace : -1;
+}
+
 function fill(cursor: Cursor, name: string): string {
   const value = cursor.variables.get(name);
-  if (value === undefined || value.length > cursor.filling) return `$${name}`;
-  cursor.filling -= value.length;
+  if (value === undefined || !afford(cursor.work, value.length)) return `$${name}`;
   return value;
 }
 

@@ -1,3 +1,4 @@
+import { once } from '../../shell/memo.ts';
 import { argumentsOf, isHarmlessCall, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import { inputOf } from '../../shell/unwrap.ts';
@@ -141,12 +142,12 @@ export const database: readonly CommandRule[] = [
   },
 ];
 
-/** The SQL that a client would run; bare statements are SQL themselves. */
-function kindOf(command: Command): SqlKind {
+const kindOf = once((command: Command): SqlKind => {
   const text = sqlOf(command);
   return text === null ? null : sqlKind(text);
-}
+});
 
+/** The SQL that a client would run; bare statements are SQL themselves. */
 function sqlOf(command: Command): string | null {
   const { name, program, words } = command;
   const all = words.map(({ text }) => text);

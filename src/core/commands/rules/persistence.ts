@@ -1,3 +1,4 @@
+import { once } from '../../shell/memo.ts';
 import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import { isStartupPath } from '../paths.ts';
@@ -107,12 +108,15 @@ export const persistence: readonly CommandRule[] = [
   },
 ];
 
+const WRITERS = new Set('cp mv install ln gcp copy tee touch visudo sed dd curl wget'.split(' '));
+
 /** Where a command writes: redirections, the target of `cp`, `tee`, `sed -i` and their like. */
-function writtenPaths(command: Command): readonly string[] {
+const writtenPaths = once((command: Command): readonly string[] => {
   const { name, redirections } = command;
   const paths = redirections
     .filter(({ operator }) => operator.includes('>') && operator !== '>&')
     .map(({ target }) => target);
+  if (!WRITERS.has(name)) return paths;
   const operands = operandsOf(command).filter((text) => text.length < 400);
   if (
     name === 'cp' ||
@@ -135,7 +139,7 @@ function writtenPaths(command: Command): readonly string[] {
       ),
     );
   return paths;
-}
+});
 
 function schedules(command: Command): boolean {
   const { name } = command;

@@ -190,7 +190,9 @@ export const privilege: readonly CommandRule[] = [
     saw: ({ assignments, words, name }) => {
       const pairs = [
         ...assignments.map((pair) => `${pair.name}=${pair.value}`),
-        ...(/^(?:env|export|sudo|set)$/.test(name) ? words.map(({ text }) => text) : []),
+        ...(name === 'env' || name === 'export' || name === 'sudo' || name === 'set'
+          ? words.map(({ text }) => text)
+          : []),
       ];
       return pairs.some(
         (text) =>
