@@ -15,6 +15,7 @@ export interface Component {
 export const components: readonly Component[] = [
   { name: 'shellcheck', apt: 'shellcheck', program: 'shellcheck', needed_for: 'reading the shell scripts' },
   { name: 'wrk', apt: 'wrk', program: 'wrk', needed_for: 'the benchmarks over HTTP' },
+  { name: 'ripgrep', apt: 'ripgrep', program: 'rg', needed_for: 'the benchmark of detection' },
 ];
 
 /** Where the component's program is, or `null` where there is none. */

@@ -1,0 +1,187 @@
+/** Scanners that others wrote, given what our detectors are anchored on: Hyperscan and ripgrep. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Anchor, parseAnchor, type UnitSet } from '../../src/core/matching/anchors.ts';
+import type { Detector } from '../../src/core/matching/detector.ts';
+
+/** A pattern for Hyperscan. */
+interface Expression {
+  readonly source: string;
+  readonly either_case: boolean;
+}
+
+/** Shorter runs of fixed letters would be found everywhere, and make the others slower than they are. */
+const LITERAL_UNITS_MIN = 3;
+
+/** The longest run of fixed letters in each detector's anchors, each once. */
+export function literalsOf(detectors: readonly Detector[]): readonly string[] {
+  const literals = anchorsOf(detectors).map(({ sets }) => longestRun(sets.map(letterOf)));
+  return [...new Set(literals)].filter((literal) => literal.length >= LITERAL_UNITS_MIN).sort();
+}
+
+function anchorsOf(detectors: readonly Detector[]): readonly Anchor[] {
+  return [...new Set(detectors.flatMap(({ anchors }) => anchors))].flatMap(parseAnchor);
+}
+
+/** The one letter of a set, in lower case where the set holds both; `null` for a set of several. */
+function letterOf(set: UnitSet): string | null {
+  const units = set.flatMap(([low, high]) => (high - low > 1 ? [low, high, -1] : [...new Set([low, high])]));
+  const letters = new Set(units.map((unit) => String.fromCharCode(Math.max(unit, 0)).toLowerCase()));
+  const [letter = '\0'] = letters;
+  return letters.size === 1 && letter > ' ' && letter <= '~' ? letter : null;
+}
+
+function longestRun(letters: readonly (string | null)[]): string {
+  const runs = letters
+    .map((letter) => letter ?? '\0')
+    .join('')
+    .split('\0');
+  return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '');
+}
+
+function literalExpression(literal: string): Expression {
+  return { source: hex(literal), either_case: true };
+}
+
+function hex(text: string): string {
+  return [...text].map((char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
+}
+
+/** The anchors themselves as expressions over bytes: what is not ASCII in a set counts as any byte from 0x80 on. */
+function anchorExpressions(detectors: readonly Detector[]): readonly Expression[] {
+  const sources = anchorsOf(detectors).map(({ sets }) => sets.map(byteClass).join(''));
+  return [...new Set(sources)].map((source) => ({ source, either_case: false }));
+}
+
+function byteClass(set: UnitSet): string {
+  const code = (unit: number) => `\\x${Math.min(unit, 0xff).toString(16).padStart(2, '0')}`;
+  const ranges = set.map(
+    ([low, high]) => `${code(low > 0x7f ? 0x80 : low)}-${code(high > 0x7f ? 0xff : high)}`,
+  );
+  return `[${[...new Set(ranges)].join('')}]`;
+}
+
+/** Texts of one kind and size, and where each lies. */
+export interface TextSet {
+  readonly name: string;
+  readonly size: number;
+  readonly variants: readonly string[];
+  readonly files: readonly string[];
+}
+
+/** Gives the nanoseconds per byte for each text, by its name; one round. */
+export type Round = () => Promise<ReadonlyMap<string, number>>;
+
+export interface Other {
+  readonly name: string;
+  readonly round: Round;
+  readonly close: () => void;
+}
+
+/** Hyperscan on the literals and on the anchors; nothing, with a sentence, where it cannot be had. */
+export async function hyperscans(
+  detectors: readonly Detector[],
+  texts: readonly TextSet[],
+  scratch: string,
+): Promise<readonly Other[]> {
+  const program = join(scratch, 'hyperscan');
+  const source = join(import.meta.dirname, 'hyperscan.c');
+  const built = spawnSync('cc', ['-O2', '-o', program, source, '-lhs'], { encoding: 'utf8' });
+  if (built.status !== 0) {
+    console.log('Hyperscan is left out: it needs a C compiler and libhyperscan-dev.');
+    return [];
+  }
+  const sets = {
+    'Hyperscan, literals': literalsOf(detectors).map(literalExpression),
+    'Hyperscan, anchors': anchorExpressions(detectors),
+  };
+  const others: Other[] = [];
+  for (const [name, expressions] of Object.entries(sets)) {
+    const file = join(scratch, `${others.length}.patterns`);
+    const lines = expressions.map(({ source: each, either_case }) => `${either_case ? 'i' : '-'} ${each}`);
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    others.push(await hyperscan(name, [program, file, ...texts.flatMap(({ files }) => files)], texts));
+  }
+  return others;
+}
+
+async function hyperscan(
+  name: string,
+  command: readonly string[],
+  texts: readonly TextSet[],
+): Promise<Other> {
+  const child = spawn(command[0]!, command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = linesOf(child);
+  const count = await lines.next();
+  console.log(`${name}: ${count.value} patterns`);
+  return {
+    name,
+    round: async () => {
+      child.stdin.write('round\n');
+      const figures = String((await lines.next()).value)
+        .trim()
+        .split(' ');
+      let at = 0;
+      return new Map(
+        texts.map(({ name: own, files }) => [own, mean(files.map(() => Number(figures[2 * at++])))]),
+      );
+    },
+    close: () => child.stdin.end(),
+  };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+async function* linesOf(child: ChildProcess): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of child.stdout!) {
+    rest += String(chunk);
+    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
+      yield rest.slice(0, end);
+      rest = rest.slice(end + 1);
+    }
+  }
+  throw new Error('the program ended before it answered');
+}
+
+const RIPGREP_FILE_BYTES = 128 << 20;
+
+/**
+ * `rg -F -f LITERALS` over the text, many times in one file, on one thread; its start is taken off. Case counts,
+ * which is faster. Nothing, with a sentence, where there is none.
+ */
+export function ripgrep(detectors: readonly Detector[], text: TextSet, scratch: string): readonly Other[] {
+  if (spawnSync('rg', ['--version']).status !== 0) {
+    console.log('ripgrep is left out: there is no `rg`.');
+    return [];
+  }
+  const [literals, large, empty] = ['literals', 'large.txt', 'empty.txt'].map((name) => join(scratch, name));
+  writeFileSync(literals!, `${literalsOf(detectors).join('\n')}\n`);
+  const [megabyte = ''] = text.variants;
+  writeFileSync(large!, megabyte.repeat(RIPGREP_FILE_BYTES / megabyte.length));
+  writeFileSync(empty!, '');
+  const run = (file: string): number => {
+    const from = performance.now();
+    spawnSync('rg', ['-j1', '--no-config', '-c', '-F', '-f', literals!, file], { stdio: 'ignore' });
+    return performance.now() - from;
+  };
+  const round: Round = async () =>
+    new Map([[text.name, ((run(large!) - run(empty!)) * 1e6) / RIPGREP_FILE_BYTES]]);
+  return [{ name: 'rg -F -f', round, close: () => {} }];
+}
+
+/** Microseconds of CPU of a start of Node, and of one that loads the built detectors and looks at one text. */
+export function startCpu(dist: string): { readonly bare_us: number; readonly loaded_us: number } {
+  const program = `import { detect } from ${JSON.stringify(join(dist, 'core', 'detect.js'))};
+    const limits = { text_bytes_max: 1e6, depth_max: 9, nodes_max: 1e4, findings_max: 99 };
+    detect({ kind: 'text', text: 'good morning' }, { secret_detection: true, pii_protection: true }, limits);`;
+  return { bare_us: cpuOf(''), loaded_us: cpuOf(program) };
+}
+
+function cpuOf(program: string): number {
+  const tell = 'const { user, system } = process.cpuUsage(); console.log(user + system);';
+  return Number(execFileSync(process.execPath, ['--input-type=module', '-e', `${program}\n${tell}`]));
+}
