@@ -14,8 +14,20 @@ export interface DocumentFile {
 export interface DocumentFiles {
   /** Each file once, in the order of the keys and, within one, of the names. */
   readonly files: readonly DocumentFile[];
+  /** The patterns that found files, each with its key. */
+  readonly filled: readonly string[];
+  /** The patterns that found none. */
+  readonly empty: readonly EmptyPattern[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+}
+
+/** A pattern that finds nothing; `steps` lead to it in the configuration. */
+export interface EmptyPattern {
+  /** The key and the pattern. */
+  readonly id: string;
+  readonly pattern: string;
+  readonly steps: readonly (string | number)[];
 }
 
 /** The keys of `paths`, in the order in which their files are read. */
@@ -36,6 +48,8 @@ export async function findDocuments(config: Config): Promise<DocumentFiles> {
   const files = new Map<string, DocumentFile>();
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
+  const filled: string[] = [];
+  const empty: EmptyPattern[] = [];
   for (const key of PATH_KEYS) {
     for (const [i, pattern] of config.paths[key].entries()) {
       const steps = ['paths', key, i];
@@ -44,13 +58,16 @@ export async function findDocuments(config: Config): Promise<DocumentFiles> {
       else if (paths.length === 0 && !isDefault(key, pattern)) {
         warnings.push(problemAt(config.origin.label, steps, 'matches no file', undefined, 'warning'));
       }
+      const id = `${key} ${pattern}`;
+      if (paths.length > 0) filled.push(id);
+      else empty.push({ id, pattern, steps });
       for (const path of paths) await addFile(files, path, config.origin.base_dir);
     }
   }
   if (files.size > FILES_MAX) {
     problems.push(problemAt(config.origin.label, ['paths'], `names more than ${FILES_MAX} files`));
   }
-  return { files: [...files.values()].slice(0, FILES_MAX), problems, warnings };
+  return { files: [...files.values()].slice(0, FILES_MAX), filled, empty, problems, warnings };
 }
 
 /** Whether a pattern is the one that stands without being written, so that an empty folder is no surprise. */

@@ -5,8 +5,11 @@ import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml } from '../config/yaml-documents.ts';
-import { findDocuments } from './document-files.ts';
+import { type DocumentFiles, findDocuments } from './document-files.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
+
+/** Which patterns of `paths` found files, and which none. */
+export type Patterns = Pick<DocumentFiles, 'filled' | 'empty'>;
 
 export type PolicyResult =
   | {
@@ -14,6 +17,7 @@ export type PolicyResult =
       readonly policy: Policy;
       /** The document files that were read, as messages name them. */
       readonly files: readonly string[];
+      readonly patterns: Patterns;
       readonly warnings: readonly Problem[];
     }
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] };
@@ -34,7 +38,13 @@ export async function loadPolicy(config: Config): Promise<PolicyResult> {
   if (problems.length > 0) return { ok: false, problems, warnings };
   if (compiled.policy === null)
     return { ok: false, problems: [problemAt(config.origin.label, [], 'gives no policy')], warnings };
-  return { ok: true, policy: compiled.policy, files: found.files.map((file) => file.label), warnings };
+  return {
+    ok: true,
+    policy: compiled.policy,
+    files: found.files.map((file) => file.label),
+    patterns: found,
+    warnings,
+  };
 }
 
 function compileInput(config: Config, documents: readonly WrittenDocument[]): CompileInput {

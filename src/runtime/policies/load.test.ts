@@ -196,17 +196,38 @@ test('a reload is refused while the configuration file is gone, also one that ca
   const request = { path: null, cwd: dir, env: {} };
   const started = await load(request);
   assert.ok(started.ok);
-  assert.ok((await reload(request, started.config)).ok);
+  assert.ok((await reload(request, started.config, started)).ok);
   await writeFile(join(dir, 'service.yaml'), `policies: [${rule('one')}]\n`);
-  const next = await reload(request, started.config);
+  const next = await reload(request, started.config, started);
   assert.ok(next.ok);
   await rm(join(dir, 'service.yaml'));
-  const refused = await reload(request, started.config, next.config);
+  const refused = await reload(request, started.config, next);
   assert.deepEqual(told(refused.ok ? [] : refused.problems), [
     'service.yaml: `service.yaml` is gone; put it back, or start the service again without it.',
   ]);
   await writeFile(join(dir, 'service.yml'), `policies: [${rule('two')}]\n`);
-  assert.ok((await reload(request, started.config, next.config)).ok);
+  assert.ok((await reload(request, started.config, next)).ok);
+});
+
+test('a reload is refused while all files of a pattern are gone, and one of several may go', async () => {
+  const dir = await folder({
+    'service.yaml': 'x-free: 1',
+    'policies/a.yaml': `policy: ${rule('a')}`,
+    'policies/b.yaml': `policy: ${rule('b')}`,
+  });
+  const request = { path: null, cwd: dir, env: {} };
+  const started = await load(request);
+  assert.ok(started.ok);
+  await rm(join(dir, 'policies/b.yaml'));
+  const fewer = await reload(request, started.config, started);
+  assert.deepEqual(fewer.ok && fewer.policy.rules.map(({ name }) => name), ['a']);
+  await rm(join(dir, 'policies'), { recursive: true });
+  const refused = await reload(request, started.config, started);
+  assert.deepEqual(told(refused.ok ? [] : refused.problems), [
+    'service.yaml: `paths.policy_files[0]` finds no file any more, and there were some in `policies/*.yaml`; put one back, change `paths`, or start the service again.',
+  ]);
+  await writeFile(join(dir, 'service.yaml'), 'paths: {policy_files: []}');
+  assert.ok((await reload(request, started.config, started)).ok);
 });
 
 test('a reload is whole or says why not, and says what waits for a restart', async () => {
@@ -214,18 +235,18 @@ test('a reload is whole or says why not, and says what waits for a restart', asy
   const request = { path: null, cwd: dir, env: {} };
   const started = await load(request);
   assert.ok(started.ok);
-  const same = await reload(request, started.config);
+  const same = await reload(request, started.config, started);
   assert.ok(same.ok);
   assert.deepEqual([same.policy.hash, same.warnings], [started.policy.hash, []]);
   await writeFile(join(dir, 'service.yaml'), `policies: [${rule('a', ', acton: x')}]\nserver: {prot: 2}`);
-  const refused = await reload(request, started.config);
+  const refused = await reload(request, started.config, started);
   assert.ok(!refused.ok);
   assert.equal(refused.problems.length, 1);
   await writeFile(
     join(dir, 'service.yaml'),
     `server: {port: 2, cors_origins: ["*"]}\npolicies: [${rule('b')}]\nscan: {depth_max: 9, file_roots: [x]}\nauth: {required: true}\nstate_dir: other\nproxy: {target: "http://t"}\ntenants: {t: {}}`,
   );
-  const next = await reload(request, started.config);
+  const next = await reload(request, started.config, started);
   assert.ok(next.ok, JSON.stringify(next));
   assert.notEqual(next.policy.hash, started.policy.hash);
   assert.equal(next.policy.limits.depth_max, 9);

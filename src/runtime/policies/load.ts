@@ -1,7 +1,7 @@
 import type { Policy, Problem } from '../../core/types.ts';
 import { type Config, type ConfigRequest, loadConfig } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
-import { loadPolicy } from './load-policy.ts';
+import { loadPolicy, type Patterns } from './load-policy.ts';
 import { restartKeys } from './restart-keys.ts';
 
 /** A configuration with the policy that it asks for. */
@@ -9,6 +9,7 @@ export interface Loaded {
   readonly config: Config;
   readonly policy: Policy;
   readonly files: readonly string[];
+  readonly patterns: Patterns;
   readonly warnings: readonly Problem[];
 }
 
@@ -23,26 +24,38 @@ export async function load(request: ConfigRequest): Promise<LoadResult> {
   const made = await loadPolicy(read.config);
   const warnings = [...read.warnings, ...made.warnings];
   if (!made.ok) return { ok: false, problems: made.problems, warnings };
-  return { ok: true, config: read.config, policy: made.policy, files: made.files, warnings };
+  const { policy, files, patterns } = made;
+  return { ok: true, config: read.config, policy, files, patterns, warnings };
+}
+
+/** What is in force, as far as a reload compares with it. */
+export interface InForce {
+  readonly config: Config;
+  readonly patterns: Patterns;
 }
 
 /**
  * Reads everything again for a service that runs with `running`, which began with `started`. The answer is whole
  * or says why it is not; either way `running` is untouched. A key that only a restart can change is a warning,
- * each time. A configuration file that is gone is a problem: it may be about to be replaced, and without it the
- * built-in rules alone would be in force.
+ * each time. Rules do not go without a word: where the configuration file is gone, or all files of a pattern that
+ * had some, as with a folder that is not mounted, that is a problem.
  */
-export async function reload(
-  request: ConfigRequest,
-  started: Config,
-  running: Config = started,
-): Promise<LoadResult> {
+export async function reload(request: ConfigRequest, started: Config, running: InForce): Promise<LoadResult> {
   const next = await load(request);
   if (!next.ok) return next;
-  const { file, label } = running.origin;
-  if (file !== null && next.config.origin.file === null) {
-    const gone = 'is gone; put it back, or start the service again without it';
-    return { ok: false, problems: [problemAt(label, [], gone)], warnings: next.warnings };
-  }
+  const problems = goneSince(running, next);
+  if (problems.length > 0) return { ok: false, problems, warnings: next.warnings };
   return { ...next, warnings: [...next.warnings, ...restartKeys(started, next.config)] };
+}
+
+function goneSince(running: InForce, next: Loaded): Problem[] {
+  const { file, label } = running.config.origin;
+  if (file !== null && next.config.origin.file === null)
+    return [problemAt(label, [], 'is gone; put it back, or start the service again without it')];
+  return next.patterns.empty
+    .filter(({ id }) => running.patterns.filled.includes(id))
+    .map(({ pattern, steps }) => {
+      const gone = `finds no file any more, and there were some in \`${pattern}\`; put one back, change \`paths\`, or start the service again`;
+      return problemAt(next.config.origin.label, steps, gone);
+    });
 }

@@ -4,7 +4,7 @@ import { needsAgentToken } from '../access/index.ts';
 import { ensureToken } from '../access/tokens.ts';
 import { type Config, type ConfigRequest, loadConfig, problemLine } from '../config/index.ts';
 import { faultFields, type Log, openLog } from '../log.ts';
-import { loadPolicy, reload, watchFiles, watchList } from '../policies/index.ts';
+import { type InForce, loadPolicy, reload, watchFiles, watchList } from '../policies/index.ts';
 import { StartFailure } from './failure.ts';
 import { openParent, type Parent } from './parent.ts';
 import { freePort } from './port.ts';
@@ -48,7 +48,7 @@ export async function begin(
     if (!made.ok) throw invalid(made.problems);
     const url = urlOf(config.server.host, port);
     const log = openLog({ level: config.log.level, name: 'parent' });
-    const latest = { config };
+    const latest = { config, patterns: made.patterns };
     const loadAgain = () => policyAgain(options.request, config, latest);
     const parent = await openParent({
       ...options,
@@ -95,22 +95,24 @@ function unaudited(config: Config): string[] {
     : ['The audit journal is off (`audit.enabled`): no decision is written down.'];
 }
 
-async function policyAgain(
-  request: ConfigRequest,
-  started: Config,
-  latest: { config: Config },
-): Promise<PolicyLoad> {
-  const next = await reload(request, started, latest.config);
+/** What was put in force last: it says which files to watch, and what a reload compares with. */
+interface Latest {
+  config: Config;
+  patterns: InForce['patterns'];
+}
+
+async function policyAgain(request: ConfigRequest, started: Config, latest: Latest): Promise<PolicyLoad> {
+  const next = await reload(request, started, latest);
   if (!next.ok) return { ok: false, problems: next.problems };
   latest.config = next.config;
+  latest.patterns = next.patterns;
   return { ok: true, policy: next.policy, warnings: next.warnings.map(problemLine) };
 }
 
 interface Held {
   readonly ownership: Ownership;
   readonly log: Log;
-  /** The configuration as it was read last: it says which files to watch. */
-  readonly latest: { readonly config: Config };
+  readonly latest: Readonly<Latest>;
 }
 
 /** Connects the service that runs with the signals and the files that change it. */
