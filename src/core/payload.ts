@@ -6,6 +6,12 @@ export interface WalkLimits {
   readonly nodes_max: number;
 }
 
+/** For what was held to its limits before. */
+export const UNLIMITED: WalkLimits = {
+  depth_max: Number.POSITIVE_INFINITY,
+  nodes_max: Number.POSITIVE_INFINITY,
+};
+
 /**
  * One piece of text in a JSON value: a key, a string, or a number as JSON writes it. A walk has one such record
  * and fills it anew for every visit: take out of it what is to last.
@@ -118,8 +124,6 @@ export function replaceLeaves(value: Json, texts: ReadonlyMap<number, string>): 
   }
   return result;
 }
-
-const UNLIMITED: WalkLimits = { depth_max: Number.POSITIVE_INFINITY, nodes_max: Number.POSITIVE_INFINITY };
 
 /** A longer key is cut in paths. */
 const KEY_UNITS_MAX = 100;

@@ -1,5 +1,5 @@
 import { readJson } from './json.ts';
-import { leafTexts, replaceLeaves } from './payload.ts';
+import { leafTexts, replaceLeaves, UNLIMITED } from './payload.ts';
 import { type Content, type Finding, SEVERITIES } from './types.ts';
 
 /**
@@ -76,5 +76,3 @@ function numberStarts(text: string): ReadonlyMap<number, number> {
   if (reading !== 'read') ends.clear();
   return ends;
 }
-
-const UNLIMITED = { depth_max: Number.POSITIVE_INFINITY, nodes_max: Number.POSITIVE_INFINITY };

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readJson } from '../core/json.ts';
-import { walk } from '../core/payload.ts';
+import { UNLIMITED, walk } from '../core/payload.ts';
 import type { Content, Json } from '../core/types.ts';
 import { check, plain } from './check.ts';
 import { type Context, operation, Refusal } from './operation.ts';
@@ -92,7 +92,7 @@ async function read(input: FileInput, context: Context): Promise<{ name: string;
     throw new Refusal('invalid_request', 'Send exactly one of `content`, `content_base64` and `path`.');
   }
   const name = input.name ?? input.path ?? '';
-  if (input.content !== undefined) return { name, text: input.content };
+  if (input.content !== undefined) return { name, text: inOneEncoding(input.content) };
   if (input.content_base64 !== undefined) return { name, text: textOf(fromBase64(input.content_base64)) };
   const { file_roots, body_bytes_max } = context.runtime.limits;
   return { name, text: textOf(await readServerFile(input.path ?? '', file_roots, body_bytes_max)) };
@@ -111,8 +111,21 @@ function fromBase64(text: string): Buffer {
 
 /** The text of a file's bytes; what is no UTF-8 is refused. */
 export function textOf(bytes: Buffer): string {
-  if (isUtf8(bytes)) return bytes.toString('utf8');
-  throw new Refusal('invalid_request', 'The file is not UTF-8 text. Convert it, or extract its text first.');
+  if (isUtf8(bytes)) return inOneEncoding(bytes.toString('utf8'));
+  throw notUtf8();
+}
+
+/** Four letters in a row with NULs between them: UTF-16 or UTF-32, in either order of bytes. */
+const WIDE = /(?:[^\0]\0{1,3}){4}/;
+
+/** UTF-16 without its mark is valid UTF-8 too, letter by letter, and no word in it would be found. */
+function inOneEncoding(text: string): string {
+  if (text.includes('\0') && WIDE.test(text)) throw notUtf8();
+  return text;
+}
+
+function notUtf8(): Refusal {
+  return new Refusal('invalid_request', 'The file is not UTF-8 text. Convert it, or extract its text first.');
 }
 
 function contentOf(name: string, text: string): Content {
@@ -145,5 +158,3 @@ function hasHiddenMembers(document: string, value: Json): boolean {
   });
   return hidden !== 0;
 }
-
-const UNLIMITED = { depth_max: Number.POSITIVE_INFINITY, nodes_max: Number.POSITIVE_INFINITY };

@@ -35,6 +35,14 @@ function upload(parts: readonly { name: string; filename?: string; content: stri
   };
 }
 
+/** The text in an encoding of wider units, without the mark that would say so. */
+function encoded(text: string, encoding: 'utf16le' | 'utf16be' | 'utf32le'): Buffer {
+  if (encoding === 'utf32le')
+    return Buffer.from(new Uint32Array([...text].map((char) => char.codePointAt(0)!)).buffer);
+  const bytes = Buffer.from(text, 'utf16le');
+  return encoding === 'utf16be' ? bytes.swap16() : bytes;
+}
+
 const scenarios: readonly Scenario[] = [
   {
     name: 'a file by name and content',
@@ -126,6 +134,25 @@ const scenarios: readonly Scenario[] = [
     ask: upload([{ name: 'f', filename: 'a.txt', content: Buffer.from([0xff, 0xfe, 0x00]) }]),
     status: 400,
     has: { code: 'invalid_request' },
+  },
+  ...(['utf16le', 'utf16be', 'utf32le'] as const).flatMap((encoding): Scenario[] => [
+    {
+      name: `an upload in ${encoding} without a mark`,
+      ask: upload([{ name: 'f', filename: 'a.txt', content: encoded(`Use key ${KEY}`, encoding) }]),
+      status: 400,
+      has: { code: 'invalid_request' },
+    },
+    {
+      name: `a file in ${encoding} that was read as UTF-8`,
+      ask: scanFile({ name: 'a.txt', content: encoded(KEY, encoding).toString('utf8') }),
+      status: 400,
+      has: { code: 'invalid_request' },
+    },
+  ]),
+  {
+    name: 'a list that NULs end, as programs write it',
+    ask: scanFile({ name: 'a.txt', content: `notes.txt\0a\0b\0key ${KEY}\0\0` }),
+    has: { decision: 'block', violations: [{ match: KEY }] },
   },
   {
     name: 'base64 that is none',

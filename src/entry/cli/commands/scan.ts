@@ -86,7 +86,8 @@ async function question(
       input: { name: options.file, content_base64: bytes!.toString('base64') },
     };
   }
-  const content = bytes === null ? text! : decoded(bytes);
+  const { textOf } = await import('../../../operations/file.ts');
+  const content = bytes === null ? text! : textOf(bytes);
   if (options.structured) return { operation: 'scan_structured', input: { payload: parsed(content) } };
   return {
     operation: options.boundary === 'output' ? 'guard_output' : 'scan_input',
@@ -134,14 +135,6 @@ async function readBounded(stream: AsyncIterable<Buffer>): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-function decoded(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new CommandFailure(EXIT.usage, 'invalid_request', 'That is no text in UTF-8.');
-  }
 }
 
 function parsed(text: string): unknown {
