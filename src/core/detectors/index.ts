@@ -44,7 +44,9 @@ import { anthropic } from './secrets/anthropic.ts';
 import { authorization } from './secrets/authorization.ts';
 import { aws } from './secrets/aws.ts';
 import { azure } from './secrets/azure.ts';
+import { checkedTokens } from './secrets/checked-tokens.ts';
 import { cloudflare } from './secrets/cloudflare.ts';
+import { commandLine } from './secrets/command-line.ts';
 import { connectionString } from './secrets/connection-string.ts';
 import { credentialFiles } from './secrets/credential-files.ts';
 import { databricks } from './secrets/databricks.ts';
@@ -57,18 +59,23 @@ import { google } from './secrets/google.ts';
 import { hashicorp } from './secrets/hashicorp.ts';
 import { huggingface } from './secrets/huggingface.ts';
 import { jwt } from './secrets/jwt.ts';
+import { keyMaterial } from './secrets/key-material.ts';
 import { keysBusiness } from './secrets/keys-business.ts';
 import { keysData } from './secrets/keys-data.ts';
 import { keysFinance } from './secrets/keys-finance.ts';
 import { keysPlatforms } from './secrets/keys-platforms.ts';
+import { kubernetes } from './secrets/kubernetes.ts';
 import { mailchimp } from './secrets/mailchimp.ts';
 import { mailgun } from './secrets/mailgun.ts';
 import { maxmind } from './secrets/maxmind.ts';
 import { npm } from './secrets/npm.ts';
 import { openai } from './secrets/openai.ts';
 import { password } from './secrets/password.ts';
+import { passwordFiles } from './secrets/password-files.ts';
+import { passwordNotations } from './secrets/password-notations.ts';
 import { privateKey } from './secrets/private-key.ts';
 import { pypi } from './secrets/pypi.ts';
+import { secretAddresses } from './secrets/secret-addresses.ts';
 import { sendgrid } from './secrets/sendgrid.ts';
 import { service } from './secrets/service.ts';
 import { shopify } from './secrets/shopify.ts';
@@ -81,6 +88,7 @@ import { tokensBusiness } from './secrets/tokens-business.ts';
 import { tokensCloud } from './secrets/tokens-cloud.ts';
 import { tokensCode } from './secrets/tokens-code.ts';
 import { tokensCommerce } from './secrets/tokens-commerce.ts';
+import { tokensInContext } from './secrets/tokens-in-context.ts';
 import { tokensOperations } from './secrets/tokens-operations.ts';
 import { twilio } from './secrets/twilio.ts';
 
@@ -140,7 +148,9 @@ export const detectors: readonly Detector[] = [
   ...authorization,
   ...aws,
   ...azure,
+  ...checkedTokens,
   ...cloudflare,
+  ...commandLine,
   ...connectionString,
   ...credentialFiles,
   ...databricks,
@@ -153,18 +163,23 @@ export const detectors: readonly Detector[] = [
   ...hashicorp,
   ...huggingface,
   ...jwt,
+  ...keyMaterial,
   ...keysBusiness,
   ...keysData,
   ...keysFinance,
   ...keysPlatforms,
+  ...kubernetes,
   ...mailchimp,
   ...mailgun,
   ...maxmind,
   ...npm,
   ...openai,
+  ...passwordFiles,
+  ...passwordNotations,
   ...password,
   ...privateKey,
   ...pypi,
+  ...secretAddresses,
   ...sendgrid,
   ...service,
   ...shopify,
@@ -177,6 +192,7 @@ export const detectors: readonly Detector[] = [
   ...tokensCloud,
   ...tokensCode,
   ...tokensCommerce,
+  ...tokensInContext,
   ...tokensOperations,
   ...twilio,
 ];

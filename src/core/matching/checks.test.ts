@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { base64Text } from './base64.ts';
 import { isLuhn, isMod97 } from './checksums.ts';
+import { base62, crc32 } from './crc32.ts';
 import { entropy } from './entropy.ts';
-import { isPlaceholder, isUnmasked } from './placeholders.ts';
+import { isCodeName, isDocumentedExample, isPlaceholder, isUnmasked, isWritten } from './placeholders.ts';
 import { body } from './sample-text.ts';
 import { utf8Bytes, utf8Head } from './text-size.ts';
 
@@ -75,4 +76,38 @@ test('sizes are those of the encoded text, and a head is whole characters', () =
     }),
   );
   assert.equal(utf8Bytes('\ud800x'), 4);
+});
+
+test('the CRC-32 is that of the standard, and base 62 has the digits first', () => {
+  assert.equal(crc32('123456789'), 0xcbf43926);
+  assert.equal(crc32(''), 0);
+  assert.deepEqual(
+    [base62(0, 6), base62(61, 2), base62(62, 1), base62(0xffffffff, 6)],
+    ['000000', '0z', '10', '4gfFC3'],
+  );
+});
+
+test('keys of documentation are known with and without what stands before them', () => {
+  const jwt = `e30.e30.${'SflKxwRJSMeKKF2QT4fw'}pMeJf36POk6yJV_adQssw5c`;
+  const documented = [`${'AKIA'}IOSFODNN7EXAMPLE`, `${'sk_test'}_4eC39HqLyjWD${'arjtT1zdp7dc'}`, jwt];
+  for (const value of documented) assert.ok(isDocumentedExample(value) && !isUnmasked(value), value);
+  for (const value of ['sk-ABCDEF1234567890', body(40), '']) assert.ok(!isDocumentedExample(value), value);
+});
+
+test('names of code and words of people are told from random text', () => {
+  for (const name of [
+    'cryptography.x509.Certificate',
+    '_Ed25519PrivateKey',
+    'chain_Anvil2_Key',
+    'base64.b32encode',
+  ])
+    assert.ok(isCodeName(name), name);
+  for (const name of ['cmp2-qat-1208358310', 'SalesResults-1.2', '/etc/app/key', '2026-01-31T10'])
+    assert.ok(isWritten(name), name);
+  let random = 0;
+  for (let length = 16; length < 64; length++) {
+    assert.ok(!isCodeName(body(length)) && !isWritten(body(length)), body(length));
+    random += 1;
+  }
+  assert.equal(random, 48);
 });

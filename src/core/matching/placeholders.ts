@@ -27,7 +27,7 @@ export function isReference(value: string): boolean {
 /** Whether a person wrote the value as words: a path, a host, a version, a date, `names-like_this-2`. */
 export function isWritten(value: string): boolean {
   return (
-    /^(?:[a-z]{2,}[_./:-])+[a-z]*\d{0,3}$/i.test(value) ||
+    /^(?:[a-z]{2,}\d{0,2}[_./:-])+(?:[a-z]*\d{0,3}|\d{4,12}|\d+(?:\.\d+)+)$/i.test(value) ||
     /^(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d+)?$|^[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)+$/.test(value) ||
     /^\d{4}-\d\d-\d\d|^\d+(?:\.\d+)+/.test(value) ||
     /^(?:[A-Z]{2,}\d{0,2}[_-])+[A-Z]*\d{0,3}$/.test(value) ||
@@ -37,6 +37,17 @@ export function isWritten(value: string): boolean {
 
 function isFilePath(value: string): boolean {
   return /^\.{0,2}\//.test(value) || (value.includes('/') && /\.[a-z]\w{0,4}$/i.test(value));
+}
+
+/** The words of a name are longer than the runs of letters in a random text. */
+const WORD_UNITS_MIN = 3;
+
+/** Whether a value is a name in code: `cryptography.x509.Certificate`, `Ed25519PrivateKey`, `chain_Anvil2_Key`: words, and few numbers. */
+export function isCodeName(value: string): boolean {
+  if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(value) || !/[._]|[a-z][A-Z]/.test(value)) return false;
+  const words = value.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
+  const letters = words.reduce((sum, { length }) => sum + length, 0);
+  return letters >= words.length * WORD_UNITS_MIN && (value.match(/\d+/g)?.length ?? 0) <= 3;
 }
 
 /** Compared without case, digits and punctuation. */
@@ -56,19 +67,46 @@ const REFERENCE =
 
 /** Words that documentation writes into a value. */
 const EXAMPLE =
-  /(?:^|[^a-z])(?:your|my|the|an?|some|insert|replace|enter|put|paste|add)[-_ ]|example|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|fake[-_]|sample|x{4,}|^__\w+__$|\.{3}|\*{3}|\u2026|0{8}|1234567890|123456789(?![0-9a-z])|abcdef(?:gh|$)|deadbeef|lorem/i;
+  /(?:^|[-_ <])(?:your|my|the|some|insert|replace|enter|put|paste|add)[-_ ]|^an?[-_ ][a-z]{3}|example|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|fake[-_]|sample|x{4,}|^__\w+__$|\.{3}|\*{3}|\u2026|0{8}|1234567890|123456789(?![0-9a-z])|abcdef(?:gh|$)|deadbeef|lorem/i;
 
 const TO_FILL_IN =
-  /(?:^|[^a-z])(?:your|insert|replace|enter|put|paste)[-_ ]|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|x{6,}|^__\w+__$|\.{3}|\*{3}|\u2026/i;
+  /(?:^|[-_ <])(?:your|insert|replace|enter|put|paste)[-_ ]|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|x{6,}|^__\w+__$|\.{3}|\*{3}|\u2026/i;
 
 function isRepeated(value: string): boolean {
   return new Set(value).size <= Math.min(2, value.length - 1);
 }
 
-/**
- * Whether a vendor's token has a body of its own: not `ghp_xxxxxxxx` and not one of the keys that
- * documentation shows (`...EXAMPLE`).
- */
+/** Whether a vendor's token has a body of its own: not `ghp_xxxxxxxx`, and none that documentation shows. */
 export function isUnmasked(token: string): boolean {
-  return !/([xX*.#])\1{5}|(.)\2{11}|EXAMPLE|REPLACE|YOUR_/.test(token);
+  return !/([xX*.#])\1{5}|(.)\2{11}|REPLACE|YOUR_/.test(token) && !isDocumentedExample(token);
 }
+
+/**
+ * Whether it is one of the keys that documentation shows, which open nothing: those that say so themselves
+ * (`...EXAMPLE`), and those of the vendors' and standards' own pages and emulators.
+ */
+export function isDocumentedExample(value: string): boolean {
+  return value.includes('EXAMPLE') || DOCUMENTED.some((tail) => value.endsWith(tail));
+}
+
+/** Without what vendors have in front of them, and each in two parts, so that code hosts take them. */
+const DOCUMENTED: readonly string[] = (
+  [
+    // Stripe, GitHub and Kubernetes, in their documentation.
+    ['4eC39HqLyjWD', 'arjtT1zdp7dc'],
+    ['BQokikJOvBiI', '2HlWgH4olfQ2'],
+    ['26PHem9AhJZv', 'U623DfE1x4sd'],
+    ['16C7e42F292c6912', 'E7710c838347Ae178B4a'],
+    ['abcdef.0123', '456789abcdef'],
+    // The emulators of Azure storage and Cosmos DB.
+    ['Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq', '/K1SZFPTOtr/KBHBeksoGMGw=='],
+    ['C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGy', 'PMbIZnqyMsEcaGQy67XIw/Jw=='],
+    // RFC 6749, 6750 and 7617, and jwt.io.
+    ['2YotnFZFEjr1', 'zCsicMWpAA'],
+    ['tGzv3JOkF0XG', '5Qx2TlKWIA'],
+    ['czZCaGRSa3F0Mzpn', 'WDFmQmF0M2JW'],
+    ['mF_9.B5f', '-4.1JqM'],
+    ['QWxhZGRpbjpv', 'cGVuIHNlc2FtZQ=='],
+    ['SflKxwRJSMeKKF2QT4fw', 'pMeJf36POk6yJV_adQssw5c'],
+  ] as const
+).map(([head, tail]) => head + tail);

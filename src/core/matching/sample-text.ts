@@ -4,6 +4,7 @@
  */
 
 export const BASE62 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+export const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 export const HEX = '0123456789abcdef';
 export const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 export const LOWER = 'abcdefghijklmnopqrstuvwxyz0123456789';

@@ -1,5 +1,5 @@
 import type { Detector } from './detector.ts';
-import { isReference, isUnmasked, isWritten } from './placeholders.ts';
+import { isCodeName, isReference, isUnmasked, isWritten } from './placeholders.ts';
 import { body } from './sample-text.ts';
 import type { Run } from './vendor-token.ts';
 
@@ -10,11 +10,19 @@ export const NO_SECRET =
   '(?<!(?:id|url|uri|host|name|version|region|zone|sha|hash|digest|commit|branch|path|file|bucket|' +
   'endpoint|domain|email|index|image|trace|release|number|public|publishable)["\'`\\s]{0,3})';
 export const ASSIGNS =
-  '\\\\?["\'`\\])]{0,2}\\s{0,4}(?:=>|[:.?]{0,3}=|\\|\\||[:>,(]|\\bis\\b:?)\\s{0,8}(?:\\\\?["\'`(=]){0,2}';
+  '\\\\?["\'`\\])]{0,2}\\s{0,4}(?:=>|[:.?]{0,3}=|\\|\\||[:>,(]|\\bis\\b:?)\\s{0,16}(?:\\\\?["\'`(=]){0,2}';
 const NAMED = '(?:key|secret|token|access|private|password|pat)[\\s"\'`:=-]{1,5}';
 const LINK = `(?:${NO_SECRET}${ASSIGNS}|${NAMED}|[ \\n]["'\`]?(?=[A-Za-z-]{0,24}\\d))`;
-const ANY_VALUE = '[A-Za-z0-9][\\w~+/=.:-]{14,180}';
+const UNITS = '[\\w~+/=.:-]';
+const ANY_VALUE = `(?=${UNITS}{0,180}?\\d)(?=${UNITS}{0,180}?[a-z])[A-Za-z0-9]${UNITS}{14,180}`;
 const AFTER = '(?![A-Za-z0-9])';
+/**
+ * Where the name says that a secret follows, not only the vendor's, the value may be short, or be letters or
+ * digits alone; a call or a member of an object is none.
+ */
+const SAID = `(?:key|secret|token|access|private|password|pass|pat)[\\w-]{0,20}?(?:${NO_SECRET}${ASSIGNS}|[\\s"'\`:=.-]{1,5})`;
+const SAID_VALUE =
+  '(?:(?=[a-z]{0,16}\\d)(?=\\d{0,16}[a-z])[a-z0-9]{10,17}|\\d{15,64}|[a-z]{20,200}|[a-z0-9]{20,200})(?![\\w(.[:/-])';
 
 /**
  * A key without a form of its own, which the vendor's name beside it gives away: `CALENDARIFIC_KEY = ...`.
@@ -39,7 +47,7 @@ export function beside(
     description: `${what} keys and tokens, known by the name beside them.`,
     anchors: [...new Set(names.map(anchorOf))],
     pattern: new RegExp(
-      `(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}${LINK}(?<value>${form})${AFTER}`,
+      `(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${LINK}(?<value>${form})${AFTER}|${SAID}(?<value>${SAID_VALUE}))`,
       'i',
     ),
     validate: isKeyBesideName,
@@ -67,5 +75,20 @@ function plain(notation: string): string {
 }
 
 function isKeyBesideName(text: string): boolean {
-  return /\d/.test(text) && /[a-z]/i.test(text) && isUnmasked(text) && !isReference(text) && !isWritten(text);
+  return (
+    isUnmasked(text) &&
+    !isReference(text) &&
+    !isWritten(text) &&
+    !isName(text) &&
+    !(text.includes('.') && isCodeName(text))
+  );
 }
+
+/** A name of code, `apiKeyFromEnvironment`, or one long word of prose. */
+function isName(text: string): boolean {
+  return (
+    /^[A-Za-z]?[a-z]+(?:[A-Z]{1,3}[a-z]{2,})*\d?$/.test(text) && (/[A-Z]/.test(text) || PROSE_END.test(text))
+  );
+}
+
+const PROSE_END = /(?:tion|ment|ity|ness|ally|ing|ism|ist|able|ized?|s)$/;

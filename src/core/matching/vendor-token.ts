@@ -20,7 +20,8 @@ export type Part = string | readonly string[] | Run;
 const MOST_FACTOR = 2;
 const MOST_MORE = 32;
 
-function run(units: string, alphabet: string) {
+/** A kind of run: its class, as a pattern has it, and what samples of it are made of. */
+export function run(units: string, alphabet: string) {
   return (least: number, most: number = least * MOST_FACTOR + MOST_MORE): Run => ({
     units,
     least,
@@ -104,7 +105,8 @@ function inWords(part: Part): string {
   return part.map((literal) => `\`${literal}\``).join(' or ');
 }
 
-/** No word of prose or of code, and no number: letters with a digit, or letters of both cases. */
+/** No word of prose or of code, and no number: letters with a digit, or letters of both cases, or long base 16. */
 function isMixed(text: string): boolean {
+  if (/^[\da-f-]{24,}$/i.test(text)) return true;
   return /[A-Za-z]/.test(text) && (/\d/.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text)));
 }

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Detector } from '../../matching/detector.ts';
 import { identifier } from '../../matching/identifier.ts';
+import { BASE58 } from '../../matching/sample-text.ts';
 
 /** Addresses of wallets, whose checksums prove them. Alone or beside a name, letters are taken as they are written. */
 export const cryptoWallet: readonly Detector[] = [
@@ -56,7 +57,6 @@ export const cryptoWallet: readonly Detector[] = [
   }),
 ];
 
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 /** A version byte, twenty bytes of a hash, four of the checksum; some coins have two version bytes. */
 const BASE58_BYTES_MAX = 26;
 

@@ -12,7 +12,7 @@ export const anthropic: readonly Detector[] = [
     description:
       'Anthropic keys and OAuth tokens: `sk-ant-`, a kind with two digits, then a long base64url body.',
     anchors: ['\\bsk-ant-'],
-    pattern: /sk-ant-[a-z]{2,12}\d\d-[\w-]{20,200}/,
+    pattern: /sk-ant-[a-z]{2,12}\d{2,3}-[\w-]{20,200}/,
     validate: isUnmasked,
     examples: {
       hits: [`ANTHROPIC_API_KEY=«sk-ant-${'api03'}-${body(93)}AA»`, `«sk-ant-${'admin01'}-${body(93)}AA».`],

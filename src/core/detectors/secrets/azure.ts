@@ -10,10 +10,10 @@ export const azure: readonly Detector[] = [
     severity: 'critical',
     strength: 'proof',
     description:
-      'Azure keys in connection strings and settings: 64 bytes (storage, Cosmos DB) or 32 (Service Bus, Event Hubs) in base64 after `AccountKey=`, `SharedAccessKey=` or `Secret=`.',
+      'Azure keys in connection strings and settings: 32 to 64 bytes (storage and Cosmos DB have 64, Service Bus and Event Hubs 32) in base64 after `AccountKey=`, `SharedAccessKey=` or `Secret=`.',
     anchors: ['(?i)accountkey', '(?i)sharedaccesskey'],
     pattern:
-      /(?:AccountKey|SharedAccessKey)\\?["']?\s{0,3}[=:]\s{0,3}\\?["']?(?<value>[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43}=)/i,
+      /(?:AccountKey|SharedAccessKey)\\?["']?\s{0,3}[=:]\s{0,3}\\?["']?(?<value>[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43,80}={1,2})/i,
     validate: isUnmasked,
     examples: {
       hits: [

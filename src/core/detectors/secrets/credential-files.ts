@@ -22,21 +22,6 @@ export const credentialFiles: readonly Detector[] = [
     },
   },
   {
-    id: 'kubernetes.client_key',
-    detector: 'private_key',
-    tags: ['secret.credential.private_key.kubernetes'],
-    severity: 'critical',
-    strength: 'proof',
-    description: 'The client key of a kubeconfig: base64 of a private key in PEM.',
-    anchors: ['client-key-data'],
-    pattern: /client-key-data["']?\s{0,3}:\s{0,3}["']?(?<value>[A-Za-z0-9+/]{60,8000}={0,2})/,
-    validate: (value) => /^-----BEGIN [A-Z ]{0,20}PRIVATE KEY/.test(base64Text(value.slice(0, 60)) ?? ''),
-    examples: {
-      hits: [`    client-key-data: «${'LS0tLS1C'}${'RUdJTiBQUklWQVRFIEtFWS0tLS0t'}${body(60)}»\n`],
-      misses: [`    client-key-data: ${body(80)}`, `client-certificate-data: ${body(80)}`],
-    },
-  },
-  {
     id: 'newrelic.license_key',
     detector: 'api_key',
     tags: ['secret.credential.api_key.newrelic'],

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { entropy } from '../../matching/entropy.ts';
-import { isPlaceholder, isWritten } from '../../matching/placeholders.ts';
+import { isCodeName, isPlaceholder, isWritten } from '../../matching/placeholders.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
 import { ASSIGNS, NO_SECRET } from '../../matching/vendor-key.ts';
 
@@ -87,7 +87,8 @@ export const genericKey: readonly Detector[] = [
  */
 function isRandomKey(value: string): boolean {
   const core = value.replace(/^[=.-]+|[=.-]+$/g, '');
-  if (core.length < 16 || isPlaceholder(core) || isWritten(core) || value.endsWith('..')) return false;
+  if (core.length < 16 || isPlaceholder(core) || isWritten(core) || isCodeName(core) || value.endsWith('..'))
+    return false;
   const digits = core.replace(/\D/g, '').length;
   if (digits === 0 || digits === core.length) return false;
   if (digits === 1 && /^[a-z_.-]+\d?[a-z_.-]*$/.test(core)) return false;

@@ -8,8 +8,9 @@ export const github: readonly Detector[] = [
     detector: 'api_key',
     tags: ['secret.credential.api_key.github'],
     severity: 'critical',
-    strength: 'proof',
-    description: 'GitHub tokens: `ghp_`, `gho_`, `ghu_`, `ghs_`, `ghr_`, then at least 36 characters.',
+    strength: 'shape',
+    description:
+      'GitHub tokens: `ghp_`, `gho_`, `ghu_`, `ghs_`, `ghr_`, then at least 36 characters, whatever their checksum.',
     anchors: ['\\bgh[pousr]_'],
     pattern: /gh[pousr]_[A-Za-z0-9]{36,255}(?![A-Za-z0-9])/,
     validate: isUnmasked,

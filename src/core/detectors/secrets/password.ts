@@ -14,10 +14,12 @@ const ANCHORS = [
 /** The word, and what may follow it in a name: `password2`, `passwordProd`, but not `password_hash`. */
 const NAME =
   '(?:password|passwd|passphrase|pwd|[_-]pass(?![a-z])|passwort|contrase[nñ]a)' +
-  '(?![\\w-]{0,16}(?:hash|algo|polic|reset|field|length|min|max|url|path|file|expir|rule|regex|type|label|hint))' +
+  '(?![\\w-]{0,16}(?:hash|algo|encrypt|polic|reset|field|length|min|max|url|path|file|expir|rule|regex|type|label|hint))' +
   '[\\w-]{0,20}';
 const QUOTE = '\\\\?["\'`]';
-const QUOTED_VALUE = `(?:\\\\?["'\`\\]]){0,2}[ \\t]{0,4}(?:=>|:=|={1,3}|:|,|\\bis\\b)\\s{0,4}${QUOTE}(?<value>[^"'\`\\\\\\s]{4,128})${QUOTE}`;
+/** A comma assigns only in a call whose first argument is a name with more than the word: lists have commas too. */
+const ASSIGNS = '(?:=>|:=|={1,3}|:|(?<=\\([ ]?["\'][\\w.-]{11,60}["\'][ ]?),|\\bis\\b)';
+const QUOTED_VALUE = `(?:\\\\?["'\`\\]]){0,2}[ \\t]{0,4}${ASSIGNS}\\s{0,4}${QUOTE}(?<value>[^"'\`\\\\\\s]{4,128})${QUOTE}`;
 /** It ends before the next such name, so that text made of names is not walked again from each of them. */
 const OPEN_VALUE =
   '[ \\t]{0,4}(?:=>|:=|=|:|\\bis\\b:?)[ \\t]{0,4}' +
@@ -114,11 +116,12 @@ export const password: readonly Detector[] = [
   },
 ];
 
-/** A type, a call or a name, as in `"password": "string | null"` or `password: str`. */
+/** A type, a call, a name or a selector, as in `"password": "string | null"` or `password: str`. */
 function isCode(value: string): boolean {
   return (
     /^(?:str|string|text|varchar|char|bool|boolean|int|any|object|bytes|null|none)\b/i.test(value) ||
-    /\($/.test(value)
+    /\($/.test(value) ||
+    /^[#.][a-z][\w-]*$/i.test(value)
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
-import { alnum, base64, digits, hex, lower, token, wide, word } from '../../matching/vendor-token.ts';
+import { BASE62 } from '../../matching/sample-text.ts';
+import { alnum, base64, digits, hex, lower, run, token, wide, word } from '../../matching/vendor-token.ts';
 
 const UUID = [hex(8, 8), '-', hex(4, 4), '-', hex(4, 4), '-', hex(4, 4), '-', hex(12, 12)];
 
@@ -60,12 +61,18 @@ export const tokensBusiness: readonly Detector[] = [
   token('scrapfly.api_key', 'Scrapfly keys', ['scp-live-', 'scp-test-'], hex(32)),
   token('ramp.client_secret', 'Ramp secrets', 'ramp_sec_', alnum(40)),
   token('resend.api_key', 'Resend keys', 're_', alnum(8, 8), '_', alnum(20)),
+  token('salesforce.session_id', 'Salesforce sessions', '00D', alnum(12, 15), '!', wide(60, 200)),
   token('samsara.api_token', 'Samsara tokens', 'samsara_api_', alnum(28)),
   token('shippo.api_token', 'Shippo tokens', ['shippo_live_', 'shippo_test_'], hex(40)),
   token('tickettailor.api_key', 'Ticket Tailor keys', 'sk_', digits(3, 8), '_', digits(3, 9), '_', hex(32)),
   token('tiktok.client_token', 'TikTok tokens', ['act.', 'clt.', 'rft.'], alnum(50, 120)),
   token('trello.token', 'Trello tokens', 'ATTA', hex(64)),
-  token('twitter.bearer_token', 'X (Twitter) app tokens', 'AAAAAAAAAAAAAAAAAAAAA', base64(40, 120)),
+  token(
+    'twitter.bearer_token',
+    'X (Twitter) app tokens',
+    'AAAAAAAAAAAAAAAAAAAAA',
+    run('[\\w%+/=-]', BASE62)(40, 140),
+  ),
   token('typeform.token', 'Typeform tokens', 'tfp_', wide(44, 80)),
   token('voiceflow.api_key', 'Voiceflow keys', ['VF.DM.', 'VF.WS.'], hex(24, 24), '.', alnum(16)),
   token(

@@ -1,5 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
-import { alnum, base64, hex, lower, token, upper, wide, word } from '../../matching/vendor-token.ts';
+import { BASE62 } from '../../matching/sample-text.ts';
+import { alnum, base64, hex, lower, run, token, upper, wide, word } from '../../matching/vendor-token.ts';
 
 /** Clouds, hosting, networks and databases: tokens with a form of their own. */
 export const tokensCloud: readonly Detector[] = [
@@ -27,6 +28,7 @@ export const tokensCloud: readonly Detector[] = [
   token('exoscale.api_key', 'Exoscale keys', 'EXO', hex(24, 24)),
   token('fauna.secret', 'Fauna secrets', 'fnA', word(37, 45)),
   token('flyio.token', 'Fly.io tokens', ['fm1a_', 'fm1r_', 'fm2_', 'fo1_'], base64(40, 2000)),
+  token('flyio.token_list', 'Fly.io tokens in a list', 'FlyV1 ', run('[\\w+/=,]', BASE62)(40, 4000)),
   token('heroku.api_key', 'Heroku keys', 'HRKU-AA', word(50)),
   token('mongodb.service_account_secret', 'MongoDB Atlas service account secrets', 'mdb_sa_sk_', word(32)),
   token('neon.api_key', 'Neon keys', 'napi_', lower(50)),

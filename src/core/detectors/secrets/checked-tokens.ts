@@ -1,0 +1,119 @@
+import { base62, crc32 } from '../../matching/crc32.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { BASE62, body, HEX } from '../../matching/sample-text.ts';
+
+/** A vendor whose tokens end with a CRC-32 of what stands before. */
+interface Sealed {
+  readonly vendor: string;
+  /** The sentence: what is checked, and where that is from. */
+  readonly description: string;
+  readonly anchors: readonly string[];
+  readonly pattern: RegExp;
+  /** How many characters the checksum takes. */
+  readonly sum_length: number;
+  /** The checksum of the rest of a token. */
+  readonly sum: (rest: string) => string;
+  /** The rest of a token, for the examples. */
+  readonly sample: string;
+}
+
+/**
+ * A checksum proves a token: it is found amid other letters, and whatever words stand in it. A wrong one proves
+ * nothing, for people cut and mend tokens; the vendors' other detectors find those by their form.
+ */
+function sealed({ vendor, description, anchors, pattern, sum_length, sum, sample }: Sealed): Detector {
+  const right = sample + sum(sample);
+  const last = right.at(-1) === '0' ? '1' : '0';
+  return {
+    id: `${vendor}.checked_token`,
+    detector: 'api_key',
+    tags: [`secret.credential.api_key.${vendor}`],
+    severity: 'critical',
+    strength: 'proof',
+    description,
+    anchors,
+    pattern,
+    validate: (token) =>
+      token.slice(-sum_length).toLowerCase() === sum(token.slice(0, -sum_length)).toLowerCase(),
+    examples: {
+      hits: [`token: «${right}»`, `https://x${'«'}${right}${'»'}@host`],
+      misses: [right.slice(0, -1) + last, right.slice(0, -2)],
+    },
+  };
+}
+
+const hex8 = (number: number): string => number.toString(16).padStart(8, '0');
+const afterPrefix = (rest: string): string => rest.slice(rest.indexOf('_') + 1);
+
+export const checkedTokens: readonly Detector[] = [
+  sealed({
+    vendor: 'github',
+    description:
+      'GitHub tokens whose last six characters are the CRC-32 of the thirty before them in base 62, as GitHub’s engineering blog describes it.',
+    anchors: ['gh[pousr]_'],
+    pattern: /gh[pousr]_[A-Za-z0-9]{36}/,
+    sum_length: 6,
+    sum: (rest) => base62(crc32(afterPrefix(rest)), 6),
+    sample: `${'ghp'}_${body(30)}`,
+  }),
+  sealed({
+    vendor: 'npm',
+    description:
+      'npm tokens whose last six characters are the CRC-32 of the thirty before them in base 62, as at GitHub.',
+    anchors: ['npm_'],
+    pattern: /npm_[A-Za-z0-9]{36}/,
+    sum_length: 6,
+    sum: (rest) => base62(crc32(afterPrefix(rest)), 6),
+    sample: `${'npm'}_${body(30)}`,
+  }),
+  sealed({
+    vendor: 'gitlab',
+    description:
+      'GitLab’s routable tokens: after a dot the length of the payload in base 36, and the CRC-32 of all before it in base 36, as GitLab’s design document has it.',
+    anchors: [
+      'glpat-',
+      'gldt-',
+      'glrt-',
+      'glptt-',
+      'glcbt-',
+      'glsoat-',
+      'glimt-',
+      'glagent-',
+      'glft-',
+      'gloas-',
+    ],
+    pattern: /gl[a-z]{2,5}-[\w-]{27,300}\.[0-9a-z]{9}/,
+    sum_length: 7,
+    sum: (rest) => crc32(rest).toString(36).padStart(7, '0'),
+    sample: `${'glpat'}-${body(51)}.1f`,
+  }),
+  sealed({
+    vendor: 'grafana',
+    description:
+      'Grafana service account tokens whose last eight characters are the CRC-32 of prefix and body in base 16.',
+    anchors: ['glsa_'],
+    pattern: /glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}/,
+    sum_length: 8,
+    sum: (rest) => hex8(crc32(rest.slice(0, -1))),
+    sample: `${'glsa'}_${body(32)}_`,
+  }),
+  sealed({
+    vendor: 'cloudflare',
+    description:
+      'Cloudflare keys and tokens of the form with a prefix, whose last eight characters are the CRC-32 of the forty before them in base 16.',
+    anchors: ['cf[ua]t_', 'cfk_'],
+    pattern: /cf(?:[ua]t|k)_[A-Za-z0-9]{40}[a-f0-9]{8}/,
+    sum_length: 8,
+    sum: (rest) => hex8(crc32(afterPrefix(rest))),
+    sample: `${'cfut'}_${body(40, BASE62)}`,
+  }),
+  sealed({
+    vendor: 'zuplo',
+    description: 'Zuplo keys whose last eight characters are the CRC-32 of the 32 before them in base 16.',
+    anchors: ['zpk[ad]_'],
+    pattern: /zpk[ad]_[a-f0-9]{32}_[a-f0-9]{8}/,
+    sum_length: 8,
+    sum: (rest) => hex8(crc32(rest.slice(5, -1))),
+    sample: `${'zpka'}_${body(32, HEX)}_`,
+  }),
+];
