@@ -1,7 +1,7 @@
 import { type FoundCommands, readPayload } from './commands/in-payload.ts';
 import { commandsInText } from './commands/in-text.ts';
 import { detectors } from './detectors/index.ts';
-import { decode, isEscapedJson, type Reading, readJson } from './json.ts';
+import { decode, isEscapedJson, offsetsOf, type Reading, readJson } from './json.ts';
 import type { Detector } from './matching/detector.ts';
 import { compileScanner, cuesOf, type Match, type Meter, type Scanner } from './matching/scanner.ts';
 import { settle } from './matching/settle.ts';
@@ -171,13 +171,13 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
   return readJson(view.text, search.limits, (leaf) => {
     if (matches.length > search.limits.findings_max) return;
     const decoded = leaf.has_escapes ? decode(view.text, leaf) : null;
-    const text = decoded === null ? view.text.slice(leaf.start, leaf.end) : decoded.text;
+    const text = decoded ?? view.text.slice(leaf.start, leaf.end);
     const is_document = decoded !== null && isEscapedJson(text);
     if (leaf.is_member) matchCues(text, cues, found);
     const has_anchors = !is_document && scanText(search, text, found);
     cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
     if (!is_document && found.length === 0) return;
-    const offsets = decoded?.offsets ?? null;
+    const offsets = decoded === null ? null : offsetsOf(view.text, leaf);
     const inner: View = { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1 };
     if (is_document) documents.push(inner);
     bringOut(found, inner, matches);

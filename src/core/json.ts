@@ -13,12 +13,6 @@ export interface SourceLeaf {
   is_member: boolean;
 }
 
-/** A string as it reads, and where each unit of it stands in the source; one more offset for the end. */
-export interface Decoded {
-  readonly text: string;
-  readonly offsets: Uint32Array;
-}
-
 /** `malformed`: the text is no JSON document, which shows only after leaves were visited. */
 export type Reading = 'read' | 'malformed' | 'depth_max' | 'nodes_max';
 
@@ -76,28 +70,21 @@ export function isEscapedJson(text: string): boolean {
 }
 
 /** The string that a leaf with escapes stands for. */
-export function decode(source: string, { start, end }: Readonly<SourceLeaf>): Decoded {
+export function decode(source: string, { start, end }: Readonly<SourceLeaf>): string {
+  return JSON.parse(source.slice(start - 1, end + 1));
+}
+
+/** Where each unit of a decoded leaf stands in the source; one more offset for the end. */
+export function offsetsOf(source: string, { start, end }: Readonly<SourceLeaf>): Uint32Array {
   const offsets = new Uint32Array(end - start + 1);
-  const parts: string[] = [];
   let length = 0;
-  let plain_from = start;
-  for (let at = start; at < end; ) {
+  for (let at = start; at < end; length++) {
     offsets[length] = at;
-    length += 1;
-    if (source.charCodeAt(at) !== BACKSLASH) {
-      at += 1;
-      continue;
-    }
-    const letter = source[at + 1]!;
-    const is_unicode = letter === 'u';
-    const char = is_unicode ? unicode(source.slice(at + 2, at + 6)) : (ESCAPES[letter] ?? letter);
-    parts.push(source.slice(plain_from, at), char);
-    at += is_unicode ? 6 : 2;
-    plain_from = at;
+    if (source.charCodeAt(at) !== BACKSLASH) at += 1;
+    else at += source.charCodeAt(at + 1) === LETTER_U ? UNICODE_UNITS : 2;
   }
   offsets[length] = end;
-  parts.push(source.slice(plain_from, end));
-  return { text: parts.join(''), offsets: offsets.subarray(0, length + 1) };
+  return offsets.subarray(0, length + 1);
 }
 
 /** What may come next; the two firsts are the places behind an opening bracket, where a closing one may too. */
@@ -117,7 +104,9 @@ const COLON = 58;
 const QUOTE = 34;
 const BACKSLASH = 92;
 const LETTERS = 65;
-const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const LETTER_U = 117;
+/** `\\u0041`. */
+const UNICODE_UNITS = 6;
 /** Instead of an offset; it is beyond any text, so that reading on there finds nothing. */
 const MALFORMED = Number.MAX_SAFE_INTEGER;
 
@@ -179,8 +168,4 @@ function readWord(source: string, start: number, leaf: SourceLeaf): number {
   leaf.end = source.charCodeAt(start) < LETTERS ? WORD.lastIndex : start;
   leaf.has_escapes = false;
   return WORD.lastIndex;
-}
-
-function unicode(hex: string): string {
-  return String.fromCharCode(Number.parseInt(hex, 16));
 }
