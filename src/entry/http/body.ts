@@ -71,12 +71,28 @@ async function parseUpload(bytes: Buffer, type: string): Promise<unknown> {
   };
 }
 
+/** One file and the fields beside it; thousands of parts would cost far more than their bytes. */
+const PARTS_MAX = 16;
+
 async function formOf(bytes: Buffer, type: string): Promise<FormData> {
+  if (partsOf(bytes, type, PARTS_MAX) > PARTS_MAX)
+    throw new Refusal('invalid_request', `An upload has at most ${PARTS_MAX} parts.`);
   try {
     return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
   } catch {
     throw new Refusal('invalid_request', 'The body is not valid `multipart/form-data`.');
   }
+}
+
+/** How many parts there are, counted as far as one over `most`. */
+function partsOf(bytes: Buffer, type: string, most: number): number {
+  const boundary = /;\s*boundary\s*=\s*"?([^";]+)/i.exec(type)?.[1] ?? '';
+  const delimiter = `\r\n--${boundary}`;
+  let parts = 0;
+  // The first stands at the beginning, with no line before it; the last ends the list.
+  for (let at = bytes.indexOf(delimiter); at >= 0 && parts <= most; at = bytes.indexOf(delimiter, at + 1))
+    parts += 1;
+  return parts;
 }
 
 /** Refused before the body is read: a compressed one would be looked at as it is, and found harmless. */

@@ -179,6 +179,23 @@ const scenarios: readonly Scenario[] = [
     ask: upload([1, 2].map((n) => ({ name: 'f', filename: `${n}`, content: '' }))),
     status: 400,
   },
+  {
+    name: 'an upload of a thousand parts',
+    ask: upload([
+      ...Array.from({ length: 1_000 }, () => ({ name: 'a', content: '' })),
+      { name: 'f', filename: 'a.txt', content: 'x' },
+    ]),
+    status: 400,
+    has: { error: 'An upload has at most 16 parts.' },
+  },
+  {
+    name: 'an upload of sixteen parts',
+    ask: upload([
+      ...Array.from({ length: 15 }, () => ({ name: 'a', content: '' })),
+      { name: 'f', filename: 'a.txt', content: 'x' },
+    ]),
+    has: { decision: 'allow' },
+  },
   { name: 'an upload without a file', ask: upload([{ name: 'f', content: 'x' }]), status: 400 },
   { name: 'no file at all', ask: scanFile({ name: 'a.txt' }), status: 400 },
   { name: 'two sources of a file', ask: scanFile({ content: 'a', path: 'notes.txt' }), status: 400 },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { operations } from '../../operations/index.ts';
-import type { AnyOperation } from '../../operations/operation.ts';
+import { type AnyOperation, Refusal } from '../../operations/operation.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import { addBodyParsers } from './body.ts';
@@ -129,6 +129,7 @@ async function addGate(
   }
   const allowedAt = methodsByPath(served);
   app.addHook('onRequest', (request, reply, done) => {
+    if (hasTwoOfOne(request.raw.rawHeaders)) return done(twoOfOne());
     if (request.method !== 'POST') harden(reply);
     if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
     if (!request.is404) return done();
@@ -137,6 +138,28 @@ async function addGate(
     if (request.method === 'OPTIONS') reply.code(204).header('allow', allowed).send();
     else answerMethod(request, reply, allowed);
   });
+}
+
+/** Node takes the first of several; a proxy before us may have looked at the last. */
+const ONCE = new Set(['host', 'authorization', 'content-type']);
+
+/** Whether a header that says who asks, or what, came more than once. Names and values alternate. */
+function hasTwoOfOne(headers: readonly string[]): boolean {
+  const seen: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!.toLowerCase();
+    if (!ONCE.has(name)) continue;
+    if (seen.includes(name)) return true;
+    seen.push(name);
+  }
+  return false;
+}
+
+function twoOfOne(): Refusal {
+  return new Refusal(
+    'invalid_request',
+    'Send each of `Host`, `Authorization` and `Content-Type` once at most.',
+  );
 }
 
 /** Which methods a path takes, `GET, HEAD, OPTIONS`; `null` where no operation has it. */

@@ -62,6 +62,18 @@ const cases: readonly { name: string; sent: string; status: number; code: string
     status: 400,
     code: 'invalid_request',
   },
+  ...['Host: localhost', 'content-type: text/plain'].map((header) => ({
+    name: `a second ${header}`,
+    sent: `${HEAD}${header}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`,
+    status: 400,
+    code: 'invalid_request',
+  })),
+  {
+    name: 'two credentials',
+    sent: 'GET /v1/plugins HTTP/1.1\r\nHost: localhost\r\nAuthorization: a\r\nauthorization: b\r\nConnection: close\r\n\r\n',
+    status: 400,
+    code: 'invalid_request',
+  },
   { name: 'headers that never end', sent: `${HEAD}x-slow: ${MARKER}`, status: 408, code: 'invalid_request' },
   {
     name: 'a body that never ends',
