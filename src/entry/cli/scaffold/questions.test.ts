@@ -50,7 +50,8 @@ test('who says yes is asked for backend, model, address and the name of a variab
     const ended = await initOnTerminal(cwd, [
       [/Turn on the advisory/, 'y'],
       [/Which backend/, '\u001b[B\r'],
-      [/Which model/, '-mini\r'],
+      [/Which model/, '\r'],
+      [/Name a model/, 'my-model\r'],
       [/At which address/, '\r'],
       [/environment variable/, ' sk-123\r'],
       [/no name of a variable/, '\u007f'.repeat(7)],
@@ -61,7 +62,7 @@ test('who says yes is asked for backend, model, address and the name of a variab
       enabled: true,
       backend: {
         provider: 'compatible-api',
-        model: 'gpt-4o-mini',
+        model: 'my-model',
         base_url: 'https://api.openai.com/v1',
         api_key_env: 'OPENAI_API_KEY',
       },

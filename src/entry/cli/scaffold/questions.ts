@@ -1,53 +1,36 @@
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { IntelligenceAnswer } from './configuration.ts';
 
-/** A backend as the menu offers it; the person may change model and address. */
+/** A backend as the menu offers it; the person may change the address, and names the model: models come and go. */
 interface Backend {
   readonly label: string;
   readonly provider: IntelligenceAnswer['provider'];
-  readonly model: string;
   readonly base_url: string;
   readonly api_key_env: string | null;
 }
 
-function hosted(label: string, model: string, base_url: string, api_key_env: string): Backend {
-  return { label, provider: 'compatible-api', model, base_url, api_key_env };
+function hosted(label: string, base_url: string, api_key_env: string): Backend {
+  return { label, provider: 'compatible-api', base_url, api_key_env };
 }
 
 const BACKENDS: readonly Backend[] = [
   {
     label: 'A model server on this machine (no key)',
     provider: 'local',
-    model: 'llama3.2',
     base_url: 'http://localhost:11434',
     api_key_env: null,
   },
-  hosted('OpenAI', 'gpt-4o', 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
-  hosted('Anthropic', 'claude-sonnet-4-20250514', 'https://api.anthropic.com/v1', 'ANTHROPIC_API_KEY'),
-  hosted(
-    'Google Gemini',
-    'gemini-2.0-flash',
-    'https://generativelanguage.googleapis.com/v1beta/openai',
-    'GOOGLE_API_KEY',
-  ),
-  hosted('Mistral', 'mistral-large-latest', 'https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-  hosted('Groq', 'llama-3.3-70b-versatile', 'https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-  hosted('Azure OpenAI', 'gpt-4o', '', 'AZURE_OPENAI_API_KEY'),
-  hosted('Cohere', 'command-r-plus', 'https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
-  hosted(
-    'Together',
-    'meta-llama/Llama-3.3-70B-Instruct-Turbo',
-    'https://api.together.xyz/v1',
-    'TOGETHER_API_KEY',
-  ),
-  hosted(
-    'Fireworks',
-    'accounts/fireworks/models/llama-v3p3-70b-instruct',
-    'https://api.fireworks.ai/inference/v1',
-    'FIREWORKS_API_KEY',
-  ),
-  hosted('DeepSeek', 'deepseek-chat', 'https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
-  hosted('Another service with a chat-completions API', '', '', ''),
+  hosted('OpenAI', 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
+  hosted('Anthropic', 'https://api.anthropic.com/v1', 'ANTHROPIC_API_KEY'),
+  hosted('Google Gemini', 'https://generativelanguage.googleapis.com/v1beta/openai', 'GOOGLE_API_KEY'),
+  hosted('Mistral', 'https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+  hosted('Groq', 'https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
+  hosted('Azure OpenAI', '', 'AZURE_OPENAI_API_KEY'),
+  hosted('Cohere', 'https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
+  hosted('Together', 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+  hosted('Fireworks', 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+  hosted('DeepSeek', 'https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
+  hosted('Another service with a chat-completions API', '', ''),
 ];
 
 /**
@@ -73,7 +56,11 @@ export async function askIntelligence(): Promise<IntelligenceAnswer | null> {
   const options = BACKENDS.map((backend, value) => ({ value, label: backend.label }));
   const backend = BACKENDS[await answered(select({ message: 'Which backend?', options, initialValue: 0 }))]!;
   const model = await answered(
-    text({ message: 'Which model?', initialValue: backend.model, validate: filled('Name a model.') }),
+    text({
+      message: 'Which model?',
+      placeholder: 'its name, as the backend’s own list of models writes it',
+      validate: filled('Name a model.'),
+    }),
   );
   const base_url = await answered(
     text({ message: 'At which address?', initialValue: backend.base_url, validate: webAddress }),
