@@ -25,7 +25,12 @@ export function configurationPage(): string {
   const { properties } = configSchema as unknown as Required<Pick<TableSchema, 'properties'>>;
   const sections = Object.entries(properties).map(([key, schema]) => section(`\`${key}\``, schema, key));
   const documents = DOCUMENT_KINDS.map(({ kind, one, many, record }) =>
-    section(`A ${kind} document`, record as TableSchema, '', documentHead(one, many)),
+    section(
+      `${kind.startsWith('a') ? 'An' : 'A'} ${kind} document`,
+      record as TableSchema,
+      '',
+      documentHead(one, many),
+    ),
   );
   return `${[HEAD, '## service.yaml', ...sections, '## Documents', DOCUMENTS, ...documents].join('\n\n')}\n`;
 }

@@ -66,6 +66,12 @@ const CASES: readonly Case[] = [
   },
   { args: ['intelligence', 'recommend', '--since', '7d', '--output-dir', 'x'], code: 1, stderr: /disabled/ },
   { args: ['intelligence', 'explain', 'evt_1'], code: 1, stderr: /disabled/ },
+  {
+    args: ['intelligence', 'explain', 'evt_1', '--json'],
+    code: 1,
+    stdout: /^\{"error":"The intelligence layer is disabled\.","code":"not_configured"/,
+    stderr: /disabled/,
+  },
   { args: ['intelligence', 'compliance', '--framework', 'HIPAA'], code: 1, stderr: /disabled/ },
   { args: ['intelligence', 'integrate', '--target', 'langchain'], code: 1, stderr: /disabled/ },
   { args: ['validate'], code: 0, stdout: /^valid[\s\S]*0 agent identity documents/ },

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples } from '../options.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
 const STAGING_DIR = '.safeai-generated';
@@ -83,6 +83,7 @@ function advisor(
     .summary(description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, ''))
     .description(description)
     .addOption(configOption())
+    .addOption(jsonOption())
     .action((...args: unknown[]) => refuse(args.at(-1) as Command, terminal));
   examples(made, [[`service intelligence ${name} ${example}`.trimEnd(), '']]);
   return made;
