@@ -31,13 +31,20 @@ type Inserts = Map<string, CompiledQuery>;
  * the repeated are known by their `event_id`.
  *
  * @param options.dir - the folder of all writers, `<state>/journal`
+ * @param options.begin - called when reading begins; what it gives is awaited between two batches. Without it,
+ * everything else in the process has its turn there
  */
-export function openIndexer(options: { index: AuditIndex; dir: string }): Indexer {
+export function openIndexer(options: {
+  index: AuditIndex;
+  dir: string;
+  begin?: () => () => Promise<void>;
+}): Indexer {
   const inserts: Inserts = new Map();
   let running: Promise<number> | null = null;
   let waiting: Promise<number> | null = null;
   const run = (): Promise<number> => {
-    running = readAll(options.index, options.dir, inserts).finally(() => {
+    const rest = options.begin?.() ?? nextTurn;
+    running = readAll(options.index, options.dir, inserts, rest).finally(() => {
       running = null;
     });
     return running;
@@ -57,7 +64,12 @@ export function openIndexer(options: { index: AuditIndex; dir: string }): Indexe
   };
 }
 
-async function readAll(index: AuditIndex, dir: string, inserts: Inserts): Promise<number> {
+async function readAll(
+  index: AuditIndex,
+  dir: string,
+  inserts: Inserts,
+  rest: () => Promise<void>,
+): Promise<number> {
   const positions = await readPositions(index);
   let events = 0;
   for (const writer of await listWriters(dir)) {
@@ -66,7 +78,7 @@ async function readAll(index: AuditIndex, dir: string, inserts: Inserts): Promis
     for await (const block of readChain(join(dir, writer), from)) {
       if (block.again) replaced = { matched_seq: block.position.segment - 1, forgotten: false };
       events += await insertBlock(index.db, writer, block, replaced, inserts);
-      await nextTurn();
+      await rest();
     }
     if (replaced?.forgotten === false)
       await index.db.transaction().execute((each) => forget(each, writer, replaced!));

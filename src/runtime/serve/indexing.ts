@@ -1,6 +1,7 @@
 import type { Journal } from '../audit/index.ts';
 import type { AuditIndex } from '../audit/store.ts';
 import { faultFields, type Log } from '../log.ts';
+import { openPace, type Pace } from './pace.ts';
 import { openTurnstile } from './turnstile.ts';
 
 /** Keeps the audit index near the journals, and takes in what short-lived processes left in the spool. */
@@ -28,8 +29,9 @@ interface Opened {
 }
 
 /**
- * Opens the index and works on it in the background, one step after another. A fault there never stops the
- * service: decisions rest on the journal alone. It is logged, and the step is tried again.
+ * Opens the index and works on it in the background, one step after another; it gives way to whatever else wants
+ * the processor, until somebody waits for it. A fault there never stops the service: decisions rest on the
+ * journal alone. It is logged, and the step is tried again.
  */
 export function openIndexing(options: {
   readonly index_path: string;
@@ -43,9 +45,10 @@ export function openIndexing(options: {
   let opening: Promise<Opened> | null = null;
   let pruned_ms = Number.NEGATIVE_INFINITY;
   const inTurn = openTurnstile();
+  const pace = openPace();
 
   async function open(): Promise<Opened> {
-    opening ??= openAll(options);
+    opening ??= openAll(options, pace);
     try {
       opened = await opening;
       return opened;
@@ -78,12 +81,14 @@ export function openIndexing(options: {
 
   return {
     ready: () => opened !== null,
-    sync,
+    sync: () => pace.hurry(sync),
     close: async () => {
-      await background.end();
-      await sync().catch((error) =>
-        options.log.warn('the audit index is filled at the next start', faultFields(error)),
-      );
+      await pace.hurry(background.end);
+      await pace
+        .hurry(sync)
+        .catch((error) =>
+          options.log.warn('the audit index is filled at the next start', faultFields(error)),
+        );
       await opened?.index.close();
     },
   };
@@ -119,13 +124,16 @@ function repeat(
   };
 }
 
-async function openAll(options: { index_path: string; journal_dir: string; log: Log }): Promise<Opened> {
+async function openAll(
+  options: { index_path: string; journal_dir: string; log: Log },
+  pace: Pace,
+): Promise<Opened> {
   const [{ openIndex }, { openIndexer }] = await Promise.all([
     import('../audit/store.ts'),
     import('../audit/indexer.ts'),
   ]);
   const index = await openIndex({ path: options.index_path });
   if (index.rebuilt) options.log.warn('the audit index was damaged, and is made again from the journal');
-  const { sync, prune } = openIndexer({ index, dir: options.journal_dir });
+  const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin: pace.begin });
   return { index, sync, prune };
 }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { openPace } from './pace.ts';
+
+/** Clocks that a test moves: a piece of work that took so long, and used so much of it. */
+function clocks() {
+  const at = { now_ms: 1_000, cpu_ms: 50 };
+  const work = (took_ms: number, used_ms: number): void => {
+    at.now_ms += took_ms;
+    at.cpu_ms += used_ms;
+  };
+  return { work, now_ms: () => at.now_ms, cpu_ms: () => at.cpu_ms };
+}
+
+/** Whether something has ended after a few turns of the loop, with no time to speak of. */
+async function endsAtOnce(rest: Promise<void>): Promise<boolean> {
+  let ended = false;
+  void rest.then(() => {
+    ended = true;
+  });
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  return ended;
+}
+
+test('work rests where others had the processor, and only there', async () => {
+  const cases = [
+    { name: 'it had the processor throughout', took_ms: 9, used_ms: 9, rests: false },
+    { name: 'the clocks differ by their grain', took_ms: 9.01, used_ms: 9, rests: false },
+    { name: 'the clocks do not fit together', took_ms: 9, used_ms: 9.5, rests: false },
+    { name: 'it shared the processor', took_ms: 5_000, used_ms: 9, rests: true },
+  ];
+  let ran = 0;
+  for (const { name, took_ms, used_ms, rests } of cases) {
+    const time = clocks();
+    const pace = openPace(time);
+    const next = pace.begin();
+    time.work(took_ms, used_ms);
+    const resting = next();
+    assert.equal(await endsAtOnce(resting), !rests, name);
+    await pace.hurry(() => resting);
+    time.work(3, 3);
+    assert.equal(await endsAtOnce(next()), true, `${name}: the next piece is measured by itself`);
+    ran += 1;
+  }
+  assert.equal(ran, 4);
+});
+
+test('nothing rests while somebody waits, and what rested goes on', async () => {
+  const time = clocks();
+  const pace = openPace(time);
+  const next = pace.begin();
+  time.work(60_000, 1);
+  const resting = next();
+  const { promise: waits, resolve: served } = Promise.withResolvers<void>();
+  const waiting = pace.hurry(() => waits);
+  assert.equal(await endsAtOnce(resting), true);
+  time.work(60_000, 1);
+  assert.equal(await endsAtOnce(next()), true);
+  await assert.rejects(pace.hurry(() => Promise.reject(new Error('failed'))));
+  time.work(60_000, 1);
+  assert.equal(await endsAtOnce(next()), true, 'another still waits');
+  served();
+  await waiting;
+  time.work(60_000, 1);
+  const again = next();
+  assert.equal(await endsAtOnce(again), false);
+  await pace.hurry(() => again);
+});
