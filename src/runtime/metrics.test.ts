@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { agentsSeen } from './agents.ts';
 import { enforce } from './enforce.ts';
 import { newEventId } from './event-id.ts';
-import { type Metrics, metricsText, openMetrics } from './metrics.ts';
+import { countsOf, type Metrics, metricsText, openMetrics, sumOf } from './metrics.ts';
 import { caller, crossing, ports, SECRET } from './testing/examples.ts';
 import type { Endpoint } from './types.ts';
 
@@ -49,6 +49,24 @@ test('what several processes counted is summed', async () => {
   assert.match(text, /^service_scan_duration_seconds_bucket\{le="\+Inf"\} 3$/m);
   assert.match(text, /^service_scan_duration_seconds_count 3$/m);
   assert.match(text, /^service_build_info\{version="1\.2\.3",mode="gateway"\} 1$/m);
+});
+
+test('what ended processes counted is kept: what happened, not how they stood', async () => {
+  const about = { version: '1.2.3', mode: 'gateway' };
+  const [first, second] = [openMetrics(about), openMetrics(about)];
+  for (const text of ['hello', `Use key ${SECRET}`]) await check(first, text, 'scan_input');
+  await check(second, 'hello', 'scan_input');
+  const ended = [first, second].map(async (each) => countsOf(await each.snapshot()));
+  const kept = sumOf(sumOf([], await ended[0]!), await ended[1]!);
+  assert.deepEqual(sumOf(kept, []), kept);
+  const text = await metricsText([kept]);
+  assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="allow"\} 2$/m);
+  assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="block"\} 1$/m);
+  assert.match(text, /^service_scan_duration_seconds_bucket\{le="0\.00025"\} 3$/m);
+  assert.match(text, /^service_scan_duration_seconds_count 3$/m);
+  assert.match(text, /^process_cpu_seconds_total [\d.]+$/m);
+  for (const gauge of ['service_build_info', 'process_resident_memory_bytes', 'process_start_time_seconds'])
+    assert.ok(!text.includes(gauge), gauge);
 });
 
 test('no two lines name the same series, and every value is a number', async () => {

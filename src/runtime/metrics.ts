@@ -82,6 +82,30 @@ export async function metricsText(snapshots: readonly MetricsSnapshot[]): Promis
   return AggregatorRegistry.aggregate(snapshots.map((each) => [...each]) as never).metrics();
 }
 
+/** What of a snapshot still holds when its process has ended: how often something happened, not how it stands. */
+export function countsOf(snapshot: MetricsSnapshot): MetricsSnapshot {
+  return snapshot.filter(({ type, aggregator }) => aggregator === 'sum' && type !== 'gauge');
+}
+
+/** Adds two snapshots, series by series. */
+export function sumOf(first: MetricsSnapshot, second: MetricsSnapshot): MetricsSnapshot {
+  const metrics = new Map<string, Metric & { readonly values: Value[] }>();
+  for (const each of [...first, ...second]) {
+    const known = metrics.get(each.name);
+    metrics.set(each.name, { ...each, values: sumOfValues([...(known?.values ?? []), ...each.values]) });
+  }
+  return [...metrics.values()];
+}
+
+function sumOfValues(values: readonly Value[]): Value[] {
+  const series = new Map<string, Value>();
+  for (const each of values) {
+    const key = JSON.stringify([each.metricName, Object.entries(each.labels).sort()]);
+    series.set(key, { ...each, value: each.value + (series.get(key)?.value ?? 0) });
+  }
+  return [...series.values()];
+}
+
 /** Loaded when metrics are first asked for: no start and no check needs it. */
 async function library(): Promise<typeof import('prom-client')> {
   const loaded = await import('prom-client');

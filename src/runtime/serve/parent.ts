@@ -3,11 +3,12 @@ import { agentsSeen } from '../agents.ts';
 import type { Journal } from '../audit/journal.ts';
 import type { Config } from '../config/index.ts';
 import { faultFields, type Log } from '../log.ts';
-import { type Metrics, metricsText, openMetrics } from '../metrics.ts';
+import { openMetrics } from '../metrics.ts';
 import { savePolicy } from '../policies/saved.ts';
 import { type Centre, type OpenRuntime, openRuntime } from '../runtime.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
+import { openMetricsSum } from './metrics-sum.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
 import { type Dispatch, openSocket, type ServiceStatus, type SocketServer } from './socket-server.ts';
@@ -59,7 +60,8 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const late: Late = { indexing: null, reloading: null };
   const reload = (caller_id: string): Promise<ReloadReport> =>
     inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
-  const centre = centreOf(config, late, metrics, () => workers, reload);
+  const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
+  const centre = centreOf(config, late, metricsOfAll, () => workers, reload);
   const workers = openWorkers({
     url: parts.worker_url,
     count: config.server.workers,
@@ -101,14 +103,14 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
 function centreOf(
   config: Config,
   late: Late,
-  metrics: Metrics | null,
+  metricsOfAll: () => Promise<string>,
   workers: () => Workers,
   reload: (caller_id: string) => Promise<ReloadReport>,
 ): Centre {
   const agents = agentsSeen();
   return {
     ready: async () => !config.audit.enabled || (late.indexing?.ready() ?? false),
-    metrics: () => gatherMetrics(workers(), metrics),
+    metrics: metricsOfAll,
     agents: async () => {
       // Those of a worker that has died since are kept here.
       const lists = await gather(workers(), 'agents');
@@ -207,13 +209,4 @@ async function gather(workers: Workers, question: 'agents'): Promise<readonly (r
   const asked = workers.serving().map((worker) => worker.ask(question, null, GATHER_MS));
   const settled = await Promise.allSettled(asked);
   return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-}
-
-async function gatherMetrics(workers: Workers, own: Metrics | null): Promise<string> {
-  const asked = workers.serving().map((worker) => worker.ask('metrics', null, GATHER_MS));
-  const settled = await Promise.allSettled([...asked, own?.snapshot() ?? null]);
-  const snapshots = settled.flatMap((each) =>
-    each.status === 'fulfilled' && each.value !== null ? [each.value] : [],
-  );
-  return metricsText(snapshots);
 }

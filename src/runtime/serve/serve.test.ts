@@ -76,6 +76,14 @@ describe('a service with two workers', () => {
     }
   });
 
+  /** How many checks the whole service says that it has allowed. */
+  const counted = async (): Promise<number> => {
+    const { text } = await service.post('/metrics');
+    return Number(
+      /^service_requests_total\{endpoint="scan_input",decision="allow"\} (\d+)$/m.exec(text)?.[1],
+    );
+  };
+
   test('any worker answers for all: agents and metrics', async () => {
     const agents = ['agent-1', 'agent-2', 'agent-3', 'agent-4', 'agent-5', 'agent-6'];
     for (const agent_id of agents) await service.post('/check', { text: 'hello', agent_id });
@@ -86,12 +94,6 @@ describe('a service with two workers', () => {
         [],
       );
     }
-    const counted = async (): Promise<number> => {
-      const { text } = await service.post('/metrics');
-      return Number(
-        /^service_requests_total\{endpoint="scan_input",decision="allow"\} (\d+)$/m.exec(text)?.[1],
-      );
-    };
     const before_count = await counted();
     await askBoth(service, { text: 'hello' });
     const more = (await counted()) - before_count;
@@ -165,12 +167,14 @@ describe('a service with two workers', () => {
 
   test('a worker that is killed is started again, goes on in its journal, and has the policy in force', async () => {
     const [{ pid, policy_hash } = { pid: '', policy_hash: '' }] = await askBoth(service, { text: 'hello' });
+    const before_count = await counted();
     process.kill(Number(pid), 'SIGKILL');
     const answers = await eventually(async () => {
       const both = await askBoth(service, { text: 'hello' });
       return both.every((answer) => answer.pid !== pid) && both;
     });
     for (const answer of answers) assert.equal(answer.policy_hash, policy_hash);
+    assert.ok((await counted()) >= before_count + 2, 'what the killed one counted is not forgotten');
     assert.match(service.log(), /is started again/);
   });
 
