@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { compile, judge, type PolicySettings } from '../src/core/index.ts';
 import { toCodePoints } from '../src/core/offsets.ts';
 import { leafTexts } from '../src/core/payload.ts';
+import { DETECTION_SETTINGS } from '../src/core/testing/policies.ts';
 import type {
   Boundary,
   Content,
@@ -137,8 +138,11 @@ interface Config {
   readonly policy?: Partial<
     Pick<PolicySettings, 'default_action' | 'builtin_rules' | 'undeclared_tools' | 'unknown_agents'>
   >;
-  readonly secret_detection?: { readonly enabled?: boolean };
+  readonly secret_detection?: Partial<PolicySettings['secret_detection']>;
   readonly pii_protection?: Partial<PolicySettings['pii_protection']>;
+  readonly injection_detection?: Partial<PolicySettings['injection_detection']>;
+  readonly command_detection?: Partial<PolicySettings['command_detection']>;
+  readonly detection?: Partial<PolicySettings['detection']>;
   readonly scan?: Partial<PolicySettings['limits']>;
   readonly redaction?: Partial<PolicySettings['redaction']>;
 }
@@ -151,8 +155,12 @@ function settingsOf(config: Config): PolicySettings {
     undeclared_tools: 'allow',
     unknown_agents: null,
     ...config.policy,
-    secret_detection: config.secret_detection?.enabled ?? true,
+    file: 'service.yaml',
+    secret_detection: { ...DETECTION_SETTINGS.secret_detection, ...config.secret_detection },
     pii_protection: { enabled: true, action: 'redact', ...config.pii_protection },
+    injection_detection: { ...DETECTION_SETTINGS.injection_detection, ...config.injection_detection },
+    command_detection: { ...DETECTION_SETTINGS.command_detection, ...config.command_detection },
+    detection: { ...DETECTION_SETTINGS.detection, ...config.detection },
     limits: {
       text_bytes_max: 8_388_608,
       depth_max: 64,

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { detect } from '../../src/core/detect.ts';
+import { DETECTION as EVERYTHING } from '../../src/core/testing/policies.ts';
 import { TAME } from './commands-tame.ts';
 
 interface Row {
@@ -21,7 +22,7 @@ interface Row {
 const folder = resolve(import.meta.dirname, '../../../shared/corpora');
 const corpus = join(folder, 'commands.dev.jsonl.gz');
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 16, findings_max: 1000 };
-const DETECTION = { secret_detection: false, pii_protection: false };
+const DETECTION = { ...EVERYTHING, secret_detection: false, pii_protection: false };
 
 function rulesFor(command: string): readonly string[] {
   const { findings } = detect({ kind: 'json', value: { command } }, DETECTION, LIMITS);

@@ -11,11 +11,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { detect } from '../../src/core/detect.ts';
+import { DETECTION } from '../../src/core/testing/policies.ts';
 
 const CORPORA = new URL('../../../shared/corpora/', import.meta.url);
 const CORPUS = new URL('injection.dev.jsonl.gz', CORPORA);
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1000 };
-const DETECTION = { secret_detection: true, pii_protection: true };
 /** Characters of a text that `--texts` shows. */
 const SHOWN_UNITS = 300;
 

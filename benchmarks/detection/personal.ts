@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { detect } from '../../src/core/detect.ts';
+import { DETECTION as EVERYTHING } from '../../src/core/testing/policies.ts';
 import type { Finding } from '../../src/core/types.ts';
 import { isTypeRight } from './personal-types.ts';
 
@@ -25,7 +26,7 @@ interface Row {
 
 const corpus = resolve(import.meta.dirname, '../../../shared/corpora/pii.dev.jsonl.gz');
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 16, findings_max: 1000 };
-const DETECTION = { secret_detection: false, pii_protection: true };
+const DETECTION = { ...EVERYTHING, secret_detection: false, pii_protection: true };
 
 /** Types that only a language model finds; they are not counted. */
 const UNSTRUCTURED = new Set(

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { detect } from '../../src/core/detect.ts';
+import { DETECTION as EVERYTHING } from '../../src/core/testing/policies.ts';
 
 interface Row {
   readonly id: string;
@@ -29,7 +30,7 @@ const CORPORA = fileURLToPath(new URL('../../../shared/corpora/', import.meta.ur
 const GOLD = join(CORPORA, 'secrets.dev.jsonl.gz');
 
 function predict({ id, text }: Row): Prediction {
-  const detection = { secret_detection: true, pii_protection: false };
+  const detection = { ...EVERYTHING, secret_detection: true, pii_protection: false };
   const { findings } = detect({ kind: 'text', text }, detection, LIMITS);
   const secrets = findings.filter(({ type }) => type === 'secret_detected');
   return { id, hits: secrets.map(({ start, end, rule_id }) => ({ start, end, type: rule_id })) };

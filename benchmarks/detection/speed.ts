@@ -13,6 +13,7 @@ import { detect } from '../../src/core/detect.ts';
 import { detectors } from '../../src/core/detectors/index.ts';
 import type { Detector } from '../../src/core/matching/detector.ts';
 import { compileScanner, type Match, type Scanner, scan } from '../../src/core/matching/scanner.ts';
+import { DETECTION } from '../../src/core/testing/policies.ts';
 import type { ScanLimits } from '../../src/core/types.ts';
 import { median, spread } from '../measure.ts';
 import { hyperscans, type Other, ripgrep, startCpu, type TextSet } from './others.ts';
@@ -33,7 +34,6 @@ const LIMITS: ScanLimits = {
   nodes_max: 1 << 20,
   findings_max: 10_000,
 };
-const DETECTION = { secret_detection: true, pii_protection: true };
 const BASELINE = 'JSON.parse';
 
 const kinds: Readonly<Record<string, (bytes: number, seed: number) => string>> = {

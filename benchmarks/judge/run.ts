@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { detect } from '../../src/core/detect.ts';
 import { compile, judge } from '../../src/core/index.ts';
+import { DETECTION, DETECTION_SETTINGS } from '../../src/core/testing/policies.ts';
 import type { Content, Crossing, Json, Policy, ScanLimits } from '../../src/core/types.ts';
 import { median, spread } from '../measure.ts';
 import { recordsText } from './records.ts';
@@ -18,7 +19,6 @@ const LIMITS: ScanLimits = {
   nodes_max: 1 << 20,
   findings_max: 1000,
 };
-const DETECTION = { secret_detection: true, pii_protection: true };
 
 type Subject = (text: string, value: Json) => unknown;
 
@@ -57,7 +57,8 @@ function defaultPolicy(): Policy {
     builtin_rules: true,
     undeclared_tools: 'allow',
     unknown_agents: 'allow',
-    secret_detection: true,
+    file: 'service.yaml',
+    ...DETECTION_SETTINGS,
     pii_protection: { enabled: true, action: 'redact' },
     limits: LIMITS,
     redaction: { typed: false },

@@ -1,5 +1,6 @@
 import { contractObjections, contractOf, strip } from './contracts.ts';
 import { detect } from './detect.ts';
+import { partAllowed } from './detection/part-allowed.ts';
 import { fallbackText } from './fallback.ts';
 import { identityObjections } from './identities.ts';
 import type { Objection } from './objection.ts';
@@ -27,12 +28,14 @@ import {
 import { isFact, normalTag } from './tags.ts';
 import type {
   Action,
+  AllowedFinding,
   Breach,
   Content,
   Coverage,
   Crossing,
   Decision,
   Finding,
+  FingerprintOf,
   JudgedFinding,
   Monitored,
   Policy,
@@ -44,10 +47,15 @@ import type {
 /**
  * Decides on a crossing: in go what crosses and a policy, out comes a verdict. Synchronous, total and pure:
  * the same crossing under the same policy has the same verdict, and a fault of ours is a verdict that blocks.
+ * Without `fingerprintOf` nothing is let be for its fingerprint.
  */
-export function judge(crossing: Crossing, policy: Policy): Verdict {
+export function judge(
+  crossing: Crossing,
+  policy: Policy,
+  fingerprintOf: FingerprintOf | null = null,
+): Verdict {
   try {
-    return decide(crossing, policy);
+    return decide(crossing, policy, fingerprintOf);
   } catch {
     return faulty(policy);
   }
@@ -70,6 +78,7 @@ function faulty(policy: Policy): Verdict {
 /** What most verdicts hold nothing of. */
 const NOTHING = Object.freeze({
   findings: Object.freeze([]),
+  allowed_findings: Object.freeze([]),
   breaches: Object.freeze([]),
   data_tags: Object.freeze([]),
   content: null,
@@ -78,13 +87,15 @@ const NOTHING = Object.freeze({
   monitored: Object.freeze([]),
 });
 
-function decide(crossing: Crossing, policy: Policy): Verdict {
-  const { findings, coverage } = detect(crossing.content, policy.detection, policy.limits);
+function decide(crossing: Crossing, policy: Policy, fingerprintOf: FingerprintOf | null): Verdict {
+  const { detection } = policy;
+  const { findings: found, coverage } = detect(crossing.content, detection, policy.limits);
+  const { findings, allowed_findings } = partAllowed(crossing, detection, found, fingerprintOf);
   const declared =
     crossing.declared_tags.length === 0 ? NONE : [...new Set(crossing.declared_tags.map(normalTag))];
   const table = tableOf(policy, placeOf(crossing.boundary, crossing.phase), crossing.tenant_id);
-  const asked = { crossing, policy, table, findings, declared, coverage };
-  return isClean(asked) ? allowed(policy) : weigh(asked);
+  const asked = { crossing, policy, table, findings, allowed_findings, declared, coverage };
+  return isClean(asked) ? allowed(asked) : weigh(asked);
 }
 
 const NONE: readonly Tag[] = [];
@@ -95,6 +106,7 @@ interface Asked {
   readonly policy: Policy;
   readonly table: RuleTable;
   readonly findings: readonly Finding[];
+  readonly allowed_findings: readonly AllowedFinding[];
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
 }
@@ -110,9 +122,10 @@ function isClean({ crossing, table, findings, declared, coverage }: Asked): bool
   );
 }
 
-function allowed(policy: Policy): Verdict {
+function allowed({ policy, allowed_findings }: Asked): Verdict {
   return {
     ...NOTHING,
+    allowed_findings,
     decision: 'allow',
     action: 'allow',
     rule: SILENCE.rule,
@@ -162,6 +175,7 @@ function weigh(asked: Asked): Verdict {
     rule: winner.rule,
     reason: winner.reason,
     findings: judged.map(({ finding }) => finding),
+    allowed_findings: asked.allowed_findings,
     breaches: breachesOf(objections, coverage),
     data_tags,
     content,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { detect } from './detect.ts';
 import { redact } from './redact.ts';
+import { DETECTION } from './testing/policies.ts';
 import type { Content, Json, ScanLimits } from './types.ts';
 
 const LIMITS: ScanLimits = { text_bytes_max: 10_000, depth_max: 20, nodes_max: 1000, findings_max: 50 };
-const DETECTION = { secret_detection: true, pii_protection: true };
 const KEY = 'sk-ABCDEF1234567890';
 const SSN = '123-45-6789';
 
@@ -111,9 +111,13 @@ test('findings are told with their places', () => {
 
 test('a family that is switched off is not looked for', () => {
   const content = textOf(`${SSN} ${KEY}`);
-  assert.deepEqual(found(content, { secret_detection: false, pii_protection: true }), ['ssn 0-11']);
-  assert.deepEqual(found(content, { secret_detection: true, pii_protection: false }), ['api_key 12-31']);
-  assert.deepEqual(found(content, { secret_detection: false, pii_protection: false }), []);
+  assert.deepEqual(found(content, { ...DETECTION, secret_detection: false, pii_protection: true }), [
+    'ssn 0-11',
+  ]);
+  assert.deepEqual(found(content, { ...DETECTION, secret_detection: true, pii_protection: false }), [
+    'api_key 12-31',
+  ]);
+  assert.deepEqual(found(content, { ...DETECTION, secret_detection: false, pii_protection: false }), []);
 });
 
 function nested(depth: number, innermost: Json): Json {

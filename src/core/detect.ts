@@ -1,13 +1,16 @@
 import { type FoundCommands, readPayload } from './commands/in-payload.ts';
 import { commandsInText } from './commands/in-text.ts';
-import { detectors } from './detectors/index.ts';
+import { scannersFor } from './detection/scanners.ts';
+import { COMMAND_FAMILY, hasEntropy, namedRule, standingOf } from './detection/standing.ts';
 import { decode, isEscapedJson, offsetsOf, type Reading, readJson } from './json.ts';
 import type { Detector } from './matching/detector.ts';
-import { compileScanner, cuesOf, type Match, type Meter, type Scanner } from './matching/scanner.ts';
+import { isDocumentedExample } from './matching/placeholders.ts';
+import { cuesOf, type Match, type Meter, type Scanner } from './matching/scanner.ts';
 import { settle } from './matching/settle.ts';
 import { utf8Bytes, utf8Head } from './matching/text-size.ts';
 import { scanReadings } from './matching/views/scan-readings.ts';
 import { walk } from './payload.ts';
+import { covers } from './tags.ts';
 import type { Content, Coverage, Detection, Finding, Json, ScanLimits, ViolationType } from './types.ts';
 
 /**
@@ -21,7 +24,8 @@ export function detect(
   limits: ScanLimits,
 ): { findings: Finding[]; coverage: Coverage } {
   const search: Search = {
-    scanner: scannerFor(detection),
+    detection,
+    ...scannersFor(detection),
     limits,
     findings: [],
     bytes: 0,
@@ -36,7 +40,9 @@ export function detect(
 
 /** What one call of `detect` has come to. */
 interface Search {
-  readonly scanner: Scanner;
+  readonly detection: Detection;
+  readonly builtin: Scanner;
+  readonly custom: Scanner | null;
   readonly limits: ScanLimits;
   readonly findings: Finding[];
   /** UTF-8 bytes looked at; kept exactly for payloads, and for texts only where it can matter. */
@@ -61,48 +67,32 @@ const NESTING_MAX = 8;
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 const NONE: readonly Detector[] = [];
 
-const scanners = new Map<string, Scanner>();
-
-/** Built on first use, and kept: there are four. */
-function scannerFor({ secret_detection, pii_protection }: Detection): Scanner {
-  const key = `${secret_detection} ${pii_protection}`;
-  const known = scanners.get(key);
-  if (known !== undefined) return known;
-  const wanted = detectors.filter(({ tags: [tag] }) => {
-    if (tag.startsWith('secret.')) return secret_detection;
-    return tag.startsWith('personal.') ? pii_protection : true;
-  });
-  const scanner = compileScanner([...wanted, ...commandsInText]);
-  scanners.set(key, scanner);
-  return scanner;
-}
-
 function searchText(search: Search, text: string): void {
   const is_short = text.length * UTF8_BYTES_PER_UNIT_MAX <= search.limits.text_bytes_max;
   const head = is_short ? text : withinBytes(search, text);
   const matches: Match[] = [];
   searchViews(search, head, NONE, matches);
-  addFindings(search, matches, 0, () => null);
+  addFindings(search, head, matches, 0, () => null);
   if (is_short && search.stopped !== null) search.bytes = utf8Bytes(text);
 }
 
 function searchPayload(search: Search, value: Json): void {
   const matches: Match[] = [];
   let cues: readonly Detector[] = NONE;
-  const commands = readPayload();
+  const commands = search.detection.command_detection ? readPayload() : null;
   const end = walk(value, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = withinBytes(search, leaf.text);
     const has_anchors = searchViews(search, text, leaf.is_member ? cues : NONE, matches);
     if (matches.length > 0) {
       if (leaf.kind === 'key') leaf.hide();
-      addFindings(search, matches, leaf.index, leaf.path);
+      addFindings(search, text, matches, leaf.index, leaf.path);
       matches.length = 0;
     }
-    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
-    addCommands(search, commands.visit(leaf));
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.builtin, text) : NONE;
+    addCommands(search, commands?.visit(leaf) ?? null);
   });
-  addCommands(search, commands.end());
+  addCommands(search, commands?.end() ?? null);
   if (search.has_commands) search.findings.sort((a, b) => a.leaf - b.leaf || a.start - b.start);
   if (end !== null) search.stopped ??= end.reason;
 }
@@ -141,7 +131,7 @@ function searchViews(search: Search, text: string, cues: readonly Detector[], ma
   let has_anchors = false;
   for (let view = documents.pop(); view !== undefined; view = documents.pop()) {
     if (searchDocument(search, view, documents, matches)) has_anchors = true;
-    if (matches.length > search.limits.findings_max) break;
+    if (isFull(search, matches)) break;
   }
   return has_anchors;
 }
@@ -169,13 +159,13 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
   const found: Match[] = [];
   let cues: readonly Detector[] = NONE;
   return readJson(view.text, search.limits, (leaf) => {
-    if (matches.length > search.limits.findings_max) return;
+    if (isFull(search, matches)) return;
     const decoded = leaf.has_escapes ? decode(view.text, leaf) : null;
     const text = decoded ?? view.text.slice(leaf.start, leaf.end);
     const is_document = decoded !== null && isEscapedJson(text);
     if (leaf.is_member) matchCues(text, cues, found);
     const has_anchors = !is_document && scanText(search, text, found);
-    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.builtin, text) : NONE;
     if (!is_document && found.length === 0) return;
     const offsets = decoded === null ? null : offsetsOf(view.text, leaf);
     const inner: View = { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1 };
@@ -185,9 +175,15 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
 }
 
 function scanText(search: Search, text: string, matches: Match[]): boolean {
-  const { meter } = search;
+  const { meter, builtin, custom } = search;
+  const matches_max = matchesMax(search);
   meter.allowed += text.length * WORK_PER_UNIT;
-  const has_anchors = scanReadings(search.scanner, text, matches, matchesMax(search), meter);
+  const has_anchors = scanReadings(builtin, text, matches, matches_max, meter);
+  if (custom !== null) {
+    meter.allowed += text.length * WORK_PER_UNIT;
+    scanReadings(custom, text, matches, matches_max, meter);
+  }
+  isFull(search, matches);
   if (meter.work > meter.allowed)
     search.stopped ??= `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`;
   return has_anchors;
@@ -196,6 +192,17 @@ function scanText(search: Search, text: string, matches: Match[]): boolean {
 /** One more than may be found, so that it shows when there are more. */
 function matchesMax({ limits, findings }: Search): number {
   return limits.findings_max - findings.length + 1;
+}
+
+/** Whether there are more matches than there may be findings; then the search ends, whatever becomes of them. */
+function isFull(search: Search, matches: readonly Match[]): boolean {
+  if (matches.length < matchesMax(search)) return false;
+  noteFull(search);
+  return true;
+}
+
+function noteFull(search: Search): void {
+  search.stopped ??= `There are more findings than scan.findings_max (${search.limits.findings_max}).`;
 }
 
 function matchCues(text: string, cues: readonly Detector[], matches: Match[]): void {
@@ -221,16 +228,32 @@ function outermost(match: Match, view: View): Match {
   return { detector: match.detector, start, end };
 }
 
+/** Whether a match is a finding under the settings for its detector. */
+function counts({ detection }: Search, text: string, { detector, start, end }: Match): boolean {
+  const standing = standingOf(detection, detector);
+  const value = text.slice(start, end);
+  return hasEntropy(standing, value) && (detection.example_keys || !isExampleKey(detector, value));
+}
+
+/** Which form a documented key can have; addresses and blocks of text hold more than a key. */
+const KEY_FORM = /^[\w+/=.:-]{1,2000}$/;
+
+/** What is known by its form alone counts whatever it says of itself: `sk-ABCDEF1234567890` is an example too. */
+function isExampleKey({ tags: [tag], strength }: Detector, value: string): boolean {
+  return covers('secret', tag) && strength !== 'shape' && KEY_FORM.test(value) && isDocumentedExample(value);
+}
+
 function addFindings(
   search: Search,
+  text: string,
   matches: readonly Match[],
   leaf: number,
   path: () => string | null,
 ): void {
   const place = matches.length > 0 ? path() : null;
-  for (const { detector, start, end } of settle(matches)) {
+  for (const { detector, start, end } of settle(matches.filter((match) => counts(search, text, match)))) {
     if (search.findings.length >= search.limits.findings_max) {
-      search.stopped ??= `There are more findings than scan.findings_max (${search.limits.findings_max}).`;
+      noteFull(search);
       return;
     }
     const { id, detector: family, severity, tags } = detector;
@@ -239,7 +262,7 @@ function addFindings(
       rule_id: id,
       detector: family,
       type,
-      severity,
+      severity: standingOf(search.detection, detector).severity ?? severity,
       tags,
       start,
       end,
@@ -262,15 +285,17 @@ function addCommands(search: Search, found: FoundCommands | null): void {
   for (let at = search.findings.length - 1; search.findings[at]?.leaf === found.index; at--)
     if (search.findings[at]!.rule_id === commandsInText[0]!.id) search.findings.splice(at, 1);
   for (const { rule, start, end } of found.matches) {
+    const standing = standingOf(search.detection, namedRule(rule));
+    if (!standing.is_enabled) continue;
     if (search.findings.length >= search.limits.findings_max) {
-      search.stopped ??= `There are more findings than scan.findings_max (${search.limits.findings_max}).`;
+      noteFull(search);
       break;
     }
     search.findings.push({
       rule_id: rule.id,
-      detector: 'command',
+      detector: COMMAND_FAMILY,
       type: 'dangerous_command',
-      severity: rule.severity,
+      severity: standing.severity ?? rule.severity,
       tags: [rule.tag],
       start,
       end,
@@ -281,10 +306,10 @@ function addCommands(search: Search, found: FoundCommands | null): void {
 }
 
 function typeOf(tag: string): ViolationType {
-  if (tag.startsWith('injection.')) return 'injection_detected';
-  if (tag.startsWith('dangerous.')) return 'dangerous_command';
-  if (tag.startsWith('secret.')) return 'secret_detected';
-  return tag.startsWith('personal.') ? 'pii_detected' : 'content_detected';
+  if (covers('injection', tag)) return 'injection_detected';
+  if (covers('dangerous', tag)) return 'dangerous_command';
+  if (covers('secret', tag)) return 'secret_detected';
+  return covers('personal', tag) ? 'pii_detected' : 'content_detected';
 }
 
 function coverageOf({ stopped, bytes }: Search): Coverage {

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { detect } from './detect.ts';
 import { redact } from './redact.ts';
+import { DETECTION } from './testing/policies.ts';
 import type { Content, Finding, Json, ScanLimits, Severity } from './types.ts';
 
 const LIMITS: ScanLimits = { text_bytes_max: 1e6, depth_max: 50, nodes_max: 1e5, findings_max: 1e4 };
-const DETECTION = { secret_detection: true, pii_protection: true };
 const MARKER = '[REDACTED]';
 
 function finding(start: number, end: number, detector = 'ssn', severity: Severity = 'high'): Finding {

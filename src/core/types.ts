@@ -92,6 +92,11 @@ export interface JudgedFinding extends Finding {
   readonly rule: string;
 }
 
+/** A finding that is let be, for its fingerprint is on the list: no rule is asked about it. */
+export interface AllowedFinding extends Finding {
+  readonly fingerprint: string;
+}
+
 /** A broken promise that is no place in a text: a contract, an identity, a limit. */
 export interface Breach {
   readonly type: ViolationType;
@@ -126,6 +131,7 @@ export interface Verdict {
   /** One sentence. */
   readonly reason: string;
   readonly findings: readonly JudgedFinding[];
+  readonly allowed_findings: readonly AllowedFinding[];
   readonly breaches: readonly Breach[];
   /** Declared and found tags, each once, sorted. */
   readonly data_tags: readonly Tag[];
@@ -219,11 +225,59 @@ export interface MemorySchema {
   readonly tenant_id: string | null;
 }
 
-/** Which detectors look, and how far. */
+/** Which detectors look, for what else, and what of it counts. */
 export interface Detection {
   readonly secret_detection: boolean;
   readonly pii_protection: boolean;
+  readonly injection_detection: boolean;
+  readonly command_detection: boolean;
+  /** Whether the keys that documentation shows count as secrets. */
+  readonly example_keys: boolean;
+  /** From which sum of weights on phrases are a finding, and from which one a severe one. */
+  readonly injection_sums: { readonly flag_from: number; readonly block_from: number };
+  readonly detectors: readonly DetectorSetting[];
+  readonly patterns: readonly CustomPattern[];
+  readonly allowed: readonly AllowedFingerprint[];
 }
+
+/** What is otherwise for some detectors. Of several that name one, the most exact name that says something counts. */
+export interface DetectorSetting {
+  /** A detector's id, a family, or a tag that covers its descendants. */
+  readonly name: string;
+  readonly enabled: boolean | null;
+  readonly severity: Severity | null;
+  /** Bits per character that what is found must have at least. */
+  readonly entropy_min: number | null;
+}
+
+/** A detector that someone wrote into the configuration: a pattern for an engine that takes linear time. */
+export interface CustomPattern {
+  readonly id: string;
+  readonly detector: string;
+  readonly tags: readonly [Tag, ...Tag[]];
+  readonly severity: Severity;
+  readonly description: string;
+  /** In the notation of RE2. A group `value` narrows the finding. */
+  readonly pattern: string;
+  /** One of these is in every match, in the notation of `matching/anchors`. */
+  readonly anchors: readonly string[];
+  /** UTF-16 units that may stand in a match before its anchor, and the most that one try looks at. */
+  readonly before_units_max: number;
+  readonly units_max: number;
+}
+
+/** A value that may be there, known by its keyed hash alone. */
+export interface AllowedFingerprint {
+  /** `hmac-sha256:` and 64 hex digits. */
+  readonly fingerprint: string;
+  readonly reason: string;
+  readonly owner: string;
+  /** Milliseconds since 1970, UTC: from then on it allows nothing. */
+  readonly expires_ms: number;
+}
+
+/** Gives the fingerprint of what a detector matched; made by whoever holds the key. */
+export type FingerprintOf = (rule_id: string, value: string) => string;
 
 /** The bounds of one scan; past any of them the answer is `coverage_exceeded`, which blocks. */
 export interface ScanLimits {

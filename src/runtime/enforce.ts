@@ -55,6 +55,7 @@ function unrecordable(verdict: Verdict): Verdict {
     rule: 'fault.audit',
     reason: 'The decision could not be written to the audit journal, so it is not given.',
     findings: [],
+    allowed_findings: [],
     breaches: [],
     data_tags: [],
     content: null,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { detect } from '../detect.ts';
+import { DETECTION } from '../testing/policies.ts';
 import type { Content, Json } from '../types.ts';
 import { commandsInText } from './in-text.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 64, nodes_max: 10_000, findings_max: 100 };
-const DETECTION = { secret_detection: true, pii_protection: true };
 
 function found(content: Content): readonly string[] {
   return detect(content, DETECTION, LIMITS)

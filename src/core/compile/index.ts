@@ -1,6 +1,7 @@
 import type { DocumentKind } from '../schemas.ts';
-import type { Action, Json, Policy, Problem, ScanLimits } from '../types.ts';
+import type { Action, Detection, Json, Policy, Problem, ScanLimits } from '../types.ts';
 import { builtinRules } from './builtin.ts';
+import { type DetectionSettings, readDetection } from './detection.ts';
 import { recordsOf } from './documents.ts';
 import { deepFreeze, policyHash } from './policy-hash.ts';
 import { below, type Place, problem } from './problems.ts';
@@ -8,13 +9,14 @@ import { type Placed, readContract, readIdentity, readMemory } from './records.t
 import { type PlacedRule, readRule } from './rules.ts';
 
 /** What of the configuration goes into a policy. */
-export interface PolicySettings {
+export interface PolicySettings extends DetectionSettings {
+  /** The name of the file in which the settings stand, for problems. */
+  readonly file: string;
   readonly default_action: Action;
   readonly builtin_rules: boolean;
   readonly undeclared_tools: 'allow' | 'block';
   /** `null`: `block` as soon as there is an identity, else `allow`. */
   readonly unknown_agents: 'allow' | 'block' | null;
-  readonly secret_detection: boolean;
   readonly pii_protection: { readonly enabled: boolean; readonly action: Action };
   readonly limits: ScanLimits;
   readonly redaction: { readonly typed: boolean };
@@ -47,8 +49,9 @@ export function compile(input: CompileInput): Compiled {
   for (const list of input.inline_rules) readInline(read, list);
   for (const { file, value } of input.documents) readDocument(read, file, value);
   read.problems.push(...duplicates(read));
+  const detection = readDetection(input.settings, input.settings.file, read.problems);
   if (read.problems.some(({ level }) => level === 'error')) return { policy: null, problems: read.problems };
-  return { policy: policyOf(read, input.settings), problems: read.problems };
+  return { policy: policyOf(read, input.settings, detection), problems: read.problems };
 }
 
 interface Read {
@@ -159,20 +162,19 @@ function doubled(what: string, records: readonly Named[]): Problem[] {
   });
 }
 
-function policyOf(read: Read, settings: PolicySettings): Policy {
+function policyOf(read: Read, settings: PolicySettings, detection: Detection): Policy {
   const identities = read.identities.map(({ record }) => record);
   const unknown_agents = settings.unknown_agents ?? (identities.length > 0 ? 'block' : 'allow');
-  const { pii_protection } = settings;
   const content: Omit<Policy, 'hash'> = {
     default_action: settings.default_action,
     rules: read.rules.map(({ rule }) => rule).sort((a, b) => a.priority - b.priority),
-    builtin_rules: settings.builtin_rules ? builtinRules(pii_protection.action) : [],
+    builtin_rules: settings.builtin_rules ? builtinRules(settings.pii_protection.action) : [],
     contracts: read.contracts.map(({ record }) => record),
     identities,
     memory_schemas: read.memories.map(({ record }) => record),
     undeclared_tools: settings.undeclared_tools,
     unknown_agents,
-    detection: { secret_detection: settings.secret_detection, pii_protection: pii_protection.enabled },
+    detection,
     limits: { ...settings.limits },
     redaction: { ...settings.redaction },
   };

@@ -5,10 +5,10 @@ import type { Detector } from '../matching/detector.ts';
 import { patternReach } from '../matching/pattern-reach.ts';
 import { compileScanner, type Meter } from '../matching/scanner.ts';
 import { scanReadings } from '../matching/views/scan-readings.ts';
+import { DETECTION } from '../testing/policies.ts';
 import { detectors } from './index.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1 << 20 };
-const DETECTION = { secret_detection: true, pii_protection: true };
 const SHORT = 2 << 10;
 const LONG = 16 << 10;
 /** Per unit, a text many times as long may take this many times the work; quadratic work would take eight. */

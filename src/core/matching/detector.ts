@@ -8,6 +8,21 @@ import type { Severity, Tag } from '../types.ts';
 export const STRENGTHS = ['cue', 'shape', 'proof'] as const;
 export type Strength = (typeof STRENGTHS)[number];
 
+/** A pattern whose time is linear in what it looks at, whoever wrote it. */
+export interface LinearPattern {
+  readonly source: string;
+  /**
+   * Looks for a match that has the unit at `anchor` in it and begins at `least` or later. Gives the place of the
+   * value, and adds what that took to the meter.
+   */
+  readonly find: (
+    text: string,
+    anchor: number,
+    least: number,
+    meter: { work: number; readonly allowed: number },
+  ) => readonly [start: number, end: number] | null;
+}
+
 /**
  * A detector: one record that says what is looked for, how, and how we know that it works. Built-in ones
  * and those of plug-ins have the same shape; the folder's `index` is the list.
@@ -34,9 +49,9 @@ export interface Detector {
   readonly back?: { readonly over: string; readonly units_max: number };
   /**
    * Tried at an anchor only, there and nowhere else. Every repeat is bounded, and a failed try must be short.
-   * A group named `value` narrows the finding to that group.
+   * A group named `value` narrows the finding to that group. A pattern that a user wrote is on an engine of its own.
    */
-  readonly pattern: RegExp;
+  readonly pattern: RegExp | LinearPattern;
   /** A last look at what matched (the group `value` where there is one). Pure and linear. */
   readonly validate?: (value: string) => boolean;
   /**

@@ -2,7 +2,7 @@
  * The most units that a try of a pattern can look at, from its source; infinite where a repeat has no bound.
  * Alternatives count as the longest; what looks ahead or behind does not count.
  */
-export function patternReach(pattern: RegExp): number {
+export function patternReach(pattern: { readonly source: string }): number {
   const reader = { source: pattern.source, at: 0 };
   return readAlternatives(reader);
 }

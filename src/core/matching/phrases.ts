@@ -84,15 +84,23 @@ function blurred(anchor: string): string {
   return text;
 }
 
-/** From which sum of weights on phrases are a finding, and of which severity. */
-const GRADES: readonly (readonly [number, Severity])[] = [
-  [14, 'critical'],
-  [8, 'high'],
-  [6, 'medium'],
-  [4, 'low'],
-];
+/** From which sum of weights on phrases are a finding, and from which one a severe one. */
+export interface InjectionSums {
+  readonly flag_from: number;
+  readonly block_from: number;
+}
+
+/** What holds where nobody says otherwise. */
+export const INJECTION_SUMS: InjectionSums = { flag_from: 4, block_from: 8 };
+
+/** How far the sums of the other severities are from the one that is `high`. */
+const CRITICAL_ABOVE = 6;
+const MEDIUM_BELOW = 2;
 
 /** How severe phrases of this weight are; `null` where they are no finding. */
-export function severityOf(weight: number): Severity | null {
-  return GRADES.find(([least]) => weight >= least)?.[1] ?? null;
+export function severityOf(weight: number, sums: InjectionSums = INJECTION_SUMS): Severity | null {
+  const { flag_from, block_from } = sums;
+  if (weight < flag_from) return null;
+  if (weight >= block_from) return weight >= block_from + CRITICAL_ABOVE ? 'critical' : 'high';
+  return weight >= block_from - MEDIUM_BELOW ? 'medium' : 'low';
 }

@@ -76,9 +76,9 @@ function isRepeated(value: string): boolean {
   return new Set(value).size <= Math.min(2, value.length - 1);
 }
 
-/** Whether a vendor's token has a body of its own: not `ghp_xxxxxxxx`, and none that documentation shows. */
+/** Whether a vendor's token has a body of its own: not `ghp_xxxxxxxx`. */
 export function isUnmasked(token: string): boolean {
-  return !/([xX*.#])\1{5}|(.)\2{11}|REPLACE|YOUR_/.test(token) && !isDocumentedExample(token);
+  return !/([xX*.#])\1{5}|(.)\2{11}|REPLACE|YOUR_/.test(token);
 }
 
 /**

@@ -1,7 +1,8 @@
 import { type Anchor, parseAnchor, parseUnits } from './anchors.ts';
 import { type Automaton, ENDING, follow, makeAutomaton, UNKNOWN } from './automaton.ts';
-import type { Detector } from './detector.ts';
+import type { Detector, LinearPattern } from './detector.ts';
 import { patternReach } from './pattern-reach.ts';
+import { INJECTION_SUMS, type InjectionSums } from './phrases.ts';
 import { blobSignals } from './views/blobs.ts';
 import { signals } from './views/signals.ts';
 import { addPlace, type Windows } from './views/windows.ts';
@@ -27,6 +28,7 @@ export interface Scanner {
   /** Per probe, within one scan: the end of its last match, and the last start that failed. */
   readonly matched_until: Int32Array;
   readonly failed_at: Int32Array;
+  readonly sums: InjectionSums;
 }
 
 /**
@@ -61,7 +63,7 @@ const REACH_WORK_MAX = 256;
 /** A detector in the form in which a scan uses it. */
 interface Probe {
   readonly detector: Detector;
-  readonly pattern: RegExp;
+  readonly pattern: RegExp | LinearPattern;
   readonly has_value: boolean;
   /** Work of one try that fails. */
   readonly try_work: number;
@@ -74,7 +76,10 @@ interface Probe {
 const PHRASES_MAX = 512;
 
 /** Builds the automaton and the sticky patterns. Throws where an anchor or a pattern is malformed. */
-export function compileScanner(detectors: readonly Detector[]): Scanner {
+export function compileScanner(
+  detectors: readonly Detector[],
+  sums: InjectionSums = INJECTION_SUMS,
+): Scanner {
   const anchors = [
     ...detectors.flatMap((detector, probe) => anchorsOf(detector.anchors, probe)),
     ...anchorsOf(signals, SIGNAL),
@@ -89,6 +94,7 @@ export function compileScanner(detectors: readonly Detector[]): Scanner {
     anchor_length: Int32Array.from(anchors, ({ anchor }) => anchor.length),
     matched_until: new Int32Array(detectors.length),
     failed_at: new Int32Array(detectors.length),
+    sums,
   };
 }
 
@@ -126,10 +132,10 @@ export function scan(
     if (!has_anchors) forget(scanner);
     has_anchors = true;
     verify(scanner, text, at + 1, row, matches, phrases, meter, places);
-    if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches);
+    if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches, scanner.sums);
     if (matches.length >= matches_max || meter.work > meter.allowed) break;
   }
-  if (phrases.length > 0) weigh(text, phrases, matches);
+  if (phrases.length > 0) weigh(text, phrases, matches, scanner.sums);
   return has_anchors;
 }
 
@@ -153,15 +159,20 @@ function anchorsOf(notations: readonly string[], probe: number): { anchor: Ancho
 }
 
 function probe(detector: Detector): Probe {
-  const flags = new Set(`${detector.pattern.flags}dy`.replace('g', ''));
+  const { pattern } = detector;
+  const is_linear = 'find' in pattern;
   return {
     detector,
-    pattern: new RegExp(detector.pattern.source, [...flags].join('')),
-    has_value: detector.pattern.source.includes('(?<value>'),
-    try_work: TRY_WORK + Math.min(patternReach(detector.pattern) * REACH_SHARE, REACH_WORK_MAX),
+    pattern: is_linear ? pattern : sticky(pattern),
+    has_value: pattern.source.includes('(?<value>'),
+    try_work: TRY_WORK + (is_linear ? 0 : Math.min(patternReach(pattern) * REACH_SHARE, REACH_WORK_MAX)),
     back_over: detector.back === undefined ? null : unitTable(detector.back.over),
     back_units_max: detector.back?.units_max ?? 0,
   };
+}
+
+function sticky({ source, flags }: RegExp): RegExp {
+  return new RegExp(source, [...new Set(`${flags}dy`.replace('g', ''))].join(''));
 }
 
 function unitTable(notation: string): Uint8Array {
@@ -198,7 +209,7 @@ function verify(
     const start =
       probe.back_over === null ? from : stepBack(text, from, probe.back_over, probe.back_units_max);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
-    const match = matchAt(probe, text, start);
+    const match = matchAt(probe, text, start, scanner.matched_until[index]!, meter);
     meter.work += probe.try_work;
     if (match === null) {
       scanner.failed_at[index] = start;
@@ -219,7 +230,17 @@ function stepBack(text: string, from: number, over: Uint8Array, units_max: numbe
   return is_escape ? start + 1 : start;
 }
 
-function matchAt({ detector, pattern, has_value }: Probe, text: string, start: number): Match | null {
+function matchAt(
+  { detector, pattern, has_value }: Probe,
+  text: string,
+  start: number,
+  least: number,
+  meter: Meter,
+): Match | null {
+  if ('find' in pattern) {
+    const span = pattern.find(text, start, least, meter);
+    return span && { detector, start: span[0], end: span[1] };
+  }
   pattern.lastIndex = start;
   const found = pattern.exec(text);
   if (found === null) return null;

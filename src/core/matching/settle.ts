@@ -29,6 +29,7 @@ function covers(outer: Match, inner: Match): boolean {
   if (isSecret(inner.detector) && !isSecret(outer.detector)) return false;
   if (isPhrase(inner.detector) !== isPhrase(outer.detector)) return false;
   if (isCommand(inner.detector) !== isCommand(outer.detector)) return false;
+  if (isOwn(inner.detector) !== isOwn(outer.detector)) return false;
   return rank(outer) >= rank(inner);
 }
 
@@ -48,6 +49,11 @@ function isPhrase(detector: Detector): boolean {
 /** What a text would do: that explains nothing of what it holds. */
 function isCommand(detector: Detector): boolean {
   return detector.tags[0].startsWith('dangerous');
+}
+
+/** What a user asked for by a pattern of their own has a rule of its own, maybe, and what is built in has another. */
+function isOwn({ pattern }: Detector): boolean {
+  return 'find' in pattern;
 }
 
 function isSecret(detector: Detector): boolean {

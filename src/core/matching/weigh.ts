@@ -4,7 +4,7 @@
  */
 import type { Severity } from '../types.ts';
 import type { Detector } from './detector.ts';
-import { severityOf } from './phrases.ts';
+import { INJECTION_SUMS, type InjectionSums, severityOf } from './phrases.ts';
 
 /** Phrases that are at most so many units apart belong together. */
 const NEAR_UNITS = 500;
@@ -23,28 +23,34 @@ interface Match {
 }
 
 /** Adds to `matches` what the phrases of one text come to, with the severity of their sum. */
-export function weigh(text: string, phrases: readonly Match[], matches: Match[]): void {
+export function weigh(
+  text: string,
+  phrases: readonly Match[],
+  matches: Match[],
+  sums: InjectionSums = INJECTION_SUMS,
+): void {
   const sorted = phrases.filter((phrase) => !isDenied(text, phrase)).sort((a, b) => a.start - b.start);
   let near: Match[] = [];
   let end = 0;
   for (const phrase of sorted) {
     if (phrase.start - end > NEAR_UNITS) {
-      settleNear(text, near, matches);
+      settleNear(text, near, matches, sums);
       near = [];
     }
     near.push(phrase);
     end = Math.max(end, phrase.end);
   }
-  settleNear(text, near, matches);
+  settleNear(text, near, matches, sums);
 }
 
-function settleNear(text: string, near: readonly Match[], matches: Match[]): void {
+function settleNear(text: string, near: readonly Match[], matches: Match[], sums: InjectionSums): void {
   if (near.length === 0) return;
   const spoken = near.filter((phrase) => !isQuoted(text, phrase));
   const is_spoken = spoken.some(({ detector }) => weightOf(detector) >= SPOKEN_WEIGHT_MIN);
   const counted = is_spoken ? near : spoken;
   const heaviest = heaviestOf(counted);
-  const severity = severityOf(heaviest.reduce((sum, { detector }) => sum + weightOf(detector), 0));
+  const sum = heaviest.reduce((weight, { detector }) => weight + weightOf(detector), 0);
+  const severity = severityOf(sum, sums);
   if (severity === null) return;
   for (const phrase of heaviest) matches.push({ ...phrase, detector: graded(phrase.detector, severity) });
 }

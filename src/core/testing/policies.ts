@@ -1,5 +1,19 @@
+import { type DetectionSettings, readDetection } from '../compile/detection.ts';
 import { compile, type PolicySettings } from '../compile/index.ts';
-import type { Crossing, Policy } from '../types.ts';
+import { INJECTION_SUMS } from '../matching/phrases.ts';
+import type { Crossing, Detection, Policy } from '../types.ts';
+
+/** What detection does where nobody says otherwise, as the configuration holds it. */
+export const DETECTION_SETTINGS: DetectionSettings = {
+  secret_detection: { enabled: true, example_keys: false },
+  pii_protection: { enabled: true },
+  injection_detection: { enabled: true, ...INJECTION_SUMS },
+  command_detection: { enabled: true },
+  detection: { detectors: {}, patterns: [], allowed: [] },
+};
+
+/** The same as detectors see it: all that is built in, and nothing else. */
+export const DETECTION: Detection = readDetection(DETECTION_SETTINGS, 'service.yaml', []);
 
 /** Small values that the tests of this room share. */
 export const SETTINGS: PolicySettings = {
@@ -7,7 +21,8 @@ export const SETTINGS: PolicySettings = {
   builtin_rules: true,
   undeclared_tools: 'allow',
   unknown_agents: null,
-  secret_detection: true,
+  file: 'service.yaml',
+  ...DETECTION_SETTINGS,
   pii_protection: { enabled: true, action: 'redact' },
   limits: { text_bytes_max: 8_388_608, depth_max: 64, nodes_max: 1_000_000, findings_max: 10_000 },
   redaction: { typed: false },

@@ -1,4 +1,5 @@
 import { compile, type PolicySettings } from '../../core/compile/index.ts';
+import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
 import { enforce } from '../../runtime/enforce.ts';
@@ -32,7 +33,8 @@ const SETTINGS: PolicySettings = {
   builtin_rules: true,
   undeclared_tools: 'allow',
   unknown_agents: 'allow',
-  secret_detection: true,
+  file: 'service.yaml',
+  ...DETECTION_SETTINGS,
   pii_protection: { enabled: true, action: 'redact' },
   limits: { text_bytes_max: 8_388_608, depth_max: 128, nodes_max: 200_000, findings_max: 1_000 },
   redaction: { typed: false },

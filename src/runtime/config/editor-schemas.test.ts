@@ -37,8 +37,29 @@ const full = {
   policies: [{ name: 'r', boundary: 'input', data_tags: ['secret'], action: 'block' }],
   paths: { policy_files: ['a'], contract_files: [], identity_files: ['b/*'], memory_schema_files: ['c'] },
   tenants: { acme: { policies: [] } },
-  secret_detection: { enabled: true },
+  secret_detection: { enabled: true, example_keys: true },
   pii_protection: { enabled: true, action: 'redact' },
+  injection_detection: { enabled: true, flag_from: 4, block_from: 8 },
+  command_detection: { enabled: true },
+  detection: {
+    detectors: { secret: { enabled: true, severity: 'low', entropy_min: 3.5 } },
+    patterns: [
+      {
+        id: 'acme.id',
+        pattern: 'acme-${2}',
+        anchor: 'acme',
+        detector: 'acme_id',
+        tags: ['internal'],
+        severity: 'low',
+        description: 'd',
+        examples: { hits: ['https://user:password@host'], misses: ['${NOT_SET}'] },
+      },
+    ],
+    allowed: [
+      { fingerprint: `hmac-sha256:${'0'.repeat(64)}`, reason: 'r', owner: 'o', expires: '2027-01-31' },
+    ],
+    fingerprint_key: '${P}',
+  },
   scan: { text_bytes_max: 1, depth_max: 1, nodes_max: 1, findings_max: 1, file_roots: ['x'] },
   redaction: { typed: true },
   auth: {
@@ -183,7 +204,7 @@ test('an editor and the loader agree on what is valid, for any value in any plac
       const written = changed(full, steps, other);
       // The value of the variable fits wherever the place takes a text; an editor lets it pass everywhere.
       const uses = typeof other === 'string' && other.includes('${');
-      const loads = settle(written, configSchema, { P: 'x' }).problems.length === 0;
+      const loads = settle(written, configSchema, { P: 'x'.repeat(32) }).problems.length === 0;
       const edits = validator.validate(written).valid;
       runs += 1;
       if (loads) valid += 1;
@@ -203,7 +224,7 @@ test('unknown keys are refused by both, but for free ones', () => {
       !Array.isArray(part) &&
       !steps.includes('x-free') &&
       !steps.includes('env_map') &&
-      steps.at(-1) !== 'tenants'
+      !['tenants', 'detectors'].includes(String(steps.at(-1)))
     );
   });
   for (const steps of objects) {
@@ -217,7 +238,7 @@ test('unknown keys are refused by both, but for free ones', () => {
     ] as const) {
       const written = changed(full, steps, { ...part, [key]: 1 });
       assert.equal(validator.validate(written).valid, expected, `${steps.join('.')} ${key}, editor`);
-      const { problems } = settle(written, configSchema, { P: 'x' });
+      const { problems } = settle(written, configSchema, { P: 'x'.repeat(32) });
       assert.equal(problems.length === 0, expected, `${steps.join('.')} ${key}`);
     }
   }

@@ -33,7 +33,7 @@ function file(name: string, schema: Written): SchemaFile {
 
 /** What the loader does beside the schema, in the words of JSON Schema: references, free keys, needs. */
 function forEditors(schema: Schema): Written {
-  const { 'x-expects': _, 'x-credential': credential, 'x-needs': needs, ...kept } = schema;
+  const { 'x-expects': _, 'x-verbatim': __, 'x-credential': credential, 'x-needs': needs, ...kept } = schema;
   if (credential === true) return { ...WHOLE_REFERENCE, description: schema.description };
   const inner = {
     ...kept,

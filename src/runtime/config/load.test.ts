@@ -250,6 +250,39 @@ const bad: readonly Bad[] = [
     ],
   },
   {
+    name: 'values that may be there',
+    text: `detection:\n  fingerprint_key: ${MARKER}\n  allowed:\n    - {fingerprint: ${MARKER}, reason: r, owner: o, expires: tomorrow}\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", owner: o, expires: 2027-01-31}`,
+    problems: [
+      '2: `detection.fingerprint_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
+      '4: `detection.allowed[0].fingerprint` must be `hmac-sha256:` and 64 hex digits, as `service fingerprint add` prints it.',
+      '4: `detection.allowed[0].expires` must be a date, `2027-01-31`, or a time with a zone, `2027-01-31T18:00:00Z`.',
+      '5: `detection.allowed[1].reason` is missing.',
+    ],
+  },
+  {
+    name: 'a day that does not exist, and a short key',
+    text: `detection:\n  allowed:\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", reason: r, owner: o, expires: 2027-02-31}`,
+    problems: ['3: `detection.allowed[0].expires` is no date that exists.'],
+  },
+  {
+    name: 'a short key of fingerprints',
+    text: 'detection: {fingerprint_key: "${KEY}"}',
+    env: { KEY: MARKER.slice(0, 8) },
+    problems: ['1: `detection.fingerprint_key` is shorter than 32 characters.'],
+  },
+  {
+    name: 'patterns of one’s own',
+    text: 'detection:\n  patterns:\n    - {id: Acme, pattern: "", anchor: ab, tags: [], severity: hihg, description: d, examples: {hits: []}}',
+    problems: [
+      '3: `detection.patterns[0].id` must be a name of two to four parts with dots between, of lower-case letters, digits and `_`: `acme.employee_number`.',
+      '3: `detection.patterns[0].pattern` must not be empty.',
+      '3: `detection.patterns[0].anchor` is shorter than 3 characters.',
+      '3: `detection.patterns[0].tags` must have at least 1 entry.',
+      '3: `detection.patterns[0].severity` must be one of `low`, `medium`, `high`, `critical`; did you mean `high`?',
+      '3: `detection.patterns[0].examples.hits` must have at least 1 entry.',
+    ],
+  },
+  {
     name: 'a key of a control character',
     text: '\u0000: 1\n',
     problems: ['1: `["\\u0000"]` is no key here.'],
@@ -262,7 +295,7 @@ test('a bad configuration is refused with every problem that it has, and with no
     assert.deepEqual(lines(result), problems, name);
     assert.ok(!JSON.stringify(result).includes(MARKER), name);
   }
-  assert.equal(bad.length, 25);
+  assert.equal(bad.length, 29);
 });
 
 test('without a file the defaults hold', async () => {
@@ -293,8 +326,11 @@ test('without a file the defaults hold', async () => {
       memory_schema_files: ['schemas/*.yaml'],
     },
     tenants: {},
-    secret_detection: { enabled: true },
+    secret_detection: { enabled: true, example_keys: false },
     pii_protection: { enabled: true, action: 'redact' },
+    injection_detection: { enabled: true, flag_from: 4, block_from: 8 },
+    command_detection: { enabled: true },
+    detection: { detectors: {}, patterns: [], allowed: [] },
     scan: {
       text_bytes_max: 8_388_608,
       depth_max: 64,

@@ -38,11 +38,20 @@ function mailLogins({ alerts }: Config): ValueProblem[] {
   });
 }
 
-function expiries({ auth }: Config): ValueProblem[] {
-  return auth.api_keys.flatMap((key, i) => {
-    if (key.expires_at === undefined || !Number.isNaN(Date.parse(key.expires_at))) return [];
-    return [problem(['auth', 'api_keys', i, 'expires_at'], 'is no date that exists')];
-  });
+function expiries({ auth, detection }: Config): ValueProblem[] {
+  const dates: readonly (readonly [readonly Step[], string | undefined])[] = [
+    ...auth.api_keys.map((key, i) => [['auth', 'api_keys', i, 'expires_at'], key.expires_at] as const),
+    ...detection.allowed.map((entry, i) => [['detection', 'allowed', i, 'expires'], entry.expires] as const),
+  ];
+  return dates.flatMap(([steps, date]) =>
+    date === undefined || isDate(date) ? [] : problem(steps, 'is no date that exists'),
+  );
+}
+
+/** Whether the day is in its month: `Date.parse` takes the 31st of February for one in March. */
+function isDate(date: string): boolean {
+  const [day = ''] = date.split('T');
+  return !Number.isNaN(Date.parse(date)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 function problem(steps: readonly Step[], message: string): ValueProblem {

@@ -19,6 +19,8 @@ export interface Schema {
   readonly 'x-expects'?: string;
   /** `true`: the value is a credential, given only as `${NAME}`; nothing ever repeats it. */
   readonly 'x-credential'?: boolean;
+  /** `true`: the text is taken as it stands: no `${NAME}` in it is replaced. */
+  readonly 'x-verbatim'?: boolean;
   readonly items?: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;

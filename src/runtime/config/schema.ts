@@ -2,6 +2,7 @@
 import { ACTIONS } from '../../core/types.ts';
 import { alertChannel } from './schema-alerts.ts';
 import { auth } from './schema-auth.ts';
+import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
 import { dashboard, intelligence, proxy, secrets } from './schema-outside.ts';
 import { patterns } from './schema-parts.ts';
 import type { Settled } from './schema-types.ts';
@@ -223,15 +224,7 @@ export const configSchema = {
       maxProperties: 10_000,
       default: {},
     },
-    secret_detection: {
-      type: 'object',
-      description: 'Search for credentials.',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        enabled: { type: 'boolean', default: true, description: 'Whether credentials are looked for.' },
-      },
-    },
+    secret_detection,
     pii_protection: {
       type: 'object',
       description: 'Search for personal data.',
@@ -247,6 +240,9 @@ export const configSchema = {
         },
       },
     },
+    injection_detection,
+    command_detection,
+    detection,
     scan,
     redaction: {
       type: 'object',

@@ -57,6 +57,7 @@ const plainCredential =
   'is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`';
 
 function settleText(at: Settling, written: string, schema: Schema, steps: Step[]): unknown {
+  if (schema['x-verbatim'] === true) return written;
   const filled = interpolate(written, at.env);
   if (!filled.ok) return say(at, steps, filled.message);
   if (schema['x-credential'] === true) {
@@ -189,7 +190,8 @@ function wrongText(value: string, schema: Schema): string | null {
   if (schema.maxLength !== undefined && value.length > schema.maxLength) {
     return `is longer than ${schema.maxLength} characters`;
   }
-  if (schema.minLength !== undefined && value.length < schema.minLength) return 'must not be empty';
+  if (schema.minLength !== undefined && value.length < schema.minLength)
+    return schema.minLength === 1 ? 'must not be empty' : `is shorter than ${schema.minLength} characters`;
   if (schema.pattern === undefined || new RegExp(schema.pattern).test(value)) return null;
   return schema['x-expects'] ?? 'is not written as it must be';
 }

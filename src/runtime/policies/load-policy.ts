@@ -1,5 +1,5 @@
 import type { CompileInput, PolicySettings } from '../../core/compile/index.ts';
-import type { Policy, Problem } from '../../core/types.ts';
+import type { AllowedFingerprint, Policy, Problem } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
@@ -70,11 +70,21 @@ function policySettings(config: Config): PolicySettings {
     builtin_rules: config.policy.builtin_rules,
     undeclared_tools: config.policy.undeclared_tools,
     unknown_agents: config.policy.unknown_agents ?? null,
-    secret_detection: config.secret_detection.enabled,
-    pii_protection: { enabled: config.pii_protection.enabled, action: config.pii_protection.action },
+    file: config.origin.label,
+    secret_detection: config.secret_detection,
+    pii_protection: config.pii_protection,
+    injection_detection: config.injection_detection,
+    command_detection: config.command_detection,
+    detection: { ...config.detection, allowed: config.detection.allowed.map(allowedOf) },
     limits: { text_bytes_max, depth_max, nodes_max, findings_max },
     redaction: { typed: config.redaction.typed },
   };
+}
+
+type WrittenAllowed = Config['detection']['allowed'][number];
+
+function allowedOf({ fingerprint, reason, owner, expires }: WrittenAllowed): AllowedFingerprint {
+  return { fingerprint, reason, owner, expires_ms: Date.parse(expires) };
 }
 
 /** Adds the lines of documents and of inline rules; the configuration is read again for them, if need be. */

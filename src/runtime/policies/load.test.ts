@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { DETECTION } from '../../core/testing/policies.ts';
 import { loadConfig, problemLine } from '../config/index.ts';
 import { type LoadResult, load, reload } from './load.ts';
 import { validate } from './validate.ts';
@@ -102,7 +103,7 @@ test('settings of the configuration reach the policy', async () => {
   assert.deepEqual(policy.builtin_rules, []);
   assert.equal(policy.undeclared_tools, 'block');
   assert.equal(policy.unknown_agents, 'block');
-  assert.deepEqual(policy.detection, { secret_detection: false, pii_protection: true });
+  assert.deepEqual(policy.detection, { ...DETECTION, secret_detection: false });
   assert.equal(policy.limits.depth_max, 3);
   assert.equal(policy.redaction.typed, true);
 });

@@ -1,4 +1,6 @@
 /** Small values that the tests of this room share. */
+
+import { DETECTION } from '../../core/testing/policies.ts';
 import type { Crossing, Policy, Rule } from '../../core/types.ts';
 import type { AuditEvent, Caller, Ports } from '../types.ts';
 
@@ -47,7 +49,7 @@ export const policy: Policy = {
   memory_schemas: [],
   undeclared_tools: 'allow',
   unknown_agents: 'allow',
-  detection: { secret_detection: true, pii_protection: true },
+  detection: DETECTION,
   limits: { text_bytes_max: 1_000, depth_max: 16, nodes_max: 1_000, findings_max: 100 },
   redaction: { typed: false },
 };

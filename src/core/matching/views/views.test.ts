@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { detect } from '../../detect.ts';
 import { detectors } from '../../detectors/index.ts';
 import { redact } from '../../redact.ts';
+import { DETECTION } from '../../testing/policies.ts';
 import type { Content, Finding } from '../../types.ts';
 import { BASE62, body } from '../sample-text.ts';
 import { blobsAt } from './blobs.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1 << 10 };
-const DETECTION = { secret_detection: true, pii_protection: true };
 const KEY = `${'sk'}-ABCDEF1234567890`;
 
 function find(text: string): readonly Finding[] {

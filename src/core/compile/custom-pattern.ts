@@ -1,0 +1,125 @@
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { customDetector } from '../matching/custom/custom-detector.ts';
+import { patternTree } from '../matching/custom/pattern-tree.ts';
+import {
+  literalAnchor,
+  requiredAnchor,
+  TELLING_UNITS_MIN,
+  unitsOf,
+} from '../matching/custom/required-anchor.ts';
+import { compileScanner, type Match, scan } from '../matching/scanner.ts';
+import { isTag } from '../tags.ts';
+import type { CustomPattern, Problem, Severity, Tag } from '../types.ts';
+import { below, type Place, problem } from './problems.ts';
+
+/** A pattern as the configuration or a plug-in holds it; its shape was checked before. */
+export interface WrittenPattern {
+  readonly id: string;
+  readonly pattern: string;
+  readonly anchor?: string;
+  readonly detector?: string;
+  readonly tags: readonly string[];
+  readonly severity: Severity;
+  readonly description: string;
+  readonly examples: { readonly hits: readonly string[]; readonly misses: readonly string[] };
+}
+
+/** UTF-16 units that a match may have, and that may stand in it before its anchor. */
+const UNITS_MAX = 1_024;
+const BEFORE_UNITS_MAX = 256;
+/** Instructions of the engine's program, repeats written out. */
+const PROGRAM_MAX = 2_000;
+
+/** Reads one pattern, or adds what is wrong with it to the problems. */
+export function readPattern(
+  written: WrittenPattern,
+  place: Place,
+  problems: Problem[],
+): CustomPattern | null {
+  const said = [...tagProblems(written.tags, place)];
+  const wrong = wrongPattern(written.pattern);
+  if (wrong !== null) said.push(problem(below(place, 'pattern'), wrong));
+  const read = wrong === null ? placed(written) : null;
+  if (wrong === null && read === null) said.push(problem(below(place, 'pattern'), UNANCHORED));
+  if (read !== null) said.push(...exampleProblems(written, read, place));
+  problems.push(...said);
+  return said.length > 0 ? null : read;
+}
+
+const UNANCHORED =
+  `has no ${TELLING_UNITS_MIN} characters in a row that stand in every match, so that every place of every text ` +
+  'would have to be tried; name such characters under `anchor`, or make the pattern begin with them';
+
+function tagProblems(tags: readonly string[], place: Place): Problem[] {
+  return tags.flatMap((tag, at) =>
+    isTag(tag) ? [] : problem(below(place, 'tags', at), 'must be a tag: dotted, lower case, letters first'),
+  );
+}
+
+/** The predicate of a sentence, which repeats nothing of the pattern; `null` where it can be used. */
+function wrongPattern(pattern: string): string | null {
+  let program_size: number;
+  try {
+    program_size = RE2JS.compile(pattern).programSize();
+  } catch (error) {
+    const what = error instanceof RE2JSSyntaxException ? error.error : 'it cannot be read';
+    return `is no pattern of RE2 (${what})`;
+  }
+  if (program_size > PROGRAM_MAX)
+    return `is too large once its repeats are written out (${program_size} of at most ${PROGRAM_MAX} instructions)`;
+  return unitsOf(patternTree(pattern)).least === 0 ? 'matches the empty text' : null;
+}
+
+/** The pattern with its anchors; `null` where it has none. */
+function placed(written: WrittenPattern): CustomPattern | null {
+  const { id, pattern, anchor, tags, severity, description } = written;
+  const tree = patternTree(pattern);
+  const found = anchor === undefined ? requiredAnchor(tree) : literalAnchor(anchor, pattern);
+  if (found === null) return null;
+  return {
+    id,
+    detector: written.detector ?? id.slice(id.lastIndexOf('.') + 1),
+    tags: tags as readonly [Tag, ...Tag[]],
+    severity,
+    description,
+    pattern,
+    anchors: found.anchors,
+    before_units_max: Math.min(found.before_units_max, BEFORE_UNITS_MAX),
+    units_max: Math.min(unitsOf(tree).most, UNITS_MAX),
+  };
+}
+
+function exampleProblems({ examples }: WrittenPattern, read: CustomPattern, place: Place): Problem[] {
+  const scanner = compileScanner([customDetector(read)]);
+  const spansIn = (text: string): string => {
+    const matches: Match[] = [];
+    scan(scanner, text, matches, EXAMPLE_MATCHES_MAX);
+    return matches.map(({ start, end }) => `${start}-${end}`).join(' ');
+  };
+  const hits = examples.hits.flatMap((marked, at) => {
+    const { text, spans } = unmarked(marked);
+    const found = spansIn(text);
+    if (found !== '' && (spans === '' || spans === found)) return [];
+    const what = found === '' ? 'is not found' : 'is found at another place than between « and »';
+    return problem(below(place, 'examples', 'hits', at), `${what} by the pattern`);
+  });
+  const misses = examples.misses.flatMap((text, at) =>
+    spansIn(text) === '' ? [] : problem(below(place, 'examples', 'misses', at), 'is found by the pattern'),
+  );
+  return [...hits, ...misses];
+}
+
+const EXAMPLE_MATCHES_MAX = 100;
+
+/** The text without its marks, and the places between them. */
+function unmarked(marked: string): { text: string; spans: string } {
+  const spans: string[] = [];
+  let text = '';
+  let start = 0;
+  for (const part of marked.split(/([«»])/)) {
+    if (part === '«') start = text.length;
+    else if (part === '»') spans.push(`${start}-${text.length}`);
+    else text += part;
+  }
+  return { text, spans: spans.join(' ') };
+}

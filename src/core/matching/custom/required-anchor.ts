@@ -1,0 +1,227 @@
+/** What must stand in every match of a pattern: the places at which it is worth to look. */
+import type { UnitSet } from '../anchors.ts';
+import { type PatternTree, patternTree } from './pattern-tree.ts';
+
+/** Sequences of units of which one is in every match, and how many units may stand before it. */
+export interface RequiredAnchor {
+  /** In the notation of anchors.ts. */
+  readonly anchors: readonly string[];
+  /** Infinite where a repeat without a bound stands before. */
+  readonly before_units_max: number;
+}
+
+/** Units of a sequence that say something: of an anchor at least so many can be one of a few units only. */
+export const TELLING_UNITS_MIN = 3;
+const TELLING_SET_MAX = 4;
+const ANCHOR_UNITS_MAX = 12;
+const SEQUENCES_MAX = 32;
+
+/** The best anchor of a pattern, or `null` where no sequence of three telling units is in every match. */
+export function requiredAnchor(tree: PatternTree): RequiredAnchor | null {
+  const best = bestIn(tree);
+  if (best === null) return null;
+  const edge = best.before_units_max === 0 && beginsWithWord(tree) ? '\\b' : '';
+  return {
+    anchors: best.sequences.map((sequence) => edge + sequence.map(notationOf).join('')),
+    before_units_max: best.before_units_max,
+  };
+}
+
+/** An anchor that a user named: these characters, in either case where the pattern begins with `(?i)`. */
+export function literalAnchor(literal: string, pattern: string): RequiredAnchor {
+  const fold = pattern.startsWith('(?i)');
+  const sets = literal.split('').map((unit): UnitSet => {
+    const forms = fold ? [unit, unit.toLowerCase()[0]!, unit.toUpperCase()[0]!] : [unit];
+    return [...new Set(forms)].map((form) => [form.charCodeAt(0), form.charCodeAt(0)] as const);
+  });
+  const before_units_max = Math.max(0, unitsOf(patternTree(pattern)).most - literal.length);
+  return { anchors: [sets.map(notationOf).join('')], before_units_max };
+}
+
+/** The least and the most units of a match. */
+export function unitsOf(tree: PatternTree): { readonly least: number; readonly most: number } {
+  if (tree.kind === 'mark') return { least: 0, most: 0 };
+  if (tree.kind === 'unit') return { least: 1, most: tree.is_fixed ? 1 : 2 };
+  if (tree.kind === 'times') {
+    const { least, most } = unitsOf(tree.part);
+    return { least: least * tree.least, most: most === 0 || tree.most === 0 ? 0 : most * tree.most };
+  }
+  const inner = (tree.kind === 'all' ? tree.parts : tree.ways).map(unitsOf);
+  if (tree.kind === 'any') {
+    return {
+      least: Math.min(...inner.map(({ least }) => least)),
+      most: Math.max(...inner.map(({ most }) => most)),
+    };
+  }
+  return {
+    least: inner.reduce((sum, { least }) => sum + least, 0),
+    most: inner.reduce((sum, { most }) => sum + most, 0),
+  };
+}
+
+/** Every unit that can be in a match. */
+export function alphabetOf(tree: PatternTree): readonly UnitSet[] {
+  if (tree.kind === 'unit') return [tree.set];
+  if (tree.kind === 'mark') return [];
+  if (tree.kind === 'times') return alphabetOf(tree.part);
+  return (tree.kind === 'all' ? tree.parts : tree.ways).flatMap(alphabetOf);
+}
+
+type Sequence = readonly UnitSet[];
+
+interface Candidate {
+  readonly sequences: readonly Sequence[];
+  readonly before_units_max: number;
+}
+
+function bestIn(tree: PatternTree): Candidate | null {
+  const exact = exactOf(tree);
+  if (exact !== null) return telling(exact, 0);
+  if (tree.kind === 'any') return bestOfWays(tree.ways);
+  if (tree.kind === 'times') return tree.least === 0 ? null : bestIn(tree.part);
+  return tree.kind === 'all' ? bestOfParts(tree.parts) : null;
+}
+
+/** Each way has its own, and together they are as good as the worst. */
+function bestOfWays(ways: readonly PatternTree[]): Candidate | null {
+  const found = ways.map(bestIn);
+  const all = found.filter((each) => each !== null);
+  const sequences = all.flatMap((each) => each.sequences);
+  if (all.length < found.length || sequences.length > SEQUENCES_MAX) return null;
+  return candidateOf(sequences, Math.max(...all.map((each) => each.before_units_max)));
+}
+
+function bestOfParts(parts: readonly PatternTree[]): Candidate | null {
+  const candidates: (Candidate | null)[] = [];
+  let run: readonly Sequence[] = [[]];
+  let run_before = 0;
+  let before = 0;
+  for (const part of parts) {
+    const { most } = unitsOf(part);
+    const begin = beginningOf(part);
+    const longer = begin && crossed(run, begin.sequences);
+    run = longer ?? run;
+    if (longer === null || !begin?.is_whole) {
+      candidates.push(telling(run, run_before), within(bestIn(part), before));
+      run = [[]];
+      run_before = before + most;
+    }
+    before += most;
+  }
+  candidates.push(telling(run, run_before));
+  return candidates.reduce(better, null);
+}
+
+/** The sequences that a part begins with; `is_whole` where they are all of it. */
+function beginningOf(part: PatternTree): { sequences: readonly Sequence[]; is_whole: boolean } | null {
+  const exact = exactOf(part);
+  if (exact !== null) return { sequences: exact, is_whole: true };
+  if (part.kind !== 'times' || part.least === 0) return null;
+  const least = Math.min(part.least, ANCHOR_UNITS_MAX);
+  const sequences = exactOf({ ...part, least, most: least });
+  return sequences && { sequences, is_whole: false };
+}
+
+function within(candidate: Candidate | null, before: number): Candidate | null {
+  return candidate && { ...candidate, before_units_max: candidate.before_units_max + before };
+}
+
+/** The sequences as an anchor, cut to their telling part; `null` where one of them says too little. */
+function telling(sequences: readonly Sequence[], before: number): Candidate | null {
+  const starts = sequences.map((sequence) => Math.max(0, sequence.findIndex(isTelling)));
+  const whole = distinct(sequences);
+  const trimmed = distinct(sequences.map((sequence, at) => sequence.slice(starts[at]!)));
+  const is_whole = whole.length <= trimmed.length && whole.every(says);
+  const chosen = is_whole ? whole : trimmed;
+  if (!chosen.every(says)) return null;
+  return candidateOf(chosen, is_whole ? before : before + Math.max(...starts));
+}
+
+/**
+ * Of sequences that differ in length a short one may end before a long one that began earlier: then the match
+ * is looked for as far back as the long one reaches.
+ */
+function candidateOf(sequences: readonly Sequence[], before: number): Candidate {
+  const differ = new Set(sequences.map(({ length }) => length)).size > 1;
+  return { sequences, before_units_max: before + (differ ? ANCHOR_UNITS_MAX : 0) };
+}
+
+function distinct(sequences: readonly Sequence[]): readonly Sequence[] {
+  const cut = sequences.map((sequence) => sequence.slice(0, ANCHOR_UNITS_MAX));
+  return [...new Map(cut.map((sequence) => [sequence.map(notationOf).join(''), sequence])).values()];
+}
+
+function says(sequence: Sequence): boolean {
+  return sequence.filter(isTelling).length >= TELLING_UNITS_MIN;
+}
+
+function isTelling(set: UnitSet): boolean {
+  return set.reduce((units, [low, high]) => units + high - low + 1, 0) <= TELLING_SET_MAX;
+}
+
+/** What tells more is better, and of equals what stands at the beginning, and then what comes first. */
+function better(a: Candidate | null, b: Candidate | null): Candidate | null {
+  if (a === null || b === null) return a ?? b;
+  return rank(b) > rank(a) ? b : a;
+}
+
+function rank({ sequences, before_units_max }: Candidate): number {
+  const telling_units = Math.min(...sequences.map((sequence) => sequence.filter(isTelling).length));
+  return (
+    Math.min(telling_units, 6) +
+    (before_units_max === 0 ? 3 : 0) -
+    (before_units_max === Number.POSITIVE_INFINITY ? 2 : 0)
+  );
+}
+
+/** All sequences that the tree stands for, where they are few, short and of known length; else `null`. */
+function exactOf(tree: PatternTree): readonly Sequence[] | null {
+  if (tree.kind === 'mark') return [[]];
+  if (tree.kind === 'unit') return tree.is_fixed ? [[tree.set]] : null;
+  if (tree.kind === 'any') return joined(tree.ways.map(exactOf));
+  if (tree.kind === 'all') {
+    return tree.parts.reduce<readonly Sequence[] | null>(
+      (run, part) => run && crossed(run, exactOf(part)),
+      [[]],
+    );
+  }
+  const inner = exactOf(tree.part);
+  if (inner === null || tree.most > ANCHOR_UNITS_MAX) return null;
+  let repeated: readonly Sequence[] | null = [[]];
+  const counts: (readonly Sequence[] | null)[] = tree.least === 0 ? [[[]]] : [];
+  for (let count = 1; count <= tree.most; count++) {
+    repeated = repeated && crossed(repeated, inner);
+    if (count >= tree.least) counts.push(repeated);
+  }
+  return joined(counts);
+}
+
+function joined(lists: readonly (readonly Sequence[] | null)[]): readonly Sequence[] | null {
+  if (lists.includes(null)) return null;
+  const all = lists.flatMap((list) => list ?? []);
+  return all.length <= SEQUENCES_MAX ? all : null;
+}
+
+function crossed(before: readonly Sequence[], after: readonly Sequence[] | null): readonly Sequence[] | null {
+  if (after === null || before.length * after.length > SEQUENCES_MAX) return null;
+  return before.flatMap((first) => after.map((second) => [...first, ...second]));
+}
+
+/** Whether the pattern asks for the edge of a word, and a word begins there. */
+function beginsWithWord(tree: PatternTree): boolean {
+  if (tree.kind !== 'all') return false;
+  const [first, second] = tree.parts;
+  if (first?.kind !== 'mark' || !first.is_word_edge || second?.kind !== 'unit') return false;
+  return second.set.every(([low, high]) => /^\w\w$/.test(String.fromCharCode(low, high)));
+}
+
+function notationOf(set: UnitSet): string {
+  const ranges = set.map(([low, high]) => (low === high ? written(low) : `${written(low)}-${written(high)}`));
+  return set.length === 1 && set[0]![0] === set[0]![1] ? ranges[0]! : `[${ranges.join('')}]`;
+}
+
+/** A unit as it stands in the notation of anchors; only what is no letter or digit takes a backslash. */
+function written(unit: number): string {
+  const char = String.fromCharCode(unit);
+  return unit < 0x80 && !/\w/.test(char) ? `\\${char}` : char;
+}

@@ -1,0 +1,201 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { SEVERITIES } from '../../core/types.ts';
+
+/** A text of a user's own, which `${NAME}` and addresses in it are a part of. */
+const verbatim = { type: 'string', minLength: 1, 'x-verbatim': true } as const;
+
+const examples = { type: 'array', items: { ...verbatim, maxLength: 2_000 }, maxItems: 20 } as const;
+
+const patterns = {
+  type: 'array',
+  description: 'Detectors of your own. Their rules are those of their tags, as for every other.',
+  maxItems: 500,
+  default: [],
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'pattern', 'tags', 'severity', 'description', 'examples'],
+    properties: {
+      id: {
+        type: 'string',
+        pattern: '^[a-z][a-z0-9_]{0,63}(?:\\.[a-z][a-z0-9_]{0,63}){1,3}$',
+        'x-expects':
+          'must be a name of two to four parts with dots between, of lower-case letters, digits and `_`: `acme.employee_number`',
+        description: 'The exact name, `acme.employee_number`: the `rule_id` of what it finds.',
+      },
+      pattern: {
+        ...verbatim,
+        maxLength: 2_000,
+        description:
+          'What is looked for, in the syntax of RE2. A group `(?P<value>...)` narrows the finding. A match has at most 1,024 UTF-16 units.',
+      },
+      anchor: {
+        ...verbatim,
+        minLength: 3,
+        maxLength: 64,
+        description:
+          'Characters that stand in every match, at most 256 units behind its beginning. Without it they are taken from the pattern.',
+      },
+      detector: {
+        type: 'string',
+        pattern: '^[a-z][a-z0-9_]{0,63}$',
+        'x-expects': 'must be of lower-case letters, digits and `_`',
+        description: 'The family that violations name. Default: the last part of the id.',
+      },
+      tags: {
+        type: 'array',
+        items: { type: 'string', minLength: 1, maxLength: 128 },
+        minItems: 1,
+        maxItems: 8,
+        description:
+          'Tags of what it finds. Those under `secret`, `personal`, `injection`, `dangerous` and `content` have built-in rules; for all others write a rule, or `policy.default_action` holds.',
+      },
+      severity: { type: 'string', enum: SEVERITIES, description: 'How bad it is.' },
+      description: { type: 'string', minLength: 1, maxLength: 500, description: 'What it finds, and why.' },
+      examples: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['hits'],
+        description: 'Texts that it is tried on whenever the configuration is read.',
+        properties: {
+          hits: {
+            ...examples,
+            minItems: 1,
+            description:
+              'It must find something in each; between « and », where these stand there, exactly that.',
+          },
+          misses: { ...examples, default: [], description: 'It must find nothing in any.' },
+        },
+      },
+    },
+  },
+} as const;
+
+const allowed = {
+  type: 'array',
+  description:
+    'Values that may be there, known by their fingerprints alone: `service fingerprint add` makes an entry.',
+  maxItems: 10_000,
+  default: [],
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['fingerprint', 'reason', 'owner', 'expires'],
+    properties: {
+      fingerprint: {
+        type: 'string',
+        pattern: '^hmac-sha256:[0-9a-f]{64}$',
+        'x-expects': 'must be `hmac-sha256:` and 64 hex digits, as `service fingerprint add` prints it',
+        description: 'Keyed hash of the detector and the value.',
+      },
+      reason: { type: 'string', minLength: 1, maxLength: 500, description: 'Why it is harmless.' },
+      owner: { type: 'string', minLength: 1, maxLength: 200, description: 'Who answers for that.' },
+      expires: {
+        type: 'string',
+        pattern:
+          '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2}))?$',
+        'x-expects': 'must be a date, `2027-01-31`, or a time with a zone, `2027-01-31T18:00:00Z`',
+        description: 'From then on it allows nothing; a date alone is its first moment in UTC.',
+      },
+    },
+  },
+} as const;
+
+/** The section `detection`. */
+export const detection = {
+  type: 'object',
+  description: 'Single detectors, detectors of your own, and values that may be there.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    detectors: {
+      type: 'object',
+      description:
+        'Settings of detectors by id (`github.token`), by family (`api_key`) or by a tag (`secret.credential`), which covers those below it. The most exact name counts.',
+      propertyNames: { pattern: '^[a-z][a-z0-9_.-]{0,127}$' },
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          enabled: {
+            type: 'boolean',
+            description: 'Whether it looks. What `secret_detection.enabled` and its like turn off stays off.',
+          },
+          severity: { type: 'string', enum: SEVERITIES, description: 'Instead of its own severity.' },
+          entropy_min: {
+            type: 'number',
+            minimum: 0,
+            maximum: 8,
+            description: 'Bits per character that a secret must have at least, beside what it asks itself.',
+          },
+        },
+      },
+      maxProperties: 2_000,
+      default: {},
+    },
+    patterns,
+    allowed,
+    fingerprint_key: {
+      type: 'string',
+      minLength: 32,
+      maxLength: 1_024,
+      'x-credential': true,
+      description:
+        'Key of the fingerprints, 32 characters or more. Default: the file `fingerprint-key` in the state folder. A change needs a restart.',
+    },
+  },
+} as const;
+
+/** The switches of the families that have no other setting elsewhere. */
+export const secret_detection = {
+  type: 'object',
+  description: 'Search for credentials.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    enabled: { type: 'boolean', default: true, description: 'Whether credentials are looked for.' },
+    example_keys: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether the keys that vendors show in their documentation count.',
+    },
+  },
+} as const;
+
+/** Search for prompt injections. */
+export const injection_detection = {
+  type: 'object',
+  description: 'Search for prompt injections.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    enabled: { type: 'boolean', default: true, description: 'Whether prompt injections are looked for.' },
+    flag_from: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000,
+      default: 4,
+      description:
+        'Sum of the weights of phrases that stand near each other from which on they are a finding. Lower finds more, and more that is harmless.',
+    },
+    block_from: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000,
+      default: 8,
+      description:
+        'Sum from which on it is of severity `high`, which the built-in rules block in results of tools; 6 more make it `critical`.',
+    },
+  },
+} as const;
+
+/** Search for dangerous commands. */
+export const command_detection = {
+  type: 'object',
+  description: 'Search for dangerous commands.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    enabled: { type: 'boolean', default: true, description: 'Whether dangerous commands are looked for.' },
+  },
+} as const;
