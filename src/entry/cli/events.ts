@@ -10,13 +10,18 @@ export function eventLine(event: AuditEvent, terminal: Terminal): string {
     event.timestamp,
     decision,
     event.boundary.padEnd(6),
-    shown(event.agent_id),
-    event.tool_name === null ? null : `tool=${shown(event.tool_name)}`,
-    `rule=${shown(event.policy_name)}`,
-    event.data_tags.length === 0 ? null : `tags=${shown(event.data_tags.join(','))}`,
+    oneWord(event.agent_id),
+    event.tool_name === null ? null : `tool=${oneWord(event.tool_name)}`,
+    `rule=${oneWord(event.policy_name)}`,
+    event.data_tags.length === 0 ? null : `tags=${oneWord(event.data_tags.join(','))}`,
     paint(terminal, 'dim', event.event_id),
   ];
   return parts.filter((part) => part !== null).join(' ');
+}
+
+/** A name that others chose stays one word of the line: with a space in it, it could pass for what comes next. */
+function oneWord(text: string): string {
+  return shown(/[\s="]/.test(text) ? JSON.stringify(text) : text);
 }
 
 /** All that is known of one event, a field a line; what is not set is left out. */

@@ -98,6 +98,14 @@ test('logs refuses filters that cannot be meant', async () => {
   });
 });
 
+test('a name of several words cannot pass for other columns', async () => {
+  await inFolder(async (cwd) => {
+    await runHere(['scan', '--agent', 'a rule=forged evt_1', 'hello'], { cwd });
+    const { stdout } = await runHere(['logs'], { cwd });
+    assert.match(stdout, / input {2}"a rule=forged evt_1" rule=default\.allow evt_[0-9a-f]{24}\n$/);
+  });
+});
+
 test('logs --detail shows one event, and says no for one that is not there', async () => {
   await inFolder(async (cwd) => {
     const scanned = await runHere(['scan', '--json', '--agent', 'a\u001b[2Jb', 'hello'], { cwd });
