@@ -6,7 +6,15 @@ import { type AnyOperation, Refusal } from '../../operations/operation.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import { addBodyParsers } from './body.ts';
-import { answerClientError, answerError, answerMethod, type ErrorLog, harden, notFound } from './errors.ts';
+import {
+  answerClientError,
+  answerError,
+  answerExpectation,
+  answerMethod,
+  type ErrorLog,
+  harden,
+  notFound,
+} from './errors.ts';
 import { addPages, pagePaths } from './pages.ts';
 import { bodyRoom } from './room.ts';
 import { addRoute } from './routes.ts';
@@ -44,12 +52,22 @@ export interface Patience {
   readonly request_ms: number;
   /** Until the next request on a connection. */
   readonly idle_ms: number;
+  /** Without a byte in either direction: who takes no answer holds its memory. */
+  readonly silent_ms: number;
   /** How often it is looked who is too slow. */
   readonly look_ms: number;
 }
 
-const PATIENCE: Patience = { headers_ms: 10_000, request_ms: 60_000, idle_ms: 65_000, look_ms: 2_000 };
+const PATIENCE: Patience = {
+  headers_ms: 10_000,
+  request_ms: 60_000,
+  idle_ms: 65_000,
+  silent_ms: 120_000,
+  look_ms: 2_000,
+};
 const HEADERS_BYTES_MAX = 16_384;
+/** Of one worker; further ones are closed at once. */
+const CONNECTIONS_MAX = 8_192;
 
 /**
  * Builds the HTTP server: one route per operation, the docs pages, and an answer in one shape for everything
@@ -62,6 +80,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
     bodyLimit: config.server.body_bytes_max,
     requestTimeout: patience.request_ms,
     keepAliveTimeout: patience.idle_ms,
+    connectionTimeout: patience.silent_ms,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId: requestIds(),
@@ -76,6 +95,8 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
       void answerError(error, request, reply, null, log);
     },
   });
+  app.server.maxConnections = CONNECTIONS_MAX;
+  app.server.on('checkExpectation', answerExpectation);
   app.decorateRequest('caller', null);
   addBodyParsers(app);
   const served = operations
@@ -130,6 +151,8 @@ async function addGate(
   const allowedAt = methodsByPath(served);
   app.addHook('onRequest', (request, reply, done) => {
     if (hasTwoOfOne(request.raw.rawHeaders)) return done(twoOfOne());
+    if (!isForHost(request.raw))
+      return done(new Refusal('invalid_request', 'The address and `Host` differ.'));
     if (request.method !== 'POST') harden(reply);
     if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
     if (!request.is404) return done();
@@ -138,6 +161,12 @@ async function addGate(
     if (request.method === 'OPTIONS') reply.code(204).header('allow', allowed).send();
     else answerMethod(request, reply, allowed);
   });
+}
+
+/** Whether a whole address in place of a path, as proxies are asked, names the host that `Host` names. */
+function isForHost({ url = '', headers }: IncomingMessage): boolean {
+  const authority = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
+  return authority === undefined || authority.toLowerCase() === headers.host?.toLowerCase();
 }
 
 /** Node takes the first of several; a proxy before us may have looked at the last. */

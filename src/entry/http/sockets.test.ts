@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Served, serve } from './testing/serve.ts';
 
 /** Stands in everything that is sent; no answer may hold it. */
@@ -15,7 +16,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'sockets-'));
 let hasty: Served;
 let patient: Served;
 before(async () => {
-  const patience = { headers_ms: 200, request_ms: 400, idle_ms: 200, look_ms: 50 };
+  const patience = { headers_ms: 200, request_ms: 400, idle_ms: 200, silent_ms: 1_000, look_ms: 50 };
   hasty = await serve({ state_dir: scratch, patience });
   patient = await serve({ state_dir: scratch, body_bytes_max: LIMIT });
 });
@@ -74,6 +75,18 @@ const cases: readonly { name: string; sent: string; status: number; code: string
     status: 400,
     code: 'invalid_request',
   },
+  {
+    name: 'an address of another host',
+    sent: 'GET http://other.test/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+    status: 400,
+    code: 'invalid_request',
+  },
+  {
+    name: 'an expectation that nobody knows',
+    sent: `${HEAD}Expect: ${MARKER}\r\nContent-Length: 2\r\n\r\n{}`,
+    status: 417,
+    code: 'invalid_request',
+  },
   { name: 'headers that never end', sent: `${HEAD}x-slow: ${MARKER}`, status: 408, code: 'invalid_request' },
   {
     name: 'a body that never ends',
@@ -98,6 +111,31 @@ test('what is no HTTP, or comes too slowly, gets an answer in the same shape, an
 
 test('a connection that asks nothing more is closed', async () => {
   const heard = await talk(hasty, 'GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  assert.match(heard, /^HTTP\/1\.1 200 /);
+});
+
+test('a connection that takes no answer is closed', async () => {
+  const body = JSON.stringify({ text: 'jane.doe@corp-mail.io '.repeat(9_000) });
+  const socket = connect(hasty.port, '127.0.0.1').pause();
+  socket.on('error', () => {});
+  // More answers than the buffers on the way hold.
+  socket.write(`${HEAD}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`.repeat(60));
+  for (let looks = 0; hasty.events.length < 10; looks++) await waited(looks);
+  for (let looks = 0; (await hasty.connections()) > 0; looks++) await waited(looks);
+  socket.destroy();
+});
+
+/** Between two looks at what must come; fails after as many as take ten seconds. */
+async function waited(looks: number): Promise<void> {
+  assert.ok(looks < 200, 'it did not come');
+  await sleep(50);
+}
+
+test('an address in place of a path is taken where it is ours', async () => {
+  const heard = await talk(
+    hasty,
+    'GET http://LOCALHOST/v1/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+  );
   assert.match(heard, /^HTTP\/1\.1 200 /);
 });
 

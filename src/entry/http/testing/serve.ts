@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { type TestOptions, testRuntime } from '../../../operations/testing/runtime.ts';
 import { type AccessSettings, openAccess } from '../../../runtime/access/index.ts';
 import type { AuthSettings } from '../../../runtime/access/settings.ts';
@@ -22,6 +23,8 @@ export interface Served {
   /** Everything that was logged, as JSON. */
   readonly logged: string[];
   readonly ask: (asked: Asked) => Promise<Answer>;
+  /** How many connections are open. */
+  readonly connections: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
@@ -67,7 +70,8 @@ export async function serve(options: ServeOptions): Promise<Served> {
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  return { port, events, logged, ask: (asked) => ask(port, asked), close: () => app.close() };
+  const connections = promisify(app.server.getConnections.bind(app.server));
+  return { port, events, logged, ask: (asked) => ask(port, asked), connections, close: () => app.close() };
 }
 
 /** One request on a connection of its own. Headers are sent as they are given, `Host` too. */
