@@ -2,6 +2,7 @@
 export type AuditFailureCode =
   | 'journal_closed'
   | 'journal_busy'
+  | 'journal_hangs'
   | 'journal_in_use'
   | 'journal_write_failed'
   | 'journal_broken'

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { appendFile, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { appendFile, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { AuditFailure } from './failure.ts';
@@ -328,4 +331,53 @@ test('any events, however they are grouped, rotated and reopened, come back in o
     ),
     { numRuns: 15 },
   );
+});
+
+/** Occupies the threads that do all file work of a process, as a disk does that does not answer. */
+async function hangFiles(t: TestContext, dir: string): Promise<{ readonly release: () => Promise<void> }> {
+  const THREADS = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
+  const pipe = join(dir, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  // Opening a pipe for reading waits until someone opens it for writing.
+  const readers = Array.from({ length: THREADS }, () => open(pipe, 'r'));
+  let released = false;
+  const release = async (): Promise<void> => {
+    if (released) return;
+    released = true;
+    const writer = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    for (const reader of await Promise.all(readers)) await reader.close();
+    closeSync(writer);
+  };
+  t.after(release);
+  await nextTurn();
+  return { release };
+}
+
+test('a disk that neither writes nor fails: nobody waits for ever, and nothing that was refused is recorded', async (t) => {
+  const trail = await makeTrail(t);
+  const journal = await trail.open({ write_ms_max: 30 });
+  await journal.append(sampleEvent(0));
+  const disk = await hangFiles(t, trail.state);
+  const writing = journal.append(sampleEvent(1));
+  await nextTurn();
+  await nextTurn();
+  const waiting = journal.append(sampleEvent(2));
+  for (const refused of [writing, waiting]) await assert.rejects(refused, { code: 'journal_hangs' });
+  await assert.rejects(journal.append(sampleEvent(3)), { code: 'journal_hangs' });
+  await disk.release();
+  await eventually(() =>
+    journal.append(sampleEvent(4)).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await journal.close();
+  assert.deepEqual(await recordedIds(trail), [id(0), id(4)]);
+  assert.equal((await trail.verify()).intact, true);
+  const cut = (await readFiles(trail))[0]!.lines
+    .map((line) => JSON.parse(line))
+    .find(({ kind }) => kind === 'cut');
+  assert.equal(cut.cut.reason, 'write_failed');
+  assert.ok(cut.cut.bytes > 0);
+  assert.ok(cut.cut.events_rejected >= 3);
 });

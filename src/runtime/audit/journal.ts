@@ -24,6 +24,8 @@ export interface JournalOptions {
   readonly now_ms: () => number;
   /** How long the last lines may stand unsigned while nothing else is written; a minute unless told. */
   readonly checkpoint_ms?: number;
+  /** How long a disk may take for one write before all who wait are told no; ten seconds unless told. */
+  readonly write_ms_max?: number;
   /** How long to wait for a process that is about to let go of the chain; five seconds unless told. */
   readonly lock_wait_ms?: number;
   /** Told when compressing or deleting old files failed; the journal itself goes on. */
@@ -35,7 +37,7 @@ export interface Journal {
    * Writes one event down. Resolves when the disk has it, and never before.
    *
    * @throws AuditFailure when it is not recorded: `journal_write_failed` (the next call tries again, so a
-   * disk with room again is enough), `journal_busy`, `event_too_large`, `journal_closed`
+   * disk with room again is enough), `journal_busy`, `journal_hangs`, `event_too_large`, `journal_closed`
    */
   readonly append: (event: AuditEvent) => Promise<void>;
   /** The last durable line, and how many lines stand behind the last checkpoint. */
@@ -50,6 +52,8 @@ const CHECKPOINT_MS = 60_000;
 /** One group commit; what waits beyond goes into the next. */
 const BATCH_RECORDS = 1_024;
 const BATCH_BYTES = 4_194_304;
+/** A disk that neither writes nor fails. What it still does later of that write is taken back. */
+const WRITE_MS_MAX = 10_000;
 /** What may wait for a slow disk before new events are refused. */
 const PENDING_BYTES_MAX = 67_108_864;
 const HOUR_MS = 3_600_000;
@@ -74,6 +78,8 @@ interface Chain {
   writing: Promise<void> | null;
   /** Bytes behind the durable ones may be there: from before a write until the disk has said yes. */
   loose: boolean;
+  /** The disk has not answered in time, and so many events were refused; `null` when it does answer. */
+  hanging: number | null;
   /** What the next write has to record as taken away. */
   cut: CutBody | null;
   checkpoint_due: boolean;
@@ -123,6 +129,7 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
     pending_bytes: 0,
     writing: null,
     loose: false,
+    hanging: null,
     cut,
     checkpoint_due: false,
     checkpoint_timer: null,
@@ -146,6 +153,10 @@ function append(chain: Chain, event: AuditEvent): Promise<void> {
   if (event_json.length * 3 > LINE_BYTES_MAX && Buffer.byteLength(event_json) > LINE_BYTES_MAX - 1_024) {
     return Promise.reject(refused('event_too_large'));
   }
+  if (chain.hanging !== null) {
+    chain.hanging += 1;
+    return Promise.reject(refused('journal_hangs'));
+  }
   if (chain.pending_bytes > PENDING_BYTES_MAX) return Promise.reject(refused('journal_busy'));
   return new Promise((resolve, reject) => {
     chain.pending.push({ event_json, resolve, reject });
@@ -157,6 +168,8 @@ function append(chain: Chain, event: AuditEvent): Promise<void> {
 const SENTENCES = {
   journal_closed: 'The journal is closed: the service is stopping.',
   event_too_large: 'The audit event is larger than a line of the journal may be (1 MB).',
+  journal_hangs:
+    'The disk does not answer, so that nothing can be decided. Check the disk of the state folder; it recovers by itself.',
   journal_busy: 'The disk is too slow for the journal: 64 MB of events wait. Try again.',
 } as const;
 
@@ -178,6 +191,7 @@ function startWriting(chain: Chain): void {
 /** One group: never throws; those who wait are told. */
 async function writeBatch(chain: Chain): Promise<void> {
   const batch = takeBatch(chain);
+  const watch = setTimeout(() => tellHanging(chain, batch), chain.options.write_ms_max ?? WRITE_MS_MAX);
   try {
     if (chain.loose) await cutLoose(chain);
     if (chain.segment.bytes >= chain.options.max_size_bytes) await rotate(chain);
@@ -186,7 +200,17 @@ async function writeBatch(chain: Chain): Promise<void> {
   } catch (error) {
     await giveUp(chain, batch, error);
   }
+  clearTimeout(watch);
+  chain.hanging = null;
   armCheckpoint(chain);
+}
+
+/** Says no to everyone who waits, while the disk still has the write: `giveUp` takes it back when that has ended. */
+function tellHanging(chain: Chain, batch: readonly Waiting[]): void {
+  chain.hanging = chain.pending.length;
+  for (const waiting of [...batch, ...chain.pending]) waiting.reject(refused('journal_hangs'));
+  chain.pending = [];
+  chain.pending_bytes = 0;
 }
 
 function takeBatch(chain: Chain): Waiting[] {
@@ -219,7 +243,7 @@ async function commit(chain: Chain, batch: readonly Waiting[]): Promise<void> {
   if (signs) add('checkpoint', checkpoint(chain.options, head));
   if (text !== '') {
     chain.loose = true;
-    await appendDurably(chain.segment, Buffer.from(text));
+    await appendDurably(chain.segment, Buffer.from(text), () => chain.hanging === null);
     chain.loose = false;
   }
   chain.head = head;
@@ -254,16 +278,17 @@ async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): 
   chain.pending_bytes = 0;
   chain.checkpoint_due = false;
   const failure = unwritable(error);
+  // Before anything else is asked of a disk that may hang.
+  for (const waiting of failed) waiting.reject(failure);
   const before = chain.cut;
   chain.cut = {
     timestamp: new Date(chain.options.now_ms()).toISOString(),
     reason: before?.reason ?? 'write_failed',
     bytes: (before?.bytes ?? 0) + (chain.loose ? await looseBytes(chain) : 0),
-    events_rejected: (before?.events_rejected ?? 0) + failed.length,
+    events_rejected: (before?.events_rejected ?? 0) + failed.length + (chain.hanging ?? 0),
     set_aside: before?.set_aside ?? null,
   };
   if (chain.loose) await cutLoose(chain).catch(() => {});
-  for (const waiting of failed) waiting.reject(failure);
 }
 
 function unwritable(error: unknown): AuditFailure {

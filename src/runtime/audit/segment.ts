@@ -30,11 +30,17 @@ export async function openSegment(path: string, bytes: number, create: boolean):
 /**
  * Writes behind the durable bytes. Resolves when the disk has them, in the file that stands at `path`; `bytes` is
  * then past them.
+ *
+ * @param isWanted - asked when the disk has them: `false` rejects with `ETIMEDOUT`, and leaves `bytes` before them
  */
-export function appendDurably(segment: OpenSegment, block: Buffer): Promise<void> {
+export function appendDurably(
+  segment: OpenSegment,
+  block: Buffer,
+  isWanted: () => boolean = () => true,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null): void => {
-      const failure = error ?? lossOf(segment);
+      const failure = error ?? lossOf(segment) ?? (isWanted() ? null : late());
       if (failure !== null) {
         reject(failure);
         return;
@@ -63,6 +69,10 @@ function lossOf({ fd, path }: OpenSegment): Error | null {
   const written = fstatSync(fd);
   if (there?.ino === written.ino && there.dev === written.dev) return null;
   return Object.assign(new Error('the file is not in its place any more'), { code: 'ENOENT' });
+}
+
+function late(): Error {
+  return Object.assign(new Error('the disk has taken too long'), { code: 'ETIMEDOUT' });
 }
 
 /** Takes away all that stands behind the durable bytes. */
