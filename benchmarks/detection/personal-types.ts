@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, RegExp>> = {
   ES_NIF: /^(?:es\.dni|pt\.nif|ar\.dni)/,
   ES_NIE: /^es\.(?:nie|dni)/,
   ES_CCC: /^es\.ccc/,
-  FR_VAT: /^any\.vat/,
+  FR_VAT: /^(?:any|fr)\.vat/,
   DE_VAT: /^any\.vat/,
   AR_DNI: /^ar\.dni|^es\.dni/,
   KR_FRN: /^kr\.rrn/,

@@ -35,6 +35,7 @@ import { middleEastAfrica } from './personal/middle-east-africa.ts';
 import { nordic } from './personal/nordic.ts';
 import { northAmerica } from './personal/north-america.ts';
 import { oceania } from './personal/oceania.ts';
+import { personNames } from './personal/person-names.ts';
 import { phone } from './personal/phone.ts';
 import { phoneBesideName } from './personal/phone-beside-name.ts';
 import { southAsia } from './personal/south-asia.ts';
@@ -139,6 +140,7 @@ export const detectors: readonly Detector[] = [
   ...nordic,
   ...northAmerica,
   ...oceania,
+  ...personNames,
   ...phoneBesideName,
   ...phone,
   ...southAsia,

@@ -13,6 +13,9 @@ const NO_VALUE = '(?!(?:is|was|are|it|its|no|nr|num|id|of|card|the|for|to|on|as|
 /** A value ends where no letter, digit or fraction goes on. */
 const END = '(?![\\w\\u00c0-\\u024f]|[.,/-]\\d)';
 
+/** A part of a name: a capital, small letters, and more of either, as in `McLeod` and `O'Brien`. */
+export const NAME_PART =
+  "[A-Z\\u00c0-\\u00de\\u0100-\\u024f][a-z\\u00df-\\u024f'’](?:['’-]?[A-Za-z\\u00c0-\\u024f]){0,24}";
 /** Anchors are cut there: the rest of the name is the pattern's. */
 const ANCHOR_ATOMS_MAX = 6;
 /** Of other alphabets fewer do, for every letter of an anchor is a class of its own to the automaton. */
@@ -51,7 +54,7 @@ export function patternOf(names: readonly string[], value: string): RegExp {
 export function exactPatternOf(names: readonly string[], value: string): RegExp {
   const any = names.map(inEitherCase).join('|');
   return new RegExp(
-    `(?:${any})[\\s:=#"'(,*_-]{0,6}(?:(?:is|of|est|es|ist|to|at)\\s)?(?<![A-Za-z0-9])(?<value>${value})(?![\\w\\u00c0-\\u024f])`,
+    `(?:${any})[\\s:=#"'(,*_-]{0,6}(?:(?:is|of|est|es|ist|to|at|on file|code|number|no)[\\s:=#"'(.]{1,4}){0,2}(?<![A-Za-z0-9])(?<value>${value})(?![\\w\\u00c0-\\u024f(]|\\.[A-Za-z])`,
   );
 }
 

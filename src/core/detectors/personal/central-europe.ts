@@ -185,7 +185,7 @@ function isDavcna(code: string): boolean {
 function isJmbg(code: string): boolean {
   if (!hasDay(code, 2, 0)) return false;
   const check = (11 - (weigh(code, [7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
-  return check === digitAt(code, 12);
+  return check % 10 === digitAt(code, 12);
 }
 
 /** The last three digits of a year from 1900 to 2029. */

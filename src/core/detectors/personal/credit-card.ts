@@ -1,7 +1,7 @@
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 
-const ANCHORS = ['(?<![\\d.])[2-6]\\d{3}[ -]\\d{3}', '(?<![\\d.])[2-6]\\d{7}'];
+const ANCHORS = ['(?<![\\d.])[2-6]\\d{3}[ -]\\d{3}', '(?<![\\d.])[2-6]\\d{7}', '(?<![\\d.])1800[ -]?\\d{3}'];
 
 export const creditCard: readonly Detector[] = [
   {
@@ -14,7 +14,7 @@ export const creditCard: readonly Detector[] = [
       'Payment card numbers (ISO/IEC 7812) of the usual length of their issuer, 14 to 16 digits, with a right Luhn digit; with spaces, dashes or neither.',
     anchors: ANCHORS,
     pattern:
-      /(?:3[47](?:[ -]?\d){13}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d)(?!\.\d)/,
+      /(?:3[47](?:[ -]?\d){13}|(?:1800|2131)(?:[ -]?\d){11}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d)(?!\.\d)/,
     validate: isCard,
     examples: {
       hits: [
@@ -24,6 +24,7 @@ export const creditCard: readonly Detector[] = [
         `«${'5555'}555555554444»`,
         `«${'6011'}000990139424»`,
         `«${'2223'}003122003222»`,
+        `«${'1800'}72992103979»`,
       ],
       misses: [
         `${'4111'} 1111 1111 1112`,
@@ -67,6 +68,8 @@ const ISSUERS: readonly {
   { from: '36', to: '36', lengths: [14] },
   { from: '38', to: '39', lengths: [14] },
   { from: '3528', to: '3589', lengths: [16] },
+  { from: '1800', to: '1800', lengths: [15] },
+  { from: '2131', to: '2131', lengths: [15] },
   { from: '6011', to: '6011', lengths: [16, 19] },
   { from: '644', to: '659', lengths: [16, 19] },
   { from: '62', to: '62', lengths: [16, 17, 18, 19] },

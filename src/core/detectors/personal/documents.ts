@@ -15,6 +15,7 @@ export const documents: readonly Detector[] = [
     check: (code) => (code.match(/\d/g)?.length ?? 0) >= 3,
     names: [
       'passport',
+      'travel document',
       'reisepass',
       'passeport',
       'pasaporte',

@@ -71,6 +71,10 @@ export const eastAsia: readonly Detector[] = [
     description: 'Japanese individual numbers (My Number) with a check digit (mod 11).',
     value: '\\d{4}[ -]?\\d{4}[ -]?\\d{4}',
     check: isMyNumber,
+    alone: {
+      anchors: ['(?<![\\w.-])\\d{4} \\d{4} \\d'],
+      value: '(?<!\\d )\\d{4} \\d{4} \\d{4}(?! \\d)',
+    },
     names: ['my number', 'mynumber', 'マイナンバー', '個人番号'],
     right: ['6214 9832 0257', '621498320257'],
     wrong: ['6214 9832 0258', '6214 9832 025'],
@@ -91,10 +95,14 @@ export const eastAsia: readonly Detector[] = [
     id: 'kr.rrn',
     detector: 'national_id',
     description:
-      'Korean resident and foreigner registration numbers: a birth date, century and sex, a serial.',
+      'Korean resident and foreigner registration numbers: a birth date, century and sex, a serial; without a dash with the sum (mod 11) that those until 2020 have.',
     value: '\\d{6}-?[0-9]\\d{6}',
     check: (code) => hasDay(code, 2, 4),
-    alone: { anchors: [DASHED_DATE], value: '\\d{6}-[1-8]\\d{6}' },
+    alone: {
+      anchors: [DASHED_DATE, LONG_NUMBER],
+      value: '\\d{6}-?[1-8]\\d{6}',
+      check: (code, written) => hasDay(code, 2, 4) && (written.includes('-') || isRrn(code)),
+    },
     names: [
       'rrn',
       'frn',
@@ -112,8 +120,8 @@ export const eastAsia: readonly Detector[] = [
     detector: 'business_id',
     severity: 'low',
     description: 'Korean business registration numbers with a check digit.',
-    value: '\\d{3}-?\\d{2}-?\\d{5}',
-    alone: { anchors: ['(?<![\\w.-])\\d{3}-\\d{2}-\\d'], value: '[1-9]\\d{2}-\\d{2}-\\d{5}', check: isBrn },
+    value: '\\d{3} ?-? ?\\d{2} ?-? ?\\d{5}',
+    alone: { anchors: ['(?<![\\w.-])\\d{3}-\\d{2}-\\d'], value: '[1-9]\\d{2}-(?!00)\\d{2}-\\d{5}' },
     names: ['brn', 'business registration number', '사업자등록번호'],
     right: ['116-82-00276', '1168200276'],
     wrong: ['116-82-0027'],
@@ -165,7 +173,6 @@ function isMyNumber(code: string): boolean {
   return (rest < 2 ? 0 : 11 - rest) === digitAt(code, 11) && isVaried(code);
 }
 
-function isBrn(code: string): boolean {
-  const sum = weigh(code, [1, 3, 7, 1, 3, 7, 1, 3, 5]) + Math.floor((digitAt(code, 8) * 5) / 10);
-  return (10 - (sum % 10)) % 10 === digitAt(code, 9);
+function isRrn(code: string): boolean {
+  return (11 - (weigh(code, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11)) % 10 === digitAt(code, 12);
 }

@@ -41,6 +41,26 @@ export const franceItaly: readonly Detector[] = [
     wrong: ['732829321', '73282932000075'],
   }),
   ...identifier({
+    id: 'fr.vat',
+    detector: 'vat_id',
+    severity: 'low',
+    description:
+      'French VAT numbers: two check characters (mod 97 for digits, mod 11 with letters) before a SIREN.',
+    value: '(?:FR ?)?[0-9A-HJ-NP-Z]{2} ?\\d{3} ?\\d{3} ?\\d{3}',
+    check: isFrenchVat,
+    alone: {
+      anchors: [
+        '(?i)(?<![\\w.-])[a-z]\\d{6}',
+        '(?i)(?<![\\w.-])\\d[a-z]\\d{6}',
+        '(?<![\\w.-])FR ?[A-Z0-9]{2} ?\\d{3}',
+      ],
+      value: 'FR ?[0-9A-HJ-NP-Z]{2} ?\\d{3} ?\\d{3} ?\\d{3}|(?:\\d[A-HJ-NP-Z]|[A-HJ-NP-Z]\\d)\\d{9}',
+    },
+    names: ['tva', 'tva intracommunautaire', 'num[ée]ro de tva'],
+    right: ['4Z123456782', 'FR 40 303 265 045'],
+    wrong: ['4Z123456783', 'FR 41 303 265 045'],
+  }),
+  ...identifier({
     id: 'it.codice_fiscale',
     detector: 'national_id',
     description:
@@ -66,8 +86,8 @@ export const franceItaly: readonly Detector[] = [
     id: 'it.partita_iva',
     detector: 'vat_id',
     severity: 'low',
-    description: 'Italian VAT numbers with a Luhn digit.',
-    value: '(?:IT ?)?\\d{11}',
+    description: 'Italian VAT numbers: seven digits, the province of the office and a Luhn digit.',
+    value: '(?:IT ?)?\\d{7}(?:0\\d\\d|100|12[01]|888|999)\\d',
     check: (code) => isLuhn(code.replace('IT', '')) && isVaried(code.replace('IT', '')),
     names: ['partita iva', 'p\\.? ?iva', 'piva'],
     right: ['00743110157', 'IT00743110157'],
@@ -88,6 +108,7 @@ export const franceItaly: readonly Detector[] = [
     description:
       'Numbers of Italian driving licences: two letters and seven digits and a letter, or U1 and nine characters.',
     value: '[A-Z]{2}\\d{7}[A-Z]|U1[BCDFGHJKLMNPRSTVWXYZ0-9]{7}[A-Z]',
+    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}', '(?<![\\w.-])U1[A-Z0-9]\\d'] },
     names: ['patente', 'patente di guida'],
     right: ['RM1234567A', 'U1H92B831C'],
     wrong: ['RM123456A', 'U2H92B831C'],
@@ -99,6 +120,18 @@ function isNir(code: string): boolean {
   if (month < 1 || (month > 12 && month < 20) || (month > 42 && month < 50)) return false;
   const body = code.slice(0, 13).replace('2A', '19').replace('2B', '18');
   return /^\d+$/.test(body) && 97 - remainder(body, 97) === Number(code.slice(13));
+}
+
+const VAT_KEYS = '0123456789ABCDEFGHJKLMNPQRSTUVWXYZ';
+
+function isFrenchVat(code: string): boolean {
+  const number = code.length === 13 ? code.slice(2) : code;
+  const siren = number.slice(2);
+  if (!isLuhn(siren) || !isVaried(siren)) return false;
+  if (/^\d\d/.test(number)) return remainder(`${siren}12`, 97) === Number(number.slice(0, 2));
+  const [first, second] = [VAT_KEYS.indexOf(number[0]!), VAT_KEYS.indexOf(number[1]!)];
+  const key = first < 10 ? first * 24 + second - 10 : first * 34 + second - 100;
+  return (Number(siren) + 1 + Math.floor(key / 11)) % 11 === key % 11;
 }
 
 /** Values of `0`-`9` and `A`-`Z` at odd places; at even places a digit or letter counts from 0. */

@@ -47,7 +47,11 @@ export const germanSpeaking: readonly Detector[] = [
     id: 'de.steuernummer',
     detector: 'tax_id',
     description: 'German tax numbers in the forms of the federal states, with separators or without.',
-    value: '\\d{2,3}[ /]\\d{3,4}[ /]\\d{4,5}|\\d{10,13}|\\d{5}/\\d{5}',
+    value: '\\d{2,3}[ /]\\d{3,4}[ /]\\d{4,5}|\\d{3}/\\d{3}/\\d{4} ?\\d|\\d{10,13}|\\d{5}/\\d{5}',
+    alone: {
+      anchors: ['(?<![\\w./-])\\d{2,3}/\\d{3,4}/\\d'],
+      value: '\\d{2,3}/\\d{3}/\\d{4} ?\\d|\\d{3}/\\d{4}/\\d{4}',
+    },
     names: ['steuernummer', 'steuer-nr', 'st\\.?-nr', 'tax number'],
     right: ['181/815/08155', '93815/08152', '2181508150'],
     wrong: ['181/815', '1234567'],

@@ -1,7 +1,10 @@
 import { isMod97 } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 
-/** Characters in all, and the countries whose numbers are that long (IBAN registry, release 99). */
+/**
+ * Characters in all, and the countries whose numbers are that long: those of the IBAN registry, release 99, and
+ * those in Africa and Iran whose banks use such numbers without being in it.
+ */
 const COUNTRIES: Readonly<Record<number, string>> = {
   15: 'NO',
   16: 'BE',
@@ -12,10 +15,10 @@ const COUNTRIES: Readonly<Record<number, string>> = {
   22: 'BG BH CR DE GB GE IE ME RS VA',
   23: 'AE GI IL IQ OM SO TL',
   24: 'AD CZ ES MD PK RO SA SE SK TN VG',
-  25: 'LY PT ST',
-  26: 'IS TR',
-  27: 'BI DJ FR GR IT MC MR SM',
-  28: 'AL AZ BY CY DO GT HN HU LB NI PL SV',
+  25: 'AO CV GW LY MZ PT ST',
+  26: 'DZ IR IS TR',
+  27: 'BI CF CG CM DJ FR GA GQ KM MG TD GR IT MC MR SM',
+  28: 'AL AZ BF BJ BY CI CY DO GT HN HU LB MA ML NE NI PL SN SV TG',
   29: 'BR EG PS QA UA',
   30: 'JO KW MU YE',
   31: 'MT SC',

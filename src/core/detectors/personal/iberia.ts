@@ -7,10 +7,13 @@ export const iberia: readonly Detector[] = [
   ...identifier({
     id: 'es.dni',
     detector: 'national_id',
-    description: 'Spanish identity numbers (DNI, NIF): eight digits and a letter (mod 23).',
-    value: '\\d{8}[ -]?[A-HJ-NP-TV-Z]',
+    description: 'Spanish identity numbers (DNI, NIF): eight digits, or seven, and a letter (mod 23).',
+    value: '\\d{7,8}[ -]?[A-HJ-NP-TV-Z]',
     check: isDni,
-    alone: { anchors: ['(?<![\\w.-])\\d{8}'], value: '\\d{8}-?[A-HJ-NP-TV-Z]' },
+    alone: {
+      anchors: ['(?<![\\w.-])\\d{8}', '(?i)(?<![\\w.-])\\d{7}[a-z]', '(?i)(?<![\\w.-])\\d{7}-[a-z]'],
+      value: '\\d{7,8}-?[A-HJ-NP-TV-Z]',
+    },
     names: ['dni', 'nif', 'documento nacional de identidad'],
     right: ['54362315K', '54362315-K'],
     wrong: ['54362315Z', '5436231K'],
@@ -38,7 +41,7 @@ export const iberia: readonly Detector[] = [
     check: isCif,
     alone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}', '(?i)(?<![\\w.-])[a-z]-\\d{6}'],
-      value: '[NPQRSW]-?\\d{7}-?[A-J]',
+      value: '[NPQRSW]-?\\d{7}-?[A-J]|[ABJ]-?\\d{8}',
     },
     names: ['cif', 'nif'],
     right: ['P1234567D', 'A13585625', 'J99216582'],
@@ -71,7 +74,7 @@ export const iberia: readonly Detector[] = [
     id: 'pt.nif',
     detector: 'tax_id',
     description: 'Portuguese tax numbers (NIF) with a check digit (mod 11).',
-    value: '(?:PT ?)?[1235689]\\d{2} ?\\d{3} ?\\d{3}',
+    value: '(?:PT ?)?(?:[1235689]\\d|45|7[0124579])\\d ?\\d{3} ?\\d{3}',
     check: (code) => isMod11Last(code.replace('PT', ''), [9, 8, 7, 6, 5, 4, 3, 2]),
     names: ['nif', 'contribuinte', 'n[úu]mero de contribuinte', 'nipc'],
     right: ['501964843', 'PT 501 964 843'],
@@ -99,21 +102,20 @@ function isDni(code: string): boolean {
   return DNI_LETTERS[remainder(code.slice(0, 8), 23)] === code[8];
 }
 
+/** The first ones were given out long ago: `x0000003a` is a number in base 16. */
 function isNie(code: string): boolean {
-  return isDni(`${'XYZ'.indexOf(code[0]!)}${code.slice(1)}`);
+  return !code.startsWith('0000', 1) && isDni(`${'XYZ'.indexOf(code[0]!)}${code.slice(1)}`);
 }
 
 /** Luhn over the seven digits; some kinds write the check as a letter, some as a digit, some as either. */
+/** Which kinds of company have a letter and which a digit is told differently; both are taken from all. */
 function isCif(code: string): boolean {
   const sum = digitsOf(code.slice(1, 8)).reduce((total, digit, at) => {
     const value = at % 2 === 0 ? digit * 2 : digit;
     return total + (value > 9 ? value - 9 : value);
   }, 0);
   const check = (10 - (sum % 10)) % 10;
-  const is_letter = 'JABCDEFGHI'[check] === code[8];
-  const is_digit = String(check) === code[8];
-  if ('NPQRSW'.includes(code[0]!)) return is_letter;
-  return 'ABEH'.includes(code[0]!) ? is_digit : is_letter || is_digit;
+  return 'JABCDEFGHI'[check] === code[8] || String(check) === code[8];
 }
 
 const CCC_WEIGHTS = [1, 2, 4, 8, 5, 10, 9, 7, 3, 6];

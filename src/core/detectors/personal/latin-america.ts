@@ -105,6 +105,7 @@ export const latinAmerica: readonly Detector[] = [
     description: 'Identity numbers of Costa Rica and of other countries, beside the word for them.',
     value:
       '(?:0?[1-9]-?\\d{4}-?\\d{4}|\\d{10}|\\d{9}-\\d|\\d{3}-?\\d{7}-?\\d|[VE]-?\\d{1,2}\\.?\\d{3}\\.?\\d{3}|\\d\\.?\\d{3}\\.?\\d{3}-?\\d|\\d{1,2}\\.?\\d{3}\\.?\\d{3})',
+    alone: { anchors: ['(?<![\\w.-])[1-9]-\\d{4}-\\d{2}'], value: '[1-9]-\\d{4}-\\d{4}' },
     names: ['c[ée]dula', 'cedula', 'c[ée]dula de identidad', 'carn[ée] de identidad', 'c\\.i\\.'],
     right: ['1-0913-0259', '01-0913-0259', '110913025', '171430710-3'],
     wrong: ['1-0913-02'],
@@ -134,8 +135,12 @@ export const latinAmerica: readonly Detector[] = [
     id: 'ec.ci',
     detector: 'national_id',
     description: 'Ecuadorian identity numbers: province, serial and a Luhn digit.',
-    value: '(?:0[1-9]|1\\d|2[0-4]|30)[0-5]\\d{6}-?\\d(?:001)?',
+    value: '(?:0[1-9]|1\\d|2[0-4]|30)[0-6]\\d{6}-?\\d(?:001)?',
     check: (code) => isLuhn(code.slice(0, 10)),
+    alone: {
+      anchors: ['(?<![\\w.-])\\d{8}'],
+      value: '(?:0[1-9]|1\\d|2[0-4]|30)[0-6]\\d{6}-\\d',
+    },
     names: ['c[ée]dula', 'cedula', 'c[ée]dula de identidad', 'ruc', 'c\\.i\\.'],
     right: ['171430710-3', '1714307103', '1714307103001'],
     wrong: ['171430710-4', '991430710-3'],
@@ -160,7 +165,7 @@ export const latinAmerica: readonly Detector[] = [
       'Mexican tax numbers (RFC): letters of the name, a date and three characters with a check (mod 11).',
     value: '[A-ZÑ&]{3,4}[ -]?\\d{6}[ -]?[A-Z0-9]{2}[0-9A]',
     check: (code) => hasDay(code.slice(-9), 2, 4),
-    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{3,4}[ -]?\\d{3}'], check: isRfc },
+    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{3,4}[ -]?\\d{3}'] },
     names: ['rfc', 'registro federal'],
     right: ['GODE561231GR8', 'GODE 561231 GR8', 'VACE-460910-SX6'],
     wrong: ['GODE561331GR8', 'GO561231GR8'],
@@ -210,11 +215,11 @@ export const latinAmerica: readonly Detector[] = [
     id: 'uy.rut',
     detector: 'tax_id',
     description: 'Uruguayan tax numbers with a check digit (mod 11).',
-    value: '\\d{12}',
+    value: '(?:0[1-9]|1\\d|2[0-2])\\d{6}001\\d',
     check: (code) => (11 - (weigh(code, [4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 11 === digitAt(code, 11),
     names: ['rut', 'rut uruguay'],
     right: ['211003420017'],
-    wrong: ['211003420018', '21100342001'],
+    wrong: ['211003420018', '21100342001', '211003400067'],
   }),
 ];
 
@@ -262,18 +267,6 @@ const NIT_PRIMES = [71, 67, 59, 53, 47, 43, 41, 37, 29, 23, 19, 17, 13, 7, 3];
 function isNit(code: string): boolean {
   const rest = weigh(code.slice(0, -1).padStart(15, '0'), NIT_PRIMES) % 11;
   return (rest < 2 ? rest : 11 - rest) === digitAt(code, -1) && isVaried(code);
-}
-
-const RFC_ALPHABET = '0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ';
-
-function isRfc(code: string): boolean {
-  if (!hasDay(code.slice(-9), 2, 4)) return false;
-  const padded = code.padStart(13, ' ');
-  const sum = Array.from(padded.slice(0, 12)).reduce(
-    (total, char, at) => total + RFC_ALPHABET.indexOf(char) * (13 - at),
-    0,
-  );
-  return '0123456789A0'[(11 - (sum % 11)) % 11] === padded[12];
 }
 
 function isClabe(code: string): boolean {

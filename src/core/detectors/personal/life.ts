@@ -1,9 +1,9 @@
 import { isDay } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { identifier } from '../../matching/identifier.ts';
+import { NAME_PART } from '../../matching/named-value.ts';
 
 const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\\.?';
-const NAME_PART = "[A-Z\\u00c0-\\u00de\\u0100-\\u024f][a-z\\u00df-\\u024f'’][A-Za-z\\u00c0-\\u024f'’-]{0,24}";
 const WORD = "[\\w\\u00c0-\\u024f'’-]{1,24}";
 
 /** A number and an English street, a number and a Romance one, a German, Dutch or Nordic street and a number. */
@@ -14,7 +14,7 @@ const STREET = [
   `[A-Z\\u00c0-\\u00de][\\w\\u00c0-\\u024f-]{1,30}(?:straße|strasse|str\\.|weg|gasse|platz|allee|straat|laan|gatan|vägen|vej|katu|tie) \\d{1,4}[a-z]?(?:, \\d{4,5} ${NAME_PART})?`,
 ].join('|');
 
-/** What is told of people by name only: dates of birth, addresses, names, and the numbers of their records. */
+/** What is told of people by name only: dates of birth, addresses, and the numbers of their records. */
 export const life: readonly Detector[] = [
   ...identifier({
     id: 'any.date_of_birth',
@@ -93,61 +93,6 @@ export const life: readonly Detector[] = [
     right: ['780 Martin Road', 'Lindenstraße 18, 22110 Hamburg'],
     wrong: ['0x7ffe', '12 items'],
   }),
-  ...identifier({
-    id: 'any.person_name',
-    detector: 'person_name',
-    severity: 'low',
-    description: 'Names of people in forms: two to four words that begin with capitals.',
-    value: `${NAME_PART}(?: ${NAME_PART}){1,3}`,
-    check: (_, written) => isName(written),
-    is_exact_case: true,
-    names: [
-      'full name',
-      'my name',
-      'patient name',
-      'customer name',
-      'client name',
-      'cardholder',
-      'card holder',
-      'account holder',
-      'employee name',
-      'contact name',
-      'legal name',
-      'name of patient',
-      'patient',
-      'nom complet',
-      'nombre completo',
-      'vollst[äa]ndiger name',
-    ],
-    right: ['Ada Lovelace', 'José García Márquez'],
-    wrong: ['is ready now', 'First Name'],
-  }),
-  ...identifier({
-    id: 'any.person_addressed',
-    detector: 'person_name',
-    severity: 'low',
-    description: 'Names of people after a title, a salutation or at the end of a letter.',
-    value: `${NAME_PART}(?: ${NAME_PART}){0,2}`,
-    check: (_, written) => isName(written),
-    is_exact_case: true,
-    names: [
-      'Mr\\.?',
-      'Mrs\\.?',
-      'Ms\\.?',
-      'Dr\\.?',
-      'Herr',
-      'Frau',
-      'Madame',
-      'Monsieur',
-      'Mme',
-      'Sra\\.?',
-      'kind regards',
-      'best regards',
-      'sincerely',
-    ],
-    right: ['Lovelace', 'Ada Lovelace'],
-    wrong: ['who', 'Team'],
-  }),
 ];
 
 function isDate(written: string): boolean {
@@ -157,11 +102,3 @@ function isDate(written: string): boolean {
   const [first = 0, second = 0, third = 0] = numbers;
   return first > 31 ? isDay(second, third) : isDay(second, first) || isDay(first, second);
 }
-
-/** None is a word of forms. */
-function isName(written: string): boolean {
-  return !FORM_WORD.test(written);
-}
-
-const FORM_WORD =
-  /\b(?:name|email|phone|address|date|number|type|string|value|field|first|last|full|null|none|true|false|the|this|that|team|support|service|please|your)\b/i;

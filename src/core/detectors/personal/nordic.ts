@@ -12,13 +12,12 @@ export const nordic: readonly Detector[] = [
     id: 'dk.cpr',
     detector: 'national_id',
     description:
-      'Danish CPR numbers: a birth date and a serial; alone only with a dash and a right sum (mod 11).',
+      'Danish CPR numbers: a birth date and a serial; alone only with a dash. Their sum (mod 11) is not kept since 2007.',
     value: '\\d{6}[ -]?\\d{4}',
     check: (code) => hasDay(code, 2, 0),
     alone: {
       anchors: [DASHED_DATE],
       value: '\\d{6}-\\d{4}',
-      check: (code) => hasDay(code, 2, 0) && weigh(code, [4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0,
     },
     names: ['cpr', 'cpr[ -]?nummer', 'personnummer'],
     right: ['211062-5629', '2110625629'],

@@ -33,6 +33,7 @@ export const northAmerica: readonly Detector[] = [
     severity: 'medium',
     description: 'US numbers of tax preparers: P and eight digits.',
     value: 'P-?\\d{8}',
+    alone: { anchors: ['(?i)(?<![\\w.-])p-?0\\d{5}'], value: 'P-?0\\d{7}' },
     names: ['ptin', 'preparer tax'],
     right: ['P00634642'],
     wrong: ['X00634642', 'P0063464'],
@@ -96,7 +97,7 @@ export const northAmerica: readonly Detector[] = [
       const sum = weigh(code.slice(2), [1, 2, 1, 2, 1, 2]);
       return sum % 10 === digitAt(code, 8) && isVaried(code.slice(2));
     },
-    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}'] },
+    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}', '(?i)(?<![\\w.-])[a-z]\\d{6}'] },
     names: ['dea', 'dea number', 'certificate number', 'medical license', 'medical licence'],
     right: ['AB1234563'],
     wrong: ['AB1234564', 'A1234563'],

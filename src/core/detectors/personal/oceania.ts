@@ -65,6 +65,10 @@ export const oceania: readonly Detector[] = [
     description: 'New Zealand tax numbers (IRD) with a check digit (mod 11, twice).',
     value: '(?:NZ ?)?(?:\\d{2,3}[- ]?\\d{3}[- ]?\\d{3}|\\d{7,8}-\\d)',
     check: (code) => isIrd(code.replace('NZ', '').padStart(9, '0')),
+    alone: {
+      anchors: ['(?<![\\w.-])\\d{2,3}-\\d{3}-\\d', '(?<![\\w.-])\\d{7}-\\d', '(?<![\\w.-])\\d{8}'],
+      value: '\\d{2,3}-\\d{3}-\\d{3}|\\d{7,8}-\\d',
+    },
     names: ['ird', 'ird number', 'inland revenue'],
     right: ['49-091-850', '049091850'],
     wrong: ['49-091-851', '49-091'],

@@ -81,9 +81,9 @@ export const phoneBesideName: readonly Detector[] = [
     severity: 'medium',
     description: 'Telephone numbers with an area in parentheses, or with the trunk’s 0 and three groups.',
     value:
-      '(?<!\\d )(?:\\(0?\\d{1,4}\\)[ -]?\\d{2,5}(?:[ -]?\\d{2,6}){1,2}|0\\d{1,4}[ -]\\d{2,4}[ -]\\d{4}|00[1-9]\\d{0,2}[ -]\\d{1,4}(?:[ -]\\d{2,5}){2,3})',
+      '(?<!\\d )(?:\\(0?\\d{1,4}\\)[ -]?\\d{2,5}(?:[ -]?\\d{2,6}){1,2}|0[1-9](?:[ .-]\\d{2}){4}(?! \\d)|(?:0[ -]?)?(?:\\(\\d{3}\\)|[2-5]\\d{2})[ -]\\d{3}[ -]?\\d{2}[ -]?\\d{2}(?! \\d)|0\\d{1,4}[ -]\\d{2,4}[ -]\\d{4}|00[1-9]\\d{0,2}[ -]\\d{1,4}(?:[ -]\\d{2,5}){2,3})',
     check: (code, written) =>
-      /^(?:\(|0)/.test(written) &&
+      /^(?:\(|0|\d{3}[ -]\d{3}[ -]\d{2}[ -])/.test(written) &&
       isDialled(written) &&
       digits(code).length >= (written.startsWith('(') ? 8 : 10) &&
       digits(code).length <= 13,
@@ -92,10 +92,19 @@ export const phoneBesideName: readonly Detector[] = [
         '(?<![\\w.)-])\\(\\d{1,5}\\)[ -]?\\d',
         '(?<![\\w.-])\\d{2,5} \\d{2,4} \\d',
         '(?<![\\w.-])\\d{2,5}-\\d{2,4}-\\d',
+        '(?<![\\w.-])0[1-9]\\.\\d{2}\\.\\d',
+        '(?<![\\w.-])0[ -][(2-5]\\d{2}',
       ],
     },
     names: ['hotline', 'landline'],
-    right: ['080-6014-2947', '(03) 5327 5996', '(88) 684-334'],
+    right: [
+      '080-6014-2947',
+      '(03) 5327 5996',
+      '(88) 684-334',
+      '01 42 68 53 00',
+      '0 532 123 45 67',
+      '532-123-45-67',
+    ],
     wrong: ['080-6014-29', '180-6014-2947'],
   }),
   {
@@ -105,12 +114,12 @@ export const phoneBesideName: readonly Detector[] = [
     severity: 'medium',
     strength: 'shape',
     description:
-      'Telephone numbers of eight digits or more right after an e-mail address, as in lists of contacts.',
+      'Telephone numbers of seven digits or more right after an e-mail address, as in lists of contacts.',
     anchors: ['@[A-Za-z0-9]'],
     pattern: new RegExp(
       `@[A-Za-z0-9.-]{3,64}(?:['"]?[,;|/]\\s?['"]?| or | and |\\s{1,3})(?<value>${NUMBER})(?!\\w|[.,/-]\\d)`,
     ),
-    validate: (value) => digits(value).length >= 8 && isDialled(value),
+    validate: (value) => digits(value).length >= 7 && isDialled(value),
     examples: {
       hits: ['write to ada@acme.io or «080-6014-2947».', "('ada@acme.io','«09139160713»')"],
       misses: ['write to ada@acme.io or 12345', 'ada@acme.io, 2026-01-31'],

@@ -49,7 +49,7 @@ export const southAsia: readonly Detector[] = [
     detector: 'national_id',
     description: 'Indian voter numbers (EPIC): three letters and seven digits.',
     value: '[A-Z]{3}\\d{7}',
-    names: ['epic', 'voter id', 'voter card', 'elector photo'],
+    names: ['epic', 'voter', 'voter id', 'voter card', 'elector photo'],
     alone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]{3}\\d{3}'],
       check: (code) => isLuhn(code.slice(3)) && isVaried(code.slice(3)),
@@ -75,7 +75,11 @@ export const southAsia: readonly Detector[] = [
     value:
       '(?:A[NPRS]|B[HR]|C[GH]|D[DLN]|G[AJ]|H[PR]|J[HK]|K[AL]|L[AD]|M[HLNPZ]|NL|O[DR]|P[BY]|RJ|SK|T[GNRS]|U[KP]|W[B])[ -]?\\d{1,2}[ -]?[A-Z]{1,3}[ -]?\\d{4}',
     alone: {
-      anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{2}[a-z]', '(?i)(?<![\\w.-])[a-z]{2}[ -]\\d{2}[ -]'],
+      anchors: [
+        '(?i)(?<![\\w.-])[a-z]{2}\\d{2}[a-z]',
+        '(?i)(?<![\\w.-])[a-z]{2}\\d[a-z]{2}',
+        '(?i)(?<![\\w.-])[a-z]{2}[ -]\\d{2}[ -]',
+      ],
     },
     names: ['vehicle number', 'registration number', 'vehicle registration', 'number plate', 'rc number'],
     right: ['KA53ME3456', 'MH 12 DE 1433'],

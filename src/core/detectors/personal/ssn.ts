@@ -1,4 +1,10 @@
 import type { Detector } from '../../matching/detector.ts';
+import { patternOf } from '../../matching/named-value.ts';
+
+/** Areas, groups and serials that were given out, with any separator. */
+const NUMBER = '(?!000|666|9)\\d{3}[ .-]?(?!00)\\d{2}[ .-]?(?!0000)\\d{4}';
+
+const WHOLE = new RegExp(`^${NUMBER}$`);
 
 export const ssn: readonly Detector[] = [
   {
@@ -8,12 +14,13 @@ export const ssn: readonly Detector[] = [
     severity: 'high',
     strength: 'shape',
     description:
-      'US social security numbers with dashes, but for areas, groups and serials that are never given out.',
-    anchors: ['(?<![\\w-])\\d{3}-\\d{2}-\\d'],
-    pattern: /(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])/,
+      'US social security numbers with dashes, blanks or dots, but for areas, groups and serials that are never given out.',
+    anchors: ['(?<![\\w-])\\d{3}-\\d{2}-\\d', '(?<![\\w.-])\\d{3}[ .]\\d{2}[ .]\\d'],
+    pattern:
+      /(?!000|666|9)\d{3}(?:-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])|(?<sign>[ .])(?!00)\d{2}\k<sign>(?!0000)\d{4}(?![\w-]|[ .]\d))/,
     validate: (value) => value !== '078-05-1120' && value !== '219-09-9999',
     examples: {
-      hits: ['SSN «123-45-6789».', 'a\\n«536-90-4399»'],
+      hits: ['SSN «123-45-6789».', 'a\\n«536-90-4399»', 'id «536 90 4399»', 'id «536.90.4399».'],
       misses: [
         '000-45-6789',
         '666-45-6789',
@@ -23,6 +30,8 @@ export const ssn: readonly Detector[] = [
         '123-45-67890',
         '1123-45-6789',
         'A123-45-6789',
+        '123 45-6789',
+        '123 45 6789 1234',
       ],
     },
   },
@@ -35,14 +44,18 @@ export const ssn: readonly Detector[] = [
     description:
       'US social security numbers with spaces or without separators, beside `SSN` or `social security number`.',
     anchors: ['(?i)\\bsocial[ _-]security', '(?i)(?<![A-Za-z])ssn'],
-    pattern:
-      /(?:ssn|social[ _-]security)(?:[ _-](?:number|num|no|nr)\.?)?["']?\s{0,3}(?:[:=#]|\bis\b|\bof\b|-)?\s{0,3}["']?(?<value>(?!000|666|9)\d{3}[ .]?(?!00)\d{2}[ .]?(?!0000)\d{4})(?!\w)/i,
+    pattern: patternOf(['ssn', 'social[ _-]security'], NUMBER),
     member: {
       key: /^(?:ssn|social[ _-]?security(?:[ _-]?(?:number|num|no))?)$/i,
-      validate: (value) => /^(?!000|666|9)\d{3}[ .-]?(?!00)\d{2}[ .-]?(?!0000)\d{4}$/.test(value),
+      validate: (value) => WHOLE.test(value),
     },
     examples: {
-      hits: ['SSN: «123 45 6789»', 'social security number is «123456789»', '"ssn": "«123456789»"'],
+      hits: [
+        'SSN: «123 45 6789»',
+        'social security number is «123456789»',
+        '"ssn": "«123456789»"',
+        'the SSN on file («141903333») is',
+      ],
       misses: ['SSN: 12345', 'ssn 000456789', 'order 123456789'],
     },
   },
