@@ -71,7 +71,7 @@ const CONNECTIONS_MAX = 8_192;
 
 /**
  * Builds the HTTP server: one route per operation, the docs pages, and an answer in one shape for everything
- * else. It is not listening yet; `close` answers what is in flight.
+ * else. It is not listening yet; `drain` stops it.
  */
 export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   const { runtime, config, authenticate, log, patience = PATIENCE } = ports;
@@ -150,6 +150,7 @@ async function addGate(
   }
   const allowedAt = methodsByPath(served);
   app.addHook('onRequest', (request, reply, done) => {
+    if (!app.server.listening) reply.header('connection', 'close');
     if (hasTwoOfOne(request.raw.rawHeaders)) return done(twoOfOne());
     if (!isForHost(request.raw))
       return done(new Refusal('invalid_request', 'The address and `Host` differ.'));

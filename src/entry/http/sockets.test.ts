@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -130,6 +131,23 @@ async function waited(looks: number): Promise<void> {
   assert.ok(looks < 200, 'it did not come');
   await sleep(50);
 }
+
+test('a request that comes while the server closes is answered, and is the last of its connection', async () => {
+  const service = await serve({ state_dir: scratch, grace_ms: 5_000 });
+  const heard: string[] = [];
+  const socket = connect(service.port, '127.0.0.1').setEncoding('utf8');
+  const ended = once(socket, 'close');
+  const ask = () => socket.write('GET /v1/ready HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  ask();
+  const [first] = await once(socket, 'data');
+  assert.doesNotMatch(first, /connection: close/i);
+  const closed = service.close();
+  socket.on('data', (chunk: string) => heard.push(chunk));
+  ask();
+  await ended;
+  await closed;
+  assert.match(heard.join(''), /^HTTP\/1\.1 200 [\s\S]*connection: close/i);
+});
 
 test('an address in place of a path is taken where it is ours', async () => {
   const heard = await talk(

@@ -7,6 +7,7 @@ import { warm } from '../../operations/call.ts';
 import { operations } from '../../operations/index.ts';
 import { openAccess } from '../../runtime/access/index.ts';
 import { runWorker } from '../../runtime/serve/worker.ts';
+import { drain } from './drain.ts';
 import { buildHttp } from './server.ts';
 
 runWorker(async ({ runtime, config, host, port, log }) => {
@@ -20,5 +21,5 @@ runWorker(async ({ runtime, config, host, port, log }) => {
   const app = await buildHttp({ runtime, config, authenticate, log });
   const address: FastifyListenOptions & { reusePort: true } = { host, port, reusePort: true };
   await app.listen(address);
-  return { close: () => app.close(), warm: () => warm(operations) };
+  return { close: () => drain(app), warm: () => warm(operations) };
 });

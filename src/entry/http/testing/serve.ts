@@ -5,6 +5,7 @@ import { type TestOptions, testRuntime } from '../../../operations/testing/runti
 import { type AccessSettings, openAccess } from '../../../runtime/access/index.ts';
 import type { AuthSettings } from '../../../runtime/access/settings.ts';
 import type { AuditEvent } from '../../../runtime/types.ts';
+import { drain } from '../drain.ts';
 import { buildHttp, type HttpConfig, type Patience } from '../server.ts';
 
 export interface ServeOptions extends TestOptions {
@@ -15,6 +16,7 @@ export interface ServeOptions extends TestOptions {
   readonly metrics?: Partial<HttpConfig['metrics']>;
   readonly patience?: Patience;
   readonly room_bytes_max?: number;
+  readonly grace_ms?: number;
 }
 
 export interface Served {
@@ -71,7 +73,14 @@ export async function serve(options: ServeOptions): Promise<Served> {
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const connections = promisify(app.server.getConnections.bind(app.server));
-  return { port, events, logged, ask: (asked) => ask(port, asked), connections, close: () => app.close() };
+  return {
+    port,
+    events,
+    logged,
+    ask: (asked) => ask(port, asked),
+    connections,
+    close: () => drain(app, options.grace_ms),
+  };
 }
 
 /** One request on a connection of its own. Headers are sent as they are given, `Host` too. */
