@@ -52,6 +52,7 @@ function* looks(): Generator<Stage> {
   yield () => checkByCommand('nothing unused', bin('knip'));
   yield () => checkByCommand('tidy', [process.execPath, 'scripts/tidy/main.ts']);
   yield () => checkByCommand('generated files', [process.execPath, 'scripts/generate/main.ts', '--check']);
+  yield () => checkByCommand('quality', [process.execPath, 'scripts/quality/main.ts', '--check']);
   yield checkShell;
 }
 

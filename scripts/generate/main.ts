@@ -6,11 +6,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { editorSchemas } from '../../src/runtime/config/editor-schemas.ts';
 import { configurationPage } from './configuration-page.ts';
+import { typeNamesPage } from './type-names-page.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 const check = process.argv.includes('--check');
 const files = [
   { path: 'docs/configuration.md', text: configurationPage() },
+  { path: 'docs/type-names.md', text: typeNamesPage() },
   ...editorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];
 

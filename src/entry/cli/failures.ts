@@ -1,7 +1,14 @@
 import { CommandFailure, type Detail, EXIT } from './exit.ts';
 
 /** Errors that stand for an expected no, by name: they have a stable `code` and a sentence. */
-const EXPECTED = ['AuditFailure', 'AuditFilterError', 'Refusal', 'SocketFailure', 'StartFailure'];
+const EXPECTED = [
+  'AuditFailure',
+  'AuditFilterError',
+  'CorpusError',
+  'Refusal',
+  'SocketFailure',
+  'StartFailure',
+];
 
 /** The answer is no; every other refusal is about how the command was used or set up. */
 const ANSWERED_NO = ['not_found', 'conflict', 'policy_invalid', 'not_configured', 'forbidden'];

@@ -20,6 +20,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit.ts')).audit,
   },
   {
+    name: 'bench',
+    summary: 'measure detection on labelled texts of your own',
+    load: async () => (await import('./bench.ts')).bench,
+  },
+  {
     name: 'completion',
     summary: 'print a completion script for a shell',
     load: async () => (await import('./completion.ts')).completion,

@@ -1,0 +1,92 @@
+/** The figures that were reached, kept with the code, so that no change lowers one unseen. They hold no text. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  CATEGORIES,
+  type Category,
+  type Group,
+  type QualityReport,
+} from '../../src/runtime/quality/index.ts';
+
+/** Positives, found, negatives, false alarms. */
+export type Counts = readonly [positives: number, found: number, negatives: number, alarms: number];
+
+/** What was reached on one set of rows. */
+export interface Reached {
+  /** Which rows they are: the beginning of their SHA-256. */
+  readonly rows: string;
+  readonly type_accuracy: number | null;
+  /** By group: `all`, `spans`, `source X`, `tier X`, `type X`. */
+  readonly groups: Readonly<Record<string, Counts>>;
+}
+
+/** The sets that are measured: the rows in the repository, and the corpora beside it. */
+export const SETS = ['own', 'corpora'] as const;
+export type RowSet = (typeof SETS)[number];
+
+export type Baseline = Readonly<Record<RowSet, Readonly<Partial<Record<Category, Reached>>>>>;
+
+const FILE = join(import.meta.dirname, 'baseline.json');
+
+export function readBaseline(): Baseline {
+  return JSON.parse(readFileSync(FILE, 'utf8')) as Baseline;
+}
+
+/** Writes one group a line, so that a change of it can be read. Sets that were not measured are kept. */
+export function writeBaseline(baseline: Baseline): void {
+  const text = JSON.stringify(baseline, null, 2).replaceAll(
+    /\[\s+(\d+),\s+(\d+),\s+(\d+),\s+(\d+)\s+\]/g,
+    '[$1, $2, $3, $4]',
+  );
+  writeFileSync(FILE, `${text}\n`);
+}
+
+/** A measurement as the baseline keeps it. */
+export function reachedOf(report: QualityReport, rows: string): Reached {
+  const { spans, sources, tiers, types, type_accuracy } = report;
+  const named = (kind: string, groups: readonly Group[]) =>
+    groups.map((group) => [`${kind} ${group.name}`, group] as const);
+  const groups = [
+    ['all', report] as const,
+    ...(spans === null ? [] : [['spans', spans] as const]),
+    ...named('source', sources),
+    ...named('tier', tiers),
+    ...named('type', types),
+  ].map(([name, { positives, found, negatives, alarms }]) => [name, [positives, found, negatives, alarms]]);
+  return { rows, type_accuracy, groups: Object.fromEntries(groups) as Reached['groups'] };
+}
+
+/**
+ * What has become worse, a sentence each: fewer found or more false alarms in any group, a lower share of right
+ * types, or other rows than those of the baseline.
+ */
+export function worse(name: string, before: Reached | undefined, now: Reached): readonly string[] {
+  if (before === undefined) return [`${name}: the baseline has no figures`];
+  if (before.rows !== now.rows) return [`${name}: the rows are others than those of the baseline`];
+  const sentences = Object.entries(before.groups).flatMap(([group, [, found, , alarms]]) => {
+    const [, now_found, , now_alarms] = now.groups[group] ?? [0, 0, 0, Number.POSITIVE_INFINITY];
+    return [
+      ...(now_found < found ? [`${name}, ${group}: ${now_found} found instead of ${found}`] : []),
+      ...(now_alarms > alarms ? [`${name}, ${group}: ${now_alarms} false alarms instead of ${alarms}`] : []),
+    ];
+  });
+  const is_lower = (now.type_accuracy ?? 0) < (before.type_accuracy ?? 0);
+  if (is_lower)
+    sentences.push(`${name}: the type is right in ${now.type_accuracy} instead of ${before.type_accuracy}`);
+  return sentences;
+}
+
+/** The baseline with what was measured now in place of what was there. */
+export function withReached(
+  baseline: Baseline,
+  measured: Readonly<Record<RowSet, ReadonlyMap<Category, Reached>>>,
+): Baseline {
+  const merged = (set: RowSet) =>
+    Object.fromEntries(
+      CATEGORIES.flatMap((category) => {
+        const reached = measured[set].get(category) ?? baseline[set][category];
+        return reached === undefined ? [] : [[category, reached]];
+      }),
+    );
+  return { own: merged('own'), corpora: merged('corpora') };
+}

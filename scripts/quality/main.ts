@@ -1,0 +1,106 @@
+/**
+ * `npm run quality`: how well secrets, personal data, injections and commands are found, on the labelled rows in
+ * the repository and on the corpora beside it.
+ *
+ *   --corpora DIR     where the corpora are (default: $CORPORA, else ../shared/corpora)
+ *   --category NAME   one category only
+ *   --set own|corpora one set only
+ *   --brief           without types and rows
+ *   --texts           the beginning of each text that was judged wrongly, for whoever improves a detector
+ *   --predictions DIR keep what was found, a file for each category
+ *   --check           compare with the baseline and print what is worse; ends with 1 where anything is
+ *   --write           make these figures the baseline, and write docs/detection-figures.md
+ */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { qualityLines } from '../../src/entry/cli/quality-report.ts';
+import { CATEGORIES, type Category } from '../../src/runtime/quality/index.ts';
+import { readBaseline, SETS, withReached, worse, writeBaseline } from './baseline.ts';
+import { corpusIn, defaultPolicy, type Measured, measureCorpus, measureOwn } from './measure.ts';
+import { writePage } from './page.ts';
+import { textLines } from './texts.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    corpora: { type: 'string' },
+    category: { type: 'string' },
+    set: { type: 'string' },
+    brief: { type: 'boolean', default: false },
+    texts: { type: 'boolean', default: false },
+    predictions: { type: 'string' },
+    check: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
+});
+const folder = resolve(
+  options.corpora ?? process.env.CORPORA ?? join(import.meta.dirname, '../../../shared/corpora'),
+);
+const scratch = mkdtempSync(join(tmpdir(), 'quality-'));
+try {
+  await main();
+} finally {
+  rmSync(scratch, { recursive: true });
+}
+
+async function main(): Promise<void> {
+  const measured = await measureAll();
+  if (options.check) check(measured);
+  else for (const each of measured) await tell(each);
+  for (const { category, differences } of measured) {
+    for (const difference of differences) console.log(`score.mjs, ${category}, ${difference}`);
+    if (differences.length > 0) process.exitCode = 1;
+  }
+  if (!options.write) return;
+  const reachedIn = (set: Measured['set']) =>
+    new Map(measured.filter((each) => each.set === set).map(({ category, reached }) => [category, reached]));
+  writeBaseline(withReached(readBaseline(), { own: reachedIn('own'), corpora: reachedIn('corpora') }));
+  writePage(measured);
+  console.log('The baseline and docs/detection-figures.md are written.');
+}
+
+async function measureAll(): Promise<readonly Measured[]> {
+  const policy = await defaultPolicy();
+  const wanted = CATEGORIES.filter((each) => options.category === undefined || options.category === each);
+  const sets = SETS.filter((each) => options.set === undefined || options.set === each);
+  if (wanted.length === 0 || sets.length === 0) throw new Error('there is no such category or set');
+  const predictions = options.predictions === undefined ? scratch : resolve(options.predictions);
+  mkdirSync(predictions, { recursive: true });
+  const measured: Measured[] = [];
+  for (const category of wanted) {
+    if (sets.includes('own')) measured.push(await measureOwn(category, policy));
+    if (sets.includes('corpora') && isThere(category))
+      measured.push(await measureCorpus(folder, category, policy, join(predictions, `${category}.jsonl`)));
+  }
+  return measured;
+}
+
+function isThere(category: Category): boolean {
+  const path = corpusIn(folder, category);
+  if (existsSync(path)) return true;
+  console.log(`There is no ${path}, so ${category} are measured on the rows of the repository only.`);
+  return false;
+}
+
+function check(measured: readonly Measured[]): void {
+  const baseline = readBaseline();
+  const sentences = measured.flatMap(({ set, category, reached }) =>
+    worse(`${set} ${category}`, baseline[set][category], reached),
+  );
+  for (const sentence of sentences) console.log(sentence);
+  if (sentences.length === 0) {
+    console.log(`${measured.length} sets of rows: no figure is lower than the baseline.`);
+    return;
+  }
+  console.log(
+    'Mend it; or where a loss is meant, say why in the commit and run `npm run quality -- --write`.',
+  );
+  process.exitCode = 1;
+}
+
+async function tell({ set, category, report }: Measured): Promise<void> {
+  console.log(`\n# ${category}, ${set === 'own' ? 'the rows of the repository' : folder}\n`);
+  for (const line of qualityLines(report, options.brief)) console.log(line);
+  if (options.texts) for (const line of await textLines(set, folder, report)) console.log(line);
+}

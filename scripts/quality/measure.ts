@@ -1,0 +1,81 @@
+/** Measures what the service finds without any configuration, on the rows in the repository and beside it. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Policy } from '../../src/core/types.ts';
+import { loadConfig } from '../../src/runtime/config/index.ts';
+import { loadPolicy } from '../../src/runtime/policies/index.ts';
+import {
+  type Category,
+  measureRows,
+  openPredictions,
+  type QualityReport,
+  readCorpus,
+} from '../../src/runtime/quality/index.ts';
+import { type Reached, type RowSet, reachedOf } from './baseline.ts';
+import { own } from './own/index.ts';
+import { differences } from './scorer.ts';
+
+export interface Measured {
+  readonly set: RowSet;
+  readonly category: Category;
+  readonly report: QualityReport;
+  readonly reached: Reached;
+  /** Where our figures are not those of the corpora's own scorer. */
+  readonly differences: readonly string[];
+}
+
+/** The policy of a service that nothing was said to. */
+export async function defaultPolicy(): Promise<Policy> {
+  const config = await loadConfig({ path: null, env: {}, cwd: import.meta.dirname });
+  const made = config.ok ? await loadPolicy(config.config) : null;
+  if (!made?.ok) throw new Error('the configuration without a file is not valid');
+  return made.policy;
+}
+
+/** Measures the rows of our own. */
+export async function measureOwn(category: Category, policy: Policy): Promise<Measured> {
+  const rows = own[category];
+  const report = await measureRows(rows, { category, policy, severity_min: 'low' });
+  return {
+    set: 'own',
+    category,
+    report,
+    reached: reachedOf(report, hashOf(JSON.stringify(rows))),
+    differences: [],
+  };
+}
+
+/**
+ * Measures a corpus of the folder, writes what was found to `predictions`, and has the folder's `score.mjs`, where
+ * there is one, count the same.
+ */
+export async function measureCorpus(
+  folder: string,
+  category: Category,
+  policy: Policy,
+  predictions: string,
+): Promise<Measured> {
+  const path = corpusIn(folder, category);
+  const file = await openPredictions(predictions, category);
+  const report = await measureRows(readCorpus(path, path, category), {
+    category,
+    policy,
+    severity_min: 'low',
+    onRow: file.add,
+  });
+  await file.close();
+  const reached = reachedOf(report, hashOf(readFileSync(path)));
+  const scorer = join(folder, 'score.mjs');
+  const found = existsSync(scorer) ? differences(scorer, path, predictions, category, reached) : [];
+  return { set: 'corpora', category, report, reached, differences: found };
+}
+
+/** The file of a category. */
+export function corpusIn(folder: string, category: Category): string {
+  return join(folder, `${category}.dev.jsonl.gz`);
+}
+
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,14 @@
+import type { Category, Row } from '../../../src/runtime/quality/index.ts';
+import { commands } from './commands.ts';
+import { injection } from './injection.ts';
+import { pii } from './pii.ts';
+import { rowsOf } from './rows.ts';
+import { secrets } from './secrets.ts';
+
+/** The labelled rows of our own writing, by category. */
+export const own: Readonly<Record<Category, readonly Row[]>> = {
+  secrets: rowsOf(secrets, 'secret'),
+  pii: rowsOf(pii, 'pii'),
+  injection: rowsOf(injection, 'attack'),
+  commands: rowsOf(commands, 'attack'),
+};

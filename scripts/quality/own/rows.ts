@@ -1,0 +1,54 @@
+import type { Row } from '../../../src/runtime/quality/index.ts';
+
+/**
+ * Labelled rows of our own writing, so that every checkout can measure. What has to be found stands between `«` and
+ * `»`; each entry is its type and its text. They were written from what vendors, offices and manuals publish, and not
+ * from the detectors: what is missed stays here, and counts.
+ */
+export interface OwnRows {
+  readonly positive: readonly (readonly [type: string, text: string])[];
+  readonly benign: readonly (readonly [type: string, text: string])[];
+}
+
+/** The rows as a file of labelled rows holds them. `label` is that of a row with something to find. */
+export function rowsOf({ positive, benign }: OwnRows, label: string): readonly Row[] {
+  const marked = positive.map(([type, text]) => ({ type, label, ...withoutMarks(type, text) }));
+  const plain = benign.map(([type, text]) => ({ type, label: 'benign', text, labels: [] }));
+  return [...marked, ...plain].map((row, at) => ({
+    ...row,
+    id: `own-${row.label === 'benign' ? 'benign' : 'positive'}-${at + 1}`,
+    line: at + 1,
+    source: 'own',
+    tier: null,
+  }));
+}
+
+function withoutMarks(type: string, text: string): Pick<Row, 'text' | 'labels'> {
+  const [before = '', ...parts] = text.split('«');
+  let plain = before;
+  const labels = parts.map((part) => {
+    const [inside = '', after = ''] = part.split('»');
+    const start = plain.length;
+    plain += inside + after;
+    return { start, end: start + inside.length, type };
+  });
+  return { text: plain, labels };
+}
+
+export const HEX = '0123456789abcdef';
+export const DIGITS = '0123456789';
+export const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+export const MIXED = `${LETTERS}${DIGITS}`;
+
+/** A source of bodies that look random and are the same every time. */
+export function bodies(seed: number): (length: number, alphabet?: string) => string {
+  let state = seed >>> 0;
+  return (length, alphabet = MIXED) => {
+    let text = '';
+    while (text.length < length) {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      text += alphabet[(state >>> 12) % alphabet.length];
+    }
+    return text;
+  };
+}

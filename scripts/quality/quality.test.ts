@@ -1,0 +1,114 @@
+/** No figure is lower than the baseline, wherever the tree is checked out. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { policyOf } from '../../src/core/testing/policies.ts';
+import { CATEGORIES, type Row } from '../../src/runtime/quality/index.ts';
+import { type Counts, type Reached, readBaseline, worse } from './baseline.ts';
+import { defaultPolicy, measureCorpus, measureOwn } from './measure.ts';
+import { own } from './own/index.ts';
+
+const ROWS_MIN = 150;
+
+test('the rows of the repository are many, unlike, and of both kinds', () => {
+  for (const category of CATEGORIES) {
+    const rows: readonly Row[] = own[category];
+    assert.ok(rows.length >= ROWS_MIN, category);
+    const benign = rows.filter(({ label }) => label === 'benign').length;
+    assert.ok(benign >= ROWS_MIN / 3 && rows.length - benign >= ROWS_MIN / 3, category);
+    assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length);
+    assert.ok(new Set(rows.map(({ text }) => text)).size >= ROWS_MIN, category);
+  }
+});
+
+test('no figure on them is lower than the baseline', async () => {
+  const policy = await defaultPolicy();
+  const baseline = readBaseline().own;
+  for (const category of CATEGORIES) {
+    const { reached } = await measureOwn(category, policy);
+    assert.deepEqual(
+      worse(category, baseline[category], reached),
+      [],
+      'npm run quality -- --set own shows the rows',
+    );
+  }
+});
+
+test('the baseline can tell: a service that looks at nothing is worse in every category', async () => {
+  const policy = policyOf({
+    settings: { limits: { text_bytes_max: 1, depth_max: 9, nodes_max: 9, findings_max: 9 } },
+  });
+  for (const category of CATEGORIES) {
+    const { reached } = await measureOwn(category, policy);
+    const sentences = worse(category, readBaseline().own[category], reached);
+    assert.ok(
+      sentences.some((sentence) => /, all: 0 found instead of \d+/.test(sentence)),
+      category,
+    );
+  }
+});
+
+const BEFORE: Reached = {
+  rows: 'x',
+  type_accuracy: 0.9,
+  groups: { all: [10, 8, 10, 1], 'source a': [5, 4, 0, 0] },
+};
+
+const COMPARED: readonly (readonly [
+  name: string,
+  now: Partial<Reached> & { all?: Counts; source?: Counts },
+  number,
+])[] = [
+  ['the same', {}, 0],
+  ['better', { all: [10, 9, 10, 0] }, 0],
+  ['fewer found', { all: [10, 7, 10, 1] }, 1],
+  ['more false alarms', { all: [10, 8, 10, 2] }, 1],
+  ['both', { all: [10, 7, 10, 2] }, 2],
+  ['one source for another', { source: [5, 3, 0, 0] }, 1],
+  ['other rows', { rows: 'y' }, 1],
+  ['types that are wrong', { type_accuracy: 0.8 }, 1],
+];
+
+test('a lower figure in any group is named, and a higher one is not', () => {
+  for (const [name, { all, source, ...others }, count] of COMPARED) {
+    const groups = { all: all ?? BEFORE.groups.all!, 'source a': source ?? BEFORE.groups['source a']! };
+    assert.equal(worse('x', BEFORE, { ...BEFORE, groups, ...others }).length, count, name);
+  }
+  assert.equal(
+    worse('x', BEFORE, { ...BEFORE, groups: { all: [10, 8, 10, 1] } }).length,
+    2,
+    'a group that is gone',
+  );
+  assert.equal(worse('x', undefined, BEFORE).length, 1);
+});
+
+test('a scorer beside a corpus that counts otherwise is heard', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quality-'));
+  try {
+    const rows = [
+      { id: 'a', source: 's', text: 'rm -rf /', label: 'attack' },
+      { id: 'b', source: 's', text: 'ls', label: 'benign' },
+    ];
+    writeFileSync(
+      join(folder, 'commands.dev.jsonl.gz'),
+      gzipSync(rows.map((row) => JSON.stringify(row)).join('\n')),
+    );
+    const measure = async (head: object, line: string) => {
+      const program = `console.log(${JSON.stringify(JSON.stringify(head))});\nconsole.log(${JSON.stringify(line)});`;
+      writeFileSync(join(folder, 'score.mjs'), program);
+      return (await measureCorpus(folder, 'commands', policyOf(), join(folder, 'out.jsonl'))).differences;
+    };
+    const head = { missing: 0, positives: 1, negatives: 1, recall: 1, false_alarm_rate: 0, precision: 1 };
+    assert.deepEqual(await measure(head, '  source s: recall 1 of 1, false alarms 0 of 1'), []);
+    assert.equal((await measure(head, '  source s: recall 0 of 1, false alarms 0 of 1')).length, 1);
+    assert.equal(
+      (await measure({ ...head, recall: 0.5 }, '  all: recall 1 of 1, false alarms 0 of 1')).length,
+      1,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

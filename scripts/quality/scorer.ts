@@ -1,0 +1,58 @@
+/** Compares our figures with those of the program that stands beside the corpora and defines them. */
+import { execFileSync } from 'node:child_process';
+import type { Category } from '../../src/runtime/quality/index.ts';
+import type { Counts, Reached } from './baseline.ts';
+
+/**
+ * Runs `score.mjs` on the predictions, and gives a sentence for each group in which it counts otherwise than we do.
+ */
+export function differences(
+  scorer: string,
+  corpus: string,
+  predictions: string,
+  category: Category,
+  { groups }: Reached,
+): readonly string[] {
+  const args = [scorer, category, corpus, predictions, '--detail'];
+  const [head = '', ...lines] = execFileSync(process.execPath, args, { encoding: 'utf8' })
+    .trimEnd()
+    .split('\n');
+  const figures = JSON.parse(head) as Readonly<Record<string, number>>;
+  const wrong = lines.flatMap((line) => {
+    const [name = '', said = ''] = split(line.trim());
+    const counted = groups[name];
+    return counted !== undefined && said === words(counted)
+      ? []
+      : [`${name}: \`${said}\` is counted otherwise`];
+  });
+  const [positives, found, negatives, alarms] = groups.all!;
+  const headline = {
+    missing: 0,
+    positives,
+    negatives,
+    recall: share(found, positives),
+    false_alarm_rate: share(alarms, negatives),
+    precision: share(found, found + alarms),
+  };
+  for (const [name, value] of Object.entries(headline))
+    if (figures[name] !== value) wrong.push(`${name}: ${figures[name]} there, ${value} here`);
+  return wrong;
+}
+
+/** `  source a: b: recall 1 of 2` has its figures behind the last name. */
+function split(line: string): readonly string[] {
+  const end = line.search(/: (?:recall|false alarms) /);
+  return [line.slice(0, end), line.slice(end + 2)];
+}
+
+/** As `score.mjs` writes a group. */
+function words([positives, found, negatives, alarms]: Counts): string {
+  return [
+    ...(positives > 0 ? [`recall ${share(found, positives)} of ${positives}`] : []),
+    ...(negatives > 0 ? [`false alarms ${share(alarms, negatives)} of ${negatives}`] : []),
+  ].join(', ');
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
+}

@@ -1,0 +1,31 @@
+/** The texts that were judged wrongly, for whoever improves a detector: printed when asked for, and never kept. */
+import { type QualityReport, type Row, readCorpus } from '../../src/runtime/quality/index.ts';
+import type { RowSet } from './baseline.ts';
+import { corpusIn } from './measure.ts';
+import { own } from './own/index.ts';
+
+const SHOWN_UNITS = 300;
+
+/** A line for each row that was missed or a false alarm, with the beginning of its text. */
+export async function textLines(
+  set: RowSet,
+  folder: string,
+  report: QualityReport,
+): Promise<readonly string[]> {
+  const { category, misses, false_alarms } = report;
+  const wrong = new Map([
+    ...misses.map((each) => [each.id, `missed ${each.type}`] as const),
+    ...false_alarms.map((each) => [each.id, `alarm ${each.rule_ids.join(' ')}`] as const),
+  ]);
+  const path = corpusIn(folder, category);
+  const rows: AsyncIterable<Row> | Iterable<Row> =
+    set === 'own' ? own[category] : readCorpus(path, path, category);
+  const lines: string[] = [];
+  for await (const { id, text, labels } of rows) {
+    const said = wrong.get(id);
+    if (said === undefined) continue;
+    const from = Math.max(0, (labels[0]?.start ?? 0) - SHOWN_UNITS / 3);
+    lines.push(`${said}  ${id}  ${JSON.stringify(text.slice(from, from + SHOWN_UNITS))}`);
+  }
+  return lines;
+}

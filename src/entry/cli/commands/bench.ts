@@ -1,0 +1,135 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { Policy, Severity } from '../../../core/types.ts';
+import type { Category, QualityReport } from '../../../runtime/quality/index.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { say, sayJson, type Terminal } from '../terminal.ts';
+
+interface BenchOptions {
+  readonly category: Category;
+  readonly corpus: string;
+  readonly predictions?: string;
+  readonly severity: Severity;
+  readonly brief?: true;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+export function bench(command: Command, terminal: Terminal): void {
+  command
+    .description(
+      'Measure detection on labelled texts of your own: recall, false alarms, precision and F1, by source, tier and type, ' +
+        'and which rows were judged wrongly, by id. The texts themselves are not printed, and nothing is recorded.\n' +
+        'A row is one line: {"id": "a1", "text": "Use key ...", "label": "secret", "labels": [{"start": 8, "end": 27, ' +
+        '"type": "openai"}], "source": "tickets"}. The label is `secret`, `pii` or `attack`, after the category, or `benign`. ' +
+        '`labels` are the places to find, for secrets and personal data, in UTF-16 units, the end exclusive; `source`, ' +
+        '`type` and `tier` name groups, and may be left out.',
+    )
+    .addOption(
+      new Option('--category <category>', 'what is labelled')
+        .choices(['secrets', 'pii', 'injection', 'commands'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--corpus <file>', 'the labelled texts, JSON lines, `.gz` too')
+    .option(
+      '--predictions <file>',
+      'write what was found in each row: `{id, hits: [{start, end, type}], flagged}`',
+    )
+    .addOption(
+      new Option('--severity <severity>', 'count findings of this severity or worse')
+        .choices(['low', 'medium', 'high', 'critical'])
+        .default('low'),
+    )
+    .option('--brief', 'leave out the types and the rows that were judged wrongly')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: BenchOptions) => run(options, terminal));
+  examples(command, [
+    ['service bench --category secrets --corpus rows.jsonl', ''],
+    ['service bench --category pii --corpus rows.jsonl.gz --json', 'for a program'],
+    ['service bench --category commands --corpus rows.jsonl --brief', 'each row as a tool call'],
+    [
+      'service bench --category injection --corpus rows.jsonl --severity high',
+      'only what is worse than a hint',
+    ],
+    [
+      'service bench --category secrets --corpus rows.jsonl --predictions out.jsonl',
+      'for a scorer of your own',
+    ],
+  ]);
+}
+
+async function run(options: BenchOptions, terminal: Terminal): Promise<void> {
+  const policy = await policyOf(options, terminal);
+  const report = await measure(options, policy, terminal);
+  if (options.json) return sayJson(terminal, report);
+  const { qualityLines } = await import('../quality-report.ts');
+  for (const line of qualityLines(report, options.brief ?? false)) say(terminal, line);
+}
+
+async function policyOf({ config }: BenchOptions, terminal: Terminal): Promise<Policy> {
+  const { loadPolicy } = await import('../../../runtime/policies/index.ts');
+  const { problemLine } = await import('../../../runtime/config/index.ts');
+  const made = await loadPolicy(await configOf(terminal, config));
+  if (made.ok) return made.policy;
+  throw new CommandFailure(EXIT.usage, 'config_invalid', 'The policy is not valid:', {
+    details: made.problems,
+    lines: made.problems.map(problemLine),
+    hint: 'Mend it, then look again with `service validate`.',
+  });
+}
+
+async function measure(
+  { category, corpus, predictions, severity }: BenchOptions,
+  policy: Policy,
+  terminal: Terminal,
+): Promise<QualityReport> {
+  const { measureRows, openPredictions, readCorpus } = await import('../../../runtime/quality/index.ts');
+  const path = resolve(terminal.cwd, corpus);
+  const out = predictions === undefined ? null : resolve(terminal.cwd, predictions);
+  if (out === path)
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      'The predictions would replace the corpus: name another file.',
+    );
+  const file = out === null ? null : await openPredictions(out, category);
+  const progress = progressOf(terminal);
+  try {
+    const report = await measureRows(readCorpus(path, corpus, category), {
+      category,
+      policy,
+      severity_min: severity,
+      onRow: async (row, prediction) => {
+        await file?.add(row, prediction);
+        progress.step();
+      },
+    });
+    await file?.close();
+    return report;
+  } catch (error) {
+    await file?.abandon();
+    throw error;
+  } finally {
+    progress.end();
+  }
+}
+
+const STEPS_SHOWN = 500;
+
+/** Counts rows on a terminal, on a line of its own that is taken away at the end. */
+function progressOf({ stderr }: Terminal): { step: () => void; end: () => void } {
+  const is_shown = (stderr as { isTTY?: boolean }).isTTY === true;
+  let rows = 0;
+  return {
+    step: () => {
+      rows += 1;
+      if (is_shown && rows % STEPS_SHOWN === 0) stderr.write(`\r${rows} rows`);
+    },
+    end: () => {
+      if (is_shown && rows >= STEPS_SHOWN) stderr.write('\r\u001b[K');
+    },
+  };
+}

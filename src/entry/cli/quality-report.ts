@@ -1,0 +1,64 @@
+import type { Group, Mistake, QualityReport } from '../../runtime/quality/index.ts';
+import { table } from './table.ts';
+
+/**
+ * A measurement as lines for a person: the figures in all, by source, tier and type, and which rows were missed or
+ * taken for something, by id.
+ * @param brief leaves out types and rows
+ */
+export function qualityLines(report: QualityReport, brief: boolean): string[] {
+  const { sources, tiers, types, spans, type_accuracy, partial } = report;
+  const lines = table(HEAD, [
+    ...rowsOf('all', [{ ...report, name: report.category }]),
+    ...(spans === null ? [] : rowsOf('places', [spans])),
+    ...rowsOf('source', sources),
+    ...rowsOf('tier', tiers),
+    ...(brief ? [] : rowsOf('type', types)),
+  ]);
+  if (type_accuracy !== null)
+    lines.push(
+      '',
+      `The rule is of the right type in ${percent(type_accuracy)} of the places that were found.`,
+    );
+  if (partial > 0)
+    lines.push('', `${partial} texts were over a limit of the scan and not looked at to their end.`);
+  if (brief) return lines;
+  return [
+    ...lines,
+    ...mistakeLines('Missed', report.misses, report.positives - report.found),
+    ...mistakeLines('False alarms', report.false_alarms, report.alarms),
+  ];
+}
+
+const HEAD = ['OF', 'NAME', 'RECALL', 'POSITIVES', 'FALSE ALARMS', 'NEGATIVES', 'PRECISION', 'F1'];
+
+function rowsOf(kind: string, groups: readonly Group[]): string[][] {
+  return groups.map(({ name, positives, negatives, recall, false_alarm_rate, precision, f1 }) => {
+    const is_mixed = positives > 0 && negatives > 0;
+    return [
+      kind,
+      name === '' ? '(none)' : name,
+      percent(recall),
+      positives === 0 ? '' : String(positives),
+      percent(false_alarm_rate),
+      negatives === 0 ? '' : String(negatives),
+      is_mixed ? percent(precision) : '',
+      is_mixed ? percent(f1) : '',
+    ];
+  });
+}
+
+function percent(share: number | null): string {
+  return share === null ? '' : `${(100 * share).toFixed(2)} %`;
+}
+
+/** One line for a source and type, with the ids of its rows. */
+function mistakeLines(title: string, mistakes: readonly Mistake[], count: number): string[] {
+  if (mistakes.length === 0) return [];
+  const groups = Map.groupBy(mistakes, ({ source, type, rule_ids }) =>
+    [source, type ?? '', ...(rule_ids.length === 0 ? [] : [`by ${rule_ids.join(', ')}`])].join('  '),
+  );
+  const lines = [...groups].map(([name, rows]) => [name, rows.map(({ id }) => id).join(' ')]);
+  const cut = mistakes.length < count ? [`... and ${count - mistakes.length} more`] : [];
+  return ['', `${title}: ${count}`, ...table(['SOURCE AND TYPE', 'ROWS'], lines).slice(1), ...cut];
+}

@@ -1,0 +1,203 @@
+import { createReadStream } from 'node:fs';
+import { createGunzip } from 'node:zlib';
+import { type Category, FACTS } from './category.ts';
+
+/** A part of a row's text that has to be found: UTF-16 offsets, end exclusive. */
+export interface Label {
+  readonly start: number;
+  readonly end: number;
+  readonly type: string;
+}
+
+/** One labelled text. */
+export interface Row {
+  /** The line in the file, from 1. */
+  readonly line: number;
+  readonly id: string;
+  readonly text: string;
+  readonly label: string;
+  readonly labels: readonly Label[];
+  /** Where the row comes from, what it is an example of, and how hard it is, as far as the file says. */
+  readonly source: string;
+  readonly type: string | null;
+  readonly tier: string | null;
+}
+
+/** The bounds of a file of labelled rows; beyond any of them it is refused. */
+export const CORPUS_LIMITS = {
+  /** Bytes of one line. */
+  line_bytes_max: 16 * 1024 * 1024,
+  rows_max: 1_000_000,
+  /** Labelled places in one row. */
+  labels_max: 10_000,
+  /** UTF-16 units of an id, a source, a type or a tier. */
+  name_units_max: 200,
+} as const;
+
+/** A file that cannot be measured: a sentence, and the line that is wrong. Holds no part of the file's text. */
+export class CorpusError extends Error {
+  readonly code = 'corpus_invalid';
+  readonly details: readonly {
+    readonly file: string;
+    readonly path: string;
+    readonly line?: number;
+    readonly message: string;
+  }[];
+
+  constructor(file: string, line: number | null, message: string) {
+    super(line === null ? `\`${file}\` ${message}` : `\`${file}\` is no file of labelled rows.`);
+    this.name = 'CorpusError';
+    this.details = line === null ? [] : [{ file, path: '', line, message }];
+  }
+}
+
+/**
+ * Reads the rows of a file of JSON lines, one after the other, with at most one line in memory; a file whose name
+ * ends in `.gz` is unpacked on the way. Empty lines are passed over.
+ * @param as_given the file's name in messages
+ * @throws CorpusError at the first line that is not a row of the category; the system's error where the file
+ * cannot be read
+ */
+export async function* readCorpus(path: string, as_given: string, category: Category): AsyncGenerator<Row> {
+  const ids = new Set<string>();
+  let number = 0;
+  try {
+    for await (const bytes of linesOf(bytesOf(path), as_given)) {
+      number += 1;
+      if (bytes.every(isSpace)) continue;
+      const row = rowOf(bytes, number, as_given, category);
+      if (ids.has(row.id))
+        throw new CorpusError(as_given, number, 'The id stands on an earlier line already.');
+      ids.add(row.id);
+      if (ids.size > CORPUS_LIMITS.rows_max)
+        throw new CorpusError(as_given, null, `has more than ${CORPUS_LIMITS.rows_max} rows.`);
+      yield row;
+    }
+  } catch (error) {
+    throw isUnpacking(error)
+      ? new CorpusError(as_given, null, 'cannot be unpacked as gzip.')
+      : named(error, as_given);
+  }
+  if (ids.size === 0) throw new CorpusError(as_given, null, 'has no row.');
+}
+
+function bytesOf(path: string): AsyncIterable<Buffer> {
+  const file = createReadStream(path);
+  if (!path.endsWith('.gz')) return file;
+  const unpacked = createGunzip();
+  // A pipe does not hand errors on.
+  file.once('error', (error) => unpacked.destroy(error));
+  unpacked.once('close', () => file.destroy());
+  return file.pipe(unpacked);
+}
+
+function isUnpacking(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code?.startsWith('Z_') ?? false;
+}
+
+/** A folder is found out at the first read, and then Node does not say which. */
+function named(error: unknown, as_given: string): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined || error instanceof CorpusError
+    ? error
+    : Object.assign(error as Error, { path: as_given });
+}
+
+const LINE_FEED = 10;
+
+function isSpace(byte: number): boolean {
+  return byte === 13 || byte === 32 || byte === 9;
+}
+
+async function* linesOf(stream: AsyncIterable<Buffer>, as_given: string): AsyncGenerator<Buffer> {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  let number = 1;
+  for await (const chunk of stream) {
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+      pieces.push(chunk.subarray(from, end));
+      yield Buffer.concat(pieces);
+      pieces = [];
+      bytes = 0;
+      number += 1;
+      from = end + 1;
+    }
+    pieces.push(chunk.subarray(from));
+    bytes += chunk.length - from;
+    if (bytes > CORPUS_LIMITS.line_bytes_max)
+      throw new CorpusError(as_given, number, `The line is over ${CORPUS_LIMITS.line_bytes_max} bytes.`);
+  }
+  if (bytes > 0) yield Buffer.concat(pieces);
+}
+
+function rowOf(bytes: Buffer, line: number, as_given: string, category: Category): Row {
+  const refuse = (message: string): never => {
+    throw new CorpusError(as_given, line, message);
+  };
+  const value = parsed(bytes, refuse);
+  const text = value.text;
+  if (typeof text !== 'string') return refuse('`text` must be a string.');
+  const { positive } = FACTS[category];
+  const label = value.label;
+  if (
+    typeof label !== 'string' ||
+    !(label === positive || label === 'benign' || label.startsWith('benign-for:'))
+  )
+    return refuse(`\`label\` must be \`${positive}\` or \`benign\`.`);
+  return {
+    line,
+    id: nameOf(value, 'id', refuse) || refuse('`id` must be a string of at least one character.'),
+    text,
+    label,
+    labels: labelsOf(value.labels, text.length, refuse),
+    source: nameOf(value, 'source', refuse) ?? 'unnamed',
+    type: nameOf(value, 'type', refuse),
+    tier: nameOf(value, 'tier', refuse),
+  };
+}
+
+type Refuse = (message: string) => never;
+
+/** The parser's own message would repeat a part of the line. */
+function parsed(bytes: Buffer, refuse: Refuse): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return refuse('The line is not one JSON value in UTF-8.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return refuse('The line is not a JSON object.');
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** A name that is there; a `tier` that is a list is the corpora's own, and none that figures are kept for. */
+function nameOf(value: Readonly<Record<string, unknown>>, field: string, refuse: Refuse): string | null {
+  const name = value[field];
+  if (name === undefined || name === null || Array.isArray(name)) return null;
+  if (typeof name !== 'string' || name.length > CORPUS_LIMITS.name_units_max)
+    return refuse(`\`${field}\` must be a string of at most ${CORPUS_LIMITS.name_units_max} characters.`);
+  return name;
+}
+
+function labelsOf(labels: unknown, text_units: number, refuse: Refuse): readonly Label[] {
+  if (labels === undefined || labels === null) return [];
+  if (!Array.isArray(labels) || labels.length > CORPUS_LIMITS.labels_max)
+    return refuse(`\`labels\` must be a list of at most ${CORPUS_LIMITS.labels_max}.`);
+  return labels.map((label: Partial<Label> | null, at) => {
+    const { start, end, type } = label ?? {};
+    if (!isOffset(start, text_units) || !isOffset(end, text_units) || start >= end)
+      return refuse(`\`labels[${at}]\` must have \`start\` and \`end\` within the text, in UTF-16 units.`);
+    if (typeof type !== 'string' || type.length > CORPUS_LIMITS.name_units_max)
+      return refuse(
+        `\`labels[${at}].type\` must be a string of at most ${CORPUS_LIMITS.name_units_max} characters.`,
+      );
+    return { start, end, type };
+  });
+}
+
+function isOffset(value: unknown, text_units: number): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= text_units;
+}

@@ -1,0 +1,161 @@
+import { type Category, FACTS } from './category.ts';
+import type { Label, Row } from './corpus.ts';
+import type { Prediction } from './predict.ts';
+import { isTypeRight } from './type-names.ts';
+
+/** What was counted in a group of rows: those with something to find, found, without, and with a false alarm. */
+export interface Tally {
+  positives: number;
+  found: number;
+  negatives: number;
+  alarms: number;
+}
+
+/** A row that was judged wrongly, without its text. */
+export interface Mistake {
+  readonly id: string;
+  /** The line in the corpus. */
+  readonly line: number;
+  readonly source: string;
+  readonly type: string | null;
+  /** The detectors that found something, in a false alarm. */
+  readonly rule_ids: readonly string[];
+}
+
+/** All that is counted while rows go by. Groups are named `all`, `source X`, `tier X`, `type X` and `spans`. */
+export interface Figures {
+  readonly groups: Map<string, Tally>;
+  /** Labelled places that were found, and those of them by a rule of the right type. */
+  readonly typed: { found: number; right: number };
+  readonly misses: Mistake[];
+  readonly false_alarms: Mistake[];
+}
+
+/** Mistakes that are kept of each kind; the figures count them all. */
+const MISTAKES_MAX = 10_000;
+
+/** Types of personal data that stand in free text and need a language model: what is only there is not counted. */
+const UNSTRUCTURED = new Set(
+  (
+    'PERSON ADDRESS LOCATION ORG DATE TITLE AGE NRP NATIONALITY ZIP_CODE CARD_EXPIRY DATE_OF_BIRTH FACILITY EVENT ' +
+    'JOB RELIGION COUNTRY CITY PREFIX'
+  ).split(' '),
+);
+
+/** Nothing counted yet. */
+export function noFigures(): Figures {
+  return { groups: new Map(), typed: { found: 0, right: 0 }, misses: [], false_alarms: [] };
+}
+
+/**
+ * Counts a row. A row with something to find counts as found when a hit lies on one of its labelled places, or,
+ * where places are not labelled, when it is flagged; a benign one is a false alarm when there is any hit. Rows
+ * with another label (`benign-for:TYPE`) are not counted.
+ */
+export function countRow(figures: Figures, category: Category, row: Row, prediction: Prediction): void {
+  const { label, labels, hits } =
+    category === 'pii' ? withoutUnstructured(row, prediction) : { ...row, ...prediction };
+  const { positive, has_spans } = FACTS[category];
+  const groups = ['all', `source ${row.source}`];
+  if (!has_spans && row.type !== null) groups.push(`type ${row.type}`);
+  if (label === positive) {
+    if (row.tier !== null) groups.push(`tier ${row.tier}`);
+    const is_found = has_spans ? labels.some((each) => isHit(each, hits)) : hits.length > 0;
+    for (const group of groups) countPositive(figures, group, is_found);
+    if (has_spans) for (const each of labels) countLabel(figures, each, hits);
+    if (!is_found) keep(figures.misses, { ...row, labels }, []);
+  } else if (label === 'benign') {
+    const is_alarm = hits.length > 0;
+    for (const group of groups) countNegative(figures, group, is_alarm);
+    if (is_alarm) keep(figures.false_alarms, row, [...new Set(hits.map(({ type }) => type))]);
+  }
+}
+
+type Hits = Prediction['hits'];
+
+/** Leaves out what needs a language model: its labels, hits on them alone, and rows that have nothing else. */
+function withoutUnstructured(row: Row, { hits }: Prediction) {
+  const soft = row.labels.filter(({ type }) => UNSTRUCTURED.has(type));
+  const labels = row.labels.filter(({ type }) => !UNSTRUCTURED.has(type));
+  return {
+    label: row.label === FACTS.pii.positive && labels.length === 0 ? 'benign' : row.label,
+    labels,
+    hits: hits.filter(
+      (hit) => !soft.some((each) => overlap(hit, each)) || labels.some((each) => overlap(hit, each)),
+    ),
+  };
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+function overlap(a: Place, b: Place): boolean {
+  return a.start < b.end && b.start < a.end;
+}
+
+function isHit(label: Label, hits: Hits): boolean {
+  return hits.some((hit) => overlap(hit, label));
+}
+
+function tally(figures: Figures, group: string): Tally {
+  const known = figures.groups.get(group) ?? { positives: 0, found: 0, negatives: 0, alarms: 0 };
+  figures.groups.set(group, known);
+  return known;
+}
+
+function countPositive(figures: Figures, group: string, is_found: boolean): void {
+  const counts = tally(figures, group);
+  counts.positives += 1;
+  if (is_found) counts.found += 1;
+}
+
+function countNegative(figures: Figures, group: string, is_alarm: boolean): void {
+  const counts = tally(figures, group);
+  counts.negatives += 1;
+  if (is_alarm) counts.alarms += 1;
+}
+
+function countLabel(figures: Figures, label: Label, hits: Hits): void {
+  const on_it = hits.filter((hit) => overlap(hit, label));
+  for (const group of ['spans', `type ${label.type}`]) countPositive(figures, group, on_it.length > 0);
+  if (on_it.length === 0) return;
+  figures.typed.found += 1;
+  if (on_it.some(({ type, detector }) => isTypeRight(label.type, type, detector))) figures.typed.right += 1;
+}
+
+function keep(list: Mistake[], { id, line, source, type, labels }: Row, rule_ids: readonly string[]): void {
+  if (list.length >= MISTAKES_MAX) return;
+  list.push({ id, line, source, type: type ?? labels[0]?.type ?? null, rule_ids });
+}
+
+/** The figures of a group, each a share from 0 to 1; `null` where there is nothing to count. */
+export interface Shares {
+  readonly recall: number | null;
+  readonly false_alarm_rate: number | null;
+  readonly precision: number | null;
+  readonly f1: number | null;
+}
+
+/** Recall, false alarms to benign rows, precision and their harmonic mean, to four digits. */
+export function sharesOf({ positives, found, negatives, alarms }: Tally): Shares {
+  const recall = positives === 0 ? null : found / positives;
+  const precision = found + alarms === 0 ? null : found / (found + alarms);
+  const sum = (recall ?? 0) + (precision ?? 0);
+  return {
+    recall: shareOf(found, positives),
+    false_alarm_rate: shareOf(alarms, negatives),
+    precision: shareOf(found, found + alarms),
+    f1: positives === 0 ? null : rounded(sum === 0 ? 0 : (2 * (recall ?? 0) * (precision ?? 0)) / sum),
+  };
+}
+
+/** A part of a whole, to four digits; `null` of nothing. */
+export function shareOf(part: number, whole: number): number | null {
+  return whole === 0 ? null : rounded(part / whole);
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { detectors } from '../../core/detectors/index.ts';
+import { policyOf } from '../../core/testing/policies.ts';
+import type { Category } from './category.ts';
+import { CORPUS_LIMITS, type CorpusError, type Row, readCorpus } from './corpus.ts';
+import { countRow, noFigures, sharesOf } from './figures.ts';
+import { measureRows } from './measure.ts';
+import { isTypeRight, KINDS, TYPE_NAMES } from './type-names.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'quality-'));
+after(() => rmSync(dir, { recursive: true }));
+
+const GOOD = '{"id":"a","text":"hello","label":"benign"}';
+const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
+
+async function all(rows: AsyncIterable<Row>): Promise<readonly Row[]> {
+  const list: Row[] = [];
+  for await (const row of rows) list.push(row);
+  return list;
+}
+
+async function read(content: string | Buffer, category: Category = 'secrets', name = 'rows.jsonl') {
+  const path = join(dir, name);
+  writeFileSync(path, content);
+  return all(readCorpus(path, name, category));
+}
+
+const REFUSED: readonly (readonly [
+  line: number,
+  message: RegExp,
+  content: string | Buffer,
+  category?: Category,
+])[] = [
+  [2, /not one JSON value/, `${GOOD}\n{"id":"b","text":"${SECRET}`],
+  [1, /not one JSON value/, Buffer.from([0x7b, 0xff, 0x7d])],
+  [1, /not a JSON object/, '[1]'],
+  [1, /not a JSON object/, 'null'],
+  [1, /`text` must be a string/, '{"id":"a","label":"benign"}'],
+  [1, /`id` must be/, '{"text":"a","label":"benign"}'],
+  [1, /`id` must be/, '{"id":"","text":"a","label":"benign"}'],
+  [1, /`id` must be/, '{"id":7,"text":"a","label":"benign"}'],
+  [1, /`label` must be `secret` or `benign`/, '{"id":"a","text":"a","label":"attack"}'],
+  [1, /`label` must be `attack` or `benign`/, '{"id":"a","text":"a","label":"secret"}', 'injection'],
+  [3, /stands on an earlier line/, `${GOOD}\n\n${GOOD}`],
+  [1, /`labels` must be a list/, '{"id":"a","text":"a","label":"secret","labels":{}}'],
+  [
+    1,
+    /`labels\[0\]` must have `start` and `end` within/,
+    '{"id":"a","text":"ab","label":"secret","labels":[{"start":0,"end":3,"type":"x"}]}',
+  ],
+  [
+    1,
+    /`labels\[1\]`/,
+    '{"id":"a","text":"ab","label":"secret","labels":[{"start":0,"end":1,"type":"x"},{"start":1,"end":1,"type":"x"}]}',
+  ],
+  [1, /`labels\[0\]\.type`/, '{"id":"a","text":"ab","label":"secret","labels":[{"start":0,"end":1}]}'],
+  [1, /`labels\[0\]`/, '{"id":"a","text":"ab","label":"secret","labels":[null]}'],
+  [1, /`source` must be/, '{"id":"a","text":"a","label":"benign","source":{}}'],
+  [2, /over 16777216 bytes/, `${GOOD}\n{"id":"b","text":"${'x'.repeat(CORPUS_LIMITS.line_bytes_max)}"}`],
+];
+
+test('a file that is not one of labelled rows is refused with the line, and without its text', async () => {
+  let refused = 0;
+  for (const [line, message, content, category] of REFUSED) {
+    await assert.rejects(read(content, category), (error: CorpusError) => {
+      assert.equal(error.name, 'CorpusError');
+      assert.equal(error.details[0]?.line, line, String(message));
+      assert.match(error.details[0]!.message, message);
+      assert.ok(!JSON.stringify([error.message, error.details]).includes(SECRET));
+      return true;
+    });
+    refused += 1;
+  }
+  assert.equal(refused, REFUSED.length);
+  await assert.rejects(read('\n \n'), /has no row/);
+  await assert.rejects(read('no gzip', 'pii', 'rows.jsonl.gz'), /cannot be unpacked/);
+  await assert.rejects(read(gzipSync(GOOD).subarray(0, 30), 'pii', 'rows.jsonl.gz'), /cannot be unpacked/);
+  await assert.rejects(all(readCorpus(join(dir, 'nothing'), 'nothing', 'pii')), {
+    code: 'ENOENT',
+    path: 'nothing',
+  });
+});
+
+test('rows are read whatever their line ends are, packed or not', async () => {
+  const long = JSON.stringify({
+    id: 'c',
+    text: 'ü'.repeat(300_000),
+    label: 'secret',
+    type: 'x',
+    tier: ['list'],
+  });
+  const text = `${GOOD}\r\n\n${long}\n${GOOD.replace('"a"', '"d"')}`;
+  const plain = await read(text);
+  assert.deepEqual(
+    plain.map(({ id, line }) => [id, line]),
+    [
+      ['a', 1],
+      ['c', 3],
+      ['d', 4],
+    ],
+  );
+  assert.deepEqual([plain[1]!.tier, plain[1]!.type, plain[1]!.source], [null, 'x', 'unnamed']);
+  assert.deepEqual(await read(gzipSync(text), 'secrets', 'rows.jsonl.gz'), plain);
+});
+
+function rowOf(parts: Partial<Row>): Row {
+  return {
+    line: 1,
+    id: 'a',
+    text: '',
+    label: 'benign',
+    labels: [],
+    source: 's',
+    type: null,
+    tier: null,
+    ...parts,
+  };
+}
+
+const hit = (start: number, end: number, type = 'email.address', detector = 'email') => ({
+  start,
+  end,
+  type,
+  detector,
+});
+const found = (...hits: readonly ReturnType<typeof hit>[]) => ({ hits, is_partial: false });
+
+test('a labelled row counts once, its places each, and free text only where something else is labelled', () => {
+  const figures = noFigures();
+  const place = { start: 5, end: 9, type: 'EMAIL' };
+  const person = { start: 0, end: 4, type: 'PERSON' };
+  const count = (parts: Partial<Row>, ...hits: readonly ReturnType<typeof hit>[]) =>
+    countRow(figures, 'pii', rowOf(parts), found(...hits));
+  count({ label: 'pii', labels: [place, { ...place, start: 20, end: 25 }] }, hit(8, 12));
+  count({ label: 'pii', labels: [place] }, hit(9, 12));
+  count({ label: 'pii', labels: [place] }, hit(0, 6, 'ip.v4', 'ip_address'));
+  // A name only: a benign row, and a hit on the name is no false alarm.
+  count({ label: 'pii', labels: [person] }, hit(1, 3));
+  count({ label: 'pii', labels: [person] }, hit(1, 3), hit(6, 7));
+  count({ label: 'benign' }, hit(1, 3), hit(4, 5));
+  count({ label: 'benign-for:EMAIL' }, hit(1, 3));
+  const groups = Object.fromEntries(figures.groups);
+  assert.deepEqual(groups, {
+    all: { positives: 3, found: 2, negatives: 3, alarms: 2 },
+    'source s': { positives: 3, found: 2, negatives: 3, alarms: 2 },
+    spans: { positives: 4, found: 2, negatives: 0, alarms: 0 },
+    'type EMAIL': { positives: 4, found: 2, negatives: 0, alarms: 0 },
+  });
+  assert.deepEqual(figures.typed, { found: 2, right: 1 });
+  assert.deepEqual([figures.misses.length, figures.false_alarms.length], [1, 2]);
+  assert.deepEqual(figures.false_alarms[1]!.rule_ids, ['email.address']);
+});
+
+test('shares are those of the scorer: of rows, to four digits, and none of nothing', () => {
+  assert.deepEqual(sharesOf({ positives: 3, found: 2, negatives: 7, alarms: 1 }), {
+    recall: 0.6667,
+    false_alarm_rate: 0.1429,
+    precision: 0.6667,
+    f1: 0.6667,
+  });
+  assert.deepEqual(sharesOf({ positives: 2, found: 0, negatives: 0, alarms: 0 }), {
+    recall: 0,
+    false_alarm_rate: null,
+    precision: null,
+    f1: 0,
+  });
+});
+
+test('texts are judged at input, commands as the arguments of a tool call, and only their own findings count', async () => {
+  const rows = (label: string, ...texts: string[]) =>
+    texts.map((text, at) =>
+      rowOf({ id: String(at), label, text, labels: [{ start: 0, end: text.length, type: 'x' }] }),
+    );
+  const measure = (category: Category, list: readonly Row[], severity_min: 'low' | 'critical' = 'low') =>
+    measureRows(list, { category, policy: policyOf(), severity_min });
+  assert.equal((await measure('commands', rows('attack', 'rm -rf /', 'ls -la'))).found, 1);
+  assert.equal((await measure('secrets', rows('secret', `key ${SECRET}`, 'jane@mailbox.org'))).found, 1);
+  assert.equal((await measure('pii', rows('pii', `key ${SECRET}`, 'jane@mailbox.org'))).found, 1);
+  assert.equal((await measure('pii', rows('pii', 'jane@mailbox.org'), 'critical')).found, 0);
+  const over = policyOf({
+    settings: { limits: { text_bytes_max: 4, depth_max: 9, nodes_max: 9, findings_max: 9 } },
+  });
+  const cut = await measureRows(rows('pii', 'jane@mailbox.org'), {
+    category: 'pii',
+    policy: over,
+    severity_min: 'low',
+  });
+  assert.deepEqual([cut.partial, cut.found], [1, 0]);
+});
+
+const TYPES: readonly (readonly [name: string, rule_id: string, detector: string, is_right: boolean])[] = [
+  ['EMAIL', 'email.address', 'email', true],
+  ['EMAIL', 'phone.international', 'phone', false],
+  ['AR_CUIT', 'ar.cuit_beside_its_name', 'tax_id', true],
+  ['AR_CUIT', 'ar.dni', 'national_id', false],
+  ['UK_NHS', 'gb.nhs', 'health_id', true],
+  ['BR_TAX_ID', 'br.cpf', 'national_id', true],
+  ['BR_TAX_ID', 'pt.nif', 'tax_id', false],
+  ['DE_PASSPORT', 'any.passport', 'passport', true],
+  ['DE_PASSPORT', 'any.tax_id', 'tax_id', false],
+  ['US_SSN', 'ssn.us', 'ssn', true],
+  ['FR_SOMETHING_ELSE', 'fr.nir', 'national_id', true],
+  ['FR_SOMETHING_ELSE', 'es.dni', 'national_id', false],
+  ['NOTHING', 'no.fnr', 'national_id', false],
+];
+
+test('a type is right by its name, its kind and its country', () => {
+  for (const [name, rule_id, detector, is_right] of TYPES)
+    assert.equal(isTypeRight(name, rule_id, detector), is_right, `${name} ${rule_id}`);
+});
+
+test('the published map names rules and families that there are', () => {
+  const rules = detectors.filter(({ tags }) => tags[0].startsWith('personal.'));
+  const unknown = Object.values(TYPE_NAMES)
+    .flat()
+    .filter((pattern) => !rules.some(({ id }) => id.startsWith(pattern)));
+  assert.deepEqual(unknown, []);
+  const families = new Set(rules.map(({ detector }) => detector));
+  for (const family of Object.values(KINDS).flat()) assert.ok(families.has(family), family);
+});
