@@ -147,6 +147,40 @@ test('closed files past their age are deleted, and the rest still verifies', asy
   assert.ok(report.writers[0]!.first_seq > 1);
 });
 
+test('a clock that is set forward deletes nothing, until it has run on for hours', async (t) => {
+  const HOUR_MS = 3_600_000;
+  const trail = await makeTrail(t, { max_size_bytes: 500, max_age_days: 90 });
+  const journal = await trail.open();
+  let index = 0;
+  /** Lets time pass, with an event in a file of its own each hour. */
+  const pass = async (hours: number): Promise<number> => {
+    for (let hour = 0; hour < hours; hour++) {
+      trail.clock.now_ms += HOUR_MS;
+      await journal.append(sampleEvent(index++));
+    }
+    await journal.append(sampleEvent(index++));
+    return (await recordedIds(trail)).length;
+  };
+  const set = (days: number): void => {
+    trail.clock.now_ms += days * DAY_MS;
+    trail.clock.set_ms += days * DAY_MS;
+  };
+  await pass(10);
+  set(100);
+  assert.equal(await pass(5), index);
+  set(-100);
+  assert.equal(await pass(5), index);
+  set(100);
+  assert.equal(await pass(5), index, 'hours on either side of a change do not add up');
+  const before = index;
+  await pass(3);
+  await eventually(async () => (await recordedIds(trail)).length < before);
+  const left = await recordedIds(trail);
+  assert.equal(left.at(-1), id(index - 1));
+  assert.ok(left.length > 3);
+  assert.equal((await trail.verify()).intact, true);
+});
+
 test('a chain that nobody opens any more is compressed and deleted by another', async (t) => {
   const trail = await makeTrail(t, { max_size_bytes: 2_000 });
   for (const writer of ['worker-2', 'worker-3']) {
@@ -161,6 +195,7 @@ test('a chain that nobody opens any more is compressed and deleted by another', 
     compress_rotated: true,
     signing_key: await openSigningKey({ dir: join(trail.state, 'keys'), now_ms: Date.now }),
     signal: new AbortController().signal,
+    steady_now_ms: Date.now,
   };
   await maintainIdleWriters({ ...round, now_ms: Date.now });
   assert.equal(await countFiles(trail, 'gzip', 'worker-2'), 0);

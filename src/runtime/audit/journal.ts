@@ -9,6 +9,7 @@ import { maintainIdleWriters, maintainWriter } from './maintain.ts';
 import { beginSegment, openEnd, waitForChain } from './opening.ts';
 import { type ChainHead, type CutBody, encodeRecord, LINE_BYTES_MAX, type RecordKind } from './record.ts';
 import { appendDurably, closeSegment, cutToDurable, type OpenSegment } from './segment.ts';
+import { openSteadyClock } from './steady-clock.ts';
 
 export interface JournalOptions {
   /** The folder of all writers, `<state>/journal`. */
@@ -22,6 +23,8 @@ export interface JournalOptions {
   readonly compress_rotated: boolean;
   readonly signing_key: SigningKey;
   readonly now_ms: () => number;
+  /** A clock that nobody sets; that of the process unless told. Files are not deleted by the other one alone. */
+  readonly uptime_ms?: () => number;
   /** How long the last lines may stand unsigned while nothing else is written; a minute unless told. */
   readonly checkpoint_ms?: number;
   /** How long a disk may take for one write before all who wait are told no; ten seconds unless told. */
@@ -84,6 +87,7 @@ interface Chain {
   cut: CutBody | null;
   checkpoint_due: boolean;
   checkpoint_timer: NodeJS.Timeout | null;
+  readonly steady_now_ms: () => number | null;
   maintenance: Promise<void>;
   maintenance_timer: NodeJS.Timeout | null;
   readonly stopping: AbortController;
@@ -133,6 +137,7 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
     cut,
     checkpoint_due: false,
     checkpoint_timer: null,
+    steady_now_ms: openSteadyClock(options),
     maintenance: Promise.resolve(),
     maintenance_timer: null,
     stopping: new AbortController(),
@@ -328,8 +333,8 @@ function armCheckpoint(chain: Chain): void {
 function maintain(chain: Chain, others = false): void {
   clearTimeout(chain.maintenance_timer ?? undefined);
   chain.maintenance_timer = setTimeout(() => maintain(chain, true), HOUR_MS).unref();
-  const { options, writer_dir } = chain;
-  const round = { ...options, writer_dir, signal: chain.stopping.signal };
+  const { options, writer_dir, steady_now_ms } = chain;
+  const round = { ...options, writer_dir, steady_now_ms, signal: chain.stopping.signal };
   chain.maintenance = chain.maintenance
     .then(() => maintainWriter(round))
     .then(() => (others ? maintainIdleWriters(round) : undefined))

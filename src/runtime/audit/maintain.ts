@@ -25,6 +25,8 @@ export interface MaintainOptions {
   readonly compress_rotated: boolean;
   readonly signing_key: SigningKey;
   readonly now_ms: () => number;
+  /** The time by which files are old; `null` while it is not to be relied on. */
+  readonly steady_now_ms: () => number | null;
   readonly signal: AbortSignal;
 }
 
@@ -87,7 +89,9 @@ async function removeTemporaries(dir: string): Promise<void> {
 
 /** Deletes from the old end, as long as the file after was begun longer ago than files are kept. */
 async function retire(options: MaintainOptions, segments: SegmentFile[]): Promise<SegmentFile[]> {
-  const before_ms = options.now_ms() - options.max_age_days * DAY_MS;
+  const now_ms = options.steady_now_ms();
+  if (now_ms === null) return segments;
+  const before_ms = now_ms - options.max_age_days * DAY_MS;
   let gone = 0;
   while (gone + 1 < segments.length && !options.signal.aborted) {
     const next = await firstRecord(segments[gone + 1]!);

@@ -1,4 +1,5 @@
 import type { Journal } from '../audit/index.ts';
+import { openSteadyClock } from '../audit/steady-clock.ts';
 import type { AuditIndex } from '../audit/store.ts';
 import { faultFields, type Log } from '../log.ts';
 import { openPace, type Pace } from './pace.ts';
@@ -43,9 +44,9 @@ export function openIndexing(options: {
 }): Indexing {
   let opened: Opened | null = null;
   let opening: Promise<Opened> | null = null;
-  let pruned_ms = Number.NEGATIVE_INFINITY;
   const inTurn = openTurnstile();
   const pace = openPace();
+  const pruneNowAndThen = openPruning(options);
 
   async function open(): Promise<Opened> {
     opening ??= openAll(options, pace);
@@ -67,9 +68,7 @@ export function openIndexing(options: {
 
   async function step(): Promise<void> {
     await sync();
-    if (options.now_ms() - pruned_ms < PRUNE_MS) return;
-    pruned_ms = options.now_ms();
-    await opened?.prune(pruned_ms - options.max_age_days * DAY_MS);
+    if (opened !== null) await pruneNowAndThen(opened.prune);
   }
 
   const background = repeat(step, (error) =>
@@ -91,6 +90,21 @@ export function openIndexing(options: {
         );
       await opened?.index.close();
     },
+  };
+}
+
+/** Forgets each hour what the journal has deleted by its age, and by the same clock. */
+function openPruning(options: {
+  now_ms: () => number;
+  max_age_days: number;
+}): (prune: Opened['prune']) => Promise<void> {
+  const steadyNow = openSteadyClock(options);
+  let pruned_ms = Number.NEGATIVE_INFINITY;
+  return async (prune) => {
+    if (performance.now() - pruned_ms < PRUNE_MS) return;
+    pruned_ms = performance.now();
+    const now_ms = steadyNow();
+    if (now_ms !== null) await prune(now_ms - options.max_age_days * DAY_MS);
   };
 }
 

@@ -44,7 +44,8 @@ export function sampleEvent(index: number, fields: Partial<AuditEvent> = {}): Au
 export interface Trail {
   readonly state: string;
   readonly dir: string;
-  readonly clock: { now_ms: number };
+  /** `set_ms` is how far somebody has set it, in all: that much it did not run. */
+  readonly clock: { now_ms: number; set_ms: number };
   readonly open: (fields?: Partial<JournalOptions>) => Promise<Journal>;
   readonly verify: (fields?: Partial<VerifyOptions>) => Promise<VerifyReport>;
 }
@@ -58,7 +59,8 @@ export async function makeTrail(test: TestContext, defaults: Partial<JournalOpti
   });
   const dir = join(state, 'journal');
   const keys = join(state, 'keys');
-  const clock = { now_ms: START_MS };
+  const clock = { now_ms: START_MS, set_ms: 0 };
+  const uptime_ms = (): number => clock.now_ms - clock.set_ms;
   const now_ms = (): number => clock.now_ms;
   return {
     state,
@@ -77,6 +79,7 @@ export async function makeTrail(test: TestContext, defaults: Partial<JournalOpti
         ...base,
         signing_key,
         now_ms,
+        uptime_ms,
         lock_wait_ms: 0,
         ...defaults,
         ...fields,
