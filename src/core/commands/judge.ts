@@ -1,5 +1,5 @@
 import { once } from '../shell/memo.ts';
-import { readCommands } from '../shell/read.ts';
+import { dialectsOf, readCommands, readingWork } from '../shell/read.ts';
 import { type Command, type Redirection, SHELL_LIMITS, type Word } from '../shell/syntax.ts';
 import { printedBy } from '../shell/unwrap.ts';
 import { afford, spent, WORK_LIMITS, workFor } from '../shell/work.ts';
@@ -40,7 +40,10 @@ export interface JudgedScript {
  * looked at.
  */
 export function judgeScript(text: string, offset = 0): JudgedScript {
-  const { commands, is_cut, work: reading } = readCommands(text, offset);
+  const reading = readingWork(text);
+  const readings = dialectsOf(text).map((dialect) => readCommands(text, { offset, dialect, work: reading }));
+  const commands = readings.flatMap((each) => each.commands);
+  const is_cut = readings.some((each) => each.is_cut);
   const work = workFor(Math.min(text.length, SHELL_LIMITS.script_units_max), WORK_LIMITS.judging_per_unit);
   const matches: CommandMatch[] = [];
   const seen = new Set<string>();
@@ -55,7 +58,7 @@ export function judgeScript(text: string, offset = 0): JudgedScript {
     }
   }
   matches.sort((a, b) => a.start - b.start || rank(b) - rank(a) || b.end - a.end);
-  return { matches, is_cut: is_cut || work.left < 0, work: reading + spent(work) };
+  return { matches, is_cut: is_cut || work.left < 0, work: spent(reading) + spent(work) };
 }
 
 /** What looking at a command costs: the rules for all commands by their number, and each of its units. */

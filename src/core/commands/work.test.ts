@@ -6,7 +6,7 @@ import { judgeScript } from './judge.ts';
 
 /** Pieces that open, nest, repeat or refer; a hostile script is some of them again and again. */
 const PIECES: readonly string[] =
-  "$(¦`¦\"¦'¦(¦((¦a|¦sudo ¦<<A\n¦$¦{$¦{a$¦\\¦$((¦$'¦x=$x$x;¦bash -c \"¦xargs ¦<(¦env -S ¦echo a |¦echo a | sh;¦{¦}¦:(){ :|:& };:¦find -exec ¦find . -exec rm {} \\; ¦eval ¦ssh h ¦cat <<A <<B <<C\n¦cat <<A;¦EOF\n¦A\n¦a$IFS¦> b ¦f() { a; }\n¦nohup ¦-exec sh \\; ¦-exec nc \\; ¦-exec psql \\; ¦$x¦a=b ¦{} ¦xargs -I{} rm ¦case a in ¦a) b;;¦alias a=\"b\";¦trap 'a' EXIT;¦python3 -c \"¦os.system('a');¦`a` ¦C:\\a ¦Get-Item ¦powershell -c ¦cmd /c ¦$a = 1;¦../¦/¦.ssh/id_¦socket¦delete ¦/*¦drop ¦secret¦\n¦;¦|¦)¦ ".split(
+  "$(¦`¦\"¦'¦(¦((¦a|¦sudo ¦<<A\n¦$¦{$¦{a$¦\\¦$((¦$'¦x=$x$x;¦bash -c \"¦xargs ¦<(¦env -S ¦echo a |¦echo a | sh;¦{¦}¦:(){ :|:& };:¦find -exec ¦find . -exec rm {} \\; ¦eval ¦ssh h ¦cat <<A <<B <<C\n¦cat <<A;¦EOF\n¦A\n¦a$IFS¦> b ¦f() { a; }\n¦nohup ¦-exec sh \\; ¦-exec nc \\; ¦-exec psql \\; ¦$x¦a=b ¦{} ¦xargs -I{} rm ¦case a in ¦a) b;;¦;;[¦alias a=\"b\";¦trap 'a' EXIT;¦python3 -c \"¦os.system('a');¦`a` ¦C:\\a ¦Get-Item ¦powershell -c ¦cmd /c ¦$a = 1;¦../¦/¦.ssh/id_¦socket¦delete ¦/*¦drop ¦secret¦\n¦;¦|¦)¦ ".split(
     '¦',
   );
 

@@ -6,20 +6,94 @@
 /** The offset of the `)` that closes a parenthesis opened just before `from`; `to` without one. */
 export function closingParen(text: string, from: number, has_escapes: boolean, to = text.length): number {
   const open: string[] = ['('];
+  const here_documents: string[] = [];
   for (let at = from; at < to; at++) {
     const char = text[at]!;
     const around = open[open.length - 1]!;
     if (char === '\\' && has_escapes) at += 1;
     else if (around === '"') inQuotes(char, text, at, open);
+    else if (char === '#' && /[\s;(|&]/.test(text[at - 1] ?? ' ')) at = lineEnd(text, at);
     else if (char === "'") at = closingQuote(text, at + 1, "'");
     else if (char === '"') open.push('"');
+    else if (char === '<') at = noteHereDocument(text, at, here_documents);
+    else if (char === '\n' && here_documents.length > 0) at = bodiesEnd(text, at, here_documents);
     else if (char === '(') open.push('(');
-    else if (char === ')') {
+    else if (char === 'c' || char === 'e') markCase(text, at, open);
+    else if (char === ')' && around !== 'case') {
       open.pop();
       if (open.length === 0) return at;
     }
   }
   return to;
+}
+
+const HERE_DOCUMENT = /<<-?[ \t]{0,8}(?:'([^'\n]{1,80})'|"([^"\n]{1,80})"|\\?([\w.-]{1,80}))/y;
+
+/** Behind `<<` stands what ends the body, which begins with the next line. */
+function noteHereDocument(text: string, at: number, ends: string[]): number {
+  if (text[at + 1] !== '<' || text[at + 2] === '<') return text[at + 1] === '<' ? at + 2 : at;
+  HERE_DOCUMENT.lastIndex = at;
+  const found = HERE_DOCUMENT.exec(text);
+  if (found === null) return at + 1;
+  ends.push((found[1] ?? found[2] ?? found[3])!);
+  return at + found[0].length - 1;
+}
+
+/** Behind the bodies of here-documents whose first line comes after `at`. */
+function bodiesEnd(text: string, at: number, ends: string[]): number {
+  let line = at + 1;
+  for (const end of ends.splice(0)) {
+    let is_over = false;
+    while (line < text.length && !is_over) {
+      const line_end = lineEnd(text, line);
+      is_over = line_end - line <= end.length + 64 && text.slice(line, line_end).trim() === end;
+      line = line_end + 1;
+    }
+  }
+  return line - 2;
+}
+
+/** Between `case` and `esac` a `)` ends a pattern. */
+function markCase(text: string, at: number, open: string[]): void {
+  if (text.startsWith('case', at) && isSpace(text[at + 4])) {
+    if (/(?:^|[(;|&\n{]|\b(?:do|then|else))[ \t]*$/.test(text.slice(Math.max(0, at - 12), at)))
+      open.push('case');
+  } else if (open.at(-1) === 'case' && text.startsWith('esac', at) && isSpace(text[at - 1])) open.pop();
+}
+
+function isSpace(char: string | undefined): boolean {
+  return char === ' ' || char === '\t' || char === '\n';
+}
+
+/** The offset of the next line break, or the end of the text. */
+export function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+}
+
+/**
+ * The offset of the `}` that closes a `${` just before `from`, with quotes, braces and substitutions in between;
+ * `-1` where there is none before `to`.
+ */
+export function closingBrace(text: string, from: number, to: number): number {
+  let depth = 1;
+  let is_quoted = false;
+  for (let at = from; at < to; at++) {
+    const char = text[at]!;
+    if (char === '\\') at += 1;
+    else if (char === '"') is_quoted = !is_quoted;
+    else if (char === "'" && !is_quoted) at = closingQuote(text, at + 1, "'");
+    else if (char === '`') at = closingBacktick(text, at + 1, to);
+    else if (char === '$' && text[at + 1] === '(') at = closingParen(text, at + 2, true, to);
+    else if (char === '$' && text[at + 1] === '{') {
+      depth += 1;
+      at += 1;
+    } else if (char === '}') {
+      depth -= 1;
+      if (depth === 0) return at;
+    }
+  }
+  return -1;
 }
 
 /** Inside double quotes only their end and a substitution count. */

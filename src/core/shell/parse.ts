@@ -1,4 +1,5 @@
-import { closingParen } from './nesting.ts';
+import { closingParen, lineEnd } from './nesting.ts';
+import { type HereDocument, readArray, readHereDocument, readPattern } from './pieces.ts';
 import { type Command, nameOf, type Redirection, type Script, type Word } from './syntax.ts';
 import { assign, type Cursor, pushInner, readWord } from './words.ts';
 import { spend, type Work } from './work.ts';
@@ -16,19 +17,19 @@ export interface Shared {
   readonly work: Work;
 }
 
-interface HereDocument {
-  readonly redirection: Redirection;
-  readonly end: string;
-  readonly is_literal: boolean;
-  readonly is_indented: boolean;
-}
-
 interface Parser {
   readonly script: Script;
   readonly cursor: Cursor;
   readonly parsed: Parsed;
   readonly functions: Set<string>;
   readonly here_documents: HereDocument[];
+  /** How many `case` are open, and whether the next thing is a pattern of the innermost. */
+  cases: number;
+  is_pattern_next: boolean;
+  /** Between `[[` and `]]`, where the signs of operators compare. */
+  is_test: boolean;
+  /** Behind the word `function`. */
+  is_name_next: boolean;
   /** The command that is being read. */
   words: Word[];
   assignments: { name: string; value: string }[];
@@ -58,7 +59,7 @@ export function parseScript(script: Script, shared: Shared): Parsed {
     inner: [],
     variables: shared.variables,
     work: shared.work,
-    brace: -1,
+    is_splitting: false,
   };
   const parser: Parser = {
     script,
@@ -66,6 +67,10 @@ export function parseScript(script: Script, shared: Shared): Parsed {
     parsed: { commands: [], scripts: [] },
     functions: new Set(),
     here_documents: [],
+    cases: 0,
+    is_pattern_next: false,
+    is_test: false,
+    is_name_next: false,
     words: [],
     assignments: [],
     redirections: [],
@@ -85,7 +90,14 @@ export function parseScript(script: Script, shared: Shared): Parsed {
 function step(parser: Parser): void {
   const { cursor } = parser;
   const char = cursor.text[cursor.at]!;
+  if (parser.is_pattern_next && !/[\s#]/.test(char)) {
+    parser.is_pattern_next = false;
+    readPattern(cursor);
+    return;
+  }
   if (char === ' ' || char === '\t' || char === '\r') cursor.at += 1;
+  else if (char === '\\' && cursor.dialect === 'posix' && cursor.text[cursor.at + 1] === '\n') cursor.at += 2;
+  else if (parser.is_test && '()<>|&'.includes(char)) cursor.at += 1;
   else if (char === '\n') endLine(parser);
   else if (char === '#') skipComment(parser);
   else if (char === ';' || char === '&' || char === '|') readOperator(parser, char);
@@ -96,14 +108,13 @@ function step(parser: Parser): void {
 }
 
 function skipComment({ cursor }: Parser): void {
-  const end = cursor.text.indexOf('\n', cursor.at);
-  cursor.at = end < 0 ? cursor.text.length : end;
+  cursor.at = lineEnd(cursor.text, cursor.at);
 }
 
 function endLine(parser: Parser): void {
-  separate(parser);
+  if (!isCase(parser)) separate(parser);
   parser.cursor.at += 1;
-  for (const document of parser.here_documents.splice(0)) readHereDocument(parser, document);
+  for (const document of parser.here_documents.splice(0)) readHereDocument(parser.cursor, document);
 }
 
 /** A command ends and the next one reads nothing of it. */
@@ -120,7 +131,10 @@ function readOperator(parser: Parser, char: string): void {
     return;
   }
   const is_pipe = char === '|' && next !== '|';
-  cursor.at += next === char || (char === '|' && next === '&') ? 2 : 1;
+  const ends_case = char === ';' && (next === ';' || next === '&');
+  if (ends_case) parser.is_pattern_next = parser.cases > 0;
+  cursor.at += next === char || (char !== '&' && next === '&') ? 2 : 1;
+  if (ends_case && next === ';' && cursor.text[cursor.at] === '&') cursor.at += 1;
   finish(parser);
   parser.previous = is_pipe ? parser.last : null;
   if (is_pipe && parser.last !== null) parser.last.feeds_pipe = true;
@@ -137,8 +151,7 @@ function readParen(parser: Parser, char: string): void {
   }
   const is_definition = char === '(' && parser.words.length === 1 && cursor.text[cursor.at + 1] === ')';
   if (is_definition) {
-    parser.functions.add(parser.words[0]!.text);
-    parser.words = [];
+    define(parser, parser.words[0]!.text);
     cursor.at += 2;
     return;
   }
@@ -151,6 +164,14 @@ function readParen(parser: Parser, char: string): void {
     /^(?:iex|invoke-expression)$/.test(parser.last?.name ?? '')
   )
     parser.previous = parser.last;
+}
+
+/** What was read so far is the name of a function, and no command. */
+function define(parser: Parser, name: string): void {
+  parser.functions.add(name);
+  parser.is_name_next = false;
+  parser.words = [];
+  parser.start = -1;
 }
 
 /** Braces are blocks of PowerShell, and a comma goes between the elements of a list. */
@@ -192,31 +213,6 @@ function readRedirection(parser: Parser, char: string): void {
   }
 }
 
-/** The body is what the command reads; where its end was not quoted, the shell runs the substitutions in it. */
-function readHereDocument({ cursor }: Parser, document: HereDocument): void {
-  const { text } = cursor;
-  const from = cursor.at;
-  let line = from;
-  while (line < text.length) {
-    const line_end = text.indexOf('\n', line);
-    const end = line_end < 0 ? text.length : line_end;
-    const is_end =
-      end - line <= document.end.length + 64 &&
-      (document.is_indented ? text.slice(line, end).trim() : text.slice(line, end).trimEnd()) ===
-        document.end;
-    if (is_end) {
-      document.redirection.target = text.slice(from, line);
-      cursor.at = Math.min(text.length, end + 1);
-      if (!document.is_literal) pushInner(cursor, from, line);
-      return;
-    }
-    line = end + 1;
-  }
-  document.redirection.target = text.slice(from);
-  if (!document.is_literal) pushInner(cursor, from, text.length);
-  cursor.at = text.length;
-}
-
 /** Words after which a command begins. */
 const OPENERS = new Set([
   'if',
@@ -231,7 +227,6 @@ const OPENERS = new Set([
   '}',
   'fi',
   'done',
-  'esac',
   'coproc',
   'try',
   'finally',
@@ -252,11 +247,44 @@ function addWord(parser: Parser): void {
   const is_descriptor = (next === '<' || next === '>') && /^\d{1,3}$/.test(word.text) && !word.is_quoted;
   if (is_descriptor) return;
   const is_first = parser.words.length === 0;
-  if (is_first && !word.is_quoted && OPENERS.has(word.text)) return;
+  if (is_first && !word.is_quoted && isKeyword(parser, word.text)) return;
+  if (parser.is_name_next) {
+    define(parser, word.text);
+    return;
+  }
   begin(parser, from);
   parser.end = cursor.at;
   if (is_first && readAssignment(parser, word, from)) return;
-  if (word.text !== '' || word.is_quoted) parser.words.push(word);
+  pushWords(parser, word);
+  parser.is_test = parser.words[0]?.text === '[[' && word.text !== ']]';
+  if (cursor.dialect === 'posix' && word.text === 'in') openCase(parser);
+}
+
+/** What a variable without quotes holds is split at its blanks: `x='rm -rf /'; $x`. */
+function pushWords({ words, cursor }: Parser, word: Word): void {
+  if (cursor.is_splitting && /\s/.test(word.text))
+    for (const text of word.text.split(/\s+/)) words.push({ text, is_quoted: false });
+  else if (word.text !== '' || word.is_quoted) words.push(word);
+}
+
+function isKeyword(parser: Parser, text: string): boolean {
+  if (text === 'esac') parser.cases = Math.max(0, parser.cases - 1);
+  if (text !== 'function' || parser.cursor.dialect === 'windows') return text === 'esac' || OPENERS.has(text);
+  parser.is_name_next = true;
+  return true;
+}
+
+function isCase({ words, cursor }: Parser): boolean {
+  const first = words[0];
+  return cursor.dialect === 'posix' && first !== undefined && first.text === 'case' && !first.is_quoted;
+}
+
+/** `case word in`: patterns and commands follow. */
+function openCase(parser: Parser): void {
+  if (!isCase(parser) || parser.words.length === 1) return;
+  finish(parser);
+  parser.cases += 1;
+  parser.is_pattern_next = true;
 }
 
 function readAssignment(parser: Parser, word: Word, from: number): boolean {
@@ -265,7 +293,7 @@ function readAssignment(parser: Parser, word: Word, from: number): boolean {
   const found = ASSIGNMENT.exec(word.text);
   if (found === null || /["']/.test(cursor.text[from]!)) return false;
   const name = found[1]!;
-  const value = word.text.slice(found[0].length);
+  const value = cursor.text[cursor.at] === '(' ? readArray(cursor) : word.text.slice(found[0].length);
   parser.assignments.push({ name, value });
   assign(cursor, name, value);
   return true;
@@ -318,6 +346,7 @@ function finish(parser: Parser): void {
   parser.assignments = [];
   parser.redirections = [];
   parser.start = -1;
+  parser.is_test = false;
 }
 
 /** Where units of a script stand in the first text. */

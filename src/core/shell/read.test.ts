@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCommands } from './read.ts';
+import { dialectsOf, readCommands } from './read.ts';
 
 /** Each command as its name and words, `|` after what feeds a pipe. */
 function read(text: string): readonly string[] {
-  return readCommands(text).commands.map(
+  return readCommands(text, { dialect: dialectsOf(text)[0]! }).commands.map(
     ({ name, words, feeds_pipe }) =>
       [name, ...words.map((word) => word.text)].join(' ') + (feeds_pipe ? ' |' : ''),
   );
@@ -51,21 +51,30 @@ const SCRIPTS: readonly (readonly [script: string, ...commands: string[]])[] = [
   ['a <(rm b)', 'a <()', 'rm b'],
   ['rm \\\n a', 'rm a'],
   [`eval 'rm a'`, 'eval rm a', 'rm a'],
-  ['cmd /c del C:\\a', 'cmd /c del C:\\a', 'del C:a'],
+  ['cmd /c del C:\\a', 'cmd /c del C:\\a', 'del C:\\a'],
   ['Get-Item C:\\a | Remove-Item', 'get-item C:\\a |', 'remove-item'],
   [`python3 -c "import os; os.system('rm a')"`, "python3 -c import os; os.system('rm a')", 'python3', 'rm a'],
+  ['case $x in a|b) rm a ;; (c) ;; esac; rm b', 'case $x in', 'rm a', 'rm b'],
+  ['echo "$(case a in a) rm b;; esac)"; rm c', 'echo $()', 'rm c', 'case a in', 'rm b'],
+  [`git commit -m "$(cat <<'E'\nit's :)\nE\n)"; rm a`, 'git commit -m $()', 'rm a', 'cat'],
+  [`echo $${'{a:+$(rm b)}'} $${'{c:-"d"}'}`, 'echo $a d', 'rm b'],
+  ['[[ a =~ (b|c) && d > e ]] && rm a', '[[ a =~ b c d e ]]', 'rm a'],
+  ["x='rm -rf /'; $x", '', 'rm -rf /'],
+  [`a=(rm -rf /); "$${'{a[@]}'}"`, '', 'rm -rf /'],
+  ['function f { rm a; }; f', 'rm a', 'f'],
+  ['a | \\\n  b', 'a |', 'b'],
   ['a "unterminated', 'a unterminated'],
   ['echo $(rm a', 'echo $()', 'rm a'],
 ];
 
 test('scripts are read into the commands that they run', () => {
   for (const [script, ...commands] of SCRIPTS) assert.deepEqual(read(script), commands, script);
-  assert.equal(SCRIPTS.length, 38);
+  assert.equal(SCRIPTS.length, 47);
 });
 
 test('spans count in the text that was given', () => {
   const text = 'ls; echo $(rm -rf /x)';
-  const { commands } = readCommands(text, 100);
+  const { commands } = readCommands(text, { offset: 100 });
   assert.deepEqual(
     commands.map(({ start, end }) => text.slice(start - 100, end - 100)),
     ['ls', 'echo $(rm -rf /x)', 'rm -rf /x'],

@@ -59,8 +59,6 @@ export interface Reading {
   readonly commands: readonly Command[];
   /** Whether a limit ended it before everything was read. */
   readonly is_cut: boolean;
-  /** Units of work that it took. */
-  readonly work: number;
 }
 
 /** A piece of text that is still to be read. */

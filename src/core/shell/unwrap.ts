@@ -19,22 +19,24 @@ const PIECES_MAX = 9;
  * The commands and scripts that a command runs: what is behind `sudo` and `xargs`, the script of `bash -c`, what
  * `find -exec` calls, what source code hands to a shell, what is piped into a shell. One level at a time.
  */
-export function unwrap(command: Command, dialect: Dialect, work: Work): Unwrapped {
-  const unwrapped = innerOf(command, dialect, work);
+export function unwrap(command: Command, work: Work): Unwrapped {
+  const unwrapped = innerOf(command, work);
   for (const { words } of unwrapped.commands) spend(work, words.length);
   for (const { text } of unwrapped.scripts) spend(work, text.length);
   return unwrapped;
 }
 
-function innerOf(command: Command, dialect: Dialect, work: Work): Unwrapped {
+function innerOf(command: Command, work: Work): Unwrapped {
   const { name } = command;
   if (name === 'find' || name === 'fd') return ofFind(command);
-  if (SHELLS.has(name)) return ofShell(command, dialect);
+  if (SHELLS.has(name)) return ofShell(command);
   if (interpreterOf(name) !== undefined) return ofInterpreter(command);
   if (name === 'awk' || name === 'gawk' || name === 'mawk' || name === 'nawk') return ofAwk(command);
   if (WRAPPERS.has(name)) return ofWrapper(command, work);
   const script = scriptOf(command);
-  return script === null ? NOTHING : { commands: [], scripts: [scriptOfText(command, script, 'posix')] };
+  if (script === null) return NOTHING;
+  const inner = name === 'cmd' || name === 'powershell' || name === 'pwsh' ? 'windows' : 'posix';
+  return ofTexts(command, [script], inner);
 }
 
 /** Commands whose words are a script: joined, or the one behind a flag. */
@@ -106,7 +108,7 @@ function ofFind(command: Command): Unwrapped {
   return { commands, scripts: [] };
 }
 
-function ofShell(command: Command, dialect: Dialect): Unwrapped {
+function ofShell(command: Command): Unwrapped {
   const { words } = command;
   const at = words.findIndex(({ text }) => /^[-+](?!-)[a-zA-Z]*c[a-zA-Z]*$/.test(text));
   const first = words.findIndex(({ text }) => !text.startsWith('-') && !text.startsWith('+'));
@@ -114,10 +116,10 @@ function ofShell(command: Command, dialect: Dialect): Unwrapped {
   const has_script = at >= 0 && (first < 0 || at < first) && (end < 0 || at < end);
   if (has_script) {
     const script = words.slice(at + 1).find(({ text }) => !/^[-+]/.test(text));
-    return script === undefined ? NOTHING : ofTexts(command, [script.text], dialect);
+    return script === undefined ? NOTHING : ofTexts(command, [script.text], 'posix');
   }
   if (first >= 0 && words[first]!.text !== '/dev/stdin') return NOTHING;
-  return ofTexts(command, inputOf(command), dialect);
+  return ofTexts(command, inputOf(command), 'posix');
 }
 
 function ofTexts(command: Command, texts: readonly string[], dialect: Dialect): Unwrapped {

@@ -1,4 +1,4 @@
-import { closingBacktick, closingParen, closingQuote } from './nesting.ts';
+import { closingBacktick, closingBrace, closingParen, closingQuote } from './nesting.ts';
 import { type Dialect, SHELL_LIMITS, type Word } from './syntax.ts';
 import { afford, spend, type Work } from './work.ts';
 
@@ -17,8 +17,8 @@ export interface Cursor {
   readonly inner: Inner[];
   readonly variables: Map<string, string>;
   readonly work: Work;
-  /** Where the next `}` stands, as far as one was looked for. */
-  brace: number;
+  /** Whether the word that was read last holds a variable that is split at its blanks. */
+  is_splitting: boolean;
 }
 
 /** Units that end a word where they are not quoted. */
@@ -33,6 +33,7 @@ export function readWord(cursor: Cursor): Word {
   const ends = cursor.dialect === 'posix' ? ENDS_POSIX : ENDS_WINDOWS;
   let text = '';
   let is_quoted = false;
+  cursor.is_splitting = false;
   while (cursor.at < cursor.text.length) {
     const char = cursor.text[cursor.at]!;
     if (ends.has(char)) break;
@@ -133,11 +134,12 @@ function readDollar(cursor: Cursor, is_quoted: boolean): string {
     cursor.at += 1;
     return '';
   }
-  if (next === '{') return readBraced(cursor);
+  if (next === '{') return readBraced(cursor, is_quoted);
   const name = /[A-Za-z_][A-Za-z0-9_:]{0,80}|[0-9@*#?$!-]/y;
   name.lastIndex = at + 1;
   const found = name.exec(text);
   cursor.at = found === null ? at + 1 : name.lastIndex;
+  if (!is_quoted) cursor.is_splitting = true;
   return found === null ? '$' : fill(cursor, found[0]);
 }
 
@@ -210,32 +212,40 @@ function ansi(escaped: string): string {
   return ANSI[escaped] ?? escaped;
 }
 
-/** UTF-16 units in which the `}` of `${` must come: names of variables have few. */
-const BRACED_UNITS_MAX = 200;
+/** UTF-16 units in which the `}` of `${` must come. */
+const BRACED_UNITS_MAX = 1000;
 
-/** `${NAME}`, `${NAME:-word}`, `${#NAME}`; of defaults the word is taken where the variable is unknown. */
-function readBraced(cursor: Cursor): string {
-  const end = braceFrom(cursor, cursor.at + 2);
+/**
+ * `${NAME}`, `${NAME:-word}`, `${#NAME}`; of defaults the word is taken where the variable is unknown. Scripts
+ * in the word run.
+ */
+function readBraced(cursor: Cursor, is_quoted: boolean): string {
+  const from = cursor.at + 2;
+  const to = Math.min(cursor.text.length, from + BRACED_UNITS_MAX);
+  const is_looked_at = cursor.work.left >= 0;
+  const end = is_looked_at ? closingBrace(cursor.text, from, to) : -1;
+  if (is_looked_at) spend(cursor.work, (end < 0 ? to : end) - from);
   if (end < 0) {
-    cursor.at += 2;
+    cursor.at = from;
     return '$';
   }
-  const inside = cursor.text.slice(cursor.at + 2, end);
+  const inside = cursor.text.slice(from, end);
   cursor.at = end + 1;
-  const found = /^([A-Za-z_][A-Za-z0-9_]*)(?::?[-=](.*))?/s.exec(inside);
+  const found = /^([A-Za-z_][A-Za-z0-9_]*)(:?[-=+?])?/.exec(inside);
+  if (/[$`]/.test(inside)) pushInner(cursor, from, end);
   if (found === null) return '$';
-  const [, name, otherwise] = found;
-  return cursor.variables.has(name!) || otherwise === undefined ? fill(cursor, name!) : otherwise;
+  const [{ length }, name, operator] = found;
+  if (!is_quoted || inside.endsWith('[@]')) cursor.is_splitting = true;
+  const is_default = operator !== undefined && /[-=]$/.test(operator) && !cursor.variables.has(name!);
+  return is_default ? plain(cursor, inside.slice(length)) : fill(cursor, name!);
 }
 
-/** The next `}`, `-1` where there is none near; every unit is looked at once, however often it is asked for. */
-function braceFrom(cursor: Cursor, from: number): number {
-  if (cursor.brace < from) {
-    const at = cursor.text.indexOf('}', from);
-    cursor.brace = at < 0 ? cursor.text.length : at;
-  }
-  const is_near = cursor.brace < cursor.text.length && cursor.brace - from < BRACED_UNITS_MAX;
-  return is_near ? cursor.brace : -1;
+/** The word of a default: quotes and escapes gone, known variables filled in. */
+function plain(cursor: Cursor, word: string): string {
+  return word
+    .replace(/\$\([^()]{0,200}\)|`[^`]{0,200}`/g, '$()')
+    .replace(/\$\{?([A-Za-z_]\w{0,80})\}?/g, (_, name: string) => fill(cursor, name))
+    .replace(/["']|\\(?=.)/gs, '');
 }
 
 function fill(cursor: Cursor, name: string): string {

@@ -1,0 +1,229 @@
+/**
+ * tree-sitter's grammar of bash, as a second opinion on what our own reader makes of a script. The commands of
+ * both are put side by side by the place where they begin.
+ */
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { readCommands } from '../../src/core/shell/read.ts';
+
+interface SyntaxNode {
+  readonly type: string;
+  readonly text: string;
+  readonly startIndex: number;
+  readonly hasError: boolean;
+  readonly namedChildren: readonly SyntaxNode[];
+  readonly parent: SyntaxNode | null;
+  childForFieldName(name: string): SyntaxNode | null;
+  childrenForFieldName(name: string): readonly SyntaxNode[];
+  descendantsOfType(types: readonly string[]): readonly SyntaxNode[];
+}
+
+interface Tree {
+  readonly rootNode: SyntaxNode;
+  delete(): void;
+}
+
+interface TreeSitter {
+  readonly Parser: {
+    init(): Promise<void>;
+    new (): { setLanguage(language: object): void; parse(text: string): Tree | null };
+  };
+  readonly Language: { load(file: string): Promise<object> };
+}
+
+/** One way in which the two readings of a script are not the same. */
+export interface Difference {
+  readonly kind: 'missing' | 'extra' | 'name' | 'arguments';
+  /** Offset of the command in UTF-16 units. */
+  readonly at: number;
+  /** What the oracle reads there and what our reader does; empty where there is nothing. */
+  readonly theirs: string;
+  readonly ours: string;
+}
+
+export interface Comparison {
+  /** Commands that the oracle sees. */
+  readonly commands: number;
+  readonly differences: readonly Difference[];
+}
+
+export type Oracle = (script: string) => Comparison | null;
+
+/** Loads the grammar. The oracle answers `null` where it cannot read a script itself. */
+export async function loadOracle(): Promise<Oracle> {
+  const require = createRequire(import.meta.url);
+  const { Parser, Language } = require('@vscode/tree-sitter-wasm') as TreeSitter;
+  await Parser.init();
+  const parser = new Parser();
+  parser.setLanguage(
+    await Language.load(require.resolve('@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm')),
+  );
+  return (script) => {
+    const tree = parser.parse(script);
+    if (tree === null) return null;
+    const answer = tree.rootNode.hasError ? null : compare(tree.rootNode, script);
+    tree.delete();
+    return answer;
+  };
+}
+
+/** `null` where a part is only known when it runs. */
+interface Seen {
+  readonly name: string | null;
+  readonly words: readonly (string | null)[];
+  /** Of `echo >&2 a b` the grammar takes `a b` for something of the redirection. */
+  readonly is_redirected?: boolean;
+}
+
+function compare(root: SyntaxNode, script: string): Comparison {
+  const theirs = commandsOf(root);
+  const ours = new Map<number, Seen>();
+  for (const { start, program, words, within, code } of readCommands(script).commands) {
+    if (ours.has(start) || code !== null || within.some((name) => !name.startsWith('$('))) continue;
+    ours.set(start, { name: program, words: words.map(({ text }) => text) });
+  }
+  const differences: Difference[] = [];
+  for (const [at, their] of theirs) {
+    const our = ours.get(at);
+    if (our === undefined) differences.push({ kind: 'missing', at, theirs: shown(their), ours: '' });
+    else if (their.name !== null && their.name !== our.name)
+      differences.push({ kind: 'name', at, theirs: shown(their), ours: shown(our) });
+    else if (!areSame(their, our))
+      differences.push({ kind: 'arguments', at, theirs: shown(their), ours: shown(our) });
+  }
+  for (const [at, our] of ours)
+    if (!theirs.has(at) && !NO_COMMANDS.has(our.name!))
+      differences.push({ kind: 'extra', at, theirs: '', ours: shown(our) });
+  return { commands: theirs.size, differences };
+}
+
+/** What our reader has words for, and the oracle other nodes than commands. */
+const NO_COMMANDS = new Set(['', '[', '[[', 'for', 'case', 'select']);
+
+function shown({ name, words }: Seen): string {
+  return [name, ...words].map((text) => text ?? '*').join(' ');
+}
+
+/** Word for word; around what is expanded, which may be nothing or much, those that are known in their order. */
+function areSame(theirs: Seen, ours: Seen): boolean {
+  if (!theirs.words.includes(null) && theirs.is_redirected !== true)
+    return (
+      theirs.words.length === ours.words.length && theirs.words.every((word, at) => word === ours.words[at])
+    );
+  let at = 0;
+  return theirs.words.every((word) => {
+    if (word === null) return true;
+    at = ours.words.indexOf(word, at) + 1;
+    return at > 0;
+  });
+}
+
+const COMMANDS = ['command', 'declaration_command', 'unset_command'];
+
+function commandsOf(root: SyntaxNode): Map<number, Seen> {
+  const found = new Map<number, Seen>();
+  for (const node of root.descendantsOfType(COMMANDS)) {
+    // A redirection may stand before the command, and belongs to it.
+    const { parent } = node;
+    const around = parent?.type === 'redirected_statement' ? parent.startIndex : node.startIndex;
+    found.set(Math.min(around, node.startIndex), node.type === 'command' ? seenOf(node) : declared(node));
+  }
+  return found;
+}
+
+function seenOf(node: SyntaxNode): Seen {
+  const name = node.childForFieldName('name');
+  return {
+    name: name === null ? '' : textOf(name),
+    words: node.childrenForFieldName('argument').map(textOf),
+    is_redirected: node.parent?.type === 'redirected_statement',
+  };
+}
+
+/** `export A=1`: what stands behind the first word are names and assignments, all of them arguments for us. */
+function declared(node: SyntaxNode): Seen {
+  return { name: /^[a-z]+/.exec(node.text)![0], words: node.namedChildren.map(() => null) };
+}
+
+/** The value of a word whose text says it all; `null` for what is expanded when it runs. */
+function textOf(node: SyntaxNode): string | null {
+  const { type, text } = node;
+  if (type === 'command_name' || type === 'concatenation') {
+    const parts = node.namedChildren.map(textOf);
+    return parts.includes(null) || parts.length === 0 ? null : parts.join('');
+  }
+  if (type === 'word')
+    return /[*?[{~]/.test(text) ? null : text.replace(/\\\n/g, '').replace(/\\(.)/gs, '$1');
+  if (type === 'number') return text;
+  if (type === 'raw_string') return text.slice(1, -1);
+  if (type !== 'string') return null;
+  if (node.namedChildren.some((child) => child.type !== 'string_content')) return null;
+  return text
+    .slice(1, -1)
+    .replace(/\\\n/g, '')
+    .replace(/\\([$`"\\])/g, '$1');
+}
+
+/** A shell script of this machine. */
+export interface MachineScript {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Where distributions have most of them, and not too much else. */
+const FOLDERS = [
+  '/etc',
+  '/usr/bin',
+  '/usr/sbin',
+  '/usr/lib/dpkg',
+  '/usr/lib/git-core',
+  '/usr/lib/kernel',
+  '/usr/share/bash-completion',
+  '/usr/share/debconf',
+  '/usr/share/gettext',
+  '/usr/share/git-core',
+  '/usr/share/postgresql-common',
+];
+const SCRIPT_BYTES_MAX = 131_072;
+const SHEBANG = /^#![^\n]{0,40}\/(?:env )?(?:ba|da|k)?sh\b/;
+
+/** Shell scripts that the system's packages brought, from all folders; at most so many. */
+export function machineScripts(scripts_max: number): readonly MachineScript[] {
+  const all = FOLDERS.flatMap((folder) => scriptsBelow(folder));
+  const step = Math.max(1, Math.ceil(all.length / scripts_max));
+  return all.filter((_, at) => at % step === 0);
+}
+
+function scriptsBelow(folder: string): readonly MachineScript[] {
+  const found: MachineScript[] = [];
+  const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+  for (const entry of entries) {
+    const file = join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...scriptsBelow(file));
+    const text = entry.isFile() ? scriptIn(file) : null;
+    if (text !== null) found.push({ file, text });
+  }
+  return found.sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+function headOf(file: string): string {
+  const opened = openSync(file, 'r');
+  try {
+    const head = Buffer.alloc(64);
+    return head.toString('latin1', 0, readSync(opened, head));
+  } finally {
+    closeSync(opened);
+  }
+}
+
+/** The text of a file that begins as a shell script; `null` for all others. */
+function scriptIn(file: string): string | null {
+  try {
+    if (statSync(file).size > SCRIPT_BYTES_MAX || !SHEBANG.test(headOf(file))) return null;
+    return readFileSync(file, 'latin1');
+  } catch {
+    // It is gone, or not ours to read.
+    return null;
+  }
+}
