@@ -100,8 +100,9 @@ const bad: readonly Bad[] = [
   },
   {
     name: 'addresses and paths',
-    text: 'server: {cors_origins: ["https://a.example/x", null]}\nproxy: {target: ftp://x}\nmetrics: {endpoint: metrics}\nstorage: {url: mysql://x}',
+    text: 'server: {host: "http://a", cors_origins: ["https://a.example/x", null]}\nproxy: {target: ftp://x}\nmetrics: {endpoint: metrics}\nstorage: {url: mysql://x}',
     problems: [
+      '1: `server.host` must be an IP address or the name of a host, without a port or brackets.',
       '1: `server.cors_origins[0]` must be `*` or an origin, `https://host` or `https://host:port`, without a path.',
       '1: `server.cors_origins[1]` must be a text.',
       '2: `proxy.target` must be an address that begins with `http://` or `https://`.',

@@ -19,7 +19,9 @@ const server = {
       type: 'string',
       minLength: 1,
       maxLength: 253,
+      pattern: '^[A-Za-z0-9._:%-]+$',
       default: '127.0.0.1',
+      'x-expects': 'must be an IP address or the name of a host, without a port or brackets',
       description: 'Address to listen on. On any but a loopback address every caller needs a credential.',
     },
     port: {
