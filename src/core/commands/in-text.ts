@@ -8,6 +8,9 @@ const WORTH =
     ' ',
   );
 
+/** Reading and judging a command costs about so much for each of its units. */
+const SCRIPT_WORK = 64;
+
 /**
  * Commands in texts that are not known to be commands: a line, a quoted word or a block of code that begins with
  * a program. Such a text is looked at line by line, from its anchors only, and only what is severe is found: it
@@ -25,6 +28,7 @@ export const commandsInText: readonly Detector[] = [
     pattern:
       /(?<=(?:^["']?|[\n\r`]|\\n|[$#>] |[:,=[{(][ \t]{0,2}["'])[ \t]{0,8})(?<value>(?:sudo[ \t]{1,4})?[\w./-]{1,40}[ \t][^\n\r`]{1,1000})/i,
     validate: isSevere,
+    validate_work: SCRIPT_WORK,
     examples: {
       hits: [
         '«rm -rf /»',

@@ -101,6 +101,17 @@ test('a text that takes too much work is looked at in part, and says so', () => 
   if (coverage.status === 'partial') assert.match(coverage.reason, /8 times the work of clean text/);
 });
 
+/** Few anchors, and behind each a long value that is looked at whole and is none. */
+const LONG_VALUES: readonly string[] = ['token: "scp ', 'AQE-', '\n$ git b'];
+
+test('values that are looked at and are none count as they cost', () => {
+  for (const piece of LONG_VALUES) {
+    const text = piece.repeat((1 << 20) / piece.length);
+    assert.equal(detect({ kind: 'text', text }, DETECTION, LIMITS).coverage.status, 'partial', piece);
+  }
+  assert.equal(LONG_VALUES.length, 3);
+});
+
 test('text with a finding every 2 KB is far from the bound', () => {
   const prose = 'The meeting is moved to Thursday, and the room is the same as it was last week. '.repeat(25);
   const text = `${prose}write to jane.doe@acme-corp.com or use sk-ABCDEF1234567890\n`.repeat(50);

@@ -54,6 +54,8 @@ export interface Detector {
   readonly pattern: RegExp | LinearPattern;
   /** A last look at what matched (the group `value` where there is one). Pure and linear. */
   readonly validate?: (value: string) => boolean;
+  /** What `validate` costs for each unit of a value, in units of clean text; where it is not said, some. */
+  readonly validate_work?: number;
   /**
    * In JSON the word beside a value is its key. Where an anchor is in a key and `key` matches it, the whole
    * value of that member (a string or a number) is checked with `validate` and found.

@@ -186,8 +186,12 @@ function phraseOf({ code, name, secrets, before, behind, hits, misses }: Request
     weight: 4,
     description: `A request for a password or a secret key, in ${name}.`,
     anchors: secrets.map((word) => (/^[a-z]/i.test(word) ? `(?i)${headOf(word)}` : headOf(word))),
-    back: { over: '[^.!?\\n]', units_max: BACK_UNITS },
-    pattern: `[^.!?\\n]{0,${BACK_UNITS}}?(?<value>${asked.join('|')})`,
+    ...(before === null
+      ? { pattern: `${secret}${behind}` }
+      : {
+          back: { over: '[^.!?\\n]', units_max: BACK_UNITS },
+          pattern: `[^.!?\\n]{0,${BACK_UNITS}}?(?<value>${asked.join('|')})`,
+        }),
     hits,
     misses,
   };
