@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { type CommandEntry, commands } from './commands/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { paint, paintError, remark, sayJson, shown, type Terminal } from './terminal.ts';
+import { asTyped, paint, paintError, remark, sayJson, shown, type Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
 
 /**
@@ -35,8 +35,8 @@ async function buildProgram(terminal: Terminal, defined: (entry: CommandEntry) =
     .exitOverride()
     .configureHelp({ styleTitle: (title) => paint(terminal, 'bold', title) })
     .configureOutput({
-      writeOut: (text) => terminal.stdout.write(text),
-      writeErr: (text) => terminal.stderr.write(text),
+      writeOut: (text) => terminal.stdout.write(asTyped(terminal, text)),
+      writeErr: (text) => terminal.stderr.write(asTyped(terminal, text)),
       outputError: (text, write) => write(shownError(text, terminal)),
     });
   for (const entry of commands) {
@@ -87,8 +87,8 @@ async function tellFailure(error: unknown, terminal: Terminal, as_json: boolean)
     return EXIT.usage;
   }
   if (as_json) sayJson(terminal, { error: failure.message, code: failure.code, details: failure.details });
-  remark(terminal, `${red} ${shown(failure.message)}`);
+  remark(terminal, `${red} ${shown(asTyped(terminal, failure.message))}`);
   for (const line of failure.lines) remark(terminal, `  ${shown(line)}`);
-  if (failure.hint !== null) remark(terminal, failure.hint);
+  if (failure.hint !== null) remark(terminal, asTyped(terminal, failure.hint));
   return failure.exit_code;
 }

@@ -4,7 +4,7 @@ import { startService } from '../../runtime/start.ts';
 import { EXIT } from './exit.ts';
 import type { StartReport } from './report.ts';
 import { counted } from './table.ts';
-import { paint, paintError, remark, say, sayJson, shown, type Terminal } from './terminal.ts';
+import { asTyped, paint, paintError, remark, say, sayJson, shown, type Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
 
 /** The options of `serve`, as commander gives them. */
@@ -63,7 +63,8 @@ function tell(report: StartReport, terminal: Terminal): void {
   const head = `The service runs: ${report.mode} mode, ${counted(report.workers, 'worker')}, version ${report.version}`;
   say(terminal, paint(terminal, 'bold', head));
   say(terminal);
-  for (const [name, value] of facts(report)) say(terminal, `  ${name.padEnd(8)} ${shown(value)}`);
+  for (const [name, value] of facts(report))
+    say(terminal, `  ${name.padEnd(8)} ${shown(asTyped(terminal, value))}`);
   say(terminal);
   const tried =
     report.try_action === 'block'

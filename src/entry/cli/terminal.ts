@@ -7,7 +7,7 @@ type Format = Parameters<typeof styleText>[0];
 
 /** The person or the script on the other side: where a command writes, and what it answers at the end. */
 export interface Terminal {
-  /** The name the program was started by: `service` or `agent-safety`. */
+  /** The name the program was started by: `service`, `agent-safety`, or `./service` in a checkout. */
   readonly name: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -24,7 +24,7 @@ export interface Terminal {
 export function processTerminal(): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endOnClosedPipe);
   return {
-    name: basename(process.argv[1] ?? '') === 'agent-safety' ? 'agent-safety' : 'service',
+    name: startedAs(),
     cwd: process.cwd(),
     env: process.env,
     stdin: process.stdin,
@@ -33,6 +33,16 @@ export function processTerminal(): Terminal {
     interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
     exit_code: EXIT.done,
   };
+}
+
+function startedAs(): string {
+  if (process.env.SERVICE_NAME === './service') return './service';
+  return basename(process.argv[1] ?? '') === 'agent-safety' ? 'agent-safety' : 'service';
+}
+
+/** A text with its commands as this person types them: `service logs` becomes `./service logs`. */
+export function asTyped(terminal: Terminal, text: string): string {
+  return text.replace(/([`(]|\$ )service (?=[a-z])/g, `$1${terminal.name} `);
 }
 
 function endOnClosedPipe(error: NodeJS.ErrnoException): void {

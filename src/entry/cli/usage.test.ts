@@ -83,6 +83,19 @@ test('every command and subcommand has examples in its help', async () => {
   });
 });
 
+test('commands are named as they were typed', async () => {
+  await inFolder(async (cwd) => {
+    const env = { SERVICE_NAME: './service' };
+    const help = await run(['scan', '--help'], { cwd, env });
+    assert.match(help.stdout, /^Usage: \.\/service scan[\s\S]*\n {2}\$ \.\/service scan /);
+    const hint = await run(['policy', 'reload'], { cwd, env });
+    assert.match(hint.stderr, /`\.\/service serve`/);
+    assert.match((await run(['init'], { cwd, env })).stdout, /\n {2}\.\/service validate\n/);
+    const other = await run(['policy', 'reload'], { cwd, env: { SERVICE_NAME: 'other' } });
+    assert.match(other.stderr, /`service serve`/);
+  });
+});
+
 test('the real program parses, answers and ends as the tables say', async () => {
   await inFolder(async (cwd) => {
     const version = await run(['--version'], { cwd });

@@ -61,7 +61,7 @@ function tell({ created, kept }: Written, folder: string, terminal: Terminal): v
   for (const path of kept) say(terminal, `kept     ${shown(join(place, path))}`);
   if (created.length === 0) say(terminal, 'Everything was there already; nothing was changed.');
   const config = place === '.' ? '' : ` --config ${shown(join(place, 'service.yaml'))}`;
-  say(terminal, `\nNext:\n  service validate${config}\n  service serve${config}`);
+  say(terminal, `\nNext:\n  ${terminal.name} validate${config}\n  ${terminal.name} serve${config}`);
 }
 
 /** What was kept may hold mistakes of its own: better said now than at the next start. */
