@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Anchor, parseAnchor, type UnitSet } from '../../src/core/matching/anchors.ts';
 import type { Detector } from '../../src/core/matching/detector.ts';
+import { DETECTION } from '../../src/core/testing/policies.ts';
 
 /** A pattern for Hyperscan. */
 interface Expression {
@@ -177,7 +178,7 @@ export function ripgrep(detectors: readonly Detector[], text: TextSet, scratch: 
 export function startCpu(dist: string): { readonly bare_us: number; readonly loaded_us: number } {
   const program = `import { detect } from ${JSON.stringify(join(dist, 'core', 'detect.js'))};
     const limits = { text_bytes_max: 1e6, depth_max: 9, nodes_max: 1e4, findings_max: 99 };
-    detect({ kind: 'text', text: 'good morning' }, { secret_detection: true, pii_protection: true }, limits);`;
+    detect({ kind: 'text', text: 'good morning' }, ${JSON.stringify(DETECTION)}, limits);`;
   return { bare_us: cpuOf(''), loaded_us: cpuOf(program) };
 }
 

@@ -39,6 +39,50 @@ const DOCUMENTS = `Files of their own, under \`paths\`. Each is a mapping with \
 records; a rule is the same here as under \`policies\` of \`service.yaml\`. How rules are asked is told in
 [policies.md](policies.md).`;
 
+const DETECTION = `A detector is named by its id, its family or a tag. Tags cover those below them, so that \`secret\` means every
+secret; an id counts before a family, a family before a tag, a long tag before a short one. Unknown names are refused
+with the nearest known one.
+
+\`\`\`yaml
+injection_detection: {flag_from: 5, block_from: 10}
+command_detection: {enabled: false}
+detection:
+  detectors:
+    personal.pii.ip_address: {enabled: false}
+    generic.assigned_key: {severity: high, entropy_min: 3.5}
+    acme.employee_number: {severity: low}
+  patterns:
+    - id: acme.employee_number
+      pattern: '\\bEMP-\\d{6}\\b'
+      tags: [internal.staff]
+      severity: medium
+      description: Numbers of our staff.
+      examples: {hits: ['ask «EMP-123456».'], misses: [EMP-1234567]}
+policies:
+  - {name: staff, boundary: [input, output], data_tags: [internal.staff], action: redact}
+\`\`\`
+
+A **pattern** runs on RE2: no look-around and no back-references, and time that is linear whatever the text. It is tried
+only where its anchor stands: a run of three characters or more of which each is one of a few, taken from the pattern
+where every match must have one (\`EMP-\` above), or named under \`anchor\`. A pattern without one is refused, and so is one
+that matches the empty text, that comes to more than 2,000 instructions, or that fails an example. A match has at most
+1,024 UTF-16 units, of which 256 may stand before the anchor; of a longer run that much is found. The work that patterns
+do counts towards the bound of 8 times the work of clean text, past which a check is blocked. Disguised and encoded text
+is looked into as for every detector.
+
+A **value that may be there** is listed by its fingerprint: HMAC-SHA-256, with a key, over the detector's id and the
+exact text. It is then no finding for any rule and is not masked, until it expires; the audit event names it under
+\`allowed_fingerprints\`, and a text that is logged has it masked. Another spelling of the value is another value.
+
+\`\`\`sh
+service fingerprint add --reason "test tenant" --owner payments --expires 90d < key.txt
+\`\`\`
+
+The key is made by the first \`add\`, in the state folder (mode 0600), or is given as \`detection.fingerprint_key\`; a service
+whose list has no key does not start. Back it up with the folder: without it the entries have to be made anew. Who has
+the key and the list can try out values of which there are few, as numbers of persons, and whoever may ask the service
+learns which values it lets be: list test data and false alarms, not data of persons.`;
+
 function documentHead(one: string, many: string): string {
   return `One under \`${one}\`, or a list under \`${many}\`.`;
 }
@@ -46,5 +90,6 @@ function documentHead(one: string, many: string): string {
 function section(title: string, schema: TableSchema, prefix: string, head = ''): string {
   const { description, ...rest } = schema;
   const text = [`### ${title}`, description ?? '', head].filter((each) => each !== '');
-  return [...text, schemaTable(rest, prefix)].join('\n\n');
+  const more = prefix === 'detection' ? [DETECTION] : [];
+  return [...text, schemaTable(rest, prefix), ...more].join('\n\n');
 }

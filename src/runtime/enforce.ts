@@ -17,7 +17,7 @@ export async function enforce(
 ): Promise<Ruling> {
   const event_id = ports.new_event_id(crossing.now_ms);
   const before_ms = performance.now();
-  const judged = judge(crossing, ports.policy);
+  const judged = judge(crossing, ports.policy, ports.fingerprintOf ?? null);
   const scan_ms = performance.now() - before_ms;
   const verdict = await recorded(judged, event_id, crossing, caller, endpoint, ports);
   const ruling: Ruling = { verdict, event_id, scan_duration_ms: Math.round(scan_ms) };

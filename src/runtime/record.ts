@@ -125,6 +125,8 @@ function inOrder(metadata: Metadata): Metadata {
 function metadataOf(decided: Decided): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
+  if (verdict.allowed_findings.length > 0)
+    metadata.allowed_fingerprints = names(verdict.allowed_findings, (each) => each.fingerprint);
   if (verdict.breaches.length > 0)
     metadata.breaches = names(verdict.breaches, (each) => `${each.type}:${each.rule}`);
   if (verdict.coverage.status === 'partial') {
@@ -167,7 +169,9 @@ function isLogged(boundary: Boundary, phase: Phase | null, logged: LoggedTexts):
 function addText(metadata: Record<string, unknown>, decided: Decided): void {
   const { crossing, verdict } = decided;
   if (verdict.fault || verdict.coverage.status === 'partial') return;
-  const text = textOf(redact(crossing.content, verdict.findings, decided.typed_redaction));
+  // What was let be went on as it stood, and is no less a secret in a log.
+  const seen = [...verdict.findings, ...verdict.allowed_findings];
+  const text = textOf(redact(crossing.content, seen, decided.typed_redaction));
   metadata.redacted_text = text.slice(0, LOGGED_TEXT_MAX).toWellFormed();
   if (text.length > LOGGED_TEXT_MAX) metadata.redacted_text_truncated = true;
 }

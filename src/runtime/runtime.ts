@@ -4,6 +4,7 @@ import type { Journal } from './audit/journal.ts';
 import type { AuditIndex } from './audit/store.ts';
 import type { Config } from './config/index.ts';
 import { newEventId } from './event-id.ts';
+import { openFingerprints } from './fingerprints.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { StartFailure } from './serve/failure.ts';
@@ -153,6 +154,7 @@ function portsOf(
   );
   return {
     policy,
+    fingerprintOf: openFingerprints(config, policy),
     now_ms: parts.now_ms,
     new_event_id: newEventId,
     record: journal === null ? async () => {} : journal.append,

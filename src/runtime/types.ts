@@ -1,4 +1,13 @@
-import type { Action, Boundary, Crossing, Decision, Policy, Tag, Verdict } from '../core/types.ts';
+import type {
+  Action,
+  Boundary,
+  Crossing,
+  Decision,
+  FingerprintOf,
+  Policy,
+  Tag,
+  Verdict,
+} from '../core/types.ts';
 
 /** What a caller may ask for. `person` permissions are never given to an agent's credential. */
 export const PERMISSIONS = [
@@ -64,6 +73,8 @@ export interface Ruling {
 /** What `enforce` needs of the world; the service, the hook and a test each bring their own. */
 export interface Ports {
   readonly policy: Policy;
+  /** Made with the key of the fingerprints; without it no value is known by one. */
+  readonly fingerprintOf?: FingerprintOf | null;
   readonly now_ms: () => number;
   readonly new_event_id: (now_ms: number) => string;
   /** Resolves when the event is durable. A rejection becomes a block. */

@@ -13,7 +13,6 @@ export function inactiveKeys(
 ): Problem[] {
   const idle: readonly (readonly [boolean, string, string])[] = [
     [config.alerts.channels.length > 0, 'alerts.channels', 'no alert is sent'],
-    [config.detection.allowed.length > 0, 'detection.allowed', 'nothing is let be'],
     [config.dashboard.users.length > 0, 'dashboard.users', 'there is no dashboard'],
     [config.intelligence.enabled, 'intelligence.enabled', 'no advisor runs'],
     [config.proxy.target !== undefined, 'proxy.target', 'nothing is forwarded'],

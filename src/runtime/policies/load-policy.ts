@@ -26,12 +26,18 @@ export type PolicyResult =
  * Makes the policy that a configuration asks for: its inline rules, those of its tenants, and the documents
  * that it names. All of it, or none: one problem anywhere and there is no policy.
  */
-export async function loadPolicy(config: Config): Promise<PolicyResult> {
+export async function loadPolicy(config: Config, now_ms = Date.now()): Promise<PolicyResult> {
   const found = await findDocuments(config);
   const read = await readDocuments(found.files);
   const { compile } = await import('../../core/compile/index.ts');
   const compiled = compile(compileInput(config, read.documents));
-  const said = [...found.problems, ...found.warnings, ...read.problems, ...compiled.problems];
+  const said = [
+    ...found.problems,
+    ...found.warnings,
+    ...read.problems,
+    ...compiled.problems,
+    ...expired(config, now_ms),
+  ];
   const told = await withLines(said, read.documents, config);
   const problems = told.filter(({ level }) => level === 'error');
   const warnings = told.filter(({ level }) => level === 'warning');
@@ -85,6 +91,15 @@ type WrittenAllowed = Config['detection']['allowed'][number];
 
 function allowedOf({ fingerprint, reason, owner, expires }: WrittenAllowed): AllowedFingerprint {
   return { fingerprint, reason, owner, expires_ms: Date.parse(expires) };
+}
+
+/** Entries that allow nothing any more: a warning each, so that somebody looks again or takes them away. */
+function expired({ detection, origin }: Config, now_ms: number): Problem[] {
+  return detection.allowed.flatMap(({ expires }, i) => {
+    if (now_ms < Date.parse(expires)) return [];
+    const what = 'has expired: what it allowed counts again; take it away, or look again and renew it';
+    return problemAt(origin.label, ['detection', 'allowed', i], what, undefined, 'warning');
+  });
 }
 
 /** Adds the lines of documents and of inline rules; the configuration is read again for them, if need be. */

@@ -3,6 +3,7 @@ import type { Problem } from '../../core/types.ts';
 import { needsAgentToken } from '../access/index.ts';
 import { ensureToken } from '../access/tokens.ts';
 import { type Config, type ConfigRequest, loadConfig, problemLine } from '../config/index.ts';
+import { fingerprintProblem } from '../fingerprints.ts';
 import { faultFields, type Log, openLog } from '../log.ts';
 import { type InForce, loadPolicy, reload, watchFiles, watchList } from '../policies/index.ts';
 import { StartFailure } from './failure.ts';
@@ -46,6 +47,8 @@ export async function begin(
       freePort(config.server.host, config.server.port),
     ]);
     if (!made.ok) throw invalid(made.problems);
+    const keyless = fingerprintProblem(config, made.policy);
+    if (keyless !== null) throw invalid([keyless]);
     const url = urlOf(config.server.host, port);
     const log = openLog({ level: config.log.level, name: 'parent' });
     const latest = { config, patterns: made.patterns };
@@ -104,6 +107,8 @@ interface Latest {
 async function policyAgain(request: ConfigRequest, started: Config, latest: Latest): Promise<PolicyLoad> {
   const next = await reload(request, started, latest);
   if (!next.ok) return { ok: false, problems: next.problems };
+  const keyless = fingerprintProblem(started, next.policy);
+  if (keyless !== null) return { ok: false, problems: [keyless] };
   latest.config = next.config;
   latest.patterns = next.patterns;
   return { ok: true, policy: next.policy, warnings: next.warnings.map(problemLine) };

@@ -1,5 +1,6 @@
 import type { Policy } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
+import { openFingerprints } from '../fingerprints.ts';
 import { faultFields, type Log, openLog } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
 import { readPolicy } from '../policies/saved.ts';
@@ -135,7 +136,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
   const desk: Desk = {
     seat,
     door: null,
-    ...exchange(open, paths.policies),
+    ...exchange(open, config),
     snapshot: async () => (await metrics?.snapshot()) ?? null,
     agents: open.agents.list,
     warm: async () => {
@@ -157,11 +158,15 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
 }
 
 /** The two halves of a reload: a policy is kept aside until all workers have it. */
-function exchange(open: OpenRuntime, policies_dir: string): Pick<Desk, 'prepare' | 'commit' | 'abandon'> {
+function exchange(open: OpenRuntime, config: Config): Pick<Desk, 'prepare' | 'commit' | 'abandon'> {
+  const policies_dir = statePaths(config.state_dir).policies;
   const prepared = new Map<number, Policy>();
   return {
     prepare: async ({ generation, hash }) => {
-      prepared.set(generation, await readPolicy(policies_dir, hash));
+      const policy = await readPolicy(policies_dir, hash);
+      // A policy whose fingerprints this process cannot know is refused everywhere.
+      openFingerprints(config, policy);
+      prepared.set(generation, policy);
       return { prepared: true };
     },
     commit: ({ generation }) => {

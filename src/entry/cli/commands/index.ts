@@ -30,6 +30,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./completion.ts')).completion,
   },
   {
+    name: 'fingerprint',
+    summary: 'let single values be, known by a keyed hash',
+    load: async () => (await import('./fingerprint.ts')).fingerprint,
+  },
+  {
     name: 'init',
     summary: 'write a configuration to grow from',
     load: async () => (await import('./init.ts')).init,

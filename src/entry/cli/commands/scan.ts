@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { VerdictReply, Violation } from '../../../operations/reply.ts';
 import { ask } from '../ask.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
+import { readBounded } from '../input.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
 import { paint, say, sayJson, shown, shownLines, type Terminal } from '../terminal.ts';
 
@@ -115,26 +116,6 @@ async function readFile(path: string, as_given: string): Promise<Buffer> {
     // A folder is found out at the first read, and then Node does not say which.
     throw error instanceof CommandFailure ? error : Object.assign(error as Error, { path: as_given });
   }
-}
-
-const READ_BYTES_MAX = 256 * 1024 * 1024;
-
-/** More than the policy allows to be looked at still gets its decision; only a bound on memory stands here. */
-async function readBounded(stream: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    bytes += chunk.length;
-    if (bytes > READ_BYTES_MAX) {
-      throw new CommandFailure(
-        EXIT.usage,
-        'too_large',
-        `That is over ${READ_BYTES_MAX} bytes: scan it in parts.`,
-      );
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function parsed(text: string): unknown {

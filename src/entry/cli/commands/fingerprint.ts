@@ -1,0 +1,129 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Config } from '../../../runtime/config/index.ts';
+import type { Allowable } from '../../../runtime/policies/allow-value.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { readBounded } from '../input.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+interface AddOptions {
+  readonly reason: string;
+  readonly owner: string;
+  readonly expires: string;
+  readonly ruleId?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+export function fingerprint(command: Command, terminal: Terminal): void {
+  command.description(
+    'Let single values be, without writing them down: an entry under `detection.allowed` holds a keyed hash. The key lies in the state folder, for its owner alone; who has it can try values until one fits.',
+  );
+  const add = command
+    .command('add')
+    .summary('print an entry for a value on standard input')
+    .description(
+      'Print an entry for a value on standard input, for `detection.allowed` of the configuration. Give it with the words beside it where these are what it is known by, as `password = ...`. Ends with 1 where nothing is found.',
+    )
+    .requiredOption('--reason <text>', 'why it is harmless')
+    .requiredOption('--owner <name>', 'who answers for that')
+    .requiredOption('--expires <when>', 'from when on it counts again: days, as `90d`, or a date', expiry)
+    .option('--rule-id <id>', 'the one detector to let be, where several find something')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: AddOptions) => addEntry(options, terminal));
+  examples(add, [
+    ['service fingerprint add --reason "test tenant" --owner ops --expires 90d < key.txt', ''],
+    ['pbpaste | service fingerprint add --reason docs --owner me --expires 2027-01-31', ''],
+  ]);
+  const list = command
+    .command('list')
+    .summary('list the entries of the configuration')
+    .description('List the entries under `detection.allowed`, and which of them have expired.')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: { config?: string; json?: true }) => listEntries(options, terminal));
+  examples(list, [['service fingerprint list --json', 'for a program']]);
+  examples(command, [['service fingerprint list', '']]);
+}
+
+const DAY_MS = 86_400_000;
+const DAYS_MAX = 366;
+
+/** A date that stands there as it was given, or days from now. */
+function expiry(text: string): string {
+  const days = Number(/^(\d{1,3})d$/.exec(text)?.[1] ?? 0);
+  if (days >= 1 && days <= DAYS_MAX) return new Date(Date.now() + days * DAY_MS).toISOString();
+  const ahead_ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) - Date.now() : Number.NaN;
+  if (ahead_ms > 0 && ahead_ms <= DAYS_MAX * DAY_MS) return text;
+  throw new InvalidArgumentError(`Give days, as \`90d\`, or a date ahead; at most ${DAYS_MAX} days.`);
+}
+
+async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> {
+  if (terminal.stdin.isTTY)
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      'Give the value on standard input, by a pipe or a file: what is typed here would stay on the screen.',
+    );
+  const { textOf } = await import('../../../operations/file.ts');
+  const text = textOf(await readBounded(terminal.stdin)).replace(/\r?\n$/, '');
+  const found = await findIn(text, options, terminal);
+  const [only] = found;
+  if (only === undefined)
+    throw new CommandFailure(
+      EXIT.no,
+      'not_found',
+      'Nothing is found in that, so there is nothing to let be.',
+      {
+        hint: 'Give it with the words beside it, as it stood where it was found.',
+      },
+    );
+  if (found.length > 1)
+    throw new CommandFailure(EXIT.usage, 'usage', 'More than one thing is found in that:', {
+      lines: found.map(({ rule_id, severity }) => `${rule_id} (${severity})`),
+      hint: 'Give the value alone, or name the detector with --rule-id.',
+    });
+  const { fingerprint } = only;
+  const entry = { fingerprint, reason: options.reason, owner: options.owner, expires: options.expires };
+  if (options.json) {
+    sayJson(terminal, { rule_id: only.rule_id, entry });
+    return;
+  }
+  remark(terminal, `Found by ${only.rule_id} (${only.severity}). Put this in service.yaml:\n`);
+  say(terminal, (await import('yaml')).stringify({ detection: { allowed: [entry] } }).trimEnd());
+}
+
+async function findIn(text: string, options: AddOptions, terminal: Terminal): Promise<readonly Allowable[]> {
+  const config = await configOf(terminal, options.config);
+  const { loadPolicy } = await import('../../../runtime/policies/index.ts');
+  const made = await loadPolicy(config);
+  if (!made.ok)
+    throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid.', {
+      hint: 'See what is wrong with `service validate`.',
+    });
+  const { allowableIn } = await import('../../../runtime/policies/allow-value.ts');
+  const { ruleId } = options;
+  return allowableIn(text, config, made.policy).filter(
+    ({ rule_id }) => ruleId === undefined || rule_id === ruleId,
+  );
+}
+
+async function listEntries(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
+  const { detection } = await configOf(terminal, options.config);
+  const entries = detection.allowed.map((entry) => ({ ...entry, expired: isExpired(entry) }));
+  if (options.json) {
+    sayJson(terminal, { entries });
+    return;
+  }
+  if (entries.length === 0) remark(terminal, 'No value is let be by its fingerprint.');
+  for (const { fingerprint, reason, owner, expires, expired } of entries) {
+    const state = expired ? paint(terminal, 'red', 'expired') : paint(terminal, 'green', 'allowed');
+    say(terminal, `${state}  ${fingerprint}  until ${expires}, ${shown(owner)}: ${shown(reason)}`);
+  }
+}
+
+function isExpired({ expires }: Config['detection']['allowed'][number]): boolean {
+  return Date.parse(expires) <= Date.now();
+}

@@ -1,0 +1,21 @@
+import { CommandFailure, EXIT } from './exit.ts';
+
+const READ_BYTES_MAX = 256 * 1024 * 1024;
+
+/** All of a stream. What the policy allows to be looked at is its own to say; only a bound on memory stands here. */
+export async function readBounded(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > READ_BYTES_MAX) {
+      throw new CommandFailure(
+        EXIT.usage,
+        'too_large',
+        `That is over ${READ_BYTES_MAX} bytes: scan it in parts.`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,118 @@
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { FingerprintOf, Policy, Problem } from '../core/types.ts';
+import type { Config } from './config/index.ts';
+import { problemAt } from './config/problem-text.ts';
+import { StartFailure } from './serve/failure.ts';
+
+/** What says where the key is: the configuration, or else the state folder. */
+type KeyPlace = Pick<Config, 'state_dir' | 'origin'> & {
+  readonly detection: Pick<Config['detection'], 'fingerprint_key'>;
+};
+
+const KEY = /^[A-Za-z0-9_-]{43}$/;
+
+/** Where the key lies that the service makes itself. */
+export function fingerprintKeyPath(state_dir: string): string {
+  return join(state_dir, 'fingerprint-key');
+}
+
+/**
+ * What a policy needs to know values by their fingerprints; `null` for one that has no such list. The file of the
+ * key is made private again where a copy has widened it.
+ *
+ * @throws StartFailure `config_invalid` where the list is there and the key is not: nothing on it could be known
+ */
+export function openFingerprints(config: KeyPlace, policy: Policy): FingerprintOf | null {
+  const problem = fingerprintProblem(config, policy);
+  if (problem !== null) throw new StartFailure('config_invalid', problem.message, [problem]);
+  if (policy.detection.allowed.length === 0) return null;
+  return fingerprintsWith(readKey(config) as string);
+}
+
+/** What keeps a policy's list of fingerprints from being used; `null` where nothing does. */
+export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Problem | null {
+  if (detection.allowed.length === 0 || readKey(config) !== null) return null;
+  const what =
+    'needs the key that its fingerprints were made with: the file `fingerprint-key` in the state folder is missing, ' +
+    'cannot be read or holds something else. Restore it, set `detection.fingerprint_key`, or make the entries anew ' +
+    'with `service fingerprint add`';
+  return problemAt(config.origin.label, ['detection', 'allowed'], what);
+}
+
+/** Makes fingerprints with the key of the configuration or of the state folder, which is made (mode 0600) if need be. */
+export function ensureFingerprints(config: KeyPlace): FingerprintOf {
+  const present = readKey(config);
+  if (present !== null) return fingerprintsWith(present);
+  makeKey(config.state_dir);
+  const made = readKey(config);
+  if (made !== null) return fingerprintsWith(made);
+  const path = fingerprintKeyPath(config.state_dir);
+  throw new StartFailure(
+    'state_unusable',
+    `The file \`${path}\` is no key of fingerprints, or this user may not read it. Move it away, or restore it.`,
+  );
+}
+
+/**
+ * `hmac-sha256:` and hex over the detector and the exact text, in UTF-16 so that no two texts are the same. Without
+ * the key nobody can try values until one fits, however few there are.
+ */
+function fingerprintsWith(key: string): FingerprintOf {
+  const secret: KeyObject = createSecretKey(key, 'utf8');
+  return (rule_id, value) => {
+    const mac = createHmac('sha256', secret);
+    mac.update(`agent-safety fingerprint 1\n${rule_id}\n`, 'utf16le').update(value, 'utf16le');
+    return `hmac-sha256:${mac.digest('hex')}`;
+  };
+}
+
+function readKey({ state_dir, detection }: KeyPlace): string | null {
+  if (detection.fingerprint_key !== undefined) return detection.fingerprint_key;
+  const path = fingerprintKeyPath(state_dir);
+  try {
+    const key = readFileSync(path, 'utf8').trim();
+    keepPrivate(path);
+    return KEY.test(key) ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes beside, syncs, then moves into place; a key that came first stays. */
+function makeKey(state_dir: string): void {
+  mkdirSync(state_dir, { recursive: true, mode: 0o700 });
+  const path = fingerprintKeyPath(state_dir);
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
+  try {
+    const file = openSync(temporary, 'wx', 0o600);
+    writeSync(file, `${randomBytes(32).toString('base64url')}\n`);
+    fsyncSync(file);
+    closeSync(file);
+    linkSync(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function keepPrivate(path: string): void {
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  } catch {
+    // Some file systems know no modes; the folder around it is 0700.
+  }
+}

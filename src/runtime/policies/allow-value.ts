@@ -1,0 +1,21 @@
+import { detect } from '../../core/detect.ts';
+import type { Policy, Severity } from '../../core/types.ts';
+import type { Config } from '../config/index.ts';
+import { ensureFingerprints } from '../fingerprints.ts';
+
+/** What an entry of `detection.allowed` would let be. It does not hold the value. */
+export interface Allowable {
+  readonly rule_id: string;
+  readonly severity: Severity;
+  readonly fingerprint: string;
+}
+
+/** The fingerprint of everything that is found in a text, each once; the key is made if there is none. */
+export function allowableIn(text: string, config: Config, policy: Policy): readonly Allowable[] {
+  const fingerprintOf = ensureFingerprints(config);
+  const { findings } = detect({ kind: 'text', text }, policy.detection, policy.limits);
+  const all = findings.map(({ rule_id, severity, start, end }): Allowable => {
+    return { rule_id, severity, fingerprint: fingerprintOf(rule_id, text.slice(start, end)) };
+  });
+  return [...new Map(all.map((each) => [each.fingerprint, each])).values()];
+}
