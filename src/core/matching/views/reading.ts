@@ -92,7 +92,7 @@ function foldedAt(text: string, at: number): Decoded | null {
   return reads === letter ? null : { text: reads, end: at + letter.length };
 }
 
-const APART = /(?<![^\s])(?:\S[ \u00a0]{1,3}){7,2000}\S(?!\S)/g;
+const APART = /(?<![^\s=:,;"'`([{<])(?:\S[ \u00a0]{1,3}){7,2000}\S(?!\S)/g;
 const OVERRIDDEN = /\u202e([^\u202a-\u202e\n]{4,2000})/g;
 const WORD_GAP = /(\S)([ \u00a0]{1,3})/g;
 const LETTERS_MIN = 4;

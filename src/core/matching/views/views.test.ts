@@ -138,6 +138,7 @@ const SPANS: readonly { says: string; text: string; span: string }[] = [
   { says: 'a value by an encoded word', text: 'pass%77ord=hunter2%21x&y', span: 'hunter2%21x' },
   { says: 'an address in percent', text: '?to=jane.doe%40acme-corp.com&x', span: 'jane.doe%40acme-corp.com' },
   { says: 'a number in entities', text: 'id 123&#45;45&#45;6789.', span: '123&#45;45&#45;6789' },
+  { says: 'letters apart behind a sign', text: `key=${[...KEY].join(' ')}\nx`, span: [...KEY].join(' ') },
   { says: 'look-alikes', text: 'a ѕк-ABCDEF1234567890 b', span: 'ѕк-ABCDEF1234567890' },
 ];
 
@@ -147,7 +148,7 @@ test('a finding is where the encoded value stands', () => {
     const shown = findings.map(({ start, end }) => text.slice(start, end));
     assert.deepEqual(shown, [span], says);
   }
-  assert.equal(SPANS.length, 8);
+  assert.equal(SPANS.length, 9);
 });
 
 const ORDINARY: readonly string[] = [
