@@ -15,7 +15,7 @@ finding as right by this map, in this order:
 1. the name has a row: right are the rules that it lists, \`*\` stands for any ending;
 2. the name is \`CC_REST\`, with a country of two letters (\`UK\` is \`gb\`), and there are rules \`cc.rest*\`: right are those;
 3. its end names a kind: right are rules of that country, or of no country (\`any.\`), in one of the families;
-4. else any rule of that country.
+4. nothing of this knows the name: right is any rule of that country.
 
 | Name | Rules |
 |---|---|

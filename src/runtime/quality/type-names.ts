@@ -14,12 +14,10 @@ export const TYPE_NAMES: Readonly<Record<string, readonly string[]>> = {
   CR_CPF: ['cr.cedula'],
   DATE_OF_BIRTH: ['any.date_of_birth'],
   DE_SOCIAL_SECURITY: ['de.rvnr'],
-  DE_VAT: ['de.vat', 'any.vat'],
   EE_IK: ['ee.isikukood'],
   EMAIL: ['email.'],
   ES_NIF: ['es.dni', 'es.nie', 'es.cif'],
   ETH_ADDRESS: ['crypto.ethereum'],
-  FR_VAT: ['any.vat'],
   IBAN: ['iban.'],
   IMEI: ['any.imei'],
   IN_VOTER: ['in.epic'],
@@ -48,6 +46,7 @@ export const KINDS: Readonly<Record<string, readonly string[]>> = {
   DRIVER_LICENSE: ['driving_licence'],
   DRIVING_LICENCE: ['driving_licence'],
   VEHICLE_REGISTRATION: ['vehicle'],
+  VAT: ['vat_id'],
   TAX_ID: ['tax_id', 'national_id', 'vat_id', 'business_id'],
   TAX_NUMBER: ['tax_id', 'national_id', 'vat_id', 'business_id'],
   ID_CARD: ['national_id', 'tax_id'],
@@ -68,10 +67,10 @@ export function isTypeRight(name: string, rule_id: string, detector: string): bo
   if (name[2] !== '_') return false;
   const country = name.slice(0, 2).toLowerCase().replace('uk', 'gb');
   const same = `${country}.${name.slice(3).toLowerCase()}`;
-  if (isRule(same)) return rule_id.startsWith(same);
+  if (rule_id.startsWith(same)) return true;
   const is_of_country = rule_id.startsWith(`${country}.`);
   const kind = Object.keys(KINDS).find((end) => name.endsWith(`_${end}`));
-  if (kind === undefined) return is_of_country;
+  if (kind === undefined) return is_of_country && !isRule(same);
   return KINDS[kind]!.includes(detector) && (is_of_country || rule_id.startsWith('any.'));
 }
 
