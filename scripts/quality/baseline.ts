@@ -16,7 +16,7 @@ export interface Reached {
   /** Which rows they are: the beginning of their SHA-256. */
   readonly rows: string;
   readonly type_accuracy: number | null;
-  /** By group: `all`, `spans`, `source X`, `tier X`, `type X`. */
+  /** By group: `all`, `spans`, `source X`, `os X`, `tier X`, `type X`. */
   readonly groups: Readonly<Record<string, Counts>>;
 }
 
@@ -43,13 +43,14 @@ export function writeBaseline(baseline: Baseline): void {
 
 /** A measurement as the baseline keeps it. */
 export function reachedOf(report: QualityReport, rows: string): Reached {
-  const { spans, sources, tiers, types, type_accuracy } = report;
+  const { spans, sources, systems, tiers, types, type_accuracy } = report;
   const named = (kind: string, groups: readonly Group[]) =>
     groups.map((group) => [`${kind} ${group.name}`, group] as const);
   const groups = [
     ['all', report] as const,
     ...(spans === null ? [] : [['spans', spans] as const]),
     ...named('source', sources),
+    ...named('os', systems),
     ...named('tier', tiers),
     ...named('type', types),
   ].map(([name, { positives, found, negatives, alarms }]) => [name, [positives, found, negatives, alarms]]);

@@ -27,7 +27,7 @@ export const pii: OwnRows = {
     ['CREDIT_CARD', 'card «4929 3813 3266 4295» exp 09/27'],
     ['CREDIT_CARD', 'paid with «5370463888813020»'],
     ['CREDIT_CARD', 'amex «3782-822463-10005»'],
-    ['CREDIT_CARD', '{"pan":"«4916481580574112»"}'],
+    ['CREDIT_CARD', '{"pan":"«4916481580574116»"}'],
     ['CREDIT_CARD', 'Karte «6011 1111 1111 1117»'],
     ['IBAN', 'IBAN «GB29 NWBK 6016 1331 9268 19»'],
     ['IBAN', 'bitte auf «DE89370400440532013000» überweisen'],

@@ -20,6 +20,7 @@ export function rowsOf({ positive, benign }: OwnRows, label: string): readonly R
     line: at + 1,
     source: 'own',
     tier: null,
+    os: null,
   }));
 }
 

@@ -28,7 +28,7 @@ const TOKENS: readonly (readonly [type: string, make: () => string])[] = [
   ['shopify', () => `${'shp'}at_${random(32, HEX)}`],
   ['twilio', () => `${'SK'}${random(32, HEX)}`],
   ['telegram', () => `${random(10, DIGITS)}:AA${random(33, URL_SAFE)}`],
-  ['discord', () => `${'M'}${random(25)}.${random(6)}.${random(38, URL_SAFE)}`],
+  ['discord', () => `${btoa(`1${random(17, DIGITS)}`)}.G${random(5)}.${random(38, URL_SAFE)}`],
   ['databricks', () => `${'da'}pi${random(32, HEX)}`],
   ['doppler', () => `${'dp'}.pt.${random(43)}`],
   ['linear', () => `${'lin'}_api_${random(40)}`],

@@ -7,11 +7,12 @@ import { table } from './table.ts';
  * @param brief leaves out types and rows
  */
 export function qualityLines(report: QualityReport, brief: boolean): string[] {
-  const { sources, tiers, types, spans, type_accuracy, partial } = report;
+  const { sources, systems, tiers, types, spans, type_accuracy, partial } = report;
   const lines = table(HEAD, [
     ...rowsOf('all', [{ ...report, name: report.category }]),
     ...(spans === null ? [] : rowsOf('places', [spans])),
     ...rowsOf('source', sources),
+    ...rowsOf('os', systems),
     ...rowsOf('tier', tiers),
     ...(brief ? [] : rowsOf('type', types)),
   ]);

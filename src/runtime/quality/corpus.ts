@@ -21,6 +21,8 @@ export interface Row {
   readonly source: string;
   readonly type: string | null;
   readonly tier: string | null;
+  /** The system that a command is for. */
+  readonly os: string | null;
 }
 
 /** The bounds of a file of labelled rows; beyond any of them it is refused. */
@@ -155,6 +157,7 @@ function rowOf(bytes: Buffer, line: number, as_given: string, category: Category
     source: nameOf(value, 'source', refuse) ?? 'unnamed',
     type: nameOf(value, 'type', refuse),
     tier: nameOf(value, 'tier', refuse),
+    os: nameOf(value, 'os', refuse),
   };
 }
 

@@ -22,7 +22,7 @@ export interface Mistake {
   readonly rule_ids: readonly string[];
 }
 
-/** All that is counted while rows go by. Groups are named `all`, `source X`, `tier X`, `type X` and `spans`. */
+/** All that is counted while rows go by. Groups are named `all`, `source X`, `os X`, `tier X`, `type X` and `spans`. */
 export interface Figures {
   readonly groups: Map<string, Tally>;
   /** Labelled places that were found, and those of them by a rule of the right type. */
@@ -57,6 +57,7 @@ export function countRow(figures: Figures, category: Category, row: Row, predict
     category === 'pii' ? withoutUnstructured(row, prediction) : { ...row, ...prediction };
   const { positive, has_spans } = FACTS[category];
   const groups = ['all', `source ${row.source}`];
+  if (row.os !== null) groups.push(`os ${row.os}`);
   if (!has_spans && row.type !== null) groups.push(`type ${row.type}`);
   if (label === positive) {
     if (row.tier !== null) groups.push(`tier ${row.tier}`);

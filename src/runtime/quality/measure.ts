@@ -31,6 +31,7 @@ export interface QualityReport extends Group {
   /** All labelled places together; `null` where places are not labelled. */
   readonly spans: Group | null;
   readonly sources: readonly Group[];
+  readonly systems: readonly Group[];
   readonly tiers: readonly Group[];
   readonly types: readonly Group[];
   readonly misses: readonly Mistake[];
@@ -77,6 +78,7 @@ function reportOf(category: Category, figures: Figures, rows: number, partial: n
     type_accuracy: category === 'pii' ? shareOf(typed.right, typed.found) : null,
     spans: FACTS[category].has_spans && spans !== undefined ? groupOf('spans', spans) : null,
     sources: groupsOf(groups, 'source '),
+    systems: groupsOf(groups, 'os '),
     tiers: groupsOf(groups, 'tier '),
     types: groupsOf(groups, 'type '),
     misses,

@@ -118,6 +118,7 @@ function rowOf(parts: Partial<Row>): Row {
     source: 's',
     type: null,
     tier: null,
+    os: null,
     ...parts,
   };
 }

@@ -25,7 +25,7 @@ export function bench(command: Command, terminal: Terminal): void {
         'A row is one line: {"id": "a1", "text": "Use key ...", "label": "secret", "labels": [{"start": 8, "end": 27, ' +
         '"type": "openai"}], "source": "tickets"}. The label is `secret`, `pii` or `attack`, after the category, or `benign`. ' +
         '`labels` are the places to find, for secrets and personal data, in UTF-16 units, the end exclusive; `source`, ' +
-        '`type` and `tier` name groups, and may be left out.',
+        '`type`, `tier` and `os` name groups, and may be left out.',
     )
     .addOption(
       new Option('--category <category>', 'what is labelled')
