@@ -1,6 +1,6 @@
 /** Small pieces that every benchmark shares: medians, child processes on a core, wrk. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export function median(values: readonly number[]): number {
@@ -27,6 +27,7 @@ export function spawnOnCores(
 }
 
 export interface Load {
+  readonly requests: number;
   readonly requests_per_second: number;
   readonly p50_us: number;
   readonly p99_us: number;
@@ -51,7 +52,7 @@ export function load(options: {
   const output = execFileSync(
     'taskset',
     [
-      ...['-c', options.cores, 'wrk', '--latency', '-s', script],
+      ...['-c', options.cores, 'wrk', '--latency', '--timeout', '10s', '-s', script],
       ...['-c', String(options.connections), '-t', String(options.threads ?? 1), '-d', `${options.seconds}s`],
       options.url,
     ],
@@ -59,6 +60,7 @@ export function load(options: {
   );
   if (/Non-2xx|Socket errors/.test(output)) throw new Error(`the load run failed:\n${output}`);
   return {
+    requests: Number(/(\d+) requests in/.exec(output)?.[1]),
     requests_per_second: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
     p50_us: microseconds(/50%\s+([\d.]+)(us|ms|s)/.exec(output)),
     p99_us: microseconds(/99%\s+([\d.]+)(us|ms|s)/.exec(output)),
@@ -69,6 +71,17 @@ function microseconds(match: RegExpExecArray | null): number {
   const unit = { us: 1, ms: 1e3, s: 1e6 }[match?.[2] ?? ''];
   if (match === null || unit === undefined) throw new Error('wrk printed no latency');
   return Number(match[1]) * unit;
+}
+
+/** What a process and its threads have used of a processor so far, in microseconds, to a hundredth of a second. */
+export function cpuUs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13);
+  const TICK_US = 10_000;
+  return (Number(user) + Number(system)) * TICK_US;
 }
 
 /** The first line that the child prints. */

@@ -2,14 +2,15 @@
  * What a decision costs over HTTP: throughput beside a bare Fastify route, latency beside the disk's own
  * `fdatasync`, two workers beside one, start-up beside `node -e 0`, idle memory.
  *
- * Usage: node benchmarks/http/run.ts [rounds=5] [seconds=3]. Needs `wrk` and `taskset`, and two cores.
+ * Usage: node benchmarks/http/run.ts [rounds=5] [seconds=3]. Needs `wrk` and `taskset`, and two cores. CPU per
+ * request is printed beside: it says how far the figures can be trusted where other programs run.
  */
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { end, firstLine, load, median, spawnOnCores, spread } from '../measure.ts';
+import { cpuUs, end, firstLine, load, median, spawnOnCores, spread } from '../measure.ts';
 
 const rounds = Number(process.argv[2] ?? 5);
 const seconds = Number(process.argv[3] ?? 3);
@@ -30,6 +31,9 @@ async function freePort(): Promise<number> {
   });
 }
 
+/** Every process that a run has begun: none outlives one that failed. */
+const started: ChildProcess[] = [];
+
 interface Running {
   readonly url: string;
   readonly pid: number;
@@ -44,6 +48,7 @@ async function startService(workers: number, cores: string): Promise<Running> {
   const command = [join(root, 'service'), 'serve', '--port', String(port), '--workers', String(workers)];
   const child = spawnOnCores(cores, command, { ...process.env, LOG_LEVEL: 'silent' }, dir);
   child.stdout?.resume();
+  started.push(child);
   const url = `http://127.0.0.1:${port}`;
   await healthy(`${url}/v1/health`);
   const started_ms = performance.now() - before;
@@ -65,6 +70,7 @@ async function healthy(url: string): Promise<void> {
 
 async function startBare(cores: string): Promise<Running> {
   const child = spawnOnCores(cores, [process.execPath, join(import.meta.dirname, 'bare.ts')]);
+  started.push(child);
   const port = await firstLine(child);
   return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, started_ms: 0, stop: () => end(child) };
 }
@@ -87,6 +93,13 @@ function run(url: string, connections: number, cores = '1', threads = 1) {
   return load({ url: `${url}/v1/scan/input`, body, cores, connections, threads, seconds, scratch });
 }
 
+/** 128 connections, and what a process used of a processor for each request. */
+function runCounted(url: string, pid: number) {
+  const before_us = cpuUs(pid);
+  const many = run(url, 128);
+  return [many, (cpuUs(pid) - before_us) / many.requests] as const;
+}
+
 async function throughput(): Promise<void> {
   const ratios: number[] = [];
   const added: number[] = [];
@@ -94,19 +107,20 @@ async function throughput(): Promise<void> {
   const ourRate: number[] = [];
   const indexedRatios: number[] = [];
   const disk: number[] = [];
+  const cpu = { bare: [] as number[], worker: [] as number[], indexer: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     const bare = await startBare('0');
     run(bare.url, 32);
-    const bareMany = run(bare.url, 128);
+    const [bareMany, bareCpu] = runCounted(bare.url, bare.pid);
     const bareOne = run(bare.url, 1);
     await bare.stop();
     disk.push(fdatasyncMedianUs());
     const ours = await startService(1, '0');
     run(ours.url, 32);
-    const indexed = run(ours.url, 128);
+    const [indexed, indexerCpu] = runCounted(ours.url, ours.pid);
     // The parent indexes and takes no requests: while it stands still, the worker decides alone.
     process.kill(ours.pid, 'SIGSTOP');
-    const ourMany = run(ours.url, 128);
+    const [ourMany, workerCpu] = runCounted(ours.url, workerOf(ours.pid));
     const ourOne = run(ours.url, 1);
     process.kill(ours.pid, 'SIGCONT');
     await ours.stop();
@@ -115,11 +129,17 @@ async function throughput(): Promise<void> {
     bareRate.push(bareMany.requests_per_second);
     ourRate.push(ourMany.requests_per_second);
     added.push(ourOne.p50_us - bareOne.p50_us);
+    cpu.bare.push(bareCpu);
+    cpu.worker.push(workerCpu);
+    cpu.indexer.push(indexerCpu);
   }
   console.log(`bare Fastify, 128 connections, one core:       ${spread(bareRate, 0)} requests/s`);
   console.log(`durable scan_input, 128 connections, one core: ${spread(ourRate, 0)} requests/s`);
   console.log(`  ratio to bare Fastify:                       ${spread(ratios)}`);
   console.log(`  ratio with the indexer on the same core:     ${spread(indexedRatios)}`);
+  console.log(`CPU per request, bare Fastify:                 ${spread(cpu.bare, 0)} us`);
+  console.log(`  a worker:                                    ${spread(cpu.worker, 0)} us`);
+  console.log(`  the parent, which indexes beside it:         ${spread(cpu.indexer, 0)} us`);
   console.log(`one connection, median added to bare Fastify:  ${spread(added, 0)} us`);
   console.log(`  the disk's own fdatasync median:             ${spread(disk, 0)} us`);
   console.log(`  ratio to fdatasync:                          ${(median(added) / median(disk)).toFixed(2)}`);
@@ -140,10 +160,16 @@ async function twoWorkers(): Promise<void> {
   console.log(`two workers to one, both cores, wrk on them:   ${spread(ratios)}`);
 }
 
-/** Resident memory of the newest descendant, the worker, in MB. */
+/** The newest descendant of a service. */
+function workerOf(parent_pid: number): number {
+  return Number(
+    readFileSync(`/proc/${parent_pid}/task/${parent_pid}/children`, 'utf8').trim().split(' ').at(-1),
+  );
+}
+
+/** Resident memory of a worker, in MB. */
 function workerMemoryMb(parent_pid: number): number {
-  const children = readFileSync(`/proc/${parent_pid}/task/${parent_pid}/children`, 'utf8').trim().split(' ');
-  const status = readFileSync(`/proc/${children.at(-1)}/status`, 'utf8');
+  const status = readFileSync(`/proc/${workerOf(parent_pid)}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
@@ -174,5 +200,7 @@ try {
   await twoWorkers();
   await startUp();
 } finally {
+  for (const child of started) child.kill('SIGCONT');
+  await Promise.all(started.map((child) => end(child)));
   rmSync(scratch, { recursive: true, force: true });
 }

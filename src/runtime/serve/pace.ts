@@ -18,6 +18,8 @@ export interface Clocks {
   readonly cpu_ms: () => number;
 }
 
+/** So much of what was used may be waiting for files and the grain of clocks, and is no sign of others. */
+const OWN_WAIT = 0.1;
 /** A rest is this many times as long as the work stood still for others. */
 const REST_FACTOR = 20;
 /** However busy the machine is, the work goes on in this time. */
@@ -48,7 +50,8 @@ export function openPace(clocks: Clocks = PROCESS): Pace {
     begin: () => {
       let since = { now_ms: clocks.now_ms(), cpu_ms: clocks.cpu_ms() };
       return async () => {
-        const stood_ms = clocks.now_ms() - since.now_ms - (clocks.cpu_ms() - since.cpu_ms);
+        const used_ms = clocks.cpu_ms() - since.cpu_ms;
+        const stood_ms = clocks.now_ms() - since.now_ms - used_ms * (1 + OWN_WAIT);
         const rest_ms = Math.min(REST_MS_MAX, Math.floor(REST_FACTOR * stood_ms));
         if (hurried === 0 && rest_ms > 0) await rest(rest_ms);
         else await nextTurn();
