@@ -90,9 +90,9 @@ test('details say where and what, in the words of the schema', async () => {
     ],
     [
       { tool: 'x', data_tags: ['ok', ''] },
-      '`data_tags[1]` must have at least 1 characters.',
+      '`data_tags[1]` must not be empty.',
       [
-        { path: 'data_tags[1]', message: 'must have at least 1 characters' },
+        { path: 'data_tags[1]', message: 'must not be empty' },
         { path: 'data_tags[1]', message: 'has characters that are not allowed there' },
       ],
     ],

@@ -126,7 +126,7 @@ function messageOf(keyword: string, params: Record<string, unknown>): string {
     case 'maxLength':
       return `must have at most ${params.limit} characters`;
     case 'minLength':
-      return `must have at least ${params.limit} characters`;
+      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`;
     case 'maxItems':
       return `must have at most ${params.limit} items`;
     case 'minimum':

@@ -166,6 +166,7 @@ async function addGate(
 
 /** Whether a whole address in place of a path, as proxies are asked, names the host that `Host` names. */
 function isForHost({ url = '', headers }: IncomingMessage): boolean {
+  if (url.startsWith('/')) return true;
   const authority = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
   return authority === undefined || authority.toLowerCase() === headers.host?.toLowerCase();
 }
