@@ -94,8 +94,8 @@ async function read(input: FileInput, context: Context): Promise<{ name: string;
   const name = input.name ?? input.path ?? '';
   if (input.content !== undefined) return { name, text: inOneEncoding(input.content) };
   if (input.content_base64 !== undefined) return { name, text: textOf(fromBase64(input.content_base64)) };
-  const { file_roots, body_bytes_max } = context.runtime.limits;
-  return { name, text: textOf(await readServerFile(input.path ?? '', file_roots, body_bytes_max)) };
+  const { limits } = context.runtime;
+  return { name, text: textOf(await readServerFile(input.path ?? '', limits, limits.body_bytes_max)) };
 }
 
 /** Node skips what is no base64, which would scan something else than was meant. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { readServerFile } from './server-file.ts';
+import { type Places, readServerFile } from './server-file.ts';
 
 const BYTES_MAX = 100_000;
 
@@ -21,13 +21,30 @@ function makeRoots(t: TestContext): string {
   return roots;
 }
 
+const below = (root: string): Places => ({ file_roots: [root], state_dir: join(root, '.service') });
+
+test('no file of the service’s own state is read, on whatever way', async (t) => {
+  const roots = makeRoots(t);
+  mkdirSync(join(roots, '.service'));
+  writeFileSync(join(roots, '.service/token'), 'private');
+  writeFileSync(join(roots, '.service-notes'), 'public');
+  symlinkSync(join(roots, '.service/token'), join(roots, 'way'));
+  symlinkSync(roots, join(roots, 'round'));
+  for (const path of ['.service/token', 'way', 'round/.service/token', join(roots, '.service/token')])
+    await assert.rejects(readServerFile(path, below(roots), BYTES_MAX), { code: 'not_found' }, path);
+  const state_dir = join(roots, 'round/.service');
+  const linked = { file_roots: [roots, join(roots, '.service')], state_dir };
+  await assert.rejects(readServerFile('token', linked, BYTES_MAX), { code: 'not_found' });
+  assert.equal(String(await readServerFile('.service-notes', below(roots), BYTES_MAX)), 'public');
+});
+
 test('no file outside is read, however fast a folder and a link take turns', async (t) => {
   const roots = makeRoots(t);
   const swapping = new Worker(new URL('./testing/swap-links.ts', import.meta.url), { workerData: { roots } });
   const seen = new Map<string, number>();
   const until_ms = Date.now() + 1_500;
   while (Date.now() < until_ms) {
-    const read = await readServerFile('inner/file', [roots], BYTES_MAX).then(String, ({ code }) => code);
+    const read = await readServerFile('inner/file', below(roots), BYTES_MAX).then(String, ({ code }) => code);
     seen.set(read, (seen.get(read) ?? 0) + 1);
   }
   await swapping.terminate();
@@ -37,17 +54,17 @@ test('no file outside is read, however fast a folder and a link take turns', asy
 test('a file is read to its end, whatever it says of its size', {
   skip: process.platform !== 'linux',
 }, async () => {
-  const read = await readServerFile('limits', ['/proc/self'], BYTES_MAX);
+  const read = await readServerFile('limits', below('/proc/self'), BYTES_MAX);
   assert.match(String(read), /Max open files/);
-  await assert.rejects(readServerFile('limits', ['/proc/self'], 100), { code: 'too_large' });
+  await assert.rejects(readServerFile('limits', below('/proc/self'), 100), { code: 'too_large' });
 });
 
 test('a file of just the size that is allowed is read, and none that is larger', async (t) => {
   const roots = makeRoots(t);
   for (const size of [0, 1, 65_535, 65_536, 65_537, BYTES_MAX]) {
     writeFileSync(join(roots, 'sized'), 'a'.repeat(size));
-    assert.equal((await readServerFile('sized', [roots], BYTES_MAX)).length, size);
+    assert.equal((await readServerFile('sized', below(roots), BYTES_MAX)).length, size);
   }
   writeFileSync(join(roots, 'sized'), 'a'.repeat(BYTES_MAX + 1));
-  await assert.rejects(readServerFile('sized', [roots], BYTES_MAX), { code: 'too_large' });
+  await assert.rejects(readServerFile('sized', below(roots), BYTES_MAX), { code: 'too_large' });
 });

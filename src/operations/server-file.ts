@@ -3,6 +3,12 @@ import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promise
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Refusal } from './operation.ts';
 
+/** Where a caller may have files read, and the folder of the service's own state, where nobody may. */
+export interface Places {
+  readonly file_roots: readonly string[];
+  readonly state_dir: string;
+}
+
 /**
  * Reads a file of this machine for a caller: a regular file below one of the roots, of at most `bytes_max`
  * bytes. Whatever is in the way, be it missing, outside, a folder or unreadable, is one and the same refusal,
@@ -10,14 +16,16 @@ import { Refusal } from './operation.ts';
  */
 export async function readServerFile(
   path: string,
-  roots: readonly string[],
+  { file_roots, state_dir }: Places,
   bytes_max: number,
 ): Promise<Buffer> {
-  if (roots.length === 0) {
+  if (file_roots.length === 0) {
     throw new Refusal('forbidden', 'Scanning files by path is off: name their folders in `scan.file_roots`.');
   }
-  for (const root of roots) {
-    const file = await openBelow(root, path);
+  // A token would come back as the match of a finding.
+  const barred = await realpath(state_dir).catch(() => state_dir);
+  for (const root of file_roots) {
+    const file = await openBelow(root, path, barred);
     if (file === null) continue;
     try {
       return await readAll(file, bytes_max);
@@ -32,7 +40,7 @@ export async function readServerFile(
  * Opens what lies below `root` once all links are followed. What counts is where the file that was opened lies,
  * for links may be changed between any two looks at a path.
  */
-async function openBelow(root: string, path: string): Promise<FileHandle | null> {
+async function openBelow(root: string, path: string, barred: string): Promise<FileHandle | null> {
   if (path.includes('\0')) return null;
   const asked = isAbsolute(path) ? resolve(path) : join(resolve(root), path);
   if (!isBelow(resolve(root), asked)) return null;
@@ -44,7 +52,8 @@ async function openBelow(root: string, path: string): Promise<FileHandle | null>
     // Without waiting: opening a pipe would otherwise hang until somebody writes to it.
     file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const place = await placeOf(file, real);
-    if ((await file.stat()).isFile() && place !== null && isBelow(top, place)) return file;
+    const is_ours = place !== null && isBelow(top, place) && !isBelow(barred, place);
+    if (is_ours && (await file.stat()).isFile()) return file;
   } catch {
     // Missing, not allowed, too long, a loop of links: all the same to the caller.
   }

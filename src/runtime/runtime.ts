@@ -71,7 +71,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     version: parts.version,
     mode: config.server.mode,
     started_ms: parts.started_ms,
-    limits: { body_bytes_max: config.server.body_bytes_max, file_roots: config.scan.file_roots },
+    limits: {
+      body_bytes_max: config.server.body_bytes_max,
+      file_roots: config.scan.file_roots,
+      state_dir: config.state_dir,
+    },
     now_ms,
     policy: () => ports.policy,
     enforce: (crossing, caller, endpoint) =>

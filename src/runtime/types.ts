@@ -143,7 +143,13 @@ export interface Runtime {
   readonly mode: 'sidecar' | 'gateway';
   /** Milliseconds since 1970 at which the service started. */
   readonly started_ms: number;
-  readonly limits: { readonly body_bytes_max: number; readonly file_roots: readonly string[] };
+  readonly limits: {
+    readonly body_bytes_max: number;
+    /** Folders from which files may be read for a caller. */
+    readonly file_roots: readonly string[];
+    /** The service's own state, from which none is, whatever the roots are. */
+    readonly state_dir: string;
+  };
   readonly now_ms: () => number;
   /** The policy in force. A request takes it once and keeps it. */
   readonly policy: () => Policy;

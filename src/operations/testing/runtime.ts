@@ -14,6 +14,7 @@ export interface TestOptions {
   readonly settings?: Partial<PolicySettings>;
   readonly mode?: Runtime['mode'];
   readonly file_roots?: readonly string[];
+  readonly state_dir?: string;
   readonly body_bytes_max?: number;
   /** Takes the place of parts of the runtime, to see what happens when they fail. */
   readonly instead?: Partial<Runtime>;
@@ -58,6 +59,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     limits: {
       body_bytes_max: options.body_bytes_max ?? 10_485_760,
       file_roots: options.file_roots ?? [],
+      state_dir: options.state_dir ?? '/nowhere',
     },
     now_ms: () => NOW_MS,
     policy: () => policy,

@@ -150,7 +150,8 @@ const scan = {
     file_roots: {
       ...patterns,
       default: [],
-      description: 'Folders whose files may be scanned by path. Without one, no path is accepted.',
+      description:
+        'Folders whose files may be scanned by path, those of the state folder excepted. Without one, no path is accepted.',
     },
   },
 } as const;
