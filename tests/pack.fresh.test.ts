@@ -69,6 +69,18 @@ test('the command answers', async () => {
   assert.equal(allowed.code, 0, allowed.stderr);
 });
 
+test('the command measures labelled texts', async () => {
+  const rows = ['rm -rf /', 'ls'].map((text, at) =>
+    JSON.stringify({ id: text, text, label: ['attack', 'benign'][at] }),
+  );
+  writeFileSync(join(app, 'rows.jsonl'), rows.join('\n'));
+  const words = [program, 'bench', '--category', 'commands', '--corpus', 'rows.jsonl', '--json'];
+  const ran = await runProgram(words, { cwd: app, env });
+  assert.equal(ran.code, 0, ran.stderr);
+  const { found, alarms, recall } = JSON.parse(ran.stdout);
+  assert.deepEqual([found, alarms, recall], [1, 0, 1]);
+});
+
 test('the command writes a configuration that it accepts', async () => {
   const folder = join(app, 'fresh');
   const written = await runProgram([program, 'init', '--full', '--non-interactive', '--path', folder], {

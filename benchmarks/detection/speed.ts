@@ -9,12 +9,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { readDetection } from '../../src/core/compile/detection.ts';
 import { detect } from '../../src/core/detect.ts';
 import { detectors } from '../../src/core/detectors/index.ts';
 import type { Detector } from '../../src/core/matching/detector.ts';
 import { compileScanner, type Match, type Scanner, scan } from '../../src/core/matching/scanner.ts';
-import { DETECTION } from '../../src/core/testing/policies.ts';
-import type { ScanLimits } from '../../src/core/types.ts';
+import { DETECTION, DETECTION_SETTINGS } from '../../src/core/testing/policies.ts';
+import type { Problem, ScanLimits } from '../../src/core/types.ts';
 import { median, spread } from '../measure.ts';
 import { hyperscans, type Other, ripgrep, startCpu, type TextSet } from './others.ts';
 import { dirtyText, FINDING_EVERY_BYTES, mixedText, recordsText, wideText } from './texts.ts';
@@ -99,6 +100,27 @@ function findings(text: string): number {
   return detect({ kind: 'text', text }, DETECTION, LIMITS).findings.length;
 }
 
+/** The same with the thousand as patterns of the configuration. */
+function detectWithMore(): (text: string) => unknown {
+  const patterns = moreDetectors().map(({ id, detector, tags, severity, description, pattern, anchors }) => {
+    const token = `${anchors[0]!.slice(2)}${'a1'.repeat(12)}`;
+    return {
+      id,
+      detector,
+      tags,
+      severity,
+      description,
+      pattern: pattern.source,
+      examples: { hits: [token], misses: [] },
+    };
+  });
+  const problems: Problem[] = [];
+  const detection = { ...DETECTION_SETTINGS.detection, patterns };
+  const more = readDetection({ ...DETECTION_SETTINGS, detection }, 'service.yaml', problems);
+  assert.deepEqual(problems, []);
+  return (text) => detect({ kind: 'text', text }, more, LIMITS);
+}
+
 function scanWith(scanner: Scanner): (text: string) => unknown {
   return (text) => {
     const matches: Match[] = [];
@@ -162,7 +184,8 @@ async function measure(texts: readonly TextSet[], others: readonly Other[]): Pro
   const baseline = new Map(SIZES.map((size) => [size, variants(recordsText, size)]));
   const scanners = {
     scan: scanWith(compileScanner(detectors)),
-    [`scan + ${MORE_DETECTORS}`]: scanWith(compileScanner([...detectors, ...moreDetectors()])),
+    'scan + more': scanWith(compileScanner([...detectors, ...moreDetectors()])),
+    'detect + more': detectWithMore(),
   };
   for (let at = 0; at < ROUNDS + WARM_ROUNDS; at++) {
     const round = at < WARM_ROUNDS ? new Map() : figures;
@@ -211,12 +234,15 @@ function report(figures: Figures, others: readonly Other[]): void {
     console.log(
       `${String(size).padStart(9)} B  ${spread(ratios(figures, `detect mixed ${size}`, `detect dirty ${size}`))}`,
     );
-  console.log(`\nwith ${MORE_DETECTORS} detectors more a look at clean text takes so many times as long`);
+  console.log(
+    `\nwith ${MORE_DETECTORS} detectors more a look at clean text takes so many times as long: built in, and configured`,
+  );
   for (const kind of CLEAN)
-    for (const size of SIZES)
-      console.log(
-        `${String(size).padStart(9)} B  ${spread(ratios(figures, `scan ${kind} ${size}`, `scan + ${MORE_DETECTORS} ${kind} ${size}`))}  ${kind}`,
-      );
+    for (const size of SIZES) {
+      const built_in = spread(ratios(figures, `scan ${kind} ${size}`, `scan + more ${kind} ${size}`));
+      const configured = spread(ratios(figures, `detect ${kind} ${size}`, `detect + more ${kind} ${size}`));
+      console.log(`${String(size).padStart(9)} B  ${built_in}  ${configured}  ${kind}`);
+    }
 }
 
 /** Builds the program as it is published, and starts it beside a bare Node. */
