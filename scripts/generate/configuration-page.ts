@@ -72,7 +72,8 @@ is looked into as for every detector.
 
 A **value that may be there** is listed by its fingerprint: HMAC-SHA-256, with a key, over the detector's id and the
 exact text. It is then no finding for any rule and is not masked, until it expires; the audit event names it under
-\`allowed_fingerprints\`, and a text that is logged has it masked. Another spelling of the value is another value.
+\`allowed_fingerprints\`, and a text that is logged has it masked. Another spelling of the value is another value. Commands
+and instructions are no values: what is dangerous about them stands beside the words that are marked, so write a rule.
 
 \`\`\`sh
 service fingerprint add --reason "test tenant" --owner payments --expires 90d < key.txt

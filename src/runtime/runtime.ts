@@ -50,8 +50,11 @@ export interface OpenRuntime {
   readonly agents: AgentsSeen;
   /** Puts another policy in force. Requests in flight keep the one that they began with. */
   readonly usePolicy: (policy: Policy) => void;
-  /** Loads what judging needs, which no start waits for, so that the first check finds it there. */
-  readonly warm: () => Promise<void>;
+  /**
+   * Loads what judging needs, which no start waits for, so that the first check finds it there: by the policy in
+   * force, or by one that is to be. Rejects where nothing can be judged by it.
+   */
+  readonly warm: (policy?: Policy) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -102,10 +105,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     usePolicy: (policy) => {
       ports = portsOf(parts, agents, unrecorded, policy);
     },
-    warm: async () => {
+    warm: async (policy = ports.policy) => {
       await loadRoad();
       const { judge } = await import('../core/decide.ts');
-      judge({ ...NOTHING, now_ms: now_ms() }, ports.policy);
+      const { fault } = judge({ ...NOTHING, now_ms: now_ms() }, policy, openFingerprints(config, policy));
+      if (fault) throw new Error('nothing can be judged by this policy');
     },
     close: index.close,
   };

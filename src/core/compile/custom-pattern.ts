@@ -7,7 +7,8 @@ import {
   TELLING_UNITS_MIN,
   unitsOf,
 } from '../matching/custom/required-anchor.ts';
-import { compileScanner, type Match, scan } from '../matching/scanner.ts';
+import type { Detector } from '../matching/detector.ts';
+import { compileScanner, type Match, type Scanner, scan } from '../matching/scanner.ts';
 import { isTag } from '../tags.ts';
 import type { CustomPattern, Problem, Severity, Tag } from '../types.ts';
 import { below, type Place, problem } from './problems.ts';
@@ -30,7 +31,7 @@ const BEFORE_UNITS_MAX = 256;
 /** Instructions of the engine's program, repeats written out. */
 const PROGRAM_MAX = 2_000;
 
-/** Reads one pattern, or adds what is wrong with it to the problems. */
+/** Reads one pattern, or adds what is wrong with it to the problems. Its examples are tried with those of all. */
 export function readPattern(
   written: WrittenPattern,
   place: Place,
@@ -41,7 +42,6 @@ export function readPattern(
   if (wrong !== null) said.push(problem(below(place, 'pattern'), wrong));
   const read = wrong === null ? placed(written) : null;
   if (wrong === null && read === null) said.push(problem(below(place, 'pattern'), UNANCHORED));
-  if (read !== null) said.push(...exampleProblems(written, read, place));
   problems.push(...said);
   return said.length > 0 ? null : read;
 }
@@ -89,27 +89,41 @@ function placed(written: WrittenPattern): CustomPattern | null {
   };
 }
 
-function exampleProblems({ examples }: WrittenPattern, read: CustomPattern, place: Place): Problem[] {
-  const scanner = compileScanner([customDetector(read)]);
-  const spansIn = (text: string): string => {
-    const matches: Match[] = [];
-    scan(scanner, text, matches, EXAMPLE_MATCHES_MAX);
-    return matches.map(({ start, end }) => `${start}-${end}`).join(' ');
-  };
-  const hits = examples.hits.flatMap((marked, at) => {
-    const { text, spans } = unmarked(marked);
-    const found = spansIn(text);
-    if (found !== '' && (spans === '' || spans === found)) return [];
-    const what = found === '' ? 'is not found' : 'is found at another place than between « and »';
-    return problem(below(place, 'examples', 'hits', at), `${what} by the pattern`);
-  });
-  const misses = examples.misses.flatMap((text, at) =>
-    spansIn(text) === '' ? [] : problem(below(place, 'examples', 'misses', at), 'is found by the pattern'),
-  );
-  return [...hits, ...misses];
+/** A pattern that was read, and what it was read from. */
+export interface ReadPattern {
+  readonly written: WrittenPattern;
+  readonly read: CustomPattern;
+  readonly place: Place;
 }
 
-const EXAMPLE_MATCHES_MAX = 100;
+/** What is wrong with the examples of patterns. All are tried with one scanner, and each sees its own matches. */
+export function exampleProblems(patterns: readonly ReadPattern[]): Problem[] {
+  if (patterns.length === 0) return [];
+  const detectors = patterns.map(({ read }) => customDetector(read));
+  const scanner = compileScanner(detectors);
+  return patterns.flatMap(({ written: { examples }, place }, pattern) => {
+    const found = (text: string) => spansOf(scanner, detectors[pattern]!, text);
+    const hits = examples.hits.flatMap((marked, at) => {
+      const { text, spans } = unmarked(marked);
+      const is_found = found(text) !== '';
+      if (is_found && (spans === '' || spans === found(text))) return [];
+      const what = is_found ? 'is found at another place than between « and »' : 'is not found';
+      return problem(below(place, 'examples', 'hits', at), `${what} by the pattern`);
+    });
+    const misses = examples.misses.flatMap((text, at) =>
+      found(text) === '' ? [] : problem(below(place, 'examples', 'misses', at), 'is found by the pattern'),
+    );
+    return [...hits, ...misses];
+  });
+}
+
+/** Where one of the detectors matches: `4-14 20-30`. */
+function spansOf(scanner: Scanner, detector: Detector, text: string): string {
+  const matches: Match[] = [];
+  scan(scanner, text, matches, Number.POSITIVE_INFINITY);
+  const own = matches.filter((match) => match.detector === detector);
+  return own.map(({ start, end }) => `${start}-${end}`).join(' ');
+}
 
 /** The text without its marks, and the places between them. */
 function unmarked(marked: string): { text: string; spans: string } {

@@ -10,7 +10,7 @@ import type {
   Problem,
   Severity,
 } from '../types.ts';
-import { readPattern, type WrittenPattern } from './custom-pattern.ts';
+import { exampleProblems, type ReadPattern, readPattern, type WrittenPattern } from './custom-pattern.ts';
 import { below, type Place, problem, suggestion } from './problems.ts';
 
 /** What of the configuration says how detection works; shapes were checked when it was read. */
@@ -68,12 +68,15 @@ function readPatterns(
   problems: Problem[],
 ): readonly CustomPattern[] {
   const taken = new Set(BUILTIN.map(({ id }) => id));
-  return written.flatMap((each, at) => {
+  const patterns = written.flatMap((each, at): ReadPattern[] => {
     const here = below(place, at);
     if (taken.has(each.id)) problems.push(problem(below(here, 'id'), 'is taken by another detector'));
     taken.add(each.id);
-    return readPattern(each, here, problems) ?? [];
+    const read = readPattern(each, here, problems);
+    return read === null ? [] : [{ written: each, read, place: here }];
   });
+  problems.push(...exampleProblems(patterns));
+  return patterns.map(({ read }) => read);
 }
 
 function readSettings(

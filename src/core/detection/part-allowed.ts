@@ -27,12 +27,24 @@ export function partAllowed(
   const allowed_findings: AllowedFinding[] = [];
   for (const finding of found) {
     const { rule_id, leaf, start, end } = finding;
+    if (!isValue(finding)) {
+      findings.push(finding);
+      continue;
+    }
     const fingerprint = fingerprintOf(rule_id, texts.get(leaf)!.slice(start, end));
     const expires_ms = expiries.get(fingerprint);
     if (expires_ms !== undefined && now_ms < expires_ms) allowed_findings.push({ ...finding, fingerprint });
     else findings.push(finding);
   }
   return { findings, allowed_findings };
+}
+
+/**
+ * Whether a finding is all of what it is about. A command or an instruction is not: what is marked of it may be
+ * one word, and what it does stands beside that.
+ */
+export function isValue({ type }: Finding): boolean {
+  return type === 'secret_detected' || type === 'pii_detected' || type === 'content_detected';
 }
 
 const known = new WeakMap<Detection, ReadonlyMap<string, number>>();

@@ -1,4 +1,5 @@
 import { detect } from '../../core/detect.ts';
+import { isValue } from '../../core/detection/part-allowed.ts';
 import type { Policy, Severity } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
 import { ensureFingerprints } from '../fingerprints.ts';
@@ -10,11 +11,11 @@ export interface Allowable {
   readonly fingerprint: string;
 }
 
-/** The fingerprint of everything that is found in a text, each once; the key is made if there is none. */
+/** The fingerprint of every value that is found in a text, each once; the key is made if there is none. */
 export function allowableIn(text: string, config: Config, policy: Policy): readonly Allowable[] {
   const fingerprintOf = ensureFingerprints(config);
   const { findings } = detect({ kind: 'text', text }, policy.detection, policy.limits);
-  const all = findings.map(({ rule_id, severity, start, end }): Allowable => {
+  const all = findings.filter(isValue).map(({ rule_id, severity, start, end }): Allowable => {
     return { rule_id, severity, fingerprint: fingerprintOf(rule_id, text.slice(start, end)) };
   });
   return [...new Map(all.map((each) => [each.fingerprint, each])).values()];

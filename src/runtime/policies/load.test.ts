@@ -69,11 +69,25 @@ test('inline rules come first, then tenants, then documents in the order of thei
     valid: true,
     config_file: 'service.yaml',
     files: result.files,
-    counts: { rules: 6, tenants: 1, contracts: 1, identities: 0, memory_schemas: 1 },
+    counts: { rules: 6, tenants: 1, contracts: 1, identities: 0, memory_schemas: 1, patterns: 0, allowed: 0 },
     policy_hash: result.policy.hash,
     problems: [],
     warnings: [],
   });
+});
+
+test('a list of values is counted, and warned about where it has expired or its key is elsewhere', async () => {
+  const entry = (digit: string, expires: string) =>
+    `{fingerprint: "hmac-sha256:${digit.repeat(64)}", reason: r, owner: o, expires: ${expires}}`;
+  const dir = await folder({
+    'service.yaml': `detection:\n  allowed:\n    - ${entry('0', '2020-01-31')}\n    - ${entry('1', '2099-01-31')}\n`,
+  });
+  const { valid, counts, warnings } = await validate({ path: null, cwd: dir, env: {} });
+  assert.deepEqual([valid, counts?.allowed, counts?.patterns], [true, 2, 0]);
+  const [expired, keyless, ...more] = told(warnings);
+  assert.match(expired ?? '', /^service\.yaml:3: `detection\.allowed\[0\]` has expired/);
+  assert.match(keyless ?? '', /^service\.yaml: `detection\.allowed` needs the key/);
+  assert.deepEqual(more, []);
 });
 
 test('a file that several names lead to is read once', async () => {

@@ -1,5 +1,6 @@
 import type { Problem } from '../../core/types.ts';
 import { type ConfigRequest, loadConfig } from '../config/index.ts';
+import { fingerprintProblem } from '../fingerprints.ts';
 import { loadPolicy } from './load-policy.ts';
 
 /** How many of each a configuration holds. */
@@ -10,6 +11,10 @@ export interface PolicyCounts {
   readonly contracts: number;
   readonly identities: number;
   readonly memory_schemas: number;
+  /** Detectors of one's own. */
+  readonly patterns: number;
+  /** Values that are let be by their fingerprints, expired ones too. */
+  readonly allowed: number;
 }
 
 /** What `service validate` has to say. */
@@ -41,9 +46,14 @@ export async function validate(request: ConfigRequest): Promise<Validation> {
   const { origin, tenants } = read.config;
   const config_file = origin.file === null ? null : origin.label;
   const made = await loadPolicy(read.config);
-  const warnings = [...read.warnings, ...made.warnings];
-  if (!made.ok) return { ...nothing, config_file, problems: made.problems, warnings };
+  if (!made.ok) {
+    const warnings = [...read.warnings, ...made.warnings];
+    return { ...nothing, config_file, problems: made.problems, warnings };
+  }
   const { policy, files } = made;
+  const keyless = fingerprintProblem(read.config, policy);
+  // The key stays on the machine of the service: a pipeline that checks the configuration need not have it.
+  const warnings = [...read.warnings, ...made.warnings, ...warningOf(keyless)];
   const scoped = [...policy.rules, ...policy.contracts, ...policy.identities, ...policy.memory_schemas];
   const counts: PolicyCounts = {
     rules: policy.rules.length,
@@ -51,6 +61,12 @@ export async function validate(request: ConfigRequest): Promise<Validation> {
     contracts: policy.contracts.length,
     identities: policy.identities.length,
     memory_schemas: policy.memory_schemas.length,
+    patterns: policy.detection.patterns.length,
+    allowed: policy.detection.allowed.length,
   };
   return { valid: true, config_file, files, counts, policy_hash: policy.hash, problems: [], warnings };
+}
+
+function warningOf(problem: Problem | null): Problem[] {
+  return problem === null ? [] : [{ ...problem, level: 'warning' }];
 }

@@ -1,6 +1,5 @@
 import type { Policy } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
-import { openFingerprints } from '../fingerprints.ts';
 import { faultFields, type Log, openLog } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
 import { readPolicy } from '../policies/saved.ts';
@@ -136,7 +135,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
   const desk: Desk = {
     seat,
     door: null,
-    ...exchange(open, config),
+    ...exchange(open, paths.policies),
     snapshot: async () => (await metrics?.snapshot()) ?? null,
     agents: open.agents.list,
     warm: async () => {
@@ -158,14 +157,13 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
 }
 
 /** The two halves of a reload: a policy is kept aside until all workers have it. */
-function exchange(open: OpenRuntime, config: Config): Pick<Desk, 'prepare' | 'commit' | 'abandon'> {
-  const policies_dir = statePaths(config.state_dir).policies;
+function exchange(open: OpenRuntime, policies_dir: string): Pick<Desk, 'prepare' | 'commit' | 'abandon'> {
   const prepared = new Map<number, Policy>();
   return {
     prepare: async ({ generation, hash }) => {
       const policy = await readPolicy(policies_dir, hash);
-      // A policy whose fingerprints this process cannot know is refused everywhere.
-      openFingerprints(config, policy);
+      // What this process cannot judge by is refused everywhere: a list of fingerprints without its key, say.
+      await open.warm(policy);
       prepared.set(generation, policy);
       return { prepared: true };
     },

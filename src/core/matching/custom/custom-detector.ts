@@ -2,11 +2,7 @@ import type { CustomPattern } from '../../types.ts';
 import type { Detector } from '../detector.ts';
 import { linearPattern } from './linear-pattern.ts';
 
-/**
- * A pattern of the configuration as a detector. Its examples were tried when the configuration was read.
- *
- * @throws RE2JSSyntaxException where nobody has read the pattern before
- */
+/** A pattern of the configuration as a detector. Its examples were tried when the configuration was read. */
 export function customDetector(written: CustomPattern): Detector {
   const { id, detector, tags, severity, description, anchors } = written;
   return {

@@ -16,45 +16,69 @@ export interface LinearSource {
 }
 
 /**
- * Compiles a pattern. The engine gets the part of the text that a match could take up and no more: from an anchor
- * as far as there are units of the pattern's alphabet, at most `before_units_max` before it and `units_max` in
- * all, and one more on each side, so that `\b` sees them.
- *
- * @throws RE2JSSyntaxException
+ * A pattern that the engine has read before. It gets the part of the text that a match could take up and no more:
+ * from an anchor as far as there are units of the pattern's alphabet, at most `before_units_max` before it and
+ * `units_max` behind its beginning, and one more on each side, so that `\b` sees them.
  */
 export function linearPattern({ pattern, before_units_max, units_max }: LinearSource): LinearPattern {
-  const engine = RE2JS.compile(pattern);
-  const unit_work = UNIT_WORK + engine.programSize() * INSTRUCTION_WORK;
-  const group = Object.hasOwn(engine.namedGroups(), 'value') ? 'value' : 0;
-  const alphabet = alphabetTable(pattern);
-  const isIn = (text: string, at: number) => alphabet[Math.min(text.charCodeAt(at), ALPHABET_UNITS)] === 1;
+  let made: Made | null = null;
   return {
     source: pattern,
     find: (text, anchor, least, meter) => {
-      let from = anchor;
-      const lowest = Math.max(least, anchor - before_units_max);
-      while (from > lowest && isIn(text, from - 1)) from -= 1;
-      let end = anchor;
-      const highest = Math.min(text.length, anchor + units_max);
-      while (end < highest && isIn(text, end)) end += 1;
+      made ??= make(pattern);
+      const { engine, alphabet, group, unit_work } = made;
+      const from = firstIn(alphabet, text, anchor, Math.max(least, anchor - before_units_max));
+      const end = endIn(alphabet, text, anchor, Math.min(text.length, anchor + units_max));
       const context = Number(from > 0 && !isEscape(text, from));
-      const window = text.slice(from - context, end + 1);
+      const shift = from - context;
+      const window = text.slice(shift, end + 1);
       const matcher = engine.matcher(window);
-      for (
-        let at = context;
-        at <= window.length;
-        at = matcher.end() + Number(matcher.end() === matcher.start())
-      ) {
+      for (let at = context; at < window.length; at = Math.max(at + 1, matcher.end())) {
         meter.work += (window.length - at) * unit_work;
         if (meter.work > meter.allowed || !matcher.find(at)) return null;
-        const shift = from - context;
         if (shift + matcher.start() > anchor) return null;
-        if (shift + matcher.end() > anchor && matcher.start(group) >= 0)
+        if (shift + matcher.end() > anchor && matcher.end(group) > matcher.start(group))
           return [shift + matcher.start(group), shift + matcher.end(group)];
       }
       return null;
     },
   };
+}
+
+/** What a pattern comes to when it is first tried: most are never. */
+interface Made {
+  readonly engine: RE2JS;
+  readonly alphabet: Uint8Array;
+  readonly group: string | number;
+  readonly unit_work: number;
+}
+
+function make(pattern: string): Made {
+  const engine = RE2JS.compile(pattern);
+  return {
+    engine,
+    alphabet: alphabetTable(pattern),
+    group: Object.hasOwn(engine.namedGroups(), 'value') ? 'value' : 0,
+    unit_work: UNIT_WORK + engine.programSize() * INSTRUCTION_WORK,
+  };
+}
+
+/** How far before `at` there are units of the alphabet, `lowest` at the least. */
+function firstIn(alphabet: Uint8Array, text: string, at: number, lowest: number): number {
+  let first = at;
+  while (first > lowest && isIn(alphabet, text, first - 1)) first -= 1;
+  return first;
+}
+
+/** How far from `at` on there are units of the alphabet, `highest` at the most. */
+function endIn(alphabet: Uint8Array, text: string, at: number, highest: number): number {
+  let end = at;
+  while (end < highest && isIn(alphabet, text, end)) end += 1;
+  return end;
+}
+
+function isIn(alphabet: Uint8Array, text: string, at: number): boolean {
+  return alphabet[Math.min(text.charCodeAt(at), ALPHABET_UNITS)] === 1;
 }
 
 /** ASCII, one unit each, and all others as one. */

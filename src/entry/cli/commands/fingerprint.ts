@@ -75,9 +75,9 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
     throw new CommandFailure(
       EXIT.no,
       'not_found',
-      'Nothing is found in that, so there is nothing to let be.',
+      'No value is found in that, so there is nothing to let be.',
       {
-        hint: 'Give it with the words beside it, as it stood where it was found.',
+        hint: 'Give it with the words beside it, as it stood where it was found. For commands and instructions write a rule.',
       },
     );
   if (found.length > 1)

@@ -47,12 +47,15 @@ async function tell(validation: Validation, terminal: Terminal): Promise<void> {
   for (const file of files) say(terminal, `  read ${shown(file)}`);
 }
 
-function countLines({ rules, tenants, contracts, identities, memory_schemas }: PolicyCounts): string[] {
+function countLines(counts: PolicyCounts): string[] {
+  const { rules, tenants, contracts, identities, memory_schemas, patterns, allowed } = counts;
   return [
     counted(rules, 'rule'),
     counted(tenants, 'tenant'),
     counted(contracts, 'tool contract'),
     counted(identities, 'agent identity document', 'agent identity documents'),
     counted(memory_schemas, 'memory schema'),
+    ...(patterns > 0 ? [counted(patterns, 'pattern')] : []),
+    ...(allowed > 0 ? [counted(allowed, 'allowed value')] : []),
   ];
 }
