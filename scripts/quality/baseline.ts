@@ -16,6 +16,8 @@ export interface Reached {
   /** Which rows they are: the beginning of their SHA-256. */
   readonly rows: string;
   readonly type_accuracy: number | null;
+  /** Rows that were not looked at to their end. */
+  readonly partial: number;
   /** By group: `all`, `spans`, `source X`, `os X`, `tier X`, `type X`. */
   readonly groups: Readonly<Record<string, Counts>>;
 }
@@ -43,7 +45,7 @@ export function writeBaseline(baseline: Baseline): void {
 
 /** A measurement as the baseline keeps it. */
 export function reachedOf(report: QualityReport, rows: string): Reached {
-  const { spans, sources, systems, tiers, types, type_accuracy } = report;
+  const { spans, sources, systems, tiers, types, type_accuracy, partial } = report;
   const named = (kind: string, groups: readonly Group[]) =>
     groups.map((group) => [`${kind} ${group.name}`, group] as const);
   const groups = [
@@ -54,7 +56,7 @@ export function reachedOf(report: QualityReport, rows: string): Reached {
     ...named('tier', tiers),
     ...named('type', types),
   ].map(([name, { positives, found, negatives, alarms }]) => [name, [positives, found, negatives, alarms]]);
-  return { rows, type_accuracy, groups: Object.fromEntries(groups) as Reached['groups'] };
+  return { rows, type_accuracy, partial, groups: Object.fromEntries(groups) as Reached['groups'] };
 }
 
 /**
@@ -74,6 +76,10 @@ export function worse(name: string, before: Reached | undefined, now: Reached): 
   const is_lower = (now.type_accuracy ?? 0) < (before.type_accuracy ?? 0);
   if (is_lower)
     sentences.push(`${name}: the type is right in ${now.type_accuracy} instead of ${before.type_accuracy}`);
+  if (now.partial > before.partial)
+    sentences.push(
+      `${name}: ${now.partial} rows instead of ${before.partial} were not looked at to their end`,
+    );
   return sentences;
 }
 

@@ -54,6 +54,7 @@ test('the baseline can tell: a service that looks at nothing is worse in every c
 const BEFORE: Reached = {
   rows: 'x',
   type_accuracy: 0.9,
+  partial: 1,
   groups: { all: [10, 8, 10, 1], 'source a': [5, 4, 0, 0] },
 };
 
@@ -70,6 +71,7 @@ const COMPARED: readonly (readonly [
   ['one source for another', { source: [5, 3, 0, 0] }, 1],
   ['other rows', { rows: 'y' }, 1],
   ['types that are wrong', { type_accuracy: 0.8 }, 1],
+  ['more rows that are not looked at to their end', { partial: 2 }, 1],
 ];
 
 test('a lower figure in any group is named, and a higher one is not', () => {

@@ -31,7 +31,7 @@ export const CORPUS_LIMITS = {
   line_bytes_max: 16 * 1024 * 1024,
   rows_max: 1_000_000,
   /** Labelled places in one row. */
-  labels_max: 10_000,
+  labels_max: 1_000,
   /** UTF-16 units of an id, a source, a type or a tier. */
   name_units_max: 200,
 } as const;

@@ -31,6 +31,8 @@ export interface Figures {
   readonly false_alarms: Mistake[];
 }
 
+/** Groups that have figures of their own; what comes later is counted as `(others)` of its kind. */
+const GROUPS_MAX = 10_000;
 /** Mistakes that are kept of each kind; the figures count them all. */
 const MISTAKES_MAX = 10_000;
 
@@ -100,9 +102,11 @@ function isHit(label: Label, hits: Hits): boolean {
   return hits.some((hit) => overlap(hit, label));
 }
 
-function tally(figures: Figures, group: string): Tally {
-  const known = figures.groups.get(group) ?? { positives: 0, found: 0, negatives: 0, alarms: 0 };
-  figures.groups.set(group, known);
+function tally({ groups }: Figures, group: string): Tally {
+  const is_listed = groups.size < GROUPS_MAX || groups.has(group);
+  const name = is_listed ? group : group.replace(/ .*/s, ' (others)');
+  const known = groups.get(name) ?? { positives: 0, found: 0, negatives: 0, alarms: 0 };
+  groups.set(name, known);
   return known;
 }
 

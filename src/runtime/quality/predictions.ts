@@ -20,7 +20,9 @@ const BUFFERED_UNITS = 1 << 18;
  */
 export async function openPredictions(path: string, category: Category): Promise<PredictionFile> {
   const unfinished = `${path}.${process.pid}.unfinished`;
-  const file = await open(unfinished, 'wx');
+  const file = await open(unfinished, 'wx').catch((error) => {
+    throw Object.assign(error, { path });
+  });
   let buffered = '';
   const flush = async (): Promise<void> => {
     const text = buffered;

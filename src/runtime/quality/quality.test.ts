@@ -157,6 +157,21 @@ test('a labelled row counts once, its places each, and free text only where some
   assert.deepEqual(figures.false_alarms[1]!.rule_ids, ['email.address']);
 });
 
+test('a file of very many types has its figures kept in bounds', () => {
+  const figures = noFigures();
+  const rows = 12_000;
+  for (let at = 0; at < rows; at++)
+    countRow(figures, 'commands', rowOf({ label: 'attack', type: `t${at}` }), found());
+  assert.ok(figures.groups.size <= 10_001);
+  const typed = [...figures.groups].filter(([name]) => name.startsWith('type '));
+  assert.equal(
+    typed.reduce((sum, [, { positives }]) => sum + positives, 0),
+    rows,
+  );
+  assert.ok(figures.groups.get('type (others)')!.positives > 1_000);
+  assert.equal(figures.misses.length, 10_000);
+});
+
 test('shares are those of the scorer: of rows, to four digits, and none of nothing', () => {
   assert.deepEqual(sharesOf({ positives: 3, found: 2, negatives: 7, alarms: 1 }), {
     recall: 0.6667,
@@ -208,6 +223,7 @@ const TYPES: readonly (readonly [name: string, rule_id: string, detector: string
   ['FR_SOMETHING_ELSE', 'fr.nir', 'national_id', true],
   ['FR_SOMETHING_ELSE', 'es.dni', 'national_id', false],
   ['NOTHING', 'no.fnr', 'national_id', false],
+  ['constructor', 'no.fnr', 'national_id', false],
 ];
 
 test('a type is right by its name, its kind and its country', () => {

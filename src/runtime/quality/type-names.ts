@@ -62,8 +62,8 @@ export const KINDS: Readonly<Record<string, readonly string[]>> = {
  * @param detector the family of the rule
  */
 export function isTypeRight(name: string, rule_id: string, detector: string): boolean {
-  const own = TYPE_NAMES[name];
-  if (own !== undefined) return own.some((pattern) => rule_id.startsWith(pattern));
+  if (Object.hasOwn(TYPE_NAMES, name))
+    return TYPE_NAMES[name]!.some((pattern) => rule_id.startsWith(pattern));
   if (name[2] !== '_') return false;
   const country = name.slice(0, 2).toLowerCase().replace('uk', 'gb');
   const same = `${country}.${name.slice(3).toLowerCase()}`;
@@ -74,11 +74,13 @@ export function isTypeRight(name: string, rule_id: string, detector: string): bo
   return KINDS[kind]!.includes(detector) && (is_of_country || rule_id.startsWith('any.'));
 }
 
+/** Names come from a file, so that what is kept of them has an end. */
+const ASKED_MAX = 10_000;
 const asked = new Map<string, boolean>();
 
 /** Whether any rule's id begins so. */
 function isRule(beginning: string): boolean {
   const known = asked.get(beginning) ?? detectors.some(({ id }) => id.startsWith(beginning));
-  asked.set(beginning, known);
+  if (asked.size < ASKED_MAX) asked.set(beginning, known);
   return known;
 }
