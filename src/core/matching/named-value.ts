@@ -18,6 +18,9 @@ export const NAME_PART =
   "[A-Z\\u00c0-\\u00de\\u0100-\\u024f][a-z\\u00df-\\u024f'’](?:['’-]?[A-Za-z\\u00c0-\\u024f]){0,24}";
 /** Anchors are cut there: the rest of the name is the pattern's. */
 const ANCHOR_ATOMS_MAX = 6;
+/** A first word may be an ordinary one, as in `first name`: some of the second is in the anchor then. */
+const FIRST_WORD_ATOMS_MIN = 4;
+const SECOND_WORD_ATOMS = 2;
 /** Of other alphabets fewer do, for every letter of an anchor is a class of its own to the automaton. */
 const ANCHOR_ATOMS_MAX_ELSEWHERE = 3;
 
@@ -29,7 +32,10 @@ export function anchorsOf(names: readonly string[]): readonly string[] {
 function headOf(name: string): string {
   const atoms = name.match(/(?:\[(?:\\.|[^\]\\])*\]|\\.|[^\\])(?:\?|\{\d+(?:,\d+)?\})?/g) ?? [];
   const is_elsewhere = /^\[?[^\0-\u024f]/.test(name);
-  return atoms.slice(0, is_elsewhere ? ANCHOR_ATOMS_MAX_ELSEWHERE : ANCHOR_ATOMS_MAX).join('');
+  if (is_elsewhere) return atoms.slice(0, ANCHOR_ATOMS_MAX_ELSEWHERE).join('');
+  const blank = atoms.findIndex((atom) => /^(?: |\[[^\]]* )/.test(atom));
+  const is_late = blank >= FIRST_WORD_ATOMS_MIN && blank <= ANCHOR_ATOMS_MAX;
+  return atoms.slice(0, is_late ? blank + 1 + SECOND_WORD_ATOMS : ANCHOR_ATOMS_MAX).join('');
 }
 
 /** The name as someone would write it, for examples. */
