@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
+import { detect } from '../detect.ts';
 import type { Detector } from '../matching/detector.ts';
 import { compileScanner, type Match, type Scanner, scan } from '../matching/scanner.ts';
+import { DETECTION } from '../testing/policies.ts';
 import { detectors } from './index.ts';
 
 const FOLDERS = ['content', 'injection', 'personal', 'secrets'];
+
+const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 16, findings_max: 1000 };
 
 /** The marked text without its marks, and where they were. */
 function unmark(marked: string): { text: string; spans: [number, number][] } {
@@ -78,4 +82,23 @@ test('the list holds every file of the folders, in order', async () => {
     from_files.map(({ id }) => id),
   );
   assert.ok(files >= 36, `${files} files`);
+});
+
+test('a token whose checksum is right is named for it, and one whose checksum is wrong is found by its form', () => {
+  const checked = detectors.filter(({ id }) => id.endsWith('.checked_token') || id === 'aws.access_key_id');
+  for (const { id, examples } of checked) {
+    const { text, spans } = unmark(examples.hits[0]!);
+    const vendor = id.slice(0, id.indexOf('.'));
+    const named = (content: string): string[] =>
+      detect({ kind: 'text', text: content }, DETECTION, LIMITS).findings.map(({ rule_id }) => rule_id);
+    assert.deepEqual(named(text), [id]);
+    const [, end] = spans[0]!;
+    const wrong = `${text.slice(0, end - 1)}${text[end - 1] === '2' ? '3' : '2'}${text.slice(end)}`;
+    if (id !== 'aws.access_key_id') assert.ok(!named(wrong).includes(id), id);
+    assert.ok(
+      named(wrong).some((other) => other.startsWith(`${vendor}.`)),
+      `${id}: ${named(wrong)}`,
+    );
+  }
+  assert.equal(checked.length, 7);
 });

@@ -26,7 +26,12 @@ const ANCHOR_ATOMS_MAX_ELSEWHERE = 3;
 
 /** Anchors for names: the beginning of each, in either case, not after a letter or digit. */
 export function anchorsOf(names: readonly string[]): readonly string[] {
-  return [...new Set(names.map((name) => `(?i)(?<![A-Za-z0-9])${headOf(name)}`))];
+  return [...new Set(names.map((name) => `(?i)(?<![A-Za-z0-9])${headOf(joined(name))}`))];
+}
+
+/** Words of a name stand apart in text, and are joined in keys: `tax id`, `tax_id`, `taxId`. */
+function joined(name: string): string {
+  return name.replace(/\[[^\]]*\]| \??/g, (part) => (part.startsWith('[') ? part : '[ _-]?'));
 }
 
 function headOf(name: string): string {
@@ -49,7 +54,7 @@ export function spelled(name: string): string {
 
 /** A pattern for a name, what links it, and the value, which is the group `value`. `value` is a pattern's source. */
 export function patternOf(names: readonly string[], value: string): RegExp {
-  const any = names.join('|');
+  const any = names.map(joined).join('|');
   return new RegExp(
     `(?:${any})(?:numbers?|num|code|s)?(?![A-Za-z])${LINK}(?<![A-Za-z0-9])${NO_VALUE}(?<value>${value})${END}`,
     'i',
@@ -58,7 +63,7 @@ export function patternOf(names: readonly string[], value: string): RegExp {
 
 /** The same for values in which small and capital letters differ: only the name is read in either case. */
 export function exactPatternOf(names: readonly string[], value: string): RegExp {
-  const any = names.map(inEitherCase).join('|');
+  const any = names.map((name) => inEitherCase(joined(name))).join('|');
   return new RegExp(
     `(?:${any})[\\s:=#"'(,*_-]{0,6}(?:(?:is|of|est|es|ist|to|at|on file|code|number|no)[\\s:=#"'(.]{1,4}){0,2}(?<![A-Za-z0-9])(?<value>${value})(?![\\w\\u00c0-\\u024f(]|\\.[A-Za-z])`,
   );
@@ -73,7 +78,7 @@ function inEitherCase(name: string): string {
 /** The keys of objects that are such a name: `cpf`, `customer_cpf`, `cpf_number`. */
 export function keyOf(names: readonly string[]): RegExp {
   return new RegExp(
-    `^(?:[a-z0-9]{1,20}[ _.-]){0,3}(?:${names.join('|')})s?(?:[ _-]?(?:number|num|no|nr|code|id|value))?$`,
+    `^(?:[a-z0-9]{1,20}[ _.-]){0,3}(?:${names.map(joined).join('|')})s?(?:[ _-]?(?:number|num|no|nr|code|id|value))?$`,
     'i',
   );
 }

@@ -86,7 +86,7 @@ export const documents: readonly Detector[] = [
     detector: 'tax_id',
     description: 'Tax numbers of any country beside a general name for them.',
     value:
-      '(?:[A-Z]{1,4}[ -]?)?\\d{4,13}[A-Z]{0,2}|\\d{2,4}(?:[ ./-]\\d{2,6}){1,5}|[A-Z]{6}\\d{2}[A-Z]\\d{2}[A-Z]\\d{3}[A-Z]|[A-Z]{3,4}\\d{6}[A-Z0-9]{3}',
+      '(?:[A-Z]{1,4}[ -]?)?\\d{4,13}[A-Z]{0,2}|\\d{2,4}(?:[ ./-]\\d{2,7}){1,5}|[A-Z]{6}\\d{2}[A-Z]\\d{2}[A-Z]\\d{3}[A-Z]|[A-Z]{3,4}\\d{6}[A-Z0-9]{3}',
     check: (code) => (code.match(/\d/g)?.length ?? 0) >= 5,
     names: [
       'tax id',

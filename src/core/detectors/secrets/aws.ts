@@ -11,7 +11,23 @@ export const aws: readonly Detector[] = [
     severity: 'critical',
     strength: 'proof',
     description:
-      'AWS access key ids, long-lived (`AKIA`) and temporary (`ASIA`), as IAM documents them: 20 capitals and digits.',
+      'AWS access key ids that decode: base 32 behind the prefix, and in it the number of an account, which has twelve digits at most.',
+    anchors: ['\\bA[KSBC][ICI][AC]'],
+    pattern: /(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])/,
+    validate: (id) => isUnmasked(id) && isAccount(id),
+    examples: {
+      hits: [`id «${'ASIA'}${'Y34FZKBO'}KMUTVV7A» here`],
+      misses: [`${'AKIA'}${'P7777777'}KMUTVV7A`, `${'AKIA'}${'Y34FZKB1'}KMUTVV7A`],
+    },
+  },
+  {
+    id: 'aws.access_key_id_by_form',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.aws'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'AWS access key ids, long-lived (`AKIA`) and temporary (`ASIA`), as IAM documents them: 20 capitals and digits, whatever they decode to.',
     anchors: ['\\bA[KSBC][ICI][AC]'],
     pattern: /(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/,
     validate: isUnmasked,
@@ -64,4 +80,15 @@ export const aws: readonly Detector[] = [
 /** Hex digests of 40 digits and runs of one letter are no keys. */
 function isSecretKey(value: string): boolean {
   return !/^[a-f0-9]{40}$/i.test(value) && entropy(value) > 3.5;
+}
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+/** The account is the 40 bits behind the first one of what follows the prefix. */
+const ACCOUNT_UNITS = 9;
+const ACCOUNTS = 1e12;
+
+function isAccount(id: string): boolean {
+  let bits = 0n;
+  for (const unit of id.slice(4, 4 + ACCOUNT_UNITS)) bits = (bits << 5n) | BigInt(BASE32.indexOf(unit));
+  return Number((bits >> 4n) & 0xffffffffffn) < ACCOUNTS;
 }

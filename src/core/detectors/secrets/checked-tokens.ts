@@ -19,7 +19,8 @@ interface Sealed {
 
 /**
  * A checksum proves a token: it is found amid other letters, and whatever words stand in it. A wrong one proves
- * nothing, for people cut and mend tokens; the vendors' other detectors find those by their form.
+ * nothing, for people cut and mend tokens; the vendors' other detectors find those by their form. Where both find
+ * the same, this one is named, for it comes first in the list.
  */
 function sealed({ vendor, description, anchors, pattern, sum_length, sum, sample }: Sealed): Detector {
   const right = sample + sum(sample);

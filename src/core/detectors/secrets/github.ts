@@ -8,7 +8,7 @@ export const github: readonly Detector[] = [
     detector: 'api_key',
     tags: ['secret.credential.api_key.github'],
     severity: 'critical',
-    strength: 'shape',
+    strength: 'proof',
     description:
       'GitHub tokens: `ghp_`, `gho_`, `ghu_`, `ghs_`, `ghr_`, then at least 36 characters, whatever their checksum.',
     anchors: ['\\bgh[pousr]_'],

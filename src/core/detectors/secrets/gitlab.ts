@@ -8,7 +8,7 @@ export const gitlab: readonly Detector[] = [
     detector: 'api_key',
     tags: ['secret.credential.api_key.gitlab'],
     severity: 'critical',
-    strength: 'shape',
+    strength: 'proof',
     description:
       'GitLab tokens: personal (`glpat-`), deploy (`gldt-`), runner (`glrt-`), trigger (`glptt-`) and the other `gl...-` kinds.',
     anchors: [

@@ -22,7 +22,8 @@ export const jwt: readonly Detector[] = [
   },
 ];
 
+/** The header is an object that names an algorithm, whole. */
 function hasHeader(token: string): boolean {
   const header = base64Text(token.slice(0, token.indexOf('.')));
-  return header !== null && /^\s*\{/.test(header) && /"alg"\s*:/.test(header);
+  return header !== null && /^\s*\{.*"alg"\s*:\s*".*\}\s*$/s.test(header);
 }

@@ -8,7 +8,7 @@ export const npm: readonly Detector[] = [
     detector: 'api_key',
     tags: ['secret.credential.api_key.npm'],
     severity: 'critical',
-    strength: 'shape',
+    strength: 'proof',
     description: 'npm access tokens: `npm_` and 36 characters, whatever their checksum.',
     anchors: ['\\bnpm_'],
     pattern: /npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/,

@@ -27,6 +27,12 @@ export const tokensCloud: readonly Detector[] = [
   token('elastic.cloud_key', 'Elastic Cloud keys', ['essu_', 'essa_'], base64(40, 200)),
   token('exoscale.api_key', 'Exoscale keys', 'EXO', hex(24, 24)),
   token('fauna.secret', 'Fauna secrets', 'fnA', word(37, 45)),
+  token(
+    'cloudflare.scannable_token',
+    'Cloudflare keys and tokens',
+    ['cfk_', 'cfut_', 'cfat_'],
+    alnum(48, 56),
+  ),
   token('flyio.token', 'Fly.io tokens', ['fm1a_', 'fm1r_', 'fm2_', 'fo1_'], base64(40, 2000)),
   token('flyio.token_list', 'Fly.io tokens in a list', 'FlyV1 ', run('[\\w+/=,]', BASE62)(40, 4000)),
   token('heroku.api_key', 'Heroku keys', 'HRKU-AA', word(50)),

@@ -62,5 +62,5 @@ export const tokensCode: readonly Detector[] = [
   token('thunderstore.api_token', 'Thunderstore tokens', 'tss_', alnum(32)),
   token('valtown.api_token', 'Val Town tokens', 'vtwn_', alnum(28)),
   token('wakatime.api_key', 'WakaTime keys', 'waka_', hex(8, 8), '-', wide(20, 40)),
-  { ...token('zuplo.api_key', 'Zuplo keys', 'zpka_', hex(32, 32), '_', hex(8)), strength: 'shape' },
+  token('zuplo.api_key', 'Zuplo keys', 'zpka_', hex(32, 32), '_', hex(8)),
 ];

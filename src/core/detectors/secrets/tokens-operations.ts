@@ -51,17 +51,14 @@ export const tokensOperations: readonly Detector[] = [
   ),
   token('endor.api_key', 'Endor Labs keys', 'endr+', word(16)),
   token('grafana.cloud_token', 'Grafana Cloud tokens', 'glc_', base64(28, 400)),
-  {
-    ...token(
-      'grafana.service_account_token',
-      'Grafana service account tokens',
-      'glsa_',
-      alnum(32, 32),
-      '_',
-      hex(8),
-    ),
-    strength: 'shape',
-  },
+  token(
+    'grafana.service_account_token',
+    'Grafana service account tokens',
+    'glsa_',
+    alnum(32, 32),
+    '_',
+    hex(8),
+  ),
   token('grafana.legacy_key', 'Grafana keys, older form', 'eyJrIjoi', base64(60, 400)),
   token('honeycomb.key', 'Honeycomb keys', ['hcaik_', 'hcalk_', 'hcxik_', 'hcxlk_', 'hcamk_'], lower(50)),
   token(
