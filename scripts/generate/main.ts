@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { editorSchemas } from '../../src/runtime/config/editor-schemas.ts';
+import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { typeNamesPage } from './type-names-page.ts';
 
@@ -12,6 +13,7 @@ const root = resolve(import.meta.dirname, '..', '..');
 const check = process.argv.includes('--check');
 const files = [
   { path: 'docs/configuration.md', text: configurationPage() },
+  { path: 'docs/commands.md', text: commandsPage() },
   { path: 'docs/type-names.md', text: typeNamesPage() },
   ...editorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];

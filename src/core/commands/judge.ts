@@ -51,7 +51,8 @@ export function judgeScript(text: string, offset = 0): JudgedScript {
     if (!afford(work, COMMAND_WORK + UNIT_WORK * unitsOf(command))) break;
     for (const rule of rulesFor(command)) {
       if (!rule.saw(command)) continue;
-      const key = `${rule.id} ${command.start} ${command.end}`;
+      // The two dialects may read one command to different ends.
+      const key = `${rule.id} ${command.start}`;
       if (seen.has(key)) continue;
       seen.add(key);
       matches.push({ rule, start: command.start, end: command.end });

@@ -12,6 +12,8 @@ export interface Arguments {
 }
 
 const CLUSTER_UNITS_MAX = 12;
+/** `-Force` is one flag and not five. */
+const POWERSHELL_FLAG = /^-[A-Z][a-z]{3,}$/;
 
 /** The arguments of a command. A value after a flag counts as an operand as well. */
 export const argumentsOf: (command: Command) => Arguments = once(({ words }) => sort(words));
@@ -40,7 +42,7 @@ function addFlag(
   flags.add(name);
   if (sign >= 0) values.set(name, text.slice(sign + 1));
   else if (next !== undefined) values.set(name, next);
-  if (text.startsWith('--') || text.length > CLUSTER_UNITS_MAX) return;
+  if (text.startsWith('--') || text.length > CLUSTER_UNITS_MAX || POWERSHELL_FLAG.test(text)) return;
   for (const letter of text.slice(1)) flags.add(`-${letter}`);
 }
 

@@ -144,10 +144,13 @@ function readParen(parser: Parser, char: string): void {
   const { cursor } = parser;
   if (char === '(' && cursor.text[cursor.at + 1] === '(' && parser.words.length === 0) {
     const end = closingParen(cursor.text, cursor.at + 2, true);
-    pushInner(cursor, cursor.at + 2, end);
     spend(cursor.work, end - cursor.at);
-    cursor.at = end + 2;
-    return;
+    // `((a) | b)` is a shell in a shell, and only `((a))` is arithmetic.
+    if (cursor.text[end + 1] === ')') {
+      pushInner(cursor, cursor.at + 2, end);
+      cursor.at = end + 2;
+      return;
+    }
   }
   const is_definition = char === '(' && parser.words.length === 1 && cursor.text[cursor.at + 1] === ')';
   if (is_definition) {
@@ -289,7 +292,7 @@ function openCase(parser: Parser): void {
 
 function readAssignment(parser: Parser, word: Word, from: number): boolean {
   const { cursor } = parser;
-  if (cursor.dialect === 'windows') return readPowerShellAssignment(parser, word);
+  if (cursor.dialect === 'windows') return readPowerShellAssignment(parser, from);
   const found = ASSIGNMENT.exec(word.text);
   if (found === null || /["']/.test(cursor.text[from]!)) return false;
   const name = found[1]!;
@@ -299,13 +302,23 @@ function readAssignment(parser: Parser, word: Word, from: number): boolean {
   return true;
 }
 
-/** `$name = value` and `set name=value`: the value's words are judged like a command of their own. */
-function readPowerShellAssignment(parser: Parser, word: Word): boolean {
-  const { cursor } = parser;
-  const sign = /[ \t]{0,8}\+?=(?!=)[ \t]{0,8}/y;
-  sign.lastIndex = cursor.at;
-  if (!word.text.startsWith('$') || !sign.test(cursor.text)) return false;
-  cursor.at = sign.lastIndex;
+const POWERSHELL_ASSIGNMENT = /\$([A-Za-z_][\w:]{0,80})[ \t]{0,8}\+?=(?!=)[ \t]{0,8}/y;
+
+/** `$name = value`: the value's words are judged like a command of their own, and a text in quotes is kept. */
+function readPowerShellAssignment({ cursor }: Parser, from: number): boolean {
+  POWERSHELL_ASSIGNMENT.lastIndex = from;
+  const found = POWERSHELL_ASSIGNMENT.exec(cursor.text);
+  if (found === null) return false;
+  cursor.at = POWERSHELL_ASSIGNMENT.lastIndex;
+  if (/["']/.test(cursor.text[cursor.at] ?? '')) {
+    const { at } = cursor;
+    const scripts = cursor.inner.length;
+    const { text } = readWord(cursor);
+    spend(cursor.work, cursor.at - at);
+    assign(cursor, found[1]!.toLowerCase(), text);
+    cursor.at = at;
+    cursor.inner.length = scripts;
+  }
   return true;
 }
 
@@ -318,7 +331,7 @@ function finish(parser: Parser): void {
   const { words, assignments, redirections, script } = parser;
   if (words.length + assignments.length + redirections.length > 0) {
     const program = words[0]?.text ?? '';
-    const { start, end } = placeOf(script, parser.start, parser.end);
+    const { start, end } = placeOf(script, parser.start, Math.min(parser.end, script.text.length));
     const command: Command = {
       name: nameOf(program),
       program,

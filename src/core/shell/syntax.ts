@@ -12,6 +12,8 @@ export interface Word {
   readonly text: string;
   /** Whether any of it was quoted: `"&&"` is no operator, and `'#'` no comment. */
   readonly is_quoted: boolean;
+  /** Whether all of it stood in single quotes, where a `$` is no variable. */
+  readonly is_literal?: boolean;
 }
 
 export interface Redirection {

@@ -1,6 +1,7 @@
 import { shellTextsIn } from './code.ts';
 import { once } from './memo.ts';
-import { argumentsOf, hasFlag } from './options.ts';
+import { argumentsOf } from './options.ts';
+import { powerShellScript, startedProcess } from './powershell.ts';
 import { type Command, type Dialect, nameOf, type Script, type Word } from './syntax.ts';
 import { afford, spend, type Work } from './work.ts';
 import { interpreterOf, SHELLS, WRAPPERS } from './wrappers.ts';
@@ -11,6 +12,8 @@ export interface Unwrapped {
   readonly scripts: readonly Script[];
 }
 
+/** Programs whose script is one of PowerShell or `cmd`. */
+const WINDOWS_SHELLS = new Set(['cmd', 'powershell', 'pwsh', 'start-process', 'saps']);
 const NOTHING: Unwrapped = { commands: [], scripts: [] };
 const ALTERNATIVES_MAX = 16;
 const PIECES_MAX = 9;
@@ -35,8 +38,7 @@ function innerOf(command: Command, work: Work): Unwrapped {
   if (WRAPPERS.has(name)) return ofWrapper(command, work);
   const script = scriptOf(command);
   if (script === null) return NOTHING;
-  const inner = name === 'cmd' || name === 'powershell' || name === 'pwsh' ? 'windows' : 'posix';
-  return ofTexts(command, [script], inner);
+  return ofTexts(command, [script], WINDOWS_SHELLS.has(name) ? 'windows' : 'posix');
 }
 
 /** Commands whose words are a script: joined, or the one behind a flag. */
@@ -47,7 +49,8 @@ function scriptOf(command: Command): string | null {
   if (name === 'alias') return /^[\w.-]+=(.+)$/s.exec(words[0]?.text ?? '')?.[1] ?? null;
   if (name === 'su' || name === 'runuser' || name === 'script') return setValue(command, '-c', '--command');
   if (name === 'cmd') return afterFlag(words, /^\/[ckr]$/i);
-  if (name === 'powershell' || name === 'pwsh') return ofPowerShell(command);
+  if (name === 'powershell' || name === 'pwsh') return powerShellScript(command);
+  if (name === 'start-process' || name === 'saps') return startedProcess(command);
   if (name === 'docker' || name === 'podman' || name === 'kubectl' || name === 'oc')
     return ofContainer(words);
   return null;
@@ -66,15 +69,6 @@ function setValue(command: Command, ...flags: readonly string[]): string | null 
 function afterFlag(words: readonly Word[], flag: RegExp): string | null {
   const at = words.findIndex(({ text }) => flag.test(text));
   return at < 0 ? null : joined(words.slice(at + 1));
-}
-
-/** `-Command` and its short forms; without a flag the first word that is no flag begins the script. */
-function ofPowerShell({ words }: Command): string | null {
-  const after = afterFlag(words, /^[-/]c(?:o(?:m(?:m(?:a(?:nd?)?)?)?)?)?$/i);
-  if (after !== null) return after;
-  const at = words.findIndex(({ text }) => !/^[-/]/.test(text));
-  const before = words[at - 1]?.text ?? '';
-  return at < 0 || /^[-/](?:e|f|ex|w|v|ps|in|ou)/i.test(before) ? null : joined(words.slice(at));
 }
 
 /** `docker exec web rm -rf /`: the first word that is a shell or an interpreter begins the script. */
@@ -171,7 +165,7 @@ function ofAwk(command: Command): Unwrapped {
 function ofWrapper(command: Command, work: Work): Unwrapped {
   const { name, words } = command;
   const { takes_value, skips, has_assignments } = WRAPPERS.get(name)!;
-  if (name === 'command' && hasFlag(command, '-v', '-V')) return NOTHING;
+  if (name === 'command' && /^-p?[vV]$/.test(words[0]?.text ?? '')) return NOTHING;
   const split = name === 'env' ? splitOf(words) : null;
   if (split !== null) return ofTexts(command, [split], 'posix');
   let at = afterOptions(words, takes_value);
@@ -193,7 +187,8 @@ function ofWrapper(command: Command, work: Work): Unwrapped {
 /** `env -S 'FOO=1' rm -rf /`: the value is split into words of its own. */
 function splitOf(words: readonly Word[]): string | null {
   const at = words.findIndex(({ text }) => /^(?:-[a-z]*S|--split-string)/.test(text));
-  if (at < 0) return null;
+  const program = words.findIndex(({ text }) => !/^-|^[A-Za-z_]\w*=/.test(text));
+  if (at < 0 || (program >= 0 && program < at)) return null;
   const attached = words[at]!.text.replace(/^(?:-[a-z]*S|--split-string=?)/, '');
   return [attached, ...words.slice(at + 1).map(quoted)].join(' ').trim();
 }

@@ -33,6 +33,7 @@ export function readWord(cursor: Cursor): Word {
   const ends = cursor.dialect === 'posix' ? ENDS_POSIX : ENDS_WINDOWS;
   let text = '';
   let is_quoted = false;
+  const from = cursor.at;
   cursor.is_splitting = false;
   while (cursor.at < cursor.text.length) {
     const char = cursor.text[cursor.at]!;
@@ -45,7 +46,13 @@ export function readWord(cursor: Cursor): Word {
     if (char === '"' || char === "'") is_quoted = true;
     text += readPiece(cursor, char);
   }
-  return { text, is_quoted };
+  const is_literal = is_quoted && isOneQuotation(cursor.text, from, cursor.at);
+  return is_literal ? { text, is_quoted, is_literal } : { text, is_quoted };
+}
+
+/** Whether single quotes begin and end it, and there are no others in it. */
+function isOneQuotation(text: string, from: number, to: number): boolean {
+  return text[from] === "'" && text.indexOf("'", from + 1) === to - 1;
 }
 
 /** Steps over `$IFS`, `${IFS}` and `$IFS$9`, and says whether it stood there. */
@@ -157,9 +164,11 @@ function readSubstitution(cursor: Cursor): string {
   return end - at < 120 ? printed(text.slice(at + 2, end)) : '$()';
 }
 
-/** What `echo cat` prints is known without running it. */
+/** What `echo cat` and `which cat` print is known without running them. */
 function printed(script: string): string {
   if (script.trim() === '') return '';
+  const program = /^\s*(?:which|command -v|type -[pP])\s+([\w./-]+)(?:\s*\|\||\s*$)/.exec(script);
+  if (program !== null) return program[1]!;
   const found = /^\s*(?:echo|printf)\s+(?:-n\s+)?(["']?)([\w./-]+)\1\s*$/.exec(script);
   return found === null ? '$()' : found[2]!;
 }
@@ -249,7 +258,7 @@ function plain(cursor: Cursor, word: string): string {
 }
 
 function fill(cursor: Cursor, name: string): string {
-  const value = cursor.variables.get(name);
+  const value = cursor.variables.get(cursor.dialect === 'windows' ? name.toLowerCase() : name);
   if (value === undefined || !afford(cursor.work, value.length)) return `$${name}`;
   return value;
 }

@@ -49,7 +49,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map([
   ['npx', wrapper('-p --package -c')],
   ['bunx', wrapper('')],
   ['uvx', wrapper('--from --with')],
-  ['start-process', wrapper('')],
+  ['wsl', wrapper('-d -u --distribution --user')],
   ['start', wrapper('')],
 ]);
 

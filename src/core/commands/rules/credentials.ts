@@ -1,5 +1,5 @@
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
-import type { Command } from '../../shell/syntax.ts';
+import type { Command, Word } from '../../shell/syntax.ts';
 import { isAccountPath, isCredentialPath } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
@@ -128,7 +128,7 @@ export const credentials: readonly CommandRule[] = [
     severity: 'critical',
     programs: '*',
     description: 'Runs a tool that takes credentials out of memory, or guesses passwords.',
-    safer: null,
+    safer: 'vault kv get secret/app',
     saw: ({ name, words, program }) =>
       TOOLS.test(name) ||
       (/^python\d?$/.test(name) && words.some(({ text }) => TOOLS_PATH.test(text))) ||
@@ -151,11 +151,18 @@ const TOOLS =
 const TOOLS_PATH =
   /(?:^|[/\\])(?:mimikatz|mimipenguin|laZagne|secretsdump|linpeas|pypykatz|LinEnum|pspy\d*|Rubeus|SharpHound|BloodHound|Seatbelt|SharpUp|PowerUp|PowerView|nanodump|mimidrv|Akagi64)(?:[\w.-]{0,20})?$/i;
 
+const SEARCHES = /^(?:[ef]?grep|rg|ack|ag|sed|awk|gawk|jq|yq|findstr)$/;
+
+/** Of a search the first word that is no flag says what is looked for, and not where. */
+function withoutPattern(words: readonly Word[]): readonly Word[] {
+  const at = words.findIndex(({ text }) => !text.startsWith('-'));
+  return words.filter((_, index) => index !== at);
+}
+
 /** What may be a file among the words: values of flags (`file=@x`) too. */
 function filesOf(command: Command): readonly string[] {
-  const is_search = command.name === 'echo';
-  if (is_search) return [];
-  return command.words.flatMap(({ text }) => {
+  const words = SEARCHES.test(command.name) ? withoutPattern(command.words) : command.words;
+  return words.flatMap(({ text }) => {
     if (text.length > 400 || (command.name === 'find' && /config(?:\.php)?$/.test(text))) return [];
     const behind = /(?:^|[=@:<])@?([~/.$\w][^=@<>|]*)$/.exec(text)?.[1];
     return behind === undefined || behind === text ? [text] : [text, behind];
@@ -169,8 +176,10 @@ function showsEnvironment(command: Command): boolean {
   const { name, words, feeds_pipe, redirections } = command;
   const texts = words.map(({ text }) => text);
   if (name === 'echo' || name === 'printf')
-    return words.some(({ text }) =>
-      [...text.matchAll(/\$([A-Za-z_]\w{0,60})/g)].some(([, variable]) => SECRET_NAME.test(variable!)),
+    return words.some(
+      ({ text, is_literal }) =>
+        is_literal !== true &&
+        [...text.matchAll(/\$([A-Za-z_]\w{0,60})/g)].some(([, variable]) => SECRET_NAME.test(variable!)),
     );
   if (name === 'printenv' && texts.length > 0) return texts.some((text) => SECRET_NAME.test(text));
   if (name === 'export' || name === 'declare')
@@ -229,7 +238,7 @@ function takesFromStore(command: Command): boolean {
     return / (?:account get-access-token|keyvault secret (?:show|download)|storage account keys list|ad sp create-for-rbac|acr credential show) /.test(
       text,
     );
-  if (name === 'gh') return / auth token /.test(text);
+  if (name === 'gh') return /^ auth token /.test(text);
   if (name === 'gpg') return hasFlag(command, '--export-secret-keys', '--export-secret-subkeys');
   if (name === 'git') return / credential (?:fill|get) /.test(text);
   if (name === 'docker') return / (?:config|secret) inspect /.test(text);

@@ -249,7 +249,7 @@ export const deletion: readonly CommandRule[] = [
     severity: 'medium',
     programs: '*',
     description: 'Has a verb of deletion where command lines of services have theirs.',
-    safer: null,
+    safer: 'acmectl zones list',
     saw: (command) => {
       const { name } = command;
       if (

@@ -100,6 +100,10 @@ export const discovery: readonly CommandRule[] = [
         return /(?:^|[ /.])(?:ipinfo\.io|ifconfig\.me|icanhazip\.com|api\.ipify\.org|ipecho\.net|checkip\.amazonaws\.com|ident\.me|ip-api\.com)(?:$|[ /])/.test(
           text,
         );
+      const places = operandsOf(command).slice(1);
+      const looks_at_machine =
+        command.previous !== null || places.some((path) => /^\/(?:sys|proc|etc|var|dev)\b/.test(path));
+      if (/grep$/.test(command.name) && !looks_at_machine) return false;
       return (
         /vmware|virtualbox|vbox|vboxsf|vmw_|hypervisor|qemu|hw\.model|hv_vendor|bios_version|sys\/class\/dmi|Oracle\|/i.test(
           text,

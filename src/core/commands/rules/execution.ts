@@ -235,7 +235,7 @@ export const execution: readonly CommandRule[] = [
     programs:
       'osascript xdotool automator pbpaste screencapture xwd import scrot gnome-screenshot arecord ffmpeg-record xclip',
     description: 'Drives the desktop, records it, or asks its user for a password.',
-    safer: null,
+    safer: 'osascript -l JavaScript script.js',
     saw: (command) => {
       const text = `${(command.code ?? '').slice(0, 4000)} ${textOf(command)}`;
       if (command.name === 'osascript')

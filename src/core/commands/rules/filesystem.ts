@@ -231,17 +231,26 @@ export const filesystem: readonly CommandRule[] = [
     id: 'filesystem.windows_delete',
     tag: 'dangerous.filesystem',
     severity: 'high',
-    programs: 'del erase rd rmdir remove-item ri rm',
+    programs: 'del erase rd rmdir remove-item ri rm [io.directory]::delete [system.io.directory]::delete',
     description: 'Deletes folders or file patterns with all that is in them, without asking.',
     safer: 'Remove-Item notes.txt',
     saw: (command) => {
       const { name } = command;
-      const text = textOf(command);
+      if (name.startsWith('[')) return true;
+      const text = `${textOf(command)}${listsTree(command.previous) ? '-recurse ' : ''}`;
       const is_recursive = /(?:^| )(?:\/s|-r(?:ec\w*)?|-recurse)(?: |$)/i.test(text);
       const is_quiet = /(?:^| )(?:\/q|\/f|-fo\w*|-force|-confirm:\$false)(?: |$)/i.test(text);
       return name === 'rm' ? is_quiet && / ?-recurse/i.test(text) : is_recursive && is_quiet;
     },
-    hits: ['rd /s /q C:\\data', 'del /s /f /q c:\\*.bak', 'Remove-Item -Recurse -Force C:\\work'],
+    hits: [
+      'rd /s /q C:\\data',
+      'del /s /f /q c:\\*.bak',
+      'Remove-Item -Recurse -Force C:\\work',
+      'Get-ChildItem C:\\work -Recurse | Remove-Item -Force',
+      '[IO.Directory]::Delete("C:\\work", $true)',
+      'powershell -enc UgBJACAALQByACAALQBmAG8AIABDADoAXAB4AA==',
+      "Start-Process cmd -ArgumentList '/c rd /s /q C:\\\\data'",
+    ],
     misses: ['del notes.txt', 'Remove-Item a.txt', 'rd empty', 'rmdir build'],
   },
 ];
@@ -254,6 +263,15 @@ function isRecursive(command: Command): boolean {
 function isForced(command: Command): boolean {
   const is_asked = hasFlag(command, '-i', '-I', '--interactive');
   return isRecursive(command) && hasFlag(command, '-f', '--force') && !is_asked;
+}
+
+/** Whether everything below a folder comes through the pipe. */
+function listsTree(source: Command | null): boolean {
+  return (
+    source !== null &&
+    /^(?:get-childitem|gci|dir|ls)$/.test(source.name) &&
+    source.words.some(({ text }) => /^-r(?:ec\w*)?$/i.test(text))
+  );
 }
 
 function targetsOf(command: Command): readonly string[] {

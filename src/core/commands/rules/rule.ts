@@ -18,8 +18,8 @@ export interface CommandRule {
   readonly programs: string;
   /** What it does and why that matters, one sentence. */
   readonly description: string;
-  /** A command that is not found and does what is usually meant; `null` where there is none. */
-  readonly safer: string | null;
+  /** A command that is not found and does what is usually meant, or shows what would be done. */
+  readonly safer: string;
   readonly saw: (command: Command) => boolean;
   readonly hits: readonly string[];
   readonly misses: readonly string[];

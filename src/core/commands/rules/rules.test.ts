@@ -22,12 +22,12 @@ test('every rule sees its hits and none of its misses', () => {
 });
 
 test('what a rule says to do instead is not found itself', () => {
-  const wrong = commandRules.filter(({ safer }) => safer !== null && idsOf(safer).length > 0);
+  const wrong = commandRules.filter(({ safer }) => safer === '' || idsOf(safer).length > 0);
   assert.deepEqual(
-    wrong.map(({ id, safer }) => `${id}: ${safer}: ${idsOf(safer!)}`),
+    wrong.map(({ id, safer }) => `${id}: ${safer}: ${idsOf(safer)}`),
     [],
   );
-  assert.ok(commandRules.filter(({ safer }) => safer !== null).length > 60);
+  assert.ok(commandRules.length > 90, `${commandRules.length} rules`);
 });
 
 test('every rule has an id of its own, a tag of the family and a sentence', () => {

@@ -40,28 +40,32 @@ export const supplyChain: readonly CommandRule[] = [
     safer: 'npm pack',
     saw: (command) =>
       !isHarmlessCall(command) &&
-      operandsOf(command)
-        .slice(0, 3)
-        .some(
-          (text) =>
-            /^(?:publish|unpublish|deprecate|yank|deploy|release:perform|release:release|publish\w*ToMaven\w*|publishPlugins|upload)$/.test(
-              text,
-            ) &&
-            command.name !== 'docker' &&
-            (command.name !== 'helm' || text !== 'deploy') &&
-            !(text === 'deploy' && !/^mvnw?$/.test(command.name)) &&
-            !(text === 'upload' && command.name !== 'twine'),
-        ),
+      (/^(?:dotnet )?nuget (?:push|delete) /.test(`${command.name}${textOf(command)}`) ||
+        operandsOf(command)
+          .slice(0, 3)
+          .some(
+            (text) =>
+              /^(?:publish|unpublish|deprecate|yank|deploy|release:perform|release:release|publish\w*ToMaven\w*|publishPlugins|upload)$/.test(
+                text,
+              ) &&
+              command.name !== 'docker' &&
+              command.name !== 'dotnet' &&
+              (command.name !== 'helm' || text !== 'deploy') &&
+              !(text === 'deploy' && !/^mvnw?$/.test(command.name)) &&
+              !(text === 'upload' && command.name !== 'twine'),
+          )),
     hits: [
       'npm publish',
       'cargo yank --vers 1.0.0 x',
       'mvn deploy',
       './gradlew publish',
       'twine upload dist/*',
+      'dotnet nuget push a.nupkg',
     ],
     misses: [
       'npm pack',
       'npm run publish-docs',
+      'dotnet publish -c Release',
       'npm publish --dry-run',
       'mvn test',
       'cargo build --release',

@@ -173,7 +173,7 @@ export const windows: readonly CommandRule[] = [
     programs: '*',
     description:
       'Takes passwords or keys out of Windows: its memory, its database of accounts, its directory.',
-    safer: null,
+    safer: 'Get-Credential',
     saw: (command) => {
       const { name } = command;
       if (/^(?:ntdsutil|rdrleakdiag|comsvcs)$/.test(name)) return command.words.length > 0;
@@ -187,7 +187,10 @@ export const windows: readonly CommandRule[] = [
       return (
         /lsass|comsvcs\.dll|\\config\\(?:sam|system|security)|ntds\.dit|microsoft\\(?:credentials|protect|vault)|unattend\.xml|web\.config|login data|setspn.* -q|\bsekurlsa|-m[ap] \d+ .*\.dmp/i.test(
           text,
-        ) && !/^(?:echo|write-host|write-output|git|grep|rg)$/.test(name)
+        ) &&
+        !/^(?:echo|printf|write-(?:host|output|verbose)|git|gh|glab|grep|rg|test|\[\[?|logger|say)$/.test(
+          name,
+        )
       );
     },
     hits: [
@@ -310,6 +313,28 @@ export const windows: readonly CommandRule[] = [
       'Write-Host "FromBase64String"',
       "Invoke-RestMethod 'https://x.test'",
     ],
+  },
+  {
+    id: 'windows.masquerade',
+    tag: 'dangerous.execution',
+    severity: 'medium',
+    programs: 'copy copy-item cpi cp xcopy move move-item',
+    description: 'Gives a program of the system another name or place, under which no guard knows it.',
+    safer: 'copy C:\\tools\\a.exe C:\\tools\\b.exe',
+    saw: (command) =>
+      command.words
+        .filter(({ text }) => !/^[-/]/.test(text))
+        .slice(0, -1)
+        .some(({ text }) =>
+          /(?:%(?:windir|systemroot)%|\$env:(?:windir|systemroot)|[a-z]:\\windows)\\(?:system32|syswow64)\\[\w\\.]{1,80}\.exe$/i.test(
+            text,
+          ),
+        ),
+    hits: [
+      'copy %windir%\\System32\\cmd.exe %APPDATA%\\svchost.exe',
+      'Copy-Item "$env:windir\\System32\\cmd.exe" -Destination C:\\a\\b.exe',
+    ],
+    misses: ['copy C:\\tools\\a.exe C:\\tools\\b.exe', 'dir C:\\Windows\\System32\\cmd.exe'],
   },
   {
     id: 'windows.hidden',
