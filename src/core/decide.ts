@@ -1,6 +1,7 @@
 import { contractObjections, contractOf, strip } from './contracts.ts';
 import { detect } from './detect.ts';
 import { partAllowed } from './detection/part-allowed.ts';
+import { factsNamed, factsOf } from './facts/facts.ts';
 import { fallbackText } from './fallback.ts';
 import { identityObjections } from './identities.ts';
 import type { Objection } from './objection.ts';
@@ -91,9 +92,14 @@ function decide(crossing: Crossing, policy: Policy, fingerprintOf: FingerprintOf
   const { detection } = policy;
   const { findings: found, coverage } = detect(crossing.content, detection, policy.limits);
   const { findings, allowed_findings } = partAllowed(crossing, detection, found, fingerprintOf);
+  const place = placeOf(crossing.boundary, crossing.phase);
+  const table = tableOf(policy, place, crossing.tenant_id);
+  const named = place === 'request' ? factsNamed(table) : NONE;
+  const facts = named.length === 0 ? NONE : factsOf(crossing.content, named, policy.limits);
   const declared =
-    crossing.declared_tags.length === 0 ? NONE : [...new Set(crossing.declared_tags.map(normalTag))];
-  const table = tableOf(policy, placeOf(crossing.boundary, crossing.phase), crossing.tenant_id);
+    crossing.declared_tags.length + facts.length === 0
+      ? NONE
+      : [...new Set([...crossing.declared_tags.map(normalTag), ...facts])];
   const asked = { crossing, policy, table, findings, allowed_findings, declared, coverage };
   return isClean(asked) ? allowed(asked) : weigh(asked);
 }
@@ -107,6 +113,7 @@ interface Asked {
   readonly table: RuleTable;
   readonly findings: readonly Finding[];
   readonly allowed_findings: readonly AllowedFinding[];
+  /** Tags that stand for no place in the content: what the caller says, and facts. */
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
 }

@@ -65,7 +65,7 @@ export function readPayload(): PayloadReader {
       key = leaf.text;
       return close();
     }
-    if (leaf.kind !== 'string' || !mayHoldCommands(key)) return null;
+    if (leaf.kind !== 'string' || !holdsCommands(key)) return null;
     if (leaf.is_member) {
       program = SCRIPT_KEY.test(key) && /^[\w./\\:-]{1,200}$/.test(leaf.text) ? leaf.text : null;
       return judged(leaf, key);
@@ -88,7 +88,7 @@ const KEYS_MAX = 2000;
 const KEY_UNITS_MAX = 24;
 
 /** Whether values of such a key are commands; payloads have few keys many times, so that the answer is kept. */
-function mayHoldCommands(key: string): boolean {
+export function holdsCommands(key: string): boolean {
   if (key.length > KEY_UNITS_MAX) return false;
   let answer = known_keys.get(key);
   if (answer === undefined) {

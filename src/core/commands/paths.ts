@@ -16,7 +16,9 @@ export function normalPath(written: string): string {
     .replace(/\/{2,}/g, '/');
   const parts: string[] = [];
   for (const part of path.split('/')) {
-    if (part === '..' && parts.length > 1 && parts.at(-1) !== '..') parts.pop();
+    const last = parts.at(-1) ?? '..';
+    if (part === '..' && /^(?:[a-z]:)?$/i.test(last)) continue;
+    if (part === '..' && !/^(?:\.\.?$|~|[$%])/.test(last)) parts.pop();
     else if (part !== '.' || parts.length === 0) parts.push(part);
   }
   const joined = parts.join('/').replace(/\/+$/, '');

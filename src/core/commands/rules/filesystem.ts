@@ -8,6 +8,7 @@ import {
   isSystemPath,
   isTemporary,
   isWhole,
+  normalPath,
 } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
@@ -285,7 +286,7 @@ function takesInput(command: Command): boolean {
 }
 
 function isOutside(path: string): boolean {
-  return /^(?:[/~]|\.\.|\$HOME|[a-z]:)/i.test(path) && !isTemporary(path) && !isRegenerable(path);
+  return /^(?:[/~]|\.\.|[a-z]:)/i.test(normalPath(path)) && !isTemporary(path) && !isRegenerable(path);
 }
 
 function isSpared(path: string): boolean {

@@ -1,0 +1,96 @@
+import { holdsCommands } from '../commands/in-payload.ts';
+import { walk } from '../payload.ts';
+import type { RuleTable } from '../rules.ts';
+import { once } from '../shell/memo.ts';
+import { dialectsOf, readCommands } from '../shell/read.ts';
+import type { Command, Word } from '../shell/syntax.ts';
+import { covers, isFact } from '../tags.ts';
+import type { Content, ScanLimits, Tag } from '../types.ts';
+import { hostOf, hostTag, tagsOfPlace, urlsIn } from './hosts.ts';
+import { isPath, tagsOfPath } from './paths.ts';
+import { sqlTags } from './sql.ts';
+
+/** Tags of facts that some rule of a table names: without any, nobody asks for facts. */
+export const factsNamed: (table: RuleTable) => readonly Tag[] = once(({ about_tags, builtin }) =>
+  [...about_tags.flat(), ...builtin].flatMap(({ data_tags }) => data_tags.filter(isFact)),
+);
+
+const HOST_KEY = /^(?:host|hosts|host_?name|server|domain|endpoint|target|address|ip|ip_?address|remote)$/i;
+
+const ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?$/;
+
+/** Programs whose words name hosts without a scheme, and those that run SQL. */
+const REACHES =
+  /^(?:curl|wget|nc|ncat|netcat|socat|telnet|ssh|scp|sftp|rsync|ftp|tftp|ping|dig|nslookup|host|http|https|xh|iwr|irm|invoke-webrequest|invoke-restmethod|nmap)$/;
+const RUNS_SQL =
+  /^(?:psql|mysql|mariadb|sqlite3?|sqlcmd|sqlplus|cockroach|clickhouse-client|duckdb|bq|snowsql|usql|cqlsh)$/;
+
+interface Found {
+  readonly tags: Set<Tag>;
+  /** Host tags that rules name: only these are told, for the names in a text belong to the text. */
+  readonly hosts: readonly Tag[];
+}
+
+/**
+ * Where the arguments of a tool point: addresses, files and kinds of SQL statements, as tags. Facts are no findings;
+ * they have no place and no severity, and only a rule that names them acts on them. Past a limit of `limits` the
+ * rest is not looked at; the coverage of the crossing says so already.
+ */
+export function factsOf(content: Content, named: readonly Tag[], limits: ScanLimits): readonly Tag[] {
+  const found: Found = { tags: new Set(), hosts: named.filter((tag) => covers('host', tag)) };
+  if (content.kind === 'text') addText(found, content.text, '');
+  else {
+    let key = '';
+    walk(content.value, limits, (leaf) => {
+      if (leaf.kind === 'key') key = leaf.text;
+      else if (leaf.kind === 'string') addText(found, leaf.text, key);
+    });
+  }
+  return [...found.tags].sort();
+}
+
+function addText(found: Found, text: string, key: string): void {
+  for (const place of urlsIn(text)) addPlace(found, place);
+  if (HOST_KEY.test(key) || ADDRESS.test(text)) addHost(found, text.trim());
+  for (const tag of sqlTags(text)) found.tags.add(tag);
+  if (isPath(text)) addPath(found, text);
+  if (!holdsCommands(key)) return;
+  for (const dialect of dialectsOf(text))
+    for (const command of readCommands(text, { dialect }).commands) addCommand(found, command);
+}
+
+function addCommand(found: Found, { name, words, redirections, code }: Command): void {
+  for (const [at, { text }] of words.entries()) {
+    const value = /^--?[\w-]+=(.+)$/s.exec(text)?.[1] ?? text.replace(/^@/, '');
+    for (const place of urlsIn(value)) addPlace(found, place);
+    if (isPath(value)) addPath(found, value);
+    if (REACHES.test(name) && !text.startsWith('-') && !isValue(words[at - 1])) addHost(found, value);
+    if (RUNS_SQL.test(name)) for (const tag of sqlTags(value)) found.tags.add(tag);
+  }
+  for (const { target } of redirections) if (isPath(target)) addPath(found, target);
+  if (code !== null) for (const place of urlsIn(code)) addPlace(found, place);
+}
+
+/** Behind a flag stands its value, but for the few that say which host is meant. */
+function isValue(before: Word | undefined): boolean {
+  return before !== undefined && /^-(?!h$|H$|-host$|z?v?$|s?S?f?L?$)/.test(before.text);
+}
+
+/** `ada@example.com:notes`, `example.com/a`, `10.0.0.1`: a name has a dot, or is `localhost`. */
+function addHost(found: Found, text: string): void {
+  if (text.length > 300 || text.includes('://')) return;
+  const host = hostOf(/^[^/?#\s]*/.exec(text)![0]);
+  if (host !== null && (/[.:].*[a-z0-9]/.test(host) || host === 'localhost'))
+    addPlace(found, { host, scheme: null });
+}
+
+function addPlace(found: Found, place: { readonly host: string; readonly scheme: string | null }): void {
+  for (const tag of tagsOfPlace(place)) found.tags.add(tag);
+  if (found.hosts.length === 0) return;
+  const tag = hostTag(place.host);
+  for (const named of found.hosts) if (covers(named, tag)) found.tags.add(named);
+}
+
+function addPath(found: Found, path: string): void {
+  for (const tag of tagsOfPath(path)) found.tags.add(tag);
+}
