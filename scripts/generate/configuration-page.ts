@@ -68,7 +68,8 @@ where every match must have one (\`EMP-\` above), or named under \`anchor\`. A p
 that matches the empty text, that comes to more than 2,000 instructions, or that fails an example. A match has at most
 1,024 UTF-16 units, of which 256 may stand before the anchor; of a longer run that much is found. The work that patterns
 do counts towards the bound of 8 times the work of clean text, past which a check is blocked. Disguised and encoded text
-is looked into as for every detector.
+is looked into as for every detector, and the switch of a family holds for patterns too: one with a tag under \`secret\`
+looks while \`secret_detection\` is on.
 
 A **value that may be there** is listed by its fingerprint: HMAC-SHA-256, with a key, over the detector's id and the
 exact text. It is then no finding for any rule and is not masked, until it expires; the audit event names it under

@@ -58,16 +58,15 @@ function tagProblems(tags: readonly string[], place: Place): Problem[] {
 
 /** The predicate of a sentence, which repeats nothing of the pattern; `null` where it can be used. */
 function wrongPattern(pattern: string): string | null {
-  let program_size: number;
   try {
-    program_size = RE2JS.compile(pattern).programSize();
+    const size = RE2JS.compile(pattern).programSize();
+    if (size > PROGRAM_MAX)
+      return `is too large once its repeats are written out (${size} of at most ${PROGRAM_MAX} instructions)`;
+    return unitsOf(patternTree(pattern)).least === 0 ? 'matches the empty text' : null;
   } catch (error) {
     const what = error instanceof RE2JSSyntaxException ? error.error : 'it cannot be read';
     return `is no pattern of RE2 (${what})`;
   }
-  if (program_size > PROGRAM_MAX)
-    return `is too large once its repeats are written out (${program_size} of at most ${PROGRAM_MAX} instructions)`;
-  return unitsOf(patternTree(pattern)).least === 0 ? 'matches the empty text' : null;
 }
 
 /** The pattern with its anchors; `null` where it has none. */

@@ -176,7 +176,12 @@ const WRONG: readonly (readonly [name: string, detection: Detection, problem: st
   [
     'entropy of a card',
     { detectors: { credit_card: { entropy_min: 2 } } },
-    '`detection.detectors.credit_card.entropy_min` has no meaning here: only secrets and patterns of your own have an entropy.',
+    '`detection.detectors.credit_card.entropy_min` has no meaning here: it is for secrets and for patterns of your own.',
+  ],
+  [
+    'entropy of more than is measured',
+    { detectors: { personal: { entropy_min: 2 } }, patterns: [{ ...EMPLOYEE, tags: ['personal.staff'] }] },
+    '`detection.detectors.personal.entropy_min` has no meaning here: it is for secrets and for patterns of your own.',
   ],
   [
     'a taken id',
@@ -255,7 +260,7 @@ test('what cannot be used is refused with a sentence that says what to do', () =
     );
     assert.equal(problems.length, 1, name);
   }
-  assert.equal(WRONG.length, 17);
+  assert.equal(WRONG.length, 18);
 });
 
 test('sums that contradict each other are refused', () => {

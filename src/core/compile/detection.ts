@@ -2,6 +2,7 @@ import { commandsInText } from '../commands/in-text.ts';
 import { commandRules } from '../commands/rules/index.ts';
 import { exactness, type Named, namedRule } from '../detection/standing.ts';
 import { detectors } from '../detectors/index.ts';
+import { covers } from '../tags.ts';
 import type {
   AllowedFingerprint,
   CustomPattern,
@@ -92,16 +93,17 @@ function readSettings(
     if (named.length === 0) {
       const hint = suggestion(name, [...new Set(all.flatMap(namesOf))]);
       problems.push(problem(here, `is no detector, no family and no tag of one${hint}`));
-    } else if (entropy_min !== null && !named.some(hasEntropy)) {
-      const what = 'has no meaning here: only secrets and patterns of your own have an entropy';
+    } else if (entropy_min !== null && !named.every(isMeasured)) {
+      const what = 'has no meaning here: it is for secrets and for patterns of your own';
       problems.push(problem(below(here, 'entropy_min'), what));
     }
     return { name, enabled, severity, entropy_min };
   });
 }
 
-function hasEntropy({ tags: [tag], ...rest }: Named): boolean {
-  return 'pattern' in rest && (tag.startsWith('secret') || 'units_max' in rest);
+/** Whether the values of a detector are such that their entropy says something. */
+function isMeasured(named: Named): boolean {
+  return 'pattern' in named && (covers('secret', named.tags[0]) || 'units_max' in named);
 }
 
 /** Its id, its family, its tags and what they descend from. */

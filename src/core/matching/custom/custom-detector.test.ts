@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { array, constantFrom, assert as holds, oneof, property, stringMatching } from 'fast-check';
+import {
+  array,
+  constantFrom,
+  assert as holds,
+  letrec,
+  oneof,
+  property,
+  stringMatching,
+  tuple,
+} from 'fast-check';
 import { RE2JS } from 're2js';
 import type { CustomPattern } from '../../types.ts';
 import { compileScanner, type Match, type Meter, type Scanner, scan } from '../scanner.ts';
@@ -117,6 +126,42 @@ test('whatever the text, a pattern finds what its engine finds in the whole of i
     { numRuns: 300 },
   );
   assert.ok(found > 300, `${found} found`);
+});
+
+const TERMS = String.raw`a b c ab - 1 A é 😀 \. \x61 \Qa.b\E [ab] [a-c] [^a] \d \w \s . [[:alpha:]] \pL [\w-] [é-ü] \b \B ^ (?m:$) acm`;
+const COUNTS = ['', '', '', '*', '+', '?', '{2}', '{1,3}', '{2,}?'] as const;
+
+/** A pattern of terms, alternatives and counted groups. */
+const anyPattern = letrec<{ ways: string; group: string }>((tie) => ({
+  ways: array(
+    array(oneof({ maxDepth: 2 }, constantFrom(...TERMS.split(' ')), tie('group')), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+    { minLength: 1, maxLength: 2 },
+  ).map((ways) => ways.map((parts) => parts.join('')).join('|')),
+  group: tuple(constantFrom('(?:', '(', '(?i:', '(?s:'), tie('ways'), constantFrom(...COUNTS)).map(
+    ([open, inner, count]) => `${open}${inner})${count}`,
+  ),
+})).ways;
+
+test('whatever pattern and text, the same is found as by its engine', () => {
+  const units = [...'a b c ab acm acm acm - 1 A B C é 😀 a.b ſ K É'.split(' '), ' ', '\n'];
+  const texts = array(array(constantFrom(...units), { maxLength: 14 }), { minLength: 12, maxLength: 12 });
+  const or_nothing = constantFrom('', '|', '|');
+  let found = 0;
+  holds(
+    property(anyPattern, or_nothing, anyPattern, or_nothing, texts, (before, maybe, after, perhaps, all) => {
+      const pattern = `(?:${before}${maybe})acm(?:${after}${perhaps})`;
+      for (const text of all.map((parts) => parts.join(''))) {
+        const expected = [...RE2JS.compile(pattern).matchAll(text)].map(([match]) => match);
+        assert.deepEqual(spansOf(pattern, text), expected, `${pattern} in ${JSON.stringify(text)}`);
+        found += expected.length;
+      }
+    }),
+    { numRuns: 100 },
+  );
+  assert.ok(found > 200, `${found} found`);
 });
 
 test('a match is as long as the limit at most, and is found there', () => {

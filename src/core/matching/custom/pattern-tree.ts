@@ -19,7 +19,7 @@ export type PatternTree =
       readonly most: number;
     };
 
-/** Reads a pattern that the engine accepts. */
+/** Reads a pattern that the engine accepts. Throws where it does not know how. */
 export function patternTree(pattern: string): PatternTree {
   const reader = { source: pattern, at: 0, fold: false, all: false };
   return readWays(reader);
@@ -145,7 +145,9 @@ const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]/sy;
 
 /** A class of plain units, ranges and `\d`, `\w`, `\s` is known exactly; of every other one more is assumed. */
 function readClass(reader: Reader): PatternTree {
-  const [text] = take(reader, CLASS) ?? [''];
+  const found = take(reader, CLASS);
+  if (found === null) throw new Error('a class of the pattern cannot be read');
+  const [text] = found;
   const is_negated = text.startsWith('[^');
   const is_plain = !/\[:|\\[^dwsnrt\W]|[\ud800-\udfff]|^\[\^?\]/.test(text);
   if (!is_plain) return { kind: 'unit', set: EVERY, is_fixed: false };
