@@ -29,9 +29,10 @@ const LIMITS = { text_bytes_max: 1 << 24, depth_max: 100, nodes_max: 1 << 20, fi
 const CORPORA = fileURLToPath(new URL('../../../shared/corpora/', import.meta.url));
 const GOLD = join(CORPORA, 'secrets.dev.jsonl.gz');
 
+const DETECTION = { ...EVERYTHING, pii_protection: false };
+
 function predict({ id, text }: Row): Prediction {
-  const detection = { ...EVERYTHING, secret_detection: true, pii_protection: false };
-  const { findings } = detect({ kind: 'text', text }, detection, LIMITS);
+  const { findings } = detect({ kind: 'text', text }, DETECTION, LIMITS);
   const secrets = findings.filter(({ type }) => type === 'secret_detected');
   return { id, hits: secrets.map(({ start, end, rule_id }) => ({ start, end, type: rule_id })) };
 }

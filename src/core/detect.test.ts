@@ -185,3 +185,14 @@ test('at a limit the coverage is full', () => {
 test('what is past the text limit is not looked at, what is before it is', () => {
   assert.deepEqual(found(textOf(`${SSN} ${'x'.repeat(10_000)} ${SSN}`)), ['ssn 0-11']);
 });
+
+test('a search that had its fill of what does not count is not taken for a whole one', () => {
+  const example = `AKIA${'IOSFODNN7'}EXAMPLE`;
+  const limits = { ...LIMITS, findings_max: 2 };
+  const within = detect(textOf(`${example} `.repeat(3) + KEY), DETECTION, LIMITS);
+  assert.deepEqual([within.coverage.status, within.findings.length], ['full', 1]);
+  for (const content of [textOf(`${example} `.repeat(3) + KEY), jsonOf(`${example} `.repeat(3) + KEY)]) {
+    const { coverage, findings } = detect(content, DETECTION, limits);
+    assert.deepEqual([coverage.status, findings.length], ['partial', 0]);
+  }
+});
