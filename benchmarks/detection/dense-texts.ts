@@ -1,0 +1,59 @@
+/**
+ * Files as people have them in which nearly every place could begin a number or a key, and few do: tables, logs,
+ * dumps, sums. The same in every run.
+ */
+
+const HEX = '0123456789abcdef';
+const DIGITS = '0123456789';
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+const BASE64 = `${LETTERS.toUpperCase()}${LETTERS}${DIGITS}+/`;
+
+/** By name, each of exactly so many units. */
+export function denseTexts(units: number): Readonly<Record<string, string>> {
+  const { below, some } = source();
+  const many = (count: number, one: () => string, between: string): string =>
+    Array.from({ length: count }, one).join(between);
+  const clock = (): string => `${10 + below(14)}:${10 + below(50)}:${10 + below(50)}`;
+  const lines: Readonly<Record<string, () => string>> = {
+    'short numbers, CSV': () => many(12, () => `${below(100_000)}`, ','),
+    'long numbers, CSV': () => many(6, () => some(DIGITS, 8 + below(9)), ','),
+    'decimals, CSV': () => many(8, () => (below(1_000_000) / 1000).toFixed(3), ', '),
+    'numbers of 9 to 11 digits, TSV': () => `${some(DIGITS, 11)}\t${some(DIGITS, 9)}\t${some(DIGITS, 10)}`,
+    'lines of digits': () => some(DIGITS, 76),
+    'hex dump': () => `${some(HEX, 8)}  ${many(16, () => some(HEX, 2), ' ')}  |................|`,
+    'SHA-256 sums': () => `${some(HEX, 64)}  file${below(1000)}.txt`,
+    'commit ids': () => `${some(HEX, 40)} refs/tags/v${below(10)}.${below(10)}`,
+    'base64, lines': () => some(BASE64, 76),
+    UUIDs: () => [8, 4, 4, 4, 12].map((count) => some(HEX, count)).join('-'),
+    'access log': () =>
+      `${many(4, () => `${below(256)}`, '.')} - - [21/Nov/2026:${clock()} +0000] "GET /a/${below(1000)} HTTP/1.1" 200 ${below(10_000)}`,
+    'service log': () =>
+      `2026-11-${10 + below(20)}T${clock()}.${100 + below(900)}Z INFO worker[${below(9999)}] id=${some(HEX, 16)} took ${below(999)}ms`,
+    'minified code': () =>
+      `function ${some(LETTERS, 2)}(e,t){return e.${some(LETTERS, 4)}(t)||"${some(LETTERS, 6)}"+t.${some(LETTERS, 3)}("${some(LETTERS, 4)}")?1:0}`,
+    'paths of a drawing': () =>
+      `M${below(999)}.${below(99)} ${below(999)}L${below(999)} ${below(999)}c${below(9)}-${below(9)}`,
+    'lock file': () =>
+      `"node_modules/${some(LETTERS, 8)}":{"version":"${below(9)}.${below(9)}.${below(9)}","integrity":"sha512-${some(BASE64, 86)}=="},`,
+    'random words': () => many(12, () => some(LETTERS, 2 + below(8)), ' '),
+    'random signs': () => some('!"#$%&()*+,-./:;<=>?@[]^_{|}~ ', 60),
+  };
+  const texts = Object.entries(lines).map(([name, line]) => {
+    let text = '';
+    while (text.length < units) text += `${line()}\n`;
+    return [name, Buffer.from(text.slice(0, units)).toString()] as const;
+  });
+  return Object.fromEntries(texts);
+}
+
+/** Numbers that look like chance and are the same in every run. */
+function source() {
+  let state = 7;
+  const below = (bound: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+  const some = (letters: string, count: number): string =>
+    Array.from({ length: count }, () => letters[below(letters.length)]).join('');
+  return { below, some };
+}

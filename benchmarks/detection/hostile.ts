@@ -1,0 +1,80 @@
+/**
+ * How much longer than clean text the worst texts take: for each detector texts of its own beginnings again and
+ * again, and dense files as people have them (tables of numbers, logs, dumps). One line for each of the worst.
+ * `node benchmarks/detection/hostile.ts [--top N]`
+ */
+import { parseArgs } from 'node:util';
+import { detect } from '../../src/core/detect.ts';
+import { detectors } from '../../src/core/detectors/index.ts';
+import type { Detector } from '../../src/core/matching/detector.ts';
+import { DETECTION } from '../../src/core/testing/policies.ts';
+import { denseTexts } from './dense-texts.ts';
+import { mixedText } from './texts.ts';
+
+const BYTES = 256 << 10;
+const TRIES = 3;
+/** All are tried short first; those that take longest are measured. */
+const FIRST_BYTES = 16 << 10;
+const MEASURED = 60;
+const LIMITS = { text_bytes_max: 8 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1000 };
+/** Lengths to which a hit is cut: as far as a pattern may get before it fails. */
+const CUTS = [3, 5, 8, 13, 21, 34];
+
+const { values: options } = parseArgs({ options: { top: { type: 'string', default: '20' } } });
+
+interface Figure {
+  readonly name: string;
+  readonly ms: number;
+  readonly coverage: string;
+}
+
+/** The best of some tries, so that what others do on the machine counts little. */
+function measure(name: string, text: string, tries = TRIES): Figure {
+  let ms = Number.POSITIVE_INFINITY;
+  let coverage = '';
+  for (let at = 0; at < tries; at++) {
+    const before = performance.now();
+    coverage = detect({ kind: 'text', text }, DETECTION, LIMITS).coverage.status;
+    ms = Math.min(ms, performance.now() - before);
+  }
+  return { name, ms, coverage };
+}
+
+function repeated(piece: string, bytes: number): string {
+  return Buffer.from(piece.repeat(Math.ceil(bytes / piece.length)).slice(0, bytes)).toString();
+}
+
+/** What makes a pattern begin again and again, and what it finds whole. */
+function hostilePieces({ id, examples }: Detector): readonly (readonly [name: string, piece: string])[] {
+  const marked = examples.hits[0]!;
+  const from = marked.indexOf('«');
+  const text = marked.replace(/[«»]/g, '');
+  const cuts = CUTS.filter((units) => from + units < text.length).map((units) =>
+    text.slice(from, from + units),
+  );
+  const pieces = [...cuts.flatMap((cut) => [cut, `${cut} `, `${cut}-`]), text, `${text}\n`];
+  return [...new Set(pieces)].map((piece) => [`${id} ${JSON.stringify(piece.slice(0, 24))}`, piece]);
+}
+
+function report(title: string, figures: readonly Figure[], clean_ms: number): void {
+  console.log(`\n${title}: times as long as clean text of ${BYTES} bytes (${clean_ms.toFixed(1)} ms)`);
+  const worst = [...figures].sort((a, b) => b.ms - a.ms).slice(0, Number(options.top));
+  for (const { name, ms, coverage } of worst)
+    console.log(`${(ms / clean_ms).toFixed(1).padStart(8)}  ${coverage.padEnd(8)} ${name}`);
+  console.log(`${figures.length} texts`);
+}
+
+const clean = Buffer.from(mixedText(BYTES, 0)).toString();
+measure('clean', clean);
+const { ms: clean_ms } = measure('clean', clean);
+report(
+  'Dense files',
+  Object.entries(denseTexts(BYTES)).map(([name, text]) => measure(name, text)),
+  clean_ms,
+);
+const first = detectors
+  .flatMap(hostilePieces)
+  .map(([name, piece]) => ({ piece, ...measure(name, repeated(piece, FIRST_BYTES), 1) }))
+  .sort((a, b) => b.ms - a.ms);
+const worst = first.slice(0, MEASURED).map(({ name, piece }) => measure(name, repeated(piece, BYTES)));
+report(`The worst of ${first.length} hostile texts`, worst, clean_ms);
