@@ -9,9 +9,12 @@ import type { Detector } from './detector.ts';
 /** What stands between two words; also a sign without white space where all words are joined so. */
 export const GAP = String.raw`(?:[\s,*_"“”]{1,3}|[,;:]?[.+|~](?=[^\s.]))`;
 
-/** Up to `most` words that do not turn the sentence round (`but`, `then`, ...), as few as will do. */
+/**
+ * Up to `most` words that do not turn the sentence round (`but`, `then`, ...), as few as will do. What stands
+ * between words is in no word: a text can be taken apart in one way only.
+ */
 export function words(most: number): string {
-  return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[\w'’/.-]{0,19}[\w'’/-]${GAP}){0,${most}}?`;
+  return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[a-z\d'’/-]{1,20}${GAP}){0,${most}}?`;
 }
 
 /** Where a command begins: a line, a sentence, a clause, a quotation, or behind `please`, `and`, `you must` ... */
