@@ -1,3 +1,4 @@
+import { TAME } from '../../../benchmarks/detection/commands-tame.ts';
 import type { OwnRows } from './rows.ts';
 
 const each = (type: string, texts: readonly string[]) => texts.map((text) => [type, text] as const);
@@ -130,6 +131,7 @@ export const commands: OwnRows = {
     ]),
   ],
   benign: [
+    ...each('windows', TAME),
     ...each('powershell', [
       'Get-ChildItem -Path src -Filter *.ps1 -Recurse | Measure-Object',
       'Get-Content .\\app.log -Tail 20',
