@@ -45,7 +45,8 @@ const FRAMEWORK: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   FST_ERR_NOT_FOUND: ['not_found', 'There is no such route.'],
 };
 
-const FAULT =
+/** The sentence of every fault. */
+export const FAULT =
   'The service could not answer because of a fault of its own. Treat it as a block; its log says more.';
 
 /** The body of every error: a sentence for people, a code for programs, and the name of the request. */

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { AnyOperation, Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../runtime/types.ts';
-import { type ErrorCode, errorBody, STATUS } from './errors.ts';
+import { type ErrorCode, errorBody, FAULT, STATUS } from './errors.ts';
 
 type Schema = TSchema & Readonly<Record<string, unknown>>;
 
@@ -27,7 +27,10 @@ export function describe(operations: readonly AnyOperation[], runtime: Runtime):
     servers: [{ url: '.' }],
     tags: tagsOf(operations).map((name) => ({ name })),
     paths,
-    components: { schemas: { Error: ERROR }, securitySchemes: SECURITY_SCHEMES },
+    components: {
+      schemas: { Error: ERROR, FaultOfCheck: FAULT_OF_CHECK },
+      securitySchemes: SECURITY_SCHEMES,
+    },
   };
 }
 
@@ -51,8 +54,15 @@ const ERROR = {
       },
     },
     request_id: { type: ['string', 'null'] },
-    decision: { const: 'block', description: 'Only where a check failed because of a fault of the service.' },
   },
+};
+
+/** A check that a fault of ours ended: who reads no more than the decision is told to block. */
+const FAULT_OF_CHECK = {
+  allOf: [
+    { $ref: '#/components/schemas/Error' },
+    { type: 'object', required: ['decision'], properties: { decision: { const: 'block' } } },
+  ],
 };
 
 const TENANT_HEADER = {
@@ -154,9 +164,30 @@ function errorsOf(operation: AnyOperation): object {
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
       const description = [...new Set(codes)].map((code) => `\`${code}\``).join(', ');
-      return [status, { description, content: { 'application/json': ERROR_CONTENT } }];
+      return [status, { description, content: { 'application/json': errorContent(codes[0]!, operation) } }];
     }),
   );
+}
+
+/** What a code is answered with, where it is the same sentence on every route; a test compares. */
+const SENTENCES: Partial<Record<ErrorCode, string>> = {
+  invalid_request: 'The body is not valid JSON.',
+  unauthenticated: 'The credential is not known, or no longer valid.',
+  too_large: 'The body is larger than `server.body_bytes_max`.',
+  unsupported_media_type: 'Send the body as `Content-Type: application/json`.',
+  internal_error: FAULT,
+};
+
+function errorContent(code: ErrorCode, { permission }: AnyOperation): object {
+  const of_check = code === 'internal_error' && permission === 'check';
+  const sentence = SENTENCES[code];
+  const decision = of_check ? { decision: 'block' } : {};
+  return {
+    schema: { $ref: `#/components/schemas/${of_check ? 'FaultOfCheck' : 'Error'}` },
+    ...(sentence !== undefined && {
+      example: { error: sentence, code, ...decision, request_id: EXAMPLE_REQUEST_ID },
+    }),
+  };
 }
 
 /** Beside its own refusals an operation has those of its kind: of every body, every credential, every store. */

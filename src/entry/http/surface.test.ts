@@ -136,14 +136,12 @@ test('what is answered is what the description says', () =>
 test('the errors that are described are those that happen', () =>
   serving({ file_roots: [scratch], body_bytes_max: 1_000, mode: 'gateway' }, async ({ ask }) => {
     const { paths } = (await ask({ path: '/openapi.json' })).json;
-    const long = {
-      body: JSON.stringify({ text: 'a'.repeat(2_000) }),
-      headers: { 'content-type': 'application/json' },
-    };
-    const away = { headers: { 'x-forwarded-for': '203.0.113.9' } };
+    const json = { 'content-type': 'application/json' };
+    const wrong = { headers: { 'x-service-key': 'wrong' } };
+    const long = { body: JSON.stringify({ text: 'a'.repeat(2_000) }), headers: json };
     const cases: readonly [string, Omit<Asked, 'path'>, number, string][] = [
-      ['/v1/scan/input', { body: { text: 1 } }, 400, 'invalid_request'],
-      ['/v1/scan/input', { body: { text: 'a' }, ...away }, 401, 'unauthenticated'],
+      ['/v1/scan/input', { body: '{', headers: json }, 400, 'invalid_request'],
+      ['/v1/scan/input', { body: { text: 'a' }, ...wrong }, 401, 'unauthenticated'],
       ['/v1/scan/input', long, 413, 'too_large'],
       [
         '/v1/scan/input',
@@ -154,22 +152,38 @@ test('the errors that are described are those that happen', () =>
       ['/v1/scan/file', { body: { path: 'none.txt' } }, 404, 'not_found'],
       ['/v1/intercept/tool', { body: { tool: 'a' } }, 400, 'agent_context_required'],
       ['/v1/intelligence/status', {}, 503, 'not_configured'],
-      ['/v1/metrics', away, 401, 'unauthenticated'],
+      ['/v1/metrics', wrong, 401, 'unauthenticated'],
       ['/v1/policies/reload', { method: 'POST' }, 403, 'forbidden'],
     ];
+    let compared = 0;
     for (const [path, asked, status, code] of cases) {
       const answer = await ask({ path, ...asked });
       assert.deepEqual([answer.status, answer.json.code], [status, code], path);
-      const [described] = Object.values<{ responses: Record<string, { description: string }> }>(paths[path]);
-      assert.ok(
-        described?.responses[status]?.description.includes(`\`${code}\``),
-        `${path} ${status} ${code}`,
-      );
+      const { description, content } = describedError(paths[path], status);
+      assert.ok(description.includes(`\`${code}\``), `${path} ${status} ${code}`);
+      const { example } = content['application/json'];
+      if (example?.code !== code) continue;
+      assert.deepEqual({ ...answer.json, request_id: '' }, { ...example, request_id: '' }, path);
+      compared++;
     }
+    assert.equal(compared, 6);
     const status = paths['/v1/intelligence/status'].get.responses;
     assert.deepEqual(Object.keys(status), ['503']);
     assert.ok(!('413' in paths['/v1/health'].get.responses));
   }));
+
+interface DescribedError {
+  readonly description: string;
+  readonly content: Record<'application/json', { readonly example?: { readonly code: string } }>;
+}
+
+/** How the one operation of a path describes an error. */
+function describedError(path: object, status: number): DescribedError {
+  const [operation] = Object.values(path) as { responses: Record<string, DescribedError> }[];
+  const described = operation?.responses[status];
+  assert.ok(described !== undefined, `${status}`);
+  return described;
+}
 
 /** Fields of an answer that its schema does not name. */
 function unknownFields(schema: unknown, value: unknown, path = ''): string[] {
@@ -296,12 +310,14 @@ test('no answer is kept by a cache, or taken for another type', () =>
   }));
 
 const SECRET = 'zqxFAULTxqz';
+const EXAMPLE_ID = 'req_0123456789ab_1';
 const throwing = () => {
   throw Object.assign(new Error(SECRET), { code: 'EFAULT' });
 };
 
 test('a fault of ours blocks, is logged without its text, and says nothing more', () =>
   serving({ instead: { enforce: throwing, agentsSeen: throwing } }, async ({ ask, logged }) => {
+    const { paths } = (await ask({ path: '/openapi.json' })).json;
     const checks = operations.filter(({ permission }) => permission === 'check');
     assert.equal(checks.length, 6);
     for (const { http, example } of checks) {
@@ -309,6 +325,11 @@ test('a fault of ours blocks, is logged without its text, and says nothing more'
       assert.equal(answer.status, 500, http.path);
       assert.deepEqual(Object.keys(answer.json), ['error', 'code', 'decision', 'request_id']);
       assert.deepEqual([answer.json.code, answer.json.decision], ['internal_error', 'block']);
+      const { content } = describedError(paths[http.path], 500);
+      assert.partialDeepStrictEqual(content['application/json'].example, {
+        ...answer.json,
+        request_id: EXAMPLE_ID,
+      });
       assert.ok(!answer.text.includes(SECRET));
     }
     const health = await ask({ path: '/v1/health' });
