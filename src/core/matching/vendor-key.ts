@@ -20,9 +20,9 @@ const AFTER = '(?![A-Za-z0-9])';
  * Where the name says that a secret follows, not only the vendor's, the value may be short, or be letters or
  * digits alone; a call or a member of an object is none.
  */
-const SAID = `(?:key|secret|token|access|private|password|pass|pat)[\\w-]{0,20}?(?:${NO_SECRET}${ASSIGNS}|[\\s"'\`:=.-]{1,5})`;
+const SAID = `(?:(?<=key|token)|(?:key|secret|token|access|private|password|pass|pat)[\\w-]{0,20}?)(?:${NO_SECRET}${ASSIGNS}|[\\s"'\`:=.-]{1,5})`;
 const SAID_VALUE =
-  '(?:(?=[a-z]{0,16}\\d)(?=\\d{0,16}[a-z])[a-z0-9]{10,17}|\\d{15,64}|[a-z]{20,200}|[a-z0-9]{20,200})(?![\\w(.[:/-])';
+  '(?:(?=[a-z]{0,16}\\d)(?=\\d{0,16}[a-z])[a-z0-9]{10,17}|\\d{15,64}|[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}|[a-z]{20,200}|[a-z0-9]{20,200})(?![\\w(.[:/-])';
 
 /**
  * A key without a form of its own, which the vendor's name beside it gives away: `CALENDARIFIC_KEY = ...`.

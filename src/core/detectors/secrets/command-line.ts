@@ -4,8 +4,8 @@ import { isPlaceholder } from '../../matching/placeholders.ts';
 /** A word of a command line, bare or quoted; it begins with neither an option nor a reference. */
 const WORD =
   '(?:"(?<value>[^"$`\\n]{3,128})"|\'(?<value>[^\'$\\n]{3,128})\'|(?<value>[^\\s"\'`$<>|;&%(){}\\\\-][^\\s"\'`<>|;&\\\\]{2,127}))';
-/** Other words of the same command, as few as there are. */
-const SKIPPED = '(?:[^\\s|;&]{1,80}[ \\t]{1,4}){0,8}?';
+/** Other words of the same command, as few as there are, over lines that go on. */
+const SKIPPED = '(?:[^\\s|;&]{1,80}(?:[ \\t]|\\\\\\n){1,6}){0,10}?';
 const USER = '(?:"[^"\\n]{1,64}"|\'[^\'\\n]{1,64}\'|[^\\s"\'|;&]{1,64})';
 
 interface Flag {
@@ -50,6 +50,7 @@ export const commandLine: readonly Detector[] = [
     hits: [
       'curl -u ada:«k4ctus-Zaun» https://host.test/',
       'curl -sS -X POST --user "ada:«s3same99»" https://host.test/',
+      'curl https://host.test/ \\\n  -u ada:«s3same99»',
       'wget --user=ada --password=«k4ctus-Zaun» https://host.test/',
     ],
     misses: [

@@ -56,6 +56,7 @@ export const genericKey: readonly Detector[] = [
         `token: \${{ secrets.GITHUB_TOKEN_1 }}`,
         'secret = config.secrets.application1',
         'max_tokens: 4096',
+        'api_key = "8f0b7c2e-1d3a-4e5f-9a6b-7c8d9e0f1a2b"',
         'the token is refreshed automatically',
       ],
     },
@@ -81,6 +82,9 @@ export const genericKey: readonly Detector[] = [
   },
 ];
 
+/** Most are ids; where a vendor's keys are such, the vendor's name tells. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /**
  * Letters and digits mixed, no word of prose, no name of code: 3 bits per character is what base16 text of
  * this length has at least.
@@ -92,6 +96,6 @@ function isRandomKey(value: string): boolean {
   const digits = core.replace(/\D/g, '').length;
   if (digits === 0 || digits === core.length) return false;
   if (digits === 1 && /^[a-z_.-]+\d?[a-z_.-]*$/.test(core)) return false;
-  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-0{4}/i.test(core)) return false;
+  if (UUID.test(core)) return false;
   return entropy(core) >= 3;
 }

@@ -45,7 +45,7 @@ export const keyMaterial: readonly Detector[] = [
       'JSON Web Keys with a private part (RFC 7517): `d` of RSA and elliptic curves, `k` of symmetric keys, beside `kty`.',
     anchors: ['"kty'],
     pattern:
-      /"kty\\?"\s{0,3}:\s{0,3}\\?"(?:RSA|EC|OKP|oct)\\?"[^{}]{0,4000}?\\?"[dk]\\?"\s{0,3}:\s{0,3}\\?"(?<value>[\w-]{20,2000})\\?"/,
+      /"kty\\?"\s{0,3}:\s{0,3}\\?"(?:RSA|EC|OKP|oct)\\?"(?:(?!"kty)[^{}]){0,1500}?\\?"[dk]\\?"\s{0,3}:\s{0,3}\\?"(?<value>[\w-]{20,2000})\\?"/,
     examples: {
       hits: [
         `{"kty":"EC","crv":"P-256","x":"${body(43)}","d":"«${body(43)}»"}`,

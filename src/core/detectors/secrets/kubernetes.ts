@@ -37,6 +37,27 @@ export const kubernetes: readonly Detector[] = [
     },
   },
   {
+    id: 'kubernetes.secret_data_in_json',
+    detector: 'credential_file',
+    tags: ['secret.credential.credential_file.kubernetes'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'The same in JSON, as `kubectl get secret -o json` prints it.',
+    anchors: ['"kind": ?"Secret"'],
+    pattern:
+      /(?<=(?:"data"|"stringData"):\s{0,4}\{(?<value>[^{}]{16,4000})\},\s{0,40})"kind": ?"Secret"|"kind": ?"Secret"[\s\S]{1,1500}?(?:"data"|"stringData"):\s{0,4}\{(?<value>[^{}]{16,4000})\}/,
+    examples: {
+      hits: [
+        '{"apiVersion": "v1", "data": {«"pass": "czNzYW1lOTk="»}, "kind": "Secret"}',
+        '{"kind":"Secret","metadata":{"name":"a"},"data":{«"pass":"czNzYW1lOTk="»}}',
+      ],
+      misses: [
+        '{"data": {"pass": "czNzYW1lOTk="}, "kind": "ConfigMap"}',
+        '{"kind": "Secret", "type": "Opaque"}',
+      ],
+    },
+  },
+  {
     id: 'kubernetes.client_key',
     detector: 'private_key',
     tags: ['secret.credential.private_key.kubernetes'],

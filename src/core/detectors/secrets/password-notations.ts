@@ -19,7 +19,8 @@ export const passwordNotations: readonly Detector[] = [
         `password${MORE}["']\\s{1,4}value\\s?=\\s?["'](?<value>[^"'<>]{3,200})["'])`,
       'i',
     ),
-    validate: (value) => !isPlaceholder(value.trim()),
+    validate: (value) =>
+      !isPlaceholder(value.trim()) && !/^[A-Za-z]+(?: [A-Za-z]+)+[.:!?]?$/.test(value.trim()),
     examples: {
       hits: [
         '<server><password>«k4ctus-Zaun»</password></server>',
@@ -30,6 +31,7 @@ export const passwordNotations: readonly Detector[] = [
         `<password>\${env.PASSWORD}</password>`,
         '<label for="password">Your word</label>',
         '<password></password>',
+        '<password>Enter your word</password>',
         '<input name="password" value="">',
         '<passenger>Ada Lovelace</passenger>',
       ],
@@ -45,10 +47,10 @@ export const passwordNotations: readonly Detector[] = [
     anchors: ['(?i)password'],
     pattern:
       /(?<=^|[\s{;])password[ \t]{1,4}(?:"(?<value>[^"\s$<>{}()]{4,128})"|'(?<value>[^'\s$<>{}()]{4,128})')/im,
-    validate: (value) => /[^a-z]/.test(value) && !isPlaceholder(value),
+    validate: (value) => /[^A-Za-z]/.test(value) && !isPlaceholder(value),
     examples: {
       hits: ['credentials {\n  username "ada"\n  password "«k4ctus-Zaun»"\n}', "  password '«s3same99»'"],
-      misses: ['password "required"', `password "\${PASSWORD}1"`, 'forgot_password "k4ctus"'],
+      misses: ['password "Required"', `password "\${PASSWORD}1"`, 'forgot_password "k4ctus"'],
     },
   },
   {
