@@ -55,7 +55,9 @@ const CREDENTIALS =
 /** A file that holds keys, tokens, passwords or what was typed. Unknown variables in it are left out. */
 export function isCredentialPath(path: string): boolean {
   if (path.length > 400 || /\.(?:example|sample|template|dist|pub|md)$/i.test(path)) return false;
-  return CREDENTIALS.test(path) || (path.includes('$') && CREDENTIALS.test(path.replace(/\$\w+/g, '')));
+  return (
+    CREDENTIALS.test(path) || (path.includes('$') && CREDENTIALS.test(path.replace(/\$(?:\w+|\{\w+\})/g, '')))
+  );
 }
 
 /** Files of accounts that hold no secret any more but tell who there is. */

@@ -1,5 +1,12 @@
 import { closingParen, lineEnd } from './nesting.ts';
-import { type HereDocument, readArray, readHereDocument, readPattern } from './pieces.ts';
+import {
+  type HereDocument,
+  noteAliases,
+  readArray,
+  readHereDocument,
+  readPattern,
+  splitWord,
+} from './pieces.ts';
 import { type Command, nameOf, type Redirection, type Script, type Word } from './syntax.ts';
 import { assign, type Cursor, pushInner, readWord } from './words.ts';
 import { spend, type Work } from './work.ts';
@@ -263,10 +270,9 @@ function addWord(parser: Parser): void {
   if (cursor.dialect === 'posix' && word.text === 'in') openCase(parser);
 }
 
-/** What a variable without quotes holds is split at its blanks: `x='rm -rf /'; $x`. */
 function pushWords({ words, cursor }: Parser, word: Word): void {
-  if (cursor.is_splitting && /\s/.test(word.text))
-    for (const text of word.text.split(/\s+/)) words.push({ text, is_quoted: false });
+  const pieces = splitWord(cursor, word, words.length === 0);
+  if (pieces !== null) for (const text of pieces) words.push({ text, is_quoted: false });
   else if (word.text !== '' || word.is_quoted) words.push(word);
 }
 
@@ -328,7 +334,7 @@ function begin(parser: Parser, from: number): void {
 
 /** Ends the command that is being read, where there is one. */
 function finish(parser: Parser): void {
-  const { words, assignments, redirections, script } = parser;
+  const { words, assignments, redirections, script, cursor } = parser;
   if (words.length + assignments.length + redirections.length > 0) {
     const program = words[0]?.text ?? '';
     const { start, end } = placeOf(script, parser.start, Math.min(parser.end, script.text.length));
@@ -347,7 +353,8 @@ function finish(parser: Parser): void {
       code: null,
       is_function: parser.functions.has(program),
     };
-    spend(parser.cursor.work, COMMAND_WORK);
+    if (program === 'alias') noteAliases(cursor, words);
+    spend(cursor.work, COMMAND_WORK);
     parser.parsed.commands.push(command);
     parser.last = command;
     ownInner(

@@ -1,7 +1,7 @@
 import { lineEnd } from './nesting.ts';
-import type { Redirection } from './syntax.ts';
-import { type Cursor, pushInner, readWord } from './words.ts';
-import { spend } from './work.ts';
+import type { Redirection, Word } from './syntax.ts';
+import { assign, type Cursor, pushInner, readWord } from './words.ts';
+import { afford, spend } from './work.ts';
 
 /** A here-document whose body is still to come. */
 export interface HereDocument {
@@ -81,4 +81,31 @@ export function readArray(cursor: Cursor): string {
   }
   cursor.at += 1;
   return elements.join(' ');
+}
+
+const BRACES = /^\{[^{},]*(?:,[^{},]*)+\}$/;
+
+/**
+ * The words that one word stands for: an alias where a command begins, `{rm,-rf,/}`, or what a variable without
+ * quotes holds (`x='rm -rf /'; $x`); `null` where it stands for itself.
+ */
+export function splitWord(cursor: Cursor, word: Word, is_first: boolean): readonly string[] | null {
+  const { is_quoted, text } = word;
+  const alias = is_first && !is_quoted ? cursor.variables.get(aliasKey(text)) : undefined;
+  if (alias !== undefined && afford(cursor.work, alias.length)) return alias.trim().split(/\s+/);
+  if (!is_quoted && cursor.dialect === 'posix' && BRACES.test(text)) return text.slice(1, -1).split(',');
+  return cursor.is_splitting && /\s/.test(text) ? text.split(/\s+/) : null;
+}
+
+/** Aliases stand among the variables, under names that no variable has. */
+function aliasKey(name: string): string {
+  return `alias ${name}`;
+}
+
+/** `alias x='rm -rf'`: from now on `x /` is `rm -rf /`. */
+export function noteAliases(cursor: Cursor, words: readonly Word[]): void {
+  for (const { text } of words.slice(1)) {
+    const sign = text.indexOf('=');
+    if (sign > 0) assign(cursor, aliasKey(text.slice(0, sign)), text.slice(sign + 1));
+  }
 }

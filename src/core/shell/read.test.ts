@@ -62,6 +62,10 @@ const SCRIPTS: readonly (readonly [script: string, ...commands: string[]])[] = [
   ["x='rm -rf /'; $x", '', 'rm -rf /'],
   [`a=(rm -rf /); "$${'{a[@]}'}"`, '', 'rm -rf /'],
   ['function f { rm a; }; f', 'rm a', 'f'],
+  ['{rm,-f,a}', 'rm -f a'],
+  ["alias x='rm -f'; x a", 'alias x=rm -f', 'rm -f a', 'rm -f'],
+  ['cat <<E | bash\nrm a\nE', 'cat |', 'bash', 'rm a'],
+  ["script -qc 'rm a' b", 'script -qc rm a b', 'rm a'],
   ['a | \\\n  b', 'a |', 'b'],
   ['a "unterminated', 'a unterminated'],
   ['echo $(rm a', 'echo $()', 'rm a'],
@@ -69,7 +73,7 @@ const SCRIPTS: readonly (readonly [script: string, ...commands: string[]])[] = [
 
 test('scripts are read into the commands that they run', () => {
   for (const [script, ...commands] of SCRIPTS) assert.deepEqual(read(script), commands, script);
-  assert.equal(SCRIPTS.length, 47);
+  assert.equal(SCRIPTS.length, 51);
 });
 
 test('spans count in the text that was given', () => {

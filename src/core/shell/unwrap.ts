@@ -47,13 +47,19 @@ function scriptOf(command: Command): string | null {
   if (name === 'eval') return joined(words);
   if (name === 'trap') return words.length > 1 ? words[0]!.text : null;
   if (name === 'alias') return /^[\w.-]+=(.+)$/s.exec(words[0]?.text ?? '')?.[1] ?? null;
-  if (name === 'su' || name === 'runuser' || name === 'script') return setValue(command, '-c', '--command');
+  if (name === 'su' || name === 'runuser' || name === 'script') return ofUser(words);
   if (name === 'cmd') return afterFlag(words, /^\/[ckr]$/i);
   if (name === 'powershell' || name === 'pwsh') return powerShellScript(command);
   if (name === 'start-process' || name === 'saps') return startedProcess(command);
   if (name === 'docker' || name === 'podman' || name === 'kubectl' || name === 'oc')
     return ofContainer(words);
   return null;
+}
+
+/** `su -c`, `script -qc`: the word behind the flag. */
+function ofUser(words: readonly Word[]): string | null {
+  const at = words.findIndex(({ text }) => /^(?:-[a-zA-Z]*c|--command)$/.test(text));
+  return at < 0 ? null : (words[at + 1]?.text ?? null);
 }
 
 function joined(words: readonly Word[]): string {
@@ -96,7 +102,9 @@ function ofFind(command: Command): Unwrapped {
     let end = at + 1;
     while (end < words.length && words[end]!.text !== ';' && words[end]!.text !== '+') end += 1;
     const inner = commandOf(command, words.slice(at + 1, end), 'find');
-    if (inner !== null) commands.push(inner);
+    // What comes in is for the first of them.
+    if (inner !== null)
+      commands.push(commands.length === 0 ? inner : { ...inner, redirections: [], previous: null });
     at = end;
   }
   return { commands, scripts: [] };
@@ -129,9 +137,14 @@ export function inputOf(command: Command): readonly string[] {
   return printed === null ? texts : [...texts, printed];
 }
 
-/** What `echo` or `printf` prints; `null` for other commands. */
+/** What `echo`, `printf` or `cat` with a here-document prints; `null` for other commands. */
 export function printedBy(command: Command | null): string | null {
-  return command === null || (command.name !== 'echo' && command.name !== 'printf') ? null : printed(command);
+  if (command === null) return null;
+  if (command.name === 'cat')
+    return command.words.length > 0
+      ? null
+      : (command.redirections.find(({ operator }) => operator.startsWith('<<'))?.target ?? null);
+  return command.name === 'echo' || command.name === 'printf' ? printed(command) : null;
 }
 
 const printed = once(({ words }: Command): string =>
@@ -150,7 +163,14 @@ function ofInterpreter(command: Command): Unwrapped {
   if (words.every(({ text }) => text.startsWith('-'))) texts.push(...inputOf(command));
   const has_backticks = name === 'perl' || name === 'ruby' || name === 'php';
   return {
-    commands: texts.map((code) => ({ ...inner(command, name), name, code, words: [], previous: null })),
+    commands: texts.map((code) => ({
+      ...inner(command, name),
+      name,
+      code,
+      words: [],
+      previous: null,
+      redirections: [],
+    })),
     scripts: texts
       .flatMap((code) => shellTextsIn(code, has_backticks))
       .map((text) => scriptOfText(command, text, 'posix')),
@@ -206,14 +226,17 @@ function afterOptions(words: readonly Word[], takes_value: readonly string[]): n
 /** The words that `echo` pipes in are filled in for `{}`, or stand behind the command. */
 function ofXargs(command: Command, rest: readonly Word[], work: Work): Unwrapped {
   const printed = printedBy(command.previous);
-  const mark = setValue(command, '-I', '-J', '--replace') ?? markOf(command.words);
+  const mark = setValue(command, '-I', '-J') ?? markOf(command.words);
   const values = printed === null ? [] : printed.split(/\s+/, ALTERNATIVES_MAX).filter((text) => text !== '');
   const found = commandOf(command, filled(rest, mark, values, work), 'xargs');
   return found === null ? NOTHING : { commands: [found], scripts: [] };
 }
 
 function markOf(words: readonly Word[]): string {
-  return words.map(({ text }) => /^-I(.+)$/.exec(text)?.[1]).find((mark) => mark !== undefined) ?? '{}';
+  return (
+    words.map(({ text }) => /^(?:-I|--replace=)(.+)$/.exec(text)?.[1]).find((mark) => mark !== undefined) ??
+    '{}'
+  );
 }
 
 function filled(

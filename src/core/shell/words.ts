@@ -259,7 +259,10 @@ function plain(cursor: Cursor, word: string): string {
 
 function fill(cursor: Cursor, name: string): string {
   const value = cursor.variables.get(cursor.dialect === 'windows' ? name.toLowerCase() : name);
-  if (value === undefined || !afford(cursor.work, value.length)) return `$${name}`;
+  if (value === undefined || !afford(cursor.work, value.length)) {
+    // Braces keep a name apart from what follows it.
+    return /\w/.test(cursor.text[cursor.at] ?? '') ? `\${${name}}` : `$${name}`;
+  }
   return value;
 }
 

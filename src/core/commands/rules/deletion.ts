@@ -284,7 +284,7 @@ export const deletion: readonly CommandRule[] = [
     id: 'infrastructure.http_delete',
     tag: 'dangerous.infrastructure',
     severity: 'medium',
-    programs: 'curl wget http https xh curlie invoke-restmethod irm invoke-webrequest iwr',
+    programs: 'curl wget http https xh curlie gh glab invoke-restmethod irm invoke-webrequest iwr',
     description: 'Asks a service over HTTP to delete, close or reset something.',
     safer: 'curl https://api.test/v1/items',
     saw: (command) => {
@@ -316,6 +316,7 @@ export const deletion: readonly CommandRule[] = [
       'curl -X DELETE https://api.test/v1/items/1',
       'http DELETE :9200/idx',
       'curl -XDELETE localhost:9200/*',
+      'gh api -X DELETE repos/a/b',
       'curl -X POST http://x/job/a/doDelete',
     ],
     misses: ['curl https://api.test/delete-me', 'curl -X GET https://x/y', 'curl -X POST https://x/items'],

@@ -160,17 +160,19 @@ export const execution: readonly CommandRule[] = [
     id: 'execution.unknown_text',
     tag: 'dangerous.execution',
     severity: 'medium',
-    programs: 'eval iex invoke-expression',
+    programs: `${SHELL_NAMES} eval iex invoke-expression`,
     description: 'Runs a text that is made up at run time.',
     safer: 'echo "$CMD"',
     saw: ({ words, previous, name }) =>
-      words.some(
-        ({ text }) =>
-          /\$/.test(text) && !/\bssh-agent|dircolors|brew|direnv|starship|pyenv|rbenv|nvm\b/.test(text),
-      ) ||
-      (name !== 'eval' && (words.length > 0 || previous !== null)),
-    hits: ['eval $CMD', 'eval "$(make-script)"', 'iex $payload'],
-    misses: ['eval "echo hi"', 'echo $CMD', 'man eval'],
+      SHELLS.has(name)
+        ? words.some(({ text }, at) => at > 0 && text === '$()' && /^-\w*c$/.test(words[at - 1]!.text))
+        : words.some(
+            ({ text }) =>
+              /\$/.test(text) && !/\bssh-agent|dircolors|brew|direnv|starship|pyenv|rbenv|nvm\b/.test(text),
+          ) ||
+          (name !== 'eval' && (words.length > 0 || previous !== null)),
+    hits: ['bash -c "$(make-script)"', 'eval $CMD', 'eval "$(make-script)"', 'iex $payload'],
+    misses: ['bash -c "echo $(date)"', 'eval "echo hi"', 'echo $CMD', 'man eval'],
   },
   {
     id: 'execution.escape',
@@ -212,6 +214,17 @@ export const execution: readonly CommandRule[] = [
     },
     hits: ['/tmp/payload -x', 'bash /tmp/x.sh', '/dev/shm/a', 'sudo /var/tmp/run'],
     misses: ['./scripts/run.sh', 'ls /tmp', 'cat /tmp/x', 'cp /tmp/a b'],
+  },
+  {
+    id: 'execution.hidden_name',
+    tag: 'dangerous.execution',
+    severity: 'high',
+    programs: '*',
+    description: 'Names a program by a pattern, so that it is not seen which one runs.',
+    safer: 'ls /bin',
+    saw: ({ program }) => /^\/(?:usr\/)?(?:local\/)?s?bin\/.{0,40}[?*[]/.test(program),
+    hits: ['/bin/r? -rf a', '/usr/bin/c*t a'],
+    misses: ['ls /bin/*', '/usr/bin/env node a.js'],
   },
   {
     id: 'execution.made_runnable',
