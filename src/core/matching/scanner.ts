@@ -52,7 +52,7 @@ export interface Places {
 
 /** Anchors without a detector: for windows, for the starts of blobs, and for spellings. */
 const SIGNAL = -1;
-const BLOB_SIGNAL = -2;
+export const BLOB_SIGNAL = -2;
 const WORDING_SIGNAL = -3;
 
 /** What a try costs whatever it looks at, the part of its reach that it looks at before it fails, and the most. */
@@ -229,8 +229,11 @@ function verify(
   }
 }
 
-/** The letter of an escape (`\n`) before an address belongs to the escape, not to the address. */
-function stepBack(text: string, from: number, over: Uint8Array, units_max: number): number {
+/**
+ * Where a match begins whose anchor is at `from`: before the units of `over`, at most `units_max` of them. The letter
+ * of an escape (`\n`) before an address belongs to the escape, not to the address.
+ */
+export function stepBack(text: string, from: number, over: Uint8Array, units_max: number): number {
   const lowest = Math.max(0, from - units_max);
   let start = from;
   while (start > lowest && over[text.charCodeAt(start - 1)] === 1) start -= 1;
@@ -238,7 +241,8 @@ function stepBack(text: string, from: number, over: Uint8Array, units_max: numbe
   return is_escape ? start + 1 : start;
 }
 
-function matchAt(
+/** Tries a probe's pattern at one place, and the validator on what it finds; nothing before `least`. */
+export function matchAt(
   { detector, pattern, has_value }: Probe,
   text: string,
   start: number,

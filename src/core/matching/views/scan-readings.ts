@@ -1,6 +1,6 @@
 import { type Match, type Meter, type Places, type Scanner, scan } from '../scanner.ts';
 import { type Blob, blobsAt } from './blobs.ts';
-import { readBlobs, readEscapes } from './reading.ts';
+import { readBlobs, readEscapes, readRearranged } from './reading.ts';
 import { isNew, toSource, type View } from './view.ts';
 import { addPlace, type Windows, widened } from './windows.ts';
 import { readWording } from './wording.ts';
@@ -75,7 +75,11 @@ function withBlobs(windows: Windows, blobs: readonly Blob[]): Windows {
 function searchWindow(search: Search, start: number, first_end: number): number {
   const { text, blobs, meter } = search;
   for (let end = first_end; ; end = Math.min(text.length, start + GROWTH * (end - start))) {
-    const views = [readEscapes(text, start, end, search.depth === 0), readBlobs(text, start, end, blobs)];
+    const views = [
+      readEscapes(text, start, end),
+      search.depth === 0 ? readRearranged(text, start, end) : null,
+      readBlobs(text, start, end, blobs),
+    ];
     for (const view of views) meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
     const is_cut = views.map((view) => view !== null && searchView(search, view)).includes(true);
     if (!is_cut || end === text.length || meter.work > meter.allowed) return end;
