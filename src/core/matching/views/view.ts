@@ -69,8 +69,7 @@ export function isNew(view: View, start: number, end: number): boolean {
   return false;
 }
 
-/** Adds a piece: units of the text around, decoded or as they stand. */
-export function addPiece(
+function addPiece(
   builder: ViewBuilder,
   text: string,
   source_start: number,
