@@ -5,7 +5,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { editorSchemas } from '../../src/runtime/config/editor-schemas.ts';
-import { anchorTables } from './anchor-tables.ts';
 import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { typeNamesPage } from './type-names-page.ts';
@@ -16,7 +15,6 @@ const files = [
   { path: 'docs/configuration.md', text: configurationPage() },
   { path: 'docs/commands.md', text: commandsPage() },
   { path: 'docs/type-names.md', text: typeNamesPage() },
-  { path: 'src/core/detection/anchor-tables.ts', text: anchorTables() },
   ...editorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];
 

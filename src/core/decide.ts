@@ -62,8 +62,8 @@ export function judge(
   }
 }
 
-/** The fault's own text is left out: it could hold what was being looked at. */
-function faulty(policy: Policy): Verdict {
+/** What a fault comes to. Its own text is left out: it could hold what was being looked at. */
+export function faulty(policy: Policy): Verdict {
   return {
     ...NOTHING,
     decision: 'block',
@@ -89,9 +89,28 @@ const NOTHING = Object.freeze({
 });
 
 function decide(crossing: Crossing, policy: Policy, fingerprintOf: FingerprintOf | null): Verdict {
-  const { detection } = policy;
-  const { findings: found, coverage } = detect(crossing.content, detection, policy.limits);
-  const { findings, allowed_findings } = partAllowed(crossing, detection, found, fingerprintOf);
+  return verdictOn(
+    crossing,
+    policy,
+    detect(crossing.content, policy.detection, policy.limits),
+    fingerprintOf,
+  );
+}
+
+/** What was found in a crossing's content, and how much of it was looked at. */
+export interface Seen {
+  readonly findings: readonly Finding[];
+  readonly coverage: Coverage;
+}
+
+/** The verdict on a crossing in which this was seen. Unlike `judge` it throws where there is a fault. */
+export function verdictOn(
+  crossing: Crossing,
+  policy: Policy,
+  { findings: found, coverage }: Seen,
+  fingerprintOf: FingerprintOf | null,
+): Verdict {
+  const { findings, allowed_findings } = partAllowed(crossing, policy.detection, found, fingerprintOf);
   const place = placeOf(crossing.boundary, crossing.phase);
   const table = tableOf(policy, place, crossing.tenant_id);
   const named = place === 'request' ? factsNamed(table) : NONE;

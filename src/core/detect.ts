@@ -58,8 +58,8 @@ interface Search {
  * Work that is allowed per unit of text, a clean one taking one per unit; and besides for the whole content,
  * so that tables of numbers, which many detectors have to look at, are no reason to block.
  */
-const WORK_PER_UNIT = 8;
-const WORK_FLOOR = 4 << 20;
+export const WORK_PER_UNIT = 8;
+export const WORK_FLOOR = 4 << 20;
 
 /** JSON in a string in JSON in a string ... Each level at least doubles the escapes, so few are ever used. */
 const NESTING_MAX = 8;
@@ -228,8 +228,13 @@ function outermost(match: Match, view: View): Match {
   return { detector: match.detector, start, end };
 }
 
+/** What the matches in a text come to under the settings: those that count, by place, none that another explains. */
+export function settledIn(detection: Detection, text: string, matches: readonly Match[]): readonly Match[] {
+  return settle(matches.filter((match) => counts(detection, text, match)));
+}
+
 /** Whether a match is a finding under the settings for its detector. */
-function counts({ detection }: Search, text: string, { detector, start, end }: Match): boolean {
+function counts(detection: Detection, text: string, { detector, start, end }: Match): boolean {
   const standing = standingOf(detection, detector);
   const value = text.slice(start, end);
   return hasEntropy(standing, value) && (detection.example_keys || !isExampleKey(detector, value));
@@ -251,25 +256,25 @@ function addFindings(
   path: () => string | null,
 ): void {
   const place = matches.length > 0 ? path() : null;
-  for (const { detector, start, end } of settle(matches.filter((match) => counts(search, text, match)))) {
+  for (const match of settledIn(search.detection, text, matches)) {
     if (search.findings.length >= search.limits.findings_max) {
       noteFull(search);
       return;
     }
-    const { id, detector: family, severity, tags } = detector;
-    const type = typeOf(tags[0]);
-    search.findings.push({
-      rule_id: id,
-      detector: family,
-      type,
-      severity: standingOf(search.detection, detector).severity ?? severity,
-      tags,
-      start,
-      end,
-      leaf,
-      path: place,
-    });
+    search.findings.push(findingOf(search.detection, match, leaf, place));
   }
+}
+
+/** What a match says, in the leaf with the given number and path. */
+export function findingOf(
+  detection: Detection,
+  { detector, start, end }: Match,
+  leaf: number,
+  path: string | null,
+): Finding {
+  const { id, detector: family, tags } = detector;
+  const severity = standingOf(detection, detector).severity ?? detector.severity;
+  return { rule_id: id, detector: family, type: typeOf(tags[0]), severity, tags, start, end, leaf, path };
 }
 
 /**

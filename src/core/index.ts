@@ -3,5 +3,6 @@ export { type Compiled, type CompileInput, compile, type PolicySettings } from '
 export { judge } from './decide.ts';
 export { type EvaluationContext, evaluate } from './evaluate.ts';
 export { DOCUMENT_VERSION, type DocumentKind, documentSchema } from './schemas.ts';
+export { openStream, type Released, type Stream } from './stream/stream.ts';
 export { type Template, templates } from './templates/index.ts';
 export type * from './types.ts';

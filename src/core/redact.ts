@@ -12,7 +12,7 @@ export function redact(content: Content, findings: readonly Finding[], typed: bo
   const by_leaf = groupByLeaf(findings);
   const masked = new Map<number, string>();
   for (const [leaf, text] of leafTexts(content, findings))
-    masked.set(leaf, mask(text, by_leaf.get(leaf)!, typed));
+    masked.set(leaf, mask(text, by_leaf.get(leaf)!, typed, numberStarts(text)));
   if (content.kind === 'text') return { kind: 'text', text: masked.get(0) ?? content.text };
   return { kind: 'json', value: replaceLeaves(content.value, masked) };
 }
@@ -33,8 +33,19 @@ interface Span {
   worst: Finding;
 }
 
-function mask(text: string, findings: readonly Finding[], typed: boolean): string {
-  const numbers = numberStarts(text);
+/** The part of a text that is no JSON document, with the findings in it masked; offsets count from its beginning. */
+export function maskPart(text: string, findings: readonly Finding[], typed: boolean): string {
+  return mask(text, findings, typed, NO_NUMBERS);
+}
+
+const NO_NUMBERS: ReadonlyMap<number, number> = new Map();
+
+function mask(
+  text: string,
+  findings: readonly Finding[],
+  typed: boolean,
+  numbers: ReadonlyMap<number, number>,
+): string {
   const parts: string[] = [];
   let from = 0;
   for (const { start, end, worst } of merge(findings)) {

@@ -99,7 +99,7 @@ export interface ReadPattern {
 export function exampleProblems(patterns: readonly ReadPattern[]): Problem[] {
   if (patterns.length === 0) return [];
   const detectors = patterns.map(({ read }) => customDetector(read));
-  const scanner = compileScanner(detectors, { has_signals: false });
+  const scanner = compileScanner(detectors);
   return patterns.flatMap(({ written: { examples }, place }, pattern) => {
     const found = (text: string) => spansOf(scanner, detectors[pattern]!, text);
     const hits = examples.hits.flatMap((marked, at) => {

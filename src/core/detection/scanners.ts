@@ -1,8 +1,8 @@
-import { builtin } from '../detectors/builtin.ts';
+import { commandsInText } from '../commands/in-text.ts';
+import { detectors } from '../detectors/index.ts';
 import { customDetector } from '../matching/custom/custom-detector.ts';
-import { compileScanner, narrowed, type Scanner } from '../matching/scanner.ts';
+import { compileScanner, type Scanner } from '../matching/scanner.ts';
 import type { Detection } from '../types.ts';
-import { anchorTables } from './anchor-tables.ts';
 import { standingOf } from './standing.ts';
 
 /** What looks at a text, one after the other: what is built in, and the patterns of the configuration. */
@@ -12,9 +12,12 @@ export interface Scanners {
   readonly custom: Scanner | null;
 }
 
+const BUILTIN = [...detectors, ...commandsInText];
+
 const scanners = new WeakMap<Detection, Scanners>();
-/** With all detectors: what the settings leave of it shares its tables and patterns. */
-let whole: Scanner | null = null;
+const builtins = new Map<string, Scanner>();
+/** Tables of so many choices of built-in detectors are kept; a reload that changes nothing about them finds its own. */
+const BUILTINS_MAX = 4;
 
 /** Built on first use, and kept as long as the settings are. */
 export function scannersFor(detection: Detection): Scanners {
@@ -27,9 +30,14 @@ export function scannersFor(detection: Detection): Scanners {
 }
 
 function builtinFor(detection: Detection): Scanner {
-  whole ??= compileScanner(builtin, { made: anchorTables });
-  const { injection_sums } = detection;
-  return narrowed(whole, (detector) => standingOf(detection, detector).is_enabled, injection_sums);
+  const enabled = BUILTIN.filter((detector) => standingOf(detection, detector).is_enabled);
+  const key = JSON.stringify([enabled.map(({ id }) => id), detection.injection_sums]);
+  const scanner = builtins.get(key) ?? compileScanner(enabled, detection.injection_sums);
+  builtins.delete(key);
+  builtins.set(key, scanner);
+  const [oldest] = builtins.keys();
+  if (builtins.size > BUILTINS_MAX && oldest !== undefined) builtins.delete(oldest);
+  return scanner;
 }
 
 function customFor(detection: Detection): Scanner | null {

@@ -28,7 +28,7 @@ const scanners = new Map<Detector, Scanner>();
 function spansOf(detector: Detector, text: string): [number, number][] {
   const matches: Match[] = [];
   const { weight, ...alone } = detector;
-  const scanner = scanners.get(detector) ?? compileScanner([alone], { has_signals: false });
+  const scanner = scanners.get(detector) ?? compileScanner([alone]);
   scanners.set(detector, scanner);
   scan(scanner, text, matches, 100);
   return matches.map(({ start, end }) => [start, end]);

@@ -7,7 +7,6 @@
  *   `(?<![...])` next    not after one of these
  *   `a` `\.` `\d` `\w` `[a-f_]` `[^,]`     one UTF-16 unit each
  *   `?` `{3}` `{1,3}`    after a unit; every possible length becomes an anchor of its own
- *   `(?![...])` last     not before one of these
  *
  * No groups, no alternatives, no `*` or `+`: an anchor has a known length.
  */
@@ -15,11 +14,10 @@
 /** UTF-16 units as ranges, both ends included, sorted and apart. */
 export type UnitSet = readonly (readonly [number, number])[];
 
-/** One sequence of units, and which may stand neither right before nor right behind it. */
+/** One sequence for the automaton. `length` counts the units of the anchor without what stands before it. */
 export interface Anchor {
   readonly sets: readonly UnitSet[];
-  readonly not_after: UnitSet | null;
-  readonly not_before: UnitSet | null;
+  readonly length: number;
 }
 
 interface Atom {
@@ -41,60 +39,32 @@ const SPACE: UnitSet = [
   [9, 13],
   [32, 32],
 ];
-const BACKSLASH = 92;
-const LINE_BREAK = 10;
+const BACKSLASH: UnitSet = [[92, 92]];
+/** The letters of `\n`, `\r` and `\t`, which are no part of a word although they are letters. */
+const ESCAPE_LETTERS: UnitSet = [
+  [110, 110],
+  [114, 114],
+  [116, 116],
+];
+
+const parsed = new Map<string, readonly Anchor[]>();
 
 /** Reads one anchor; throws an `Error` that names the place when it is not in the notation. */
 export function parseAnchor(notation: string): readonly Anchor[] {
+  const anchors = parsed.get(notation) ?? readAnchor(notation);
+  parsed.set(notation, anchors);
+  return anchors;
+}
+
+function readAnchor(notation: string): readonly Anchor[] {
   const reader = { notation, at: 0 };
   const fold = take(reader, '(?i)');
   const not_after = readBefore(reader);
   const atoms: Atom[] = [];
-  let not_before: UnitSet | null = null;
-  while (reader.at < notation.length && not_before === null) {
-    if (take(reader, '(?!')) not_before = readLook(reader);
-    else atoms.push(readAtom(reader, fold));
-  }
-  if (reader.at < notation.length) throw wrong(reader, 'nothing behind `(?!...)`');
+  while (reader.at < notation.length) atoms.push(readAtom(reader, fold));
   const sequences = expand(atoms);
   if (sequences.length > EXPANSIONS_MAX) throw wrong(reader, `more than ${EXPANSIONS_MAX} lengths`);
-  return sequences.map((sets) => ({ sets, not_after, not_before }));
-}
-
-/**
- * Whether the anchor stands in the text from this offset on. The beginning and the end of a text are as a line
- * break; the letter of an escape (`\n`) is no part of the word behind it. The units from `first` on are compared
- * first: where they are known to be unlike, that is soon seen.
- */
-export function standsAt(anchor: Anchor, text: string, from: number, first = 0): boolean {
-  const { sets, not_before } = anchor;
-  const end = from + sets.length;
-  if (from < 0 || end > text.length) return false;
-  for (let at = first; at < sets.length; at++) {
-    if (!hasUnit(sets[at]!, text.charCodeAt(from + at))) return false;
-  }
-  if (!beginsAt(anchor, text, from)) return false;
-  if (not_before !== null && hasUnit(not_before, unitAt(text, end))) return false;
-  for (let at = Math.min(first, sets.length) - 1; at >= 0; at--) {
-    if (!hasUnit(sets[at]!, text.charCodeAt(from + at))) return false;
-  }
-  return true;
-}
-
-function beginsAt({ not_after }: Anchor, text: string, from: number): boolean {
-  if (not_after === null) return true;
-  const before = unitAt(text, from - 1);
-  if (!hasUnit(not_after, before)) return true;
-  return isEscapeLetter(before) && hasUnit(not_after, 110) && unitAt(text, from - 2) === BACKSLASH;
-}
-
-function unitAt(text: string, at: number): number {
-  return at < 0 || at >= text.length ? LINE_BREAK : text.charCodeAt(at);
-}
-
-/** `n`, `r`, `t`: letters that are no part of a word behind a backslash. */
-function isEscapeLetter(unit: number): boolean {
-  return unit === 110 || unit === 114 || unit === 116;
+  return sequences.flatMap((sets) => withBefore(sets, not_after));
 }
 
 /** One class in the same notation, `[a-z0-9.-]` or `\w`. */
@@ -107,11 +77,7 @@ export function parseUnits(notation: string): UnitSet {
 
 /** Whether the set holds a UTF-16 unit. */
 export function hasUnit(set: UnitSet, unit: number): boolean {
-  // Not by destructuring: this is the innermost loop of a scan.
-  for (let at = 0; at < set.length; at++) {
-    const range = set[at]!;
-    if (unit >= range[0] && unit <= range[1]) return true;
-  }
+  for (const [low, high] of set) if (unit >= low && unit <= high) return true;
   return false;
 }
 
@@ -133,18 +99,21 @@ function take(reader: Reader, literal: string): boolean {
 function readBefore(reader: Reader): UnitSet | null {
   if (take(reader, '\\b')) return WORD;
   if (!take(reader, '(?<!')) return null;
-  return readLook(reader);
-}
-
-function readLook(reader: Reader): UnitSet {
   const { set } = readAtom(reader, false);
   if (!take(reader, ')')) throw wrong(reader, 'a class and `)`');
   return set;
 }
 
+const sets = new Map<string, UnitSet>();
+
+/** The same units in the same notation are the same object: there are few, and many anchors. */
 function readAtom(reader: Reader, fold: boolean): Atom {
+  const from = reader.at;
   const units = readUnits(reader);
-  return { set: fold ? foldCase(units) : units, ...readCount(reader) };
+  const written = `${fold ? 'i' : '='}${reader.notation.slice(from, reader.at)}`;
+  const set = sets.get(written) ?? (fold ? foldCase(units) : units);
+  sets.set(written, set);
+  return { set, ...readCount(reader) };
 }
 
 function readUnits(reader: Reader): UnitSet {
@@ -238,8 +207,15 @@ function normalise(ranges: readonly (readonly [number, number])[]): UnitSet {
   return merged;
 }
 
-/** All units that the set does not hold. */
-export function complement(set: UnitSet): UnitSet {
+const others = new WeakMap<UnitSet, UnitSet>();
+
+function unitsBesides(set: UnitSet): UnitSet {
+  const known = others.get(set) ?? complement(set);
+  others.set(set, known);
+  return known;
+}
+
+function complement(set: UnitSet): UnitSet {
   const gaps: [number, number][] = [];
   let from = 0;
   for (const [low, high] of set) {
@@ -262,4 +238,12 @@ function expand(atoms: readonly Atom[]): readonly (readonly UnitSet[])[] {
     if (sequences.length > EXPANSIONS_MAX) break;
   }
   return sequences;
+}
+
+function withBefore(sets: readonly UnitSet[], not_after: UnitSet | null): readonly Anchor[] {
+  const length = sets.length;
+  if (not_after === null) return [{ sets, length }];
+  const plain = { sets: [unitsBesides(not_after), ...sets], length };
+  if (!hasUnit(not_after, 110)) return [plain];
+  return [plain, { sets: [BACKSLASH, ESCAPE_LETTERS, ...sets], length }];
 }

@@ -1,229 +1,173 @@
-import type { UnitSet } from './anchors.ts';
-import { CONTEXT_UNITS, type Fineness, type Head } from './heads.ts';
+import { type Anchor, hasUnit, type UnitSet } from './anchors.ts';
 
 /**
- * Many heads as one deterministic automaton: one look-up per UTF-16 unit, however many there are. It is whole:
- * all states are made before the first text, and their number has a limit.
+ * All anchors as one deterministic automaton: one table look-up per UTF-16 unit, however many anchors there
+ * are. A state is made when a text first reaches it, and kept: nothing is built at the start, and ordinary
+ * text uses some hundred of the several thousand states there are. `complete` makes all of them.
  */
 export interface Automaton {
-  /** The class of each symbol (see `symbolsOfUnits`). */
-  readonly classes: Uint8Array;
-  /** At `state << CLASS_BITS | class` the next state, with `ENDING` where a head ends in it. State 0 knows nothing. */
-  readonly table: Uint16Array;
-  /** Per state, where its part of `endings` begins; that of the next state is its end. */
-  readonly endings_from: Uint16Array;
-  /** Which heads end in a state, by number. */
-  readonly endings: Uint16Array;
+  /** The class of each of the 65,536 UTF-16 units. */
+  readonly classes: Uint16Array;
+  /**
+   * Row of a state, plus class, gives the row of the next state, with `ENDING` added where an anchor ends in
+   * it; `UNKNOWN` where the way is not worked out yet. It grows: read it anew after `follow`.
+   */
+  table: Int32Array;
+  /** Entries per row. */
+  readonly stride: number;
+  /** The row at the beginning of a text: as after a line break. */
+  readonly start: number;
+  /** Per state, which anchors end in it, by number. A state's row is its number times `stride`. */
+  readonly endings: (readonly number[])[];
+  readonly source: Source;
 }
 
-export const CLASS_BITS = 7;
-export const ENDING = 0x8000;
-/** The bits of an entry that are its state. */
-export const STATE = 0x7fff;
+/** Rows stay below it, so that one comparison tells a scan that there is something to do. */
+export const ENDING = 2 ** 28;
+export const UNKNOWN = 2 ** 29;
 
-const CLASSES_MAX = 1 << CLASS_BITS;
-/** 2 MB of table for each 8,192. */
-const STATES_MAX = 32_767;
-const ASCII_UNITS = 128;
-export const SYMBOLS_MAX = 256;
-/** Behind it ideograms are, in blocks of 256. */
-const LETTERS_END = 0x3000;
-const BACKSLASH: UnitSet = [[92, 92]];
-const ESCAPE_LETTERS: UnitSet = [
-  [110, 110],
-  [114, 114],
-  [116, 116],
-];
+/** What states are made of: sets of trie nodes. The root is in each of them and left out. */
+interface Source {
+  readonly nodes: readonly Node[];
+  /** 1 at `set * class_count + class` where the set holds the class. */
+  readonly holds: Uint8Array;
+  readonly class_count: number;
+  readonly nodes_of: (readonly number[])[];
+  readonly state_of: Map<string, number>;
+}
 
-/** The states of an automaton are sets of these. The root, number 0, is in each of them and left out. */
 interface Node {
   readonly edges: { readonly set: number; readonly to: number }[];
   readonly endings: number[];
 }
 
-/**
- * The automaton of the heads of one kind, which keep their numbers; `null` where it would take more states or
- * classes than there may be.
- */
-export function makeAutomaton(
-  heads: readonly Head[],
-  kind: Head['kind'],
-  symbols: Uint8Array,
-): Automaton | null {
-  const { nodes, sets } = graphOf(heads, kind, symbols);
-  const { classes, members } = partition(sets);
-  if (members.length > CLASSES_MAX) return null;
-  const states = statesOf(nodes, members, sets.length);
-  if (states === null) return null;
-  const ended = states.sets.map((nodes_of) =>
-    nodes_of.flatMap((node) => nodes[node]!.endings).sort((a, b) => a - b),
-  );
-  const table = new Uint16Array(states.rows.length << CLASS_BITS);
-  states.rows.forEach((row, state) => {
-    row.forEach((next, c) => {
-      table[(state << CLASS_BITS) + c] = ended[next]!.length > 0 ? next | ENDING : next;
-    });
-  });
-  return { classes, table, ...flatEndings(ended) };
+const CLASSES_MAX = 2048;
+const FIRST_STATES = 256;
+const LINE_BREAK = 10;
+
+/** The automaton of the given anchors; `endings` name them by their place in the list. */
+export function makeAutomaton(anchors: readonly Anchor[]): Automaton {
+  const sets = distinctSets(anchors);
+  const nodes = trie(anchors, sets);
+  const { classes, class_count, holds } = partition([...sets.values()].map(({ set }) => set));
+  const stride = 2 ** Math.ceil(Math.log2(Math.max(class_count, 2)));
+  const source: Source = { nodes, holds, class_count, nodes_of: [], state_of: new Map() };
+  const table = new Int32Array(FIRST_STATES * stride).fill(UNKNOWN);
+  const automaton = { classes, table, stride, start: 0, endings: [], source };
+  stateOf(automaton, []);
+  return { ...automaton, start: follow(automaton, 0, classes[LINE_BREAK]!) };
 }
 
-/** The endings of all states as two lists. */
-export function flatEndings(
-  ended: readonly (readonly number[])[],
-): Pick<Automaton, 'endings' | 'endings_from'> {
-  const endings_from = new Uint16Array(ended.length + 1);
-  ended.forEach((heads, state) => {
-    endings_from[state + 1] = endings_from[state]! + heads.length;
-  });
-  return { endings_from, endings: Uint16Array.from(ended.flat()) };
+/** Works out the way from a state's row by a class; the entry of the table. */
+export function follow(automaton: Automaton, row: number, unit_class: number): number {
+  const { nodes, holds, class_count, nodes_of } = automaton.source;
+  const targets = new Set<number>();
+  const addTargets = (node: number): void => {
+    for (const { set, to } of nodes[node]!.edges) {
+      if (holds[set * class_count + unit_class] === 1) targets.add(to);
+    }
+  };
+  addTargets(0);
+  nodes_of[row / automaton.stride]!.forEach(addTargets);
+  const state = stateOf(automaton, [...targets]);
+  const is_ending = automaton.endings[state]!.length > 0;
+  const entry = state * automaton.stride + (is_ending ? ENDING : 0);
+  automaton.table[row + unit_class] = entry;
+  return entry;
 }
 
-/** Heads that begin alike share nodes; those of one context begin where it leads to. */
-function graphOf(
-  heads: readonly Head[],
-  kind: Head['kind'],
-  symbols: Uint8Array,
-): { nodes: readonly Node[]; sets: readonly (readonly number[])[] } {
-  const nodes: Node[] = [];
-  const sets: (readonly number[])[] = [];
-  const set_of = new Map<string, number>();
-  const children = new Map<string, number>();
-  const addNode = (): number => nodes.push({ edges: [], endings: [] }) - 1;
-  const addSet = (exact: UnitSet): number => {
-    const known = set_of.get(exact.join());
-    if (known !== undefined) return known;
-    const set = symbolsOf(exact, symbols);
-    const index = set_of.get(`= ${set.join()}`) ?? sets.push(set) - 1;
-    set_of.set(exact.join(), index);
-    set_of.set(`= ${set.join()}`, index);
-    return index;
-  };
-  const addEdge = (from: number, set: number, to: number): number => {
-    nodes[from]!.edges.push({ set, to });
-    return to;
-  };
-  const starts = { any: addNode(), no_letter: addNode(), no_word: addNode() };
-  const escaped = addEdge(starts.any, addSet(BACKSLASH), addNode());
-  for (const context of ['no_letter', 'no_word'] as const) {
-    if (!heads.some((head) => head.kind === kind && head.context === context)) continue;
-    addEdge(starts.any, addSet(CONTEXT_UNITS[context]), starts[context]);
-    addEdge(escaped, addSet(ESCAPE_LETTERS), starts[context]);
+/** Makes every state that any text can reach, and returns how many there are. */
+export function complete(automaton: Automaton): number {
+  const { source, stride } = automaton;
+  for (let state = 0; state < source.nodes_of.length; state++) {
+    for (let c = 0; c < source.class_count; c++) {
+      if (automaton.table[state * stride + c] === UNKNOWN) follow(automaton, state * stride, c);
+    }
   }
-  heads.forEach((head, number) => {
-    if (head.kind !== kind) return;
-    let at = starts[head.context];
-    for (const set of head.sets.map(addSet)) {
-      const key = `${at} ${set}`;
-      const to = children.get(key) ?? addEdge(at, set, addNode());
-      children.set(key, to);
+  return source.nodes_of.length;
+}
+
+function stateOf(automaton: Automaton, nodes: number[]): number {
+  const { source, endings, stride } = automaton;
+  nodes.sort((a, b) => a - b);
+  const key = nodes.join();
+  const known = source.state_of.get(key);
+  if (known !== undefined) return known;
+  const state = source.nodes_of.push(nodes) - 1;
+  source.state_of.set(key, state);
+  endings.push(nodes.flatMap((node) => source.nodes[node]!.endings));
+  if ((state + 1) * stride > automaton.table.length) automaton.table = doubled(automaton.table);
+  return state;
+}
+
+function doubled(table: Int32Array): Int32Array {
+  const larger = new Int32Array(table.length * 2).fill(UNKNOWN);
+  larger.set(table);
+  return larger;
+}
+
+type SetIndex = ReadonlyMap<string, { readonly index: number; readonly set: UnitSet }>;
+
+function distinctSets(anchors: readonly Anchor[]): SetIndex {
+  const sets = new Map<string, { readonly index: number; readonly set: UnitSet }>();
+  for (const set of anchors.flatMap((anchor) => anchor.sets)) {
+    const key = setKey(set);
+    if (!sets.has(key)) sets.set(key, { index: sets.size, set });
+  }
+  return sets;
+}
+
+const keys = new WeakMap<UnitSet, string>();
+
+/** Most sets are the same few objects. */
+function setKey(set: UnitSet): string {
+  const known = keys.get(set);
+  if (known !== undefined) return known;
+  const key = set.join(';');
+  keys.set(set, key);
+  return key;
+}
+
+/** Anchors that begin alike share nodes. Node 0 is the root. */
+function trie(anchors: readonly Anchor[], sets: SetIndex): readonly Node[] {
+  const nodes: Node[] = [{ edges: [], endings: [] }];
+  const children = new Map<number, number>();
+  anchors.forEach((anchor, number) => {
+    let at = 0;
+    for (const each of anchor.sets) {
+      const set = sets.get(setKey(each))!.index;
+      const edge = at * sets.size + set;
+      const to = children.get(edge) ?? nodes.push({ edges: [], endings: [] }) - 1;
+      if (!children.has(edge)) nodes[at]!.edges.push({ set, to });
+      children.set(edge, to);
       at = to;
     }
     nodes[at]!.endings.push(number);
   });
-  return { nodes, sets };
+  return nodes;
 }
 
-/**
- * What automata tell apart, by unit: each of ASCII, and beyond it blocks of 16 units, of which those are
- * taken for one that are far from each other: a text is in one alphabet, and twenty would take hundreds of
- * classes. Units that are an anchor by themselves are told apart from all others.
- */
-export function symbolsOfUnits(heads: readonly Head[], { beyond_ascii }: Fineness): Uint8Array {
-  const symbols = new Uint8Array(0x10000);
-  for (let unit = 0; unit < symbols.length; unit++) {
-    const block = unit < LETTERS_END ? unit >> 4 : beyond_ascii + ((unit >> 8) & (beyond_ascii - 1));
-    symbols[unit] =
-      unit < ASCII_UNITS ? unit : ASCII_UNITS + (unit < LETTERS_END ? block & (beyond_ascii - 1) : block);
-  }
-  let next = ASCII_UNITS + 2 * beyond_ascii;
-  for (const { sets } of heads) {
-    if (sets.length > 1 || sets[0]![0]![0] < ASCII_UNITS || next === SYMBOLS_MAX) continue;
-    for (const [low, high] of sets[0]!) symbols.fill(next, low, high + 1);
-    next += 1;
-  }
-  return symbols;
-}
-
-/** The symbols of a set, ascending. */
-function symbolsOf(set: UnitSet, symbols: Uint8Array): readonly number[] {
-  const found = new Uint8Array(SYMBOLS_MAX);
-  for (const [low, high] of set) {
-    for (let unit = low; unit <= high; unit++) found[symbols[unit]!] = 1;
-  }
-  return [...found.keys()].filter((symbol) => found[symbol] === 1);
-}
-
-/** Splits all symbols into classes that no set tells apart; per class the sets that hold it. */
-function partition(sets: readonly (readonly number[])[]): {
-  classes: Uint8Array;
-  members: readonly (readonly number[])[];
+/** Splits all units into classes that no set tells apart. */
+function partition(sets: readonly UnitSet[]): {
+  classes: Uint16Array;
+  class_count: number;
+  holds: Uint8Array;
 } {
-  const holding: number[][] = Array.from({ length: SYMBOLS_MAX }, () => []);
-  sets.forEach((symbols_of, set) => {
-    for (const symbol of symbols_of) holding[symbol]!.push(set);
-  });
+  const edges = new Set(sets.flatMap((set) => set.flatMap(([low, high]) => [low, high + 1])));
+  const bounds = [...edges.add(0)].filter((at) => at <= 0xffff).sort((a, b) => a - b);
+  const classes = new Uint16Array(0x10000);
   const known = new Map<string, number>();
   const members: (readonly number[])[] = [];
-  const classes = Uint8Array.from(holding, (each) => {
-    const c = known.get(each.join()) ?? members.push(each) - 1;
-    known.set(each.join(), c);
-    return c;
+  bounds.forEach((low, at) => {
+    const holding = sets.flatMap((set, index) => (hasUnit(set, low) ? [index] : []));
+    const key = holding.join();
+    if (!known.has(key)) known.set(key, members.push(holding) - 1);
+    classes.fill(known.get(key)!, low, bounds[at + 1] ?? 0x10000);
   });
-  return { classes, members };
-}
-
-interface States {
-  readonly sets: readonly (readonly number[])[];
-  readonly rows: readonly Uint16Array[];
-}
-
-/** Every state that any text can reach, in the order in which rows from the first on lead to them; `null` where there are too many. */
-function statesOf(
-  nodes: readonly Node[],
-  members: readonly (readonly number[])[],
-  set_count: number,
-): States | null {
-  const classes_of: number[][] = Array.from({ length: set_count }, () => []);
+  if (members.length > CLASSES_MAX) throw new Error(`the anchors need more than ${CLASSES_MAX} classes`);
+  const holds = new Uint8Array(sets.length * members.length);
   members.forEach((holding, c) => {
-    for (const set of holding) classes_of[set]!.push(c);
+    for (const set of holding) holds[set * members.length + c] = 1;
   });
-  const sets: (readonly number[])[] = [];
-  const known = new Map<string, number>();
-  const stateOf = (targets: Iterable<number>): number => {
-    const sorted = [...new Set(targets)].sort((a, b) => a - b);
-    const key = sorted.join();
-    const state = known.get(key) ?? sets.push(sorted) - 1;
-    known.set(key, state);
-    return state;
-  };
-  stateOf([]);
-  const always = targetsOf([0], nodes, classes_of);
-  const usual = members.map((_, c) => stateOf(always.get(c) ?? []));
-  const rows: Uint16Array[] = [];
-  for (let state = 0; state < sets.length; state++) {
-    if (sets.length > STATES_MAX) return null;
-    const row = Uint16Array.from(usual);
-    const targets = targetsOf(sets[state]!, nodes, classes_of);
-    for (const c of [...targets.keys()].sort((a, b) => a - b))
-      row[c] = stateOf([...(always.get(c) ?? []), ...targets.get(c)!]);
-    rows.push(row);
-  }
-  return { sets, rows };
-}
-
-/** Per class, where the nodes' edges lead. */
-function targetsOf(
-  from: readonly number[],
-  nodes: readonly Node[],
-  classes_of: readonly (readonly number[])[],
-): ReadonlyMap<number, readonly number[]> {
-  const targets = new Map<number, number[]>();
-  for (const { set, to } of from.flatMap((node) => nodes[node]!.edges)) {
-    for (const c of classes_of[set]!) {
-      const known = targets.get(c);
-      if (known === undefined) targets.set(c, [to]);
-      else known.push(to);
-    }
-  }
-  return targets;
+  return { classes, class_count: members.length, holds };
 }

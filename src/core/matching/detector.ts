@@ -11,6 +11,9 @@ export type Strength = (typeof STRENGTHS)[number];
 /** A pattern whose time is linear in what it looks at, whoever wrote it. */
 export interface LinearPattern {
   readonly source: string;
+  /** UTF-16 units that a match may have before its anchor, and from there on. */
+  readonly before_units_max: number;
+  readonly units_max: number;
   /**
    * Looks for a match that has the unit at `anchor` in it and begins at `least` or later. Gives the place of the
    * value, and adds what that took to the meter.

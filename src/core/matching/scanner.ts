@@ -1,47 +1,43 @@
-import { type Anchor, parseAnchor, standsAt } from './anchors.ts';
-import { type Automaton, CLASS_BITS, ENDING, STATE } from './automaton.ts';
-import type { Detector } from './detector.ts';
-import { addFilter, type Filters, makeFilters, passes } from './filters.ts';
-import { type MadeTables, tablesOf } from './made-tables.ts';
+import { type Anchor, parseAnchor, parseUnits } from './anchors.ts';
+import { type Automaton, ENDING, follow, makeAutomaton, UNKNOWN } from './automaton.ts';
+import type { Detector, LinearPattern } from './detector.ts';
+import { patternReach } from './pattern-reach.ts';
 import { INJECTION_SUMS, type InjectionSums } from './phrases.ts';
-import { type Match, type Meter, matchAt, type Probe, probeOf, startOf } from './probe.ts';
-import type { Tables } from './tables.ts';
 import { blobSignals } from './views/blobs.ts';
 import { signals } from './views/signals.ts';
 import { addPlace, type Windows } from './views/windows.ts';
 import { wordingSignals } from './views/wording.ts';
-import { makeHits, PART_UNITS, walk } from './walk.ts';
 import { weigh } from './weigh.ts';
 
-export type { Match, Meter } from './probe.ts';
+/** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
+export interface Match {
+  readonly detector: Detector;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** A set of detectors, ready to scan. Made once per set; holds no text between scans. */
 export interface Scanner {
-  readonly tables: Tables;
-  readonly detectors: readonly Detector[];
-  /** Per detector, 1 where it is asked. */
-  readonly is_enabled: Uint8Array;
-  /** Per detector, in the form in which it is tried; made at its first try. */
-  readonly probes: (Probe | undefined)[];
-  /** Per notation of an anchor: its lengths, read where a head of it is first found. */
-  readonly anchors: { readonly notation: string; lengths: readonly Anchor[] | null }[];
-  /** Per notation, whose anchor it is: detectors by number; and the signal that it is, or 0. */
-  readonly users: readonly (readonly number[])[];
-  readonly signals: Int8Array;
-  /** The detectors that know a value by the key before it, by number. */
+  readonly automaton: Automaton;
+  readonly probes: readonly Probe[];
+  /** The probes of the detectors that know a value by the key before it, by number. */
   readonly cued: readonly number[];
-  readonly sums: InjectionSums;
-  readonly filters: Filters;
-  progress: Progress;
-}
-
-/** What one scan has come to, per detector. */
-interface Progress {
-  /** The end of its last match, and the last start that failed; 0 and -1 where it was not tried. */
+  /** Per anchor number: which probe it belongs to, a signal where to none; and its length in units. */
+  readonly anchor_probe: Int32Array;
+  readonly anchor_length: Int32Array;
+  /** Per probe, within one scan: the end of its last match, and the last start that failed. */
   readonly matched_until: Int32Array;
   readonly failed_at: Int32Array;
-  /** Those that were tried. */
-  readonly tried: number[];
+  readonly sums: InjectionSums;
+}
+
+/**
+ * Work, counted and not timed: one for each unit that is looked at, and for each try of a pattern what it costs
+ * and could look at. A scan that comes to more than is allowed ends.
+ */
+export interface Meter {
+  work: number;
+  allowed: number;
 }
 
 /**
@@ -54,119 +50,57 @@ export interface Places {
   readonly wordings: Windows;
 }
 
-/** Anchors of windows, of the starts of blobs, and of spellings. */
-const SIGNAL = 1;
-const BLOB_SIGNAL = 2;
-const WORDING_SIGNAL = 3;
+/** Anchors without a detector: for windows, for the starts of blobs, and for spellings. */
+const SIGNAL = -1;
+export const BLOB_SIGNAL = -2;
+const WORDING_SIGNAL = -3;
+
+/** What a try costs whatever it looks at, the part of its reach that it looks at before it fails, and the most. */
+const TRY_WORK = 16;
+const REACH_SHARE = 1 / 16;
+const REACH_WORK_MAX = 256;
+
+/** What a validator costs for each unit of a value, where its detector does not say, and what weighing a phrase costs. */
+const VALIDATE_WORK = 8;
+const PHRASE_WORK = 512;
+
+/** A detector in the form in which a scan uses it. */
+interface Probe {
+  readonly detector: Detector;
+  readonly pattern: RegExp | LinearPattern;
+  readonly has_value: boolean;
+  /** Work of one try that fails. */
+  readonly try_work: number;
+  /** 1 for each unit to step back over; `null` where the anchor is the start. */
+  readonly back_over: Uint8Array | null;
+  readonly back_units_max: number;
+}
 
 /** So many phrases are held until they are weighed; what stands on both sides of such a cut is not added up. */
 const PHRASES_MAX = 512;
 
-const words = makeHits();
-const shapes = makeHits();
-
-/** All anchors of the detectors, and those of places that may read otherwise: each once, in one order. */
-export function notationsOf(detectors: readonly Detector[], has_signals = true): readonly string[] {
-  const notations = new Set(has_signals ? [...signals, ...blobSignals, ...wordingSignals] : []);
-  for (const { anchors } of detectors) for (const anchor of anchors) notations.add(anchor);
-  return [...notations].sort();
-}
-
-/**
- * From which sums on phrases are findings; tables that were made ahead for these detectors; and whether places that
- * may read otherwise are told, without which a scanner is made faster.
- */
-export interface ScannerOptions {
-  readonly sums?: InjectionSums;
-  readonly made?: MadeTables;
-  readonly has_signals?: boolean;
-}
-
-/** Makes the tables, or takes those that were made ahead. Throws where an anchor is malformed. */
+/** Builds the automaton and the sticky patterns. Throws where an anchor or a pattern is malformed. */
 export function compileScanner(
   detectors: readonly Detector[],
-  { sums = INJECTION_SUMS, made, has_signals = true }: ScannerOptions = {},
+  sums: InjectionSums = INJECTION_SUMS,
 ): Scanner {
-  const notations = notationsOf(detectors, has_signals);
-  const place = new Map(notations.map((notation, index) => [notation, index]));
-  const users: number[][] = notations.map(() => []);
-  detectors.forEach(({ anchors }, index) => {
-    for (const anchor of new Set(anchors)) users[place.get(anchor)!]!.push(index);
-  });
-  const signal_of = new Int8Array(notations.length);
-  const kinds = [
-    [signals, SIGNAL] as const,
-    [blobSignals, BLOB_SIGNAL] as const,
-    [wordingSignals, WORDING_SIGNAL] as const,
+  const anchors = [
+    ...detectors.flatMap((detector, probe) => anchorsOf(detector.anchors, probe)),
+    ...anchorsOf(signals, SIGNAL),
+    ...anchorsOf(blobSignals, BLOB_SIGNAL),
+    ...anchorsOf(wordingSignals, WORDING_SIGNAL),
   ];
-  for (const [anchors, kind] of has_signals ? kinds : []) {
-    for (const anchor of anchors) signal_of[place.get(anchor)!] = kind;
-  }
-  const tables = tablesOf(notations, made ?? null);
   return {
-    tables,
-    filters: makeFilters(tables.notation.length),
-    detectors,
-    is_enabled: new Uint8Array(detectors.length).fill(1),
-    probes: new Array<Probe | undefined>(detectors.length),
-    anchors: notations.map((notation) => ({ notation, lengths: null })),
-    users,
-    signals: signal_of,
+    automaton: makeAutomaton(anchors.map(({ anchor }) => anchor)),
+    probes: detectors.map(probe),
     cued: detectors.flatMap(({ member }, index) => (member === undefined ? [] : [index])),
+    anchor_probe: Int32Array.from(anchors, ({ probe }) => probe),
+    anchor_length: Int32Array.from(anchors, ({ anchor }) => anchor.length),
+    matched_until: new Int32Array(detectors.length),
+    failed_at: new Int32Array(detectors.length),
     sums,
-    progress: makeProgress(detectors.length),
   };
 }
-
-/** The same scanner with only some of its detectors, and other sums; it shares all that is large. */
-export function narrowed(
-  scanner: Scanner,
-  isEnabled: (detector: Detector) => boolean,
-  sums: InjectionSums = scanner.sums,
-): Scanner {
-  const is_enabled = Uint8Array.from(scanner.detectors, (detector) => (isEnabled(detector) ? 1 : 0));
-  return { ...scanner, is_enabled, sums, progress: makeProgress(is_enabled.length) };
-}
-
-/** For a scan within a scan: the one around it goes on with what it had come to. */
-export function makeProgress(detectors: number): Progress {
-  return {
-    matched_until: new Int32Array(detectors),
-    failed_at: new Int32Array(detectors).fill(-1),
-    tried: [],
-  };
-}
-
-function forget({ matched_until, failed_at, tried }: Progress): void {
-  for (const index of tried) {
-    matched_until[index] = 0;
-    failed_at[index] = -1;
-  }
-  // Not by its length, which would take the list's memory away.
-  while (tried.length > 0) tried.pop();
-}
-
-/** One walk over one text. */
-interface Scan {
-  readonly scanner: Scanner;
-  readonly text: string;
-  readonly matches: Match[];
-  readonly matches_max: number;
-  readonly phrases: Match[];
-  readonly meter: Meter;
-  readonly places: Places;
-  has_anchors: boolean;
-  /** Anchors that stand in the text and are not tried yet, by their ends: end, beginning, and notation of each. */
-  readonly waiting: number[];
-  /** How many numbers of `waiting` count; the list itself is never made shorter, which would cost more than a try. */
-  waiting_count: number;
-}
-
-const WAITING_NUMBERS = 3;
-const SHORT_UNITS = 256;
-/** What weighing a phrase costs. */
-const PHRASE_WORK = 512;
-const LINE_BREAK = 10;
 
 /**
  * Walks the text once and adds what the detectors find to `matches`, in the order of their anchors; and to
@@ -181,74 +115,32 @@ export function scan(
   meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY },
   places: Places = { windows: [], blob_starts: [], wordings: [] },
 ): boolean {
-  const one: Scan = {
-    scanner,
-    text,
-    matches,
-    matches_max,
-    phrases: [],
-    meter,
-    places,
-    has_anchors: false,
-    waiting: [],
-    waiting_count: 0,
-  };
-  forget(scanner.progress);
+  const { automaton } = scanner;
+  let row = automaton.start;
+  let has_anchors = false;
   meter.work += text.length;
-  const is_whole = text.length < SHORT_UNITS ? scanShort(one) : scanParts(one);
-  if (is_whole && one.waiting_count > 0) tryBefore(one, Number.POSITIVE_INFINITY);
-  if (one.phrases.length > 0) weigh(text, one.phrases, matches, scanner.sums);
-  if (places.blob_starts.length > 1) places.blob_starts.sort((first, second) => first - second);
-  return one.has_anchors;
-}
-
-/** Keys and values of payloads are short: for them the lists of hits cost more than the walk. */
-function scanShort(one: Scan): boolean {
-  const { text } = one;
-  const { symbols, words, shapes } = one.scanner.tables;
-  let word = words.table[words.classes[LINE_BREAK]!]! & STATE;
-  let shape = shapes.table[shapes.classes[LINE_BREAK]!]! & STATE;
-  for (let at = 0; at <= text.length; at++) {
-    const symbol = at === text.length ? LINE_BREAK : symbols[text.charCodeAt(at)]!;
-    word = words.table[(word << CLASS_BITS) + words.classes[symbol]!]!;
-    shape = shapes.table[(shape << CLASS_BITS) + shapes.classes[symbol]!]!;
-    if (((word | shape) & ENDING) === 0) continue;
-    if ((word & ENDING) !== 0 && isOver(one, words, at + 1, word & STATE)) return false;
-    if ((shape & ENDING) !== 0 && isOver(one, shapes, at + 1, shape & STATE)) return false;
-    word &= STATE;
-    shape &= STATE;
-  }
-  return true;
-}
-
-/** Walks a text part by part; the hits of words and of shapes in the order of their ends. */
-function scanParts(one: Scan): boolean {
-  const { text } = one;
-  const { tables } = one.scanner;
-  for (let from = 0; from < text.length; from += PART_UNITS) {
-    walk(tables, text, from, Math.min(text.length, from + PART_UNITS), words, shapes);
-    let word = 0;
-    let shape = 0;
-    while (word < words.count || shape < shapes.count) {
-      if (shape === shapes.count || (word < words.count && words.end[word]! <= shapes.end[shape]!)) {
-        if (isOver(one, tables.words, words.end[word]!, words.state[word]!)) return false;
-        word += 1;
-      } else {
-        if (isOver(one, tables.shapes, shapes.end[shape]!, shapes.state[shape]!)) return false;
-        shape += 1;
-      }
+  const phrases: Match[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const { classes, table } = automaton;
+    let entry = 0;
+    while (at < text.length) {
+      entry = table[row + classes[text.charCodeAt(at)]!]!;
+      if (entry >= ENDING) break;
+      row = entry;
+      at += 1;
     }
+    if (at === text.length) break;
+    if (entry === UNKNOWN) entry = follow(automaton, row, classes[text.charCodeAt(at)]!);
+    row = entry % ENDING;
+    if (entry < ENDING) continue;
+    if (!has_anchors) forget(scanner);
+    has_anchors = true;
+    verify(scanner, text, at + 1, row, matches, phrases, meter, places);
+    if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches, scanner.sums);
+    if (matches.length >= matches_max || meter.work > meter.allowed) break;
   }
-  return true;
-}
-
-/** Looks at a place where heads end. Returns whether the scan ends there. */
-function isOver(one: Scan, automaton: Automaton, head_end: number, state: number): boolean {
-  const { phrases, matches, meter } = one;
-  if (one.waiting_count > 0) tryBefore(one, head_end - 1);
-  compareRest(one, automaton, head_end, state);
-  if (phrases.length >= PHRASES_MAX) weigh(one.text, phrases.splice(0), matches, one.scanner.sums);
-  return matches.length >= one.matches_max || meter.work > meter.allowed;
+  if (phrases.length > 0) weigh(text, phrases, matches, scanner.sums);
+  return has_anchors;
 }
 
 /**
@@ -256,100 +148,124 @@ function isOver(one: Scan, automaton: Automaton, head_end: number, state: number
  * only those are asked that had an anchor in it.
  */
 export function cuesOf(scanner: Scanner, key: string): readonly Detector[] {
-  const { cued, detectors, progress } = scanner;
-  if (progress.tried.length === 0) return [];
-  const tried = new Set(progress.tried);
-  return cued
-    .filter((index) => tried.has(index))
-    .map((index) => detectors[index]!)
-    .filter((detector) => detector.member!.key.test(key));
+  const { cued, probes, failed_at, matched_until } = scanner;
+  const cues: Detector[] = [];
+  for (const index of cued) {
+    if (failed_at[index] === -1 && matched_until[index] === 0) continue;
+    const { detector } = probes[index]!;
+    if (detector.member!.key.test(key)) cues.push(detector);
+  }
+  return cues;
 }
 
-/** Compares the rest of the anchors whose heads end there; a head is at most a unit longer than its anchor. */
-function compareRest(one: Scan, automaton: Automaton, head_end: number, state: number): void {
-  const { text } = one;
-  const { tables, filters } = one.scanner;
-  const { endings, endings_from } = automaton;
-  const next = head_end < text.length ? text.charCodeAt(head_end) : LINE_BREAK;
-  for (let at = endings_from[state]!; at < endings_from[state + 1]!; at++) {
-    const entry = endings[at]!;
-    if (filters.is_made[entry] === 0)
-      addFilter(filters, entry, anchorOf(one.scanner, entry), tables.reach[entry]!);
-    const from = head_end - tables.reach[entry]!;
-    if (!passes(filters, entry, from > 0 ? text.charCodeAt(from - 1) : LINE_BREAK, next)) continue;
-    const anchor = anchorOf(one.scanner, entry);
-    if (standsAt(anchor, text, from, tables.reach[entry]!))
-      addStanding(one, tables.notation[entry]!, from, from + anchor.sets.length);
+function anchorsOf(notations: readonly string[], probe: number): { anchor: Anchor; probe: number }[] {
+  return notations.flatMap(parseAnchor).map((anchor) => ({ anchor, probe }));
+}
+
+function probe(detector: Detector): Probe {
+  const { pattern } = detector;
+  const is_linear = 'find' in pattern;
+  const has_value = pattern.source.includes('(?<value>');
+  return {
+    detector,
+    pattern: is_linear ? pattern : sticky(pattern, has_value),
+    has_value,
+    try_work: TRY_WORK + (is_linear ? 0 : Math.min(patternReach(pattern) * REACH_SHARE, REACH_WORK_MAX)),
+    back_over: detector.back === undefined ? null : unitTable(detector.back.over),
+    back_units_max: detector.back?.units_max ?? 0,
+  };
+}
+
+function sticky({ source, flags }: RegExp, has_value: boolean): RegExp {
+  return new RegExp(source, [...new Set(`${flags}${has_value ? 'd' : ''}y`.replace('g', ''))].join(''));
+}
+
+function unitTable(notation: string): Uint8Array {
+  const units = new Uint8Array(0x10000);
+  for (const [low, high] of parseUnits(notation)) units.fill(1, low, high + 1);
+  return units;
+}
+
+function forget({ matched_until, failed_at }: Scanner): void {
+  matched_until.fill(0);
+  failed_at.fill(-1);
+}
+
+function verify(
+  scanner: Scanner,
+  text: string,
+  anchor_end: number,
+  row: number,
+  matches: Match[],
+  phrases: Match[],
+  meter: Meter,
+  places: Places,
+): void {
+  const { stride, endings } = scanner.automaton;
+  for (const anchor of endings[row / stride]!) {
+    const index = scanner.anchor_probe[anchor]!;
+    const from = anchor_end - scanner.anchor_length[anchor]!;
+    if (index < 0) {
+      if (index === BLOB_SIGNAL) places.blob_starts.push(from);
+      else addPlace(index === SIGNAL ? places.windows : places.wordings, from, anchor_end);
+      continue;
+    }
+    const probe = scanner.probes[index]!;
+    const start =
+      probe.back_over === null ? from : stepBack(text, from, probe.back_over, probe.back_units_max);
+    if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
+    const match = matchAt(probe, text, start, scanner.matched_until[index]!, meter);
+    meter.work += probe.try_work;
+    if (match === null) {
+      scanner.failed_at[index] = start;
+      continue;
+    }
+    scanner.matched_until[index] = match.end;
+    if (probe.detector.weight === undefined) matches.push(match);
+    else {
+      meter.work += PHRASE_WORK;
+      phrases.push(match);
+    }
   }
 }
 
-function anchorOf({ tables, anchors }: Scanner, entry: number): Anchor {
-  const known = anchors[tables.notation[entry]!]!;
-  known.lengths ??= parseAnchor(known.notation);
-  return known.lengths[tables.expansion[entry]!]!;
+/**
+ * Where a match begins whose anchor is at `from`: before the units of `over`, at most `units_max` of them. The letter
+ * of an escape (`\n`) before an address belongs to the escape, not to the address.
+ */
+export function stepBack(text: string, from: number, over: Uint8Array, units_max: number): number {
+  const lowest = Math.max(0, from - units_max);
+  let start = from;
+  while (start > lowest && over[text.charCodeAt(start - 1)] === 1) start -= 1;
+  const is_escape = start < from && text[start - 1] === '\\' && 'nrt'.includes(text[start]!);
+  return is_escape ? start + 1 : start;
 }
 
-function addStanding(one: Scan, notation: number, from: number, end: number): void {
-  const { signals: signal_of, users } = one.scanner;
-  one.has_anchors = true;
-  if (signal_of[notation] !== 0) addSignal(one.places, signal_of[notation]!, from, end);
-  if (users[notation]!.length > 0) wait(one, end, from, notation);
-}
-
-/** Keeps the order of ends, and where several end the order of the detectors. */
-function wait(one: Scan, end: number, from: number, notation: number): void {
-  const { waiting } = one;
-  const { users } = one.scanner;
-  let at = one.waiting_count;
-  for (; at > 0; at -= WAITING_NUMBERS) {
-    const other_end = waiting[at - WAITING_NUMBERS]!;
-    if (other_end < end) break;
-    if (other_end === end && users[waiting[at - 1]!]![0]! <= users[notation]![0]!) break;
-    for (let number = at - WAITING_NUMBERS; number < at; number++)
-      waiting[number + WAITING_NUMBERS] = waiting[number]!;
+/** Tries a probe's pattern at one place, and the validator on what it finds; nothing before `least`. */
+export function matchAt(
+  { detector, pattern, has_value }: Probe,
+  text: string,
+  start: number,
+  least: number,
+  meter: Meter,
+): Match | null {
+  if ('find' in pattern) {
+    const span = pattern.find(text, start, least, meter);
+    return span && { detector, start: span[0], end: span[1] };
   }
-  waiting[at] = end;
-  waiting[at + 1] = from;
-  waiting[at + 2] = notation;
-  one.waiting_count += WAITING_NUMBERS;
+  pattern.lastIndex = start;
+  const span = has_value ? valueAt(pattern, text) : pattern.test(text) ? [start, pattern.lastIndex] : null;
+  if (span === null) return null;
+  const [from, to] = span as [number, number];
+  meter.work += pattern.lastIndex - start;
+  if (detector.validate !== undefined) {
+    meter.work += (to - from) * (detector.validate_work ?? VALIDATE_WORK);
+    if (!detector.validate(text.slice(from, to))) return null;
+  }
+  return { detector, start: from, end: to };
 }
 
-/** Tries the detectors of the anchors that end before the offset. */
-function tryBefore(one: Scan, end: number): void {
-  const { waiting, scanner } = one;
-  let tried = 0;
-  for (; tried < one.waiting_count && waiting[tried]! < end; tried += WAITING_NUMBERS) {
-    const users = scanner.users[waiting[tried + 2]!]!;
-    for (let user = 0; user < users.length; user++) tryAt(one, users[user]!, waiting[tried + 1]!);
-  }
-  if (tried === 0) return;
-  for (let at = tried; at < one.waiting_count; at++) waiting[at - tried] = waiting[at]!;
-  one.waiting_count -= tried;
-}
-
-function addSignal(places: Places, signal: number, from: number, end: number): void {
-  if (signal === BLOB_SIGNAL) places.blob_starts.push(from);
-  else addPlace(signal === SIGNAL ? places.windows : places.wordings, from, end);
-}
-
-function tryAt({ scanner, text, matches, phrases, meter }: Scan, index: number, from: number): void {
-  if (scanner.is_enabled[index] === 0) return;
-  const { matched_until, failed_at, tried } = scanner.progress;
-  scanner.probes[index] ??= probeOf(scanner.detectors[index]!);
-  const probe = scanner.probes[index];
-  const start = startOf(probe, text, from);
-  if (start < matched_until[index]! || start === failed_at[index]!) return;
-  if (failed_at[index] === -1 && matched_until[index] === 0) tried.push(index);
-  const match = matchAt(probe, text, start, matched_until[index]!, meter);
-  meter.work += probe.try_work;
-  if (match === null) {
-    failed_at[index] = start;
-    return;
-  }
-  matched_until[index] = match.end;
-  if (probe.detector.weight === undefined) matches.push(match);
-  else {
-    meter.work += PHRASE_WORK;
-    phrases.push(match);
-  }
+/** Where the group `value` of a pattern that matches at its last index is; a test alone is several times as fast. */
+function valueAt(pattern: RegExp, text: string): readonly number[] | null {
+  return pattern.exec(text)?.indices?.groups?.value ?? null;
 }

@@ -54,9 +54,8 @@ export const ipAddress: readonly Detector[] = [
     strength: 'shape',
     description:
       'IPv6 addresses with all eight groups written, wherever they are: not loopback, link-local, unique local or documentation ones.',
-    anchors: ['(?i)[0-9a-f]:[0-9a-f]{1,4}:[0-9a-f]{1,4}:[0-9a-f]'],
-    back: { over: '[0-9A-Fa-f]', units_max: 3 },
-    pattern: /(?:(?<![\w:.])|(?<=\\[nrt]))[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){7}(?![\w:])/i,
+    anchors: ['(?i)(?<![\\w:.])[0-9a-f]{1,4}:[0-9a-f]{1,4}:[0-9a-f]{1,4}:[0-9a-f]'],
+    pattern: /[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){7}(?![\w:])/i,
     validate: isRoutedV6,
     examples: {
       hits: ['from «6e40:4041:c617:e898:c11:40d2:c669:2eb4» at'],

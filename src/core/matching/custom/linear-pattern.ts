@@ -24,6 +24,8 @@ export function linearPattern({ pattern, before_units_max, units_max }: LinearSo
   let made: Made | null = null;
   return {
     source: pattern,
+    before_units_max,
+    units_max,
     find: (text, anchor, least, meter) => {
       made ??= make(pattern);
       const { engine, alphabet, group, unit_work } = made;

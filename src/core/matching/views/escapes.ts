@@ -6,12 +6,14 @@ export interface Decoded {
   readonly end: number;
 }
 
-const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,14}));?/y;
-const BACKSLASHED =
+/** What an entity can look like. */
+export const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,14}));?/y;
+/** What an escape with a backslash can look like. */
+export const BACKSLASHED =
   /\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(\r?\n)|([^\r\n]))/y;
 const PERCENT = /%([0-9a-fA-F]{2})/y;
 /** The end of a string literal, what joins it to the next, and where that begins. */
-const JOINT =
+export const JOINT =
   /(?:\\?["'`])[ \t]{0,40}(?:(?:[+&~.]|\.\.|\|\||<>)?[ \t]{0,40}\\?(?:\r?\n[ \t]{0,80}){0,2}(?:[+&~.]|\.\.|\|\|)?[ \t]{0,40})(?:\\?["'`])(?=[^\s"'`,;:)\]}])/y;
 
 /** The named entities that stand for ASCII, and those that are not seen. */

@@ -7,16 +7,13 @@ import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilde
 
 /**
  * The units from `start` to `end` of a text as they read: escapes decoded, look-alikes as the letters that they
- * look like, string literals joined, what is not seen left out; and
- * where it `rearranges`, letters that stand apart and text that is shown from its end. `null` where nothing
- * reads otherwise. Linear.
+ * look like, string literals joined, what is not seen left out. `null` where nothing reads otherwise. Linear.
  */
-export function readEscapes(text: string, start: number, end: number, rearranges: boolean): View | null {
+export function readEscapes(text: string, start: number, end: number): View | null {
   const builder = startView();
   let plain_from = start;
   for (let at = start; at < end; ) {
-    const kind = KINDS[text.charCodeAt(at)]!;
-    const decoded = kind === PLAIN ? null : decodedAt(text, at, end, kind);
+    const decoded = decodedAt(text, at, end);
     if (decoded === null) {
       at += 1;
       continue;
@@ -27,7 +24,6 @@ export function readEscapes(text: string, start: number, end: number, rearranges
     plain_from = at;
   }
   addPlain(builder, text, plain_from, end);
-  if (rearranges) addRearranged(builder, text, start, end);
   return builder.is_decoded.includes(true) ? finishView(builder) : null;
 }
 
@@ -77,7 +73,10 @@ KINDS['&'.charCodeAt(0)] = AMPERSAND;
 KINDS['\\'.charCodeAt(0)] = BACKSLASH;
 for (const quote of '"\'`') KINDS[quote.charCodeAt(0)] = QUOTE;
 
-function decodedAt(text: string, at: number, end: number, kind: number): Decoded | null {
+/** How the unit at a place reads with those after it, at most to `end`; `null` where it reads as it stands. */
+export function decodedAt(text: string, at: number, end: number): Decoded | null {
+  const kind = KINDS[text.charCodeAt(at)]!;
+  if (kind === PLAIN) return null;
   if (kind === PERCENT) return percentAt(text, at);
   if (kind === AMPERSAND) return entityAt(text, at);
   if (kind === BACKSLASH) return backslashAt(text, at);
@@ -92,16 +91,20 @@ function foldedAt(text: string, at: number): Decoded | null {
   return reads === letter ? null : { text: reads, end: at + letter.length };
 }
 
-const APART = /(?<![^\s=:,;"'`([{<])(?:\S[ \u00a0]{1,3}){7,2000}\S(?!\S)/g;
-const OVERRIDDEN = /\u202e([^\u202a-\u202e\n]{4,2000})/g;
+/** Letters that stand apart. */
+export const APART = /(?<![^\s=:,;"'`([{<])(?:\S[ \u00a0]{1,3}){7,2000}\S(?!\S)/g;
+/** What is shown from its end. */
+export const OVERRIDDEN = /\u202e([^\u202a-\u202e\n]{4,2000})/g;
 const WORD_GAP = /(\S)([ \u00a0]{1,3})/g;
 const LETTERS_MIN = 4;
 
 /**
- * Behind the rest, on lines of their own: letters that stand apart as words, and what a right-to-left
- * override shows from its end.
+ * Of the units from `start` to `end` those that stand in another order than they read, each run on a line of its
+ * own: letters that stand apart as words, and what a right-to-left override shows from its end. `null` where there
+ * are none.
  */
-function addRearranged(builder: ViewBuilder, text: string, start: number, end: number): void {
+export function readRearranged(text: string, start: number, end: number): View | null {
+  const builder = startView();
   const part = text.slice(start, end);
   for (const { 0: run, index } of part.matchAll(APART)) {
     const words = run.replace(
@@ -111,9 +114,11 @@ function addRearranged(builder: ViewBuilder, text: string, start: number, end: n
     if (words.replace(/[^A-Za-z]/g, '').length < LETTERS_MIN) continue;
     addLine(builder, words, start + index, start + index + run.length);
   }
-  if (!part.includes('\u202e')) return;
-  for (const { 0: run, 1: shown, index } of part.matchAll(OVERRIDDEN))
-    addLine(builder, [...shown!].reverse().join(''), start + index, start + index + run.length);
+  if (part.includes('\u202e')) {
+    for (const { 0: run, 1: shown, index } of part.matchAll(OVERRIDDEN))
+      addLine(builder, [...shown!].reverse().join(''), start + index, start + index + run.length);
+  }
+  return builder.length > 0 ? finishView(builder) : null;
 }
 
 function addLine(builder: ViewBuilder, text: string, start: number, end: number): void {

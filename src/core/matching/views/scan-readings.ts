@@ -1,6 +1,6 @@
-import { type Match, type Meter, makeProgress, type Places, type Scanner, scan } from '../scanner.ts';
+import { type Match, type Meter, type Places, type Scanner, scan } from '../scanner.ts';
 import { type Blob, blobsAt } from './blobs.ts';
-import { readBlobs, readEscapes } from './reading.ts';
+import { readBlobs, readEscapes, readRearranged } from './reading.ts';
 import { isNew, toSource, type View } from './view.ts';
 import { addPlace, type Windows, widened } from './windows.ts';
 import { readWording } from './wording.ts';
@@ -31,8 +31,8 @@ export function scanReadings(
   const places = widened(text, withBlobs(signalled.windows, blobs));
   const wordings = depth === 0 ? widened(text, signalled.wordings) : [];
   if (places.length === 0 && wordings.length === 0) return has_anchors;
-  const { progress } = scanner;
-  scanner.progress = makeProgress(scanner.detectors.length);
+  const { matched_until, failed_at } = scanner;
+  const before = { matched_until: matched_until.slice(), failed_at: failed_at.slice() };
   const search: Search = { scanner, text, blobs, matches, matches_max, meter, depth };
   for (let at = 0; at < places.length; at += 2) {
     if (matches.length >= matches_max || meter.work > meter.allowed) break;
@@ -44,7 +44,8 @@ export function scanReadings(
     searchWording(search, wordings[at]!, wordings[at + 1]!);
   }
   // What a key had anchors of is asked when all is scanned.
-  scanner.progress = progress;
+  matched_until.set(before.matched_until);
+  failed_at.set(before.failed_at);
   return has_anchors;
 }
 
@@ -74,7 +75,11 @@ function withBlobs(windows: Windows, blobs: readonly Blob[]): Windows {
 function searchWindow(search: Search, start: number, first_end: number): number {
   const { text, blobs, meter } = search;
   for (let end = first_end; ; end = Math.min(text.length, start + GROWTH * (end - start))) {
-    const views = [readEscapes(text, start, end, search.depth === 0), readBlobs(text, start, end, blobs)];
+    const views = [
+      readEscapes(text, start, end),
+      search.depth === 0 ? readRearranged(text, start, end) : null,
+      readBlobs(text, start, end, blobs),
+    ];
     for (const view of views) meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
     const is_cut = views.map((view) => view !== null && searchView(search, view)).includes(true);
     if (!is_cut || end === text.length || meter.work > meter.allowed) return end;

@@ -69,7 +69,8 @@ export function isNew(view: View, start: number, end: number): boolean {
   return false;
 }
 
-function addPiece(
+/** Adds a piece: units of the text around, decoded or as they stand. */
+export function addPiece(
   builder: ViewBuilder,
   text: string,
   source_start: number,

@@ -1,0 +1,212 @@
+/** What was seen in a text that comes in pieces, and how much of it may go on. */
+import { settledIn } from '../detect.ts';
+import { scannersFor } from '../detection/scanners.ts';
+import type { Detector } from '../matching/detector.ts';
+import type { Match, Meter, Scanner } from '../matching/scanner.ts';
+import { settle } from '../matching/settle.ts';
+import { scanReadings } from '../matching/views/scan-readings.ts';
+import { weigh } from '../matching/weigh.ts';
+import type { Detection } from '../types.ts';
+import { append, type GrowingText, letGo, sliceOf, startText } from './growing-text.ts';
+import { feed, type Reader, readerFront, type Suspect, startReader } from './reader.ts';
+import { startTracker } from './tracker.ts';
+
+/** A text while it is looked at. */
+export interface Look {
+  /** One for what is built in, and one for the patterns of the configuration where there are any. */
+  readonly readers: readonly Reader[];
+  readonly text: GrowingText;
+  readonly detection: Detection;
+  readonly holds: (detector: Detector) => boolean;
+  readonly meter: Meter;
+  /** What was found and has not gone on. */
+  readonly pending: Match[];
+  readonly suspects: Waiting[];
+  readonly phrases: Match[];
+  /** Phrases that end up to here were added up. */
+  weighed_until: number;
+  /** Where the text reads otherwise, until its readings were looked at. */
+  region: { readonly start: number; end: number } | null;
+  /** What was found in text that has gone on, or says what the text asks for. */
+  readonly alarms: Match[];
+  /** How much has gone on. */
+  gone: number;
+  /** Whether nothing at all was there that a detector or a reading would have to look at. */
+  is_clean: boolean;
+}
+
+interface Waiting extends Suspect {
+  /** When it is looked at next: how far the text must have come. */
+  due: number;
+}
+
+/** Around a match so much is looked at, and so far behind it something may still say that it reads otherwise. */
+const AROUND_UNITS = 2600;
+const WINDOW_UNITS = 320;
+const WORD_UNITS_MAX = 2400;
+/** The readings around a place are looked at when the text has come so much further, or it is so large. */
+const REGION_UNITS = 700;
+const REGION_UNITS_MAX = 4096;
+/** What stands behind a phrase may say that it is only quoted. */
+const QUOTE_UNITS = 240;
+const MATCHES_MAX = 1000;
+
+/** A look at the beginning of a text; `holds` says of which detectors' findings nothing may go on. */
+export function startLook(detection: Detection, holds: (detector: Detector) => boolean, meter: Meter): Look {
+  const { builtin, custom } = scannersFor(detection);
+  const text = startText();
+  const readerWith = (scanner: Scanner) =>
+    startReader(startTracker(scanner, text, (index) => holds(scanner.probes[index]!.detector), meter));
+  return {
+    readers: [builtin, ...(custom === null ? [] : [custom])].map(readerWith),
+    text,
+    detection,
+    holds,
+    meter,
+    pending: [],
+    suspects: [],
+    phrases: [],
+    weighed_until: 0,
+    region: null,
+    alarms: [],
+    gone: 0,
+    is_clean: true,
+  };
+}
+
+/** Looks at a piece more. */
+export function lookAt(look: Look, piece: string, is_last: boolean): void {
+  const { readers, pending, suspects, text } = look;
+  append(text, piece);
+  const signals: number[] = [];
+  for (const reader of readers) {
+    const { tracker } = reader;
+    feed(reader, piece, is_last);
+    look.is_clean &&= isClean(reader);
+    pending.push(...tracker.matches.splice(0));
+    look.phrases.push(...tracker.phrases.splice(0));
+    signals.push(...tracker.signals.splice(0));
+    for (const each of reader.suspects.splice(0)) suspects.push({ ...each, due: each.end });
+  }
+  if (is_last) return;
+  lookAtSuspects(look);
+  for (const signal of signals) addToRegion(look, signal);
+  lookAtRegion(look);
+  lookAtPhrases(look);
+  letGo(text, () => Math.min(look.gone, frontOf(look)));
+}
+
+function isClean({ tracker, has_had_blobs }: Reader): boolean {
+  const { matches, phrases, signals } = tracker;
+  return !has_had_blobs && matches.length + phrases.length + signals.length === 0;
+}
+
+/** How far the text may go on now: behind nothing that may yet belong to a finding. */
+export function releasable(look: Look): number {
+  const { text } = look;
+  let until = Math.max(look.gone, frontOf(look));
+  const held = look.pending.filter(({ detector }) => look.holds(detector));
+  for (;;) {
+    const cut = held.find(({ start, end }) => start < until && end >= until);
+    if (cut === undefined) break;
+    until = Math.max(look.gone, cut.start);
+    if (until === look.gone) break;
+  }
+  if (until <= look.gone) return look.gone;
+  const is_pair = (sliceOf(text, until - 1, until).charCodeAt(0) & 0xfc00) === 0xd800;
+  return is_pair ? until - 1 : until;
+}
+
+/** Takes out the text up to the offset, which goes on now, and what was found in it. */
+export function goOn(look: Look, until: number): { text: string; matches: readonly Match[] } {
+  const { pending, gone } = look;
+  const text = sliceOf(look.text, gone, until);
+  const matches = pending.filter(({ start }) => start < until);
+  const rest = pending.filter(({ start }) => start >= until);
+  pending.splice(0, pending.length, ...rest);
+  look.gone = until;
+  return { text, matches };
+}
+
+function frontOf({ readers, suspects }: Look): number {
+  const front = Math.min(...readers.map(readerFront));
+  return suspects.reduce((least, { start }) => Math.min(least, start), front);
+}
+
+function lookAtSuspects(look: Look): void {
+  const { suspects, pending, readers } = look;
+  if (suspects.length === 0) return;
+  const front = Math.min(...readers.map(readerFront));
+  let kept = 0;
+  for (const suspect of suspects) {
+    if (front >= suspect.due) {
+      const found = readingsOf(look, suspect, front);
+      const is_found = found.some(({ start, end }) => start === suspect.start && end === suspect.end);
+      if (is_found || !mayBeConfirmed(look, suspect)) {
+        pending.push(...found);
+        continue;
+      }
+      suspect.due = front + WINDOW_UNITS;
+    }
+    suspects[kept++] = suspect;
+  }
+  suspects.length = kept;
+}
+
+/** Whether a place that is still to come could show that the text reads otherwise where the suspect is. */
+function mayBeConfirmed({ text }: Look, { end, is_unconfirmed }: Suspect): boolean {
+  const reach = text.end - WINDOW_UNITS;
+  if (!is_unconfirmed) return false;
+  return reach <= end || (reach - end < WORD_UNITS_MAX && !/[ \t\r\n]/.test(sliceOf(text, end, reach)));
+}
+
+/** What the readings hold that lies in the span in part and ends before `until`. */
+function readingsOf(look: Look, span: { start: number; end: number }, until: number): readonly Match[] {
+  const { text, detection } = look;
+  const from = Math.max(text.base, span.start - AROUND_UNITS);
+  const around = sliceOf(text, from, text.end);
+  const found: Match[] = [];
+  for (const { tracker } of look.readers)
+    scanReadings(tracker.scanner, around, found, MATCHES_MAX, look.meter);
+  return settledIn(detection, around, found)
+    .map(({ detector, start, end }) => ({ detector, start: start + from, end: end + from }))
+    .filter(({ start, end }) => start < span.end && end > span.start && end <= until);
+}
+
+function addToRegion(look: Look, signal: number): void {
+  const { region } = look;
+  if (region === null) look.region = { start: signal, end: signal };
+  else region.end = Math.max(region.end, signal);
+}
+
+/** Looks at all readings around places where the text reads otherwise, when enough of it has come. */
+function lookAtRegion(look: Look): void {
+  const { region } = look;
+  if (region === null) return;
+  const come = look.text.end;
+  const is_large = come - region.start > REGION_UNITS_MAX;
+  if (come < region.end + REGION_UNITS && !is_large) return;
+  const until = come - QUOTE_UNITS;
+  for (const match of readingsOf(look, { start: region.start - WINDOW_UNITS, end: until }, until)) {
+    if (match.detector.weight === undefined && match.start >= look.gone) look.pending.push(match);
+    else look.alarms.push(match);
+  }
+  look.region = come < region.end + REGION_UNITS ? { start: until, end: region.end } : null;
+}
+
+/** What phrases come to of which it is known whether they are quoted. */
+function lookAtPhrases(look: Look): void {
+  const { text } = look;
+  const is_due = look.phrases.some(({ end }) => end + QUOTE_UNITS <= text.end && end > look.weighed_until);
+  if (!is_due) return;
+  look.weighed_until = text.end - QUOTE_UNITS;
+  const near = look.phrases.filter(({ start }) => start >= text.base);
+  look.phrases.splice(0, look.phrases.length, ...near);
+  const shifted = near
+    .filter(({ end }) => end <= look.weighed_until)
+    .map((phrase) => ({ ...phrase, start: phrase.start - text.base, end: phrase.end - text.base }));
+  const found: Match[] = [];
+  weigh(sliceOf(text, text.base, text.end), shifted, found, look.readers[0]!.tracker.scanner.sums);
+  for (const { detector, start, end } of settle(found))
+    look.alarms.push({ detector, start: start + text.base, end: end + text.base });
+}

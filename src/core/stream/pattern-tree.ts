@@ -1,0 +1,132 @@
+/** A pattern as a tree, as far as it says which units it can look at. */
+export type PatternNode =
+  /** One unit, by the source of its class or escape. */
+  | { readonly kind: 'unit'; readonly source: string }
+  | { readonly kind: 'sequence' | 'choice'; readonly items: readonly PatternNode[] }
+  | { readonly kind: 'repeat'; readonly item: PatternNode; readonly least: number; readonly most: number }
+  /** The group that narrows the finding. */
+  | { readonly kind: 'value'; readonly item: PatternNode }
+  /** What is looked at ahead and not taken; it must be there, or must not. */
+  | { readonly kind: 'ahead'; readonly item: PatternNode; readonly is_refused: boolean }
+  /** What is looked at behind; `source` with its parentheses. */
+  | { readonly kind: 'behind'; readonly source: string }
+  /** `\b`, `\B`, `$`: they ask for the next unit, or whether there is one. */
+  | { readonly kind: 'edge' }
+  /** What a group held, once more. */
+  | { readonly kind: 'again' };
+
+/** The tree of a pattern without the flags `u` and `v`. */
+export function patternTree({ source }: RegExp): PatternNode {
+  return readChoice({ source, at: 0 });
+}
+
+/** The most units from its start that a try can look at, those ahead included; infinite where there is no bound. */
+export function lookedAt(node: PatternNode): number {
+  switch (node.kind) {
+    case 'unit':
+    case 'edge':
+      return 1;
+    case 'again':
+      return AGAIN_UNITS_MAX;
+    case 'behind':
+      return 0;
+    case 'value':
+    case 'ahead':
+      return lookedAt(node.item);
+    case 'repeat':
+      return node.most === 0 ? 0 : lookedAt(node.item) * node.most;
+    case 'choice':
+      return Math.max(0, ...node.items.map(lookedAt));
+    default:
+      return node.items.reduce((sum, item) => sum + lookedAt(item), 0);
+  }
+}
+
+/** The classes of a tree that is one row of units; `null` for any other. */
+export function rowOf(node: PatternNode): readonly string[] | null {
+  if (node.kind === 'unit') return [node.source];
+  if (node.kind === 'repeat' && node.least === node.most && node.most <= ROW_UNITS_MAX) {
+    const row = rowOf(node.item);
+    return row === null ? null : Array.from({ length: node.most }, () => row).flat();
+  }
+  if (node.kind !== 'sequence') return null;
+  const rows = node.items.map(rowOf);
+  return rows.some((row) => row === null) ? null : rows.flatMap((row) => row!);
+}
+
+const ROW_UNITS_MAX = 16;
+
+/** What a reference to a group may hold; the built-in ones refer to a sign. */
+const AGAIN_UNITS_MAX = 64;
+
+interface Reader {
+  readonly source: string;
+  at: number;
+}
+
+const CLASS = /\[(?:\\.|[^\]\\])*\]/y;
+const ESCAPE = /\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|k<\w+>|c[A-Za-z]|[\s\S])/y;
+const OPENING = /\((?:\?(?::|<?[=!]|<\w+>))?/y;
+const COUNT = /(?:\*|\+|\?|\{(\d+)(,(\d*))?\})\??/y;
+const NOTHING: PatternNode = { kind: 'sequence', items: [] };
+
+function readChoice(reader: Reader): PatternNode {
+  const choices: PatternNode[] = [];
+  let items: PatternNode[] = [];
+  while (reader.at < reader.source.length && reader.source[reader.at] !== ')') {
+    if (reader.source[reader.at] === '|') {
+      choices.push({ kind: 'sequence', items });
+      items = [];
+      reader.at += 1;
+    } else items.push(readTerm(reader));
+  }
+  choices.push({ kind: 'sequence', items });
+  return choices.length === 1 ? choices[0]! : { kind: 'choice', items: choices };
+}
+
+function readTerm(reader: Reader): PatternNode {
+  const item = readAtom(reader);
+  const count = take(reader, COUNT);
+  if (count === null) return item;
+  const [written, least, comma, most] = count;
+  if (least === undefined) {
+    const from = written.startsWith('+') ? 1 : 0;
+    return {
+      kind: 'repeat',
+      item,
+      least: from,
+      most: written.startsWith('?') ? 1 : Number.POSITIVE_INFINITY,
+    };
+  }
+  const top = comma === undefined ? Number(least) : most === '' ? Number.POSITIVE_INFINITY : Number(most);
+  return { kind: 'repeat', item, least: Number(least), most: top };
+}
+
+function readAtom(reader: Reader): PatternNode {
+  const from = reader.at;
+  const opening = take(reader, OPENING);
+  if (opening !== null) {
+    const item = readChoice(reader);
+    reader.at += 1;
+    const [written] = opening;
+    if (written === '(?=' || written === '(?!') return { kind: 'ahead', item, is_refused: written === '(?!' };
+    if (written === '(?<=' || written === '(?<!')
+      return { kind: 'behind', source: reader.source.slice(from, reader.at) };
+    return written === '(?<value>' ? { kind: 'value', item } : item;
+  }
+  const written = (take(reader, ESCAPE) ?? take(reader, CLASS))?.[0];
+  if (written === '\\b' || written === '\\B') return { kind: 'edge' };
+  if (written !== undefined && /^\\(?:k<|[1-9])/.test(written)) return { kind: 'again' };
+  if (written !== undefined) return { kind: 'unit', source: written };
+  const char = reader.source[reader.at++]!;
+  if (char === '$') return { kind: 'edge' };
+  if (char === '^') return NOTHING;
+  return { kind: 'unit', source: char === '.' ? char : `[\\${char}]`.replace(/\\(?=\w)/, '') };
+}
+
+function take(reader: Reader, pattern: RegExp): RegExpExecArray | null {
+  pattern.lastIndex = reader.at;
+  const found = pattern.exec(reader.source);
+  if (found !== null) reader.at = pattern.lastIndex;
+  return found;
+}

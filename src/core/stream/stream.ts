@@ -1,0 +1,338 @@
+import { faulty, judge, verdictOn } from '../decide.ts';
+import { findingOf, settledIn, WORK_FLOOR, WORK_PER_UNIT } from '../detect.ts';
+import type { Detector } from '../matching/detector.ts';
+import type { Match, Meter } from '../matching/scanner.ts';
+import { utf8Bytes } from '../matching/text-size.ts';
+import { maskPart } from '../redact.ts';
+import type {
+  Action,
+  Coverage,
+  Crossing,
+  Decision,
+  Finding,
+  FingerprintOf,
+  JudgedFinding,
+  Policy,
+  Verdict,
+} from '../types.ts';
+import { type DocumentReader, readPiece, startDocument } from './document.ts';
+import { atHand } from './growing-text.ts';
+import { goOn, type Look, lookAt, releasable, startLook } from './look.ts';
+import { readBytes, startUtf8, type Utf8Reader } from './utf8-pieces.ts';
+
+/**
+ * More UTF-16 units than this are never held back. Text that could only be judged with more of it at once, a
+ * longer JSON document or a longer run of base64, is not looked at in full, and that blocks.
+ */
+export const HELD_UNITS_MAX = 131_072;
+
+/** What comes out of a stream for a piece that went in. */
+export interface Released {
+  /** What may go on now, masked where the policy says so. */
+  readonly text: string;
+  /** `block`: the stream has ended, and nothing more comes out of it. */
+  readonly decision: Decision;
+  /** What was found in `text`; offsets count UTF-16 units from the beginning of the stream. */
+  readonly findings: readonly JudgedFinding[];
+  /** On all of the text, once: where the stream has ended. */
+  readonly verdict: Verdict | null;
+}
+
+/** A text that crosses a boundary in pieces. Neither function throws. */
+export interface Stream {
+  /** Takes UTF-16 text or UTF-8 bytes, cut anywhere; one stream takes one kind. */
+  readonly push: (piece: string | Uint8Array) => Released;
+  /** Says that there is no more, and gives the rest. */
+  readonly end: () => Released;
+}
+
+/**
+ * Guards a text while it arrives: what comes out, put together, is the content of the verdict that `judge` has
+ * on the whole text, and `end` gives that verdict.
+ *
+ * Text is held back while it may belong to a secret or to personal data, or to another finding that the policy
+ * masks or blocks; of ordinary prose that is the last word or so. A JSON document is held whole, and so is all
+ * text at `action`, where contracts speak about the whole, and text for which a rule has a text of its own.
+ * What a text asks for adds up over sentences, and is no reason to hold them: where such a finding blocks or
+ * would be masked, the stream ends as soon as it is known, and its beginning may have gone on. Once a part has
+ * gone on, a limit, a fault, or a finding that comes too late ends the stream with a block.
+ */
+export function openStream(
+  policy: Policy,
+  crossing: Omit<Crossing, 'content'>,
+  fingerprintOf: FingerprintOf | null = null,
+): Stream {
+  const state = startState(policy, crossing, fingerprintOf);
+  const taking = (work: () => Released): Released => {
+    if (state.has_ended) return nothing('block');
+    try {
+      return work();
+    } catch {
+      return ended(state, faulty(policy));
+    }
+  };
+  return {
+    push: (piece) => taking(() => push(state, piece)),
+    end: () => taking(() => end(state)),
+  };
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface StreamState {
+  readonly policy: Policy;
+  readonly crossing: Crossing;
+  readonly fingerprintOf: FingerprintOf | null;
+  readonly look: Look;
+  readonly meter: Meter;
+  readonly document: DocumentReader;
+  readonly utf8: Utf8Reader;
+  /** All that came. */
+  readonly pieces: string[];
+  units: number;
+  bytes: number;
+  /** The first half of a pair whose second half is in the next piece. */
+  half: string;
+  /** Whether it is held whole. */
+  readonly is_whole: boolean;
+  /** What blocks whatever the text is. */
+  readonly refused: Verdict | null;
+  readonly findings: Finding[];
+  /** What was masked, ascending and apart. */
+  readonly masked: Span[];
+  has_ended: boolean;
+}
+
+const NO_UTF8 = 'The bytes are no UTF-8.';
+const FULL: Coverage = { status: 'full' };
+const STOPPING: ReadonlySet<Action> = new Set(['require_approval', 'block']);
+const CHANGING: ReadonlySet<Action> = new Set(['redact', ...STOPPING]);
+
+function startState(
+  policy: Policy,
+  open: Omit<Crossing, 'content'>,
+  fingerprintOf: FingerprintOf | null,
+): StreamState {
+  const crossing: Crossing = { ...open, content: { kind: 'text', text: '' } };
+  const meter: Meter = { work: 0, allowed: WORK_FLOOR };
+  const asked = verdictOn(crossing, policy, { findings: [], coverage: FULL }, null);
+  const is_whole = isWhole(policy, crossing, asked);
+  return {
+    policy,
+    crossing,
+    fingerprintOf,
+    look: startLook(policy.detection, holdsOf(policy, crossing), meter),
+    meter,
+    document: startDocument(),
+    utf8: startUtf8(),
+    pieces: [],
+    units: 0,
+    bytes: 0,
+    half: '',
+    is_whole,
+    refused: asked.decision === 'block' && !is_whole ? asked : null,
+    findings: [],
+    masked: [],
+    has_ended: false,
+  };
+}
+
+/** Secrets and personal data are always held while they may be there; other findings where they change the text. */
+function holdsOf(policy: Policy, crossing: Crossing): (detector: Detector) => boolean {
+  const known = new Map<Detector, boolean>();
+  return (detector) => {
+    const made = known.get(detector) ?? isHeld(detector, policy, crossing);
+    known.set(detector, made);
+    return made;
+  };
+}
+
+function isHeld(detector: Detector, policy: Policy, crossing: Crossing): boolean {
+  if (detector.weight !== undefined) return false;
+  if (/^(?:secret|personal)\b/.test(detector.tags[0])) return true;
+  const findings = [findingOf(policy.detection, { detector, start: 0, end: 0 }, 0, null)];
+  return verdictOn(crossing, policy, { findings, coverage: FULL }, null).findings.some(({ action }) =>
+    CHANGING.has(action),
+  );
+}
+
+/** Whether what is decided can depend on all of the text; `asked` is the verdict before anything was found. */
+function isWhole(policy: Policy, crossing: Crossing, asked: Verdict): boolean {
+  if (crossing.boundary === 'action') return true;
+  if (crossing.declared_tags.length > 0 && asked.decision === 'block') return true;
+  const rules = [...policy.rules, ...policy.builtin_rules];
+  return rules.some((rule) => rule.fallback_template !== null && rule.action === 'redact');
+}
+
+function push(state: StreamState, piece: string | Uint8Array): Released {
+  const text = typeof piece === 'string' ? piece : readBytes(state.utf8, piece);
+  if (text === null) return stopped(state, NO_UTF8);
+  const joined = state.half + text;
+  const is_half = (joined.charCodeAt(joined.length - 1) & 0xfc00) === 0xd800;
+  state.half = is_half ? joined.slice(-1) : '';
+  return take(state, is_half ? joined.slice(0, -1) : joined);
+}
+
+function take(state: StreamState, text: string): Released {
+  const { policy, meter, document, pieces } = state;
+  const { text_bytes_max } = policy.limits;
+  if (state.refused !== null) return ended(state, state.refused);
+  pieces.push(text);
+  state.units += text.length;
+  state.bytes += utf8Bytes(text);
+  meter.allowed += text.length * WORK_PER_UNIT;
+  if (state.bytes > text_bytes_max)
+    return stopped(state, `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`);
+  const was_held = document.state !== 'none';
+  if (was_held) readPiece(document, text, policy.limits);
+  const is_held = state.is_whole || document.state !== 'none';
+  if (!is_held) lookAt(state.look, was_held ? pieces.join('') : text, false);
+  if (meter.work > meter.allowed)
+    return stopped(state, `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`);
+  const released = is_held ? nothing('allow') : release(state);
+  if (released.verdict === null && state.units - state.look.gone > HELD_UNITS_MAX)
+    return stopped(state, `More than ${HELD_UNITS_MAX} units would have to be held back.`);
+  return released;
+}
+
+/** Lets go on what may, unless something in it, or an alarm, ends the stream. */
+function release(state: StreamState): Released {
+  const { policy, look, findings } = state;
+  const from = look.gone;
+  const part = goOn(look, releasable(look));
+  const alarms = [...look.alarms.splice(0), ...part.matches.filter(({ start }) => start < from)];
+  if (part.matches.length + alarms.length === 0) return { ...nothing('allow'), text: part.text };
+  const here = part.matches.filter(({ start }) => start >= from).map((match) => moved(match, -from));
+  const found = settledIn(policy.detection, part.text, here).map((match) => findingIn(policy, match));
+  const judged = judgedIn(state, part.text, found);
+  findings.push(...found.map((finding) => moved(finding, from)));
+  const late = lateAmong(state, alarms);
+  if (late.length > 0 || judged.some(({ action }) => STOPPING.has(action)))
+    return blocked(state, [...findings, ...late]);
+  const { findings_max } = policy.limits;
+  if (findings.length > findings_max)
+    return stopped(state, `There are more findings than scan.findings_max (${findings_max}).`);
+  const masked = judged.filter(({ action }) => action === 'redact');
+  for (const each of masked) addMask(state.masked, moved(each, from));
+  return {
+    text: masked.length === 0 ? part.text : maskPart(part.text, masked, policy.redaction.typed),
+    decision: masked.length === 0 ? 'allow' : 'modify',
+    findings: judged.map((finding) => moved(finding, from)),
+    verdict: null,
+  };
+}
+
+/** What the rules say to each finding in a part of the text that is not let be for its fingerprint. */
+function judgedIn(
+  { policy, crossing, fingerprintOf }: StreamState,
+  text: string,
+  findings: readonly Finding[],
+): readonly JudgedFinding[] {
+  const part: Crossing = { ...crossing, content: { kind: 'text', text } };
+  return verdictOn(part, policy, { findings, coverage: FULL }, fingerprintOf).findings;
+}
+
+/** Of what was found in text that has gone on that which would have kept it, where no mask stands in its place. */
+function lateAmong(state: StreamState, alarms: readonly Match[]): readonly Finding[] {
+  const { policy, look } = state;
+  if (alarms.length === 0) return [];
+  const { base } = look.text;
+  const found = alarms.map((match) => findingIn(policy, moved(match, -base)));
+  return judgedIn(state, atHand(look.text), found)
+    .filter(({ action }) => CHANGING.has(action))
+    .map((finding) => moved(finding, base))
+    .filter((finding) => finding.action !== 'redact' || !isMasked(state, finding));
+}
+
+function findingIn({ detection }: Policy, match: Match): Finding {
+  return findingOf(detection, match, 0, null);
+}
+
+function moved<Placed extends Span>(placed: Placed, units: number): Placed {
+  return { ...placed, start: placed.start + units, end: placed.end + units };
+}
+
+function end(state: StreamState): Released {
+  const { policy, crossing, look, utf8, pieces, document } = state;
+  if (state.refused !== null) return ended(state, state.refused);
+  if (utf8.missing > 0) return stopped(state, NO_UTF8);
+  const before = state.half === '' ? nothing('allow') : take(state, state.half);
+  if (before.verdict !== null) return before;
+  const is_held = state.is_whole || document.state !== 'none';
+  if (!is_held) lookAt(look, '', true);
+  const text = pieces.join('');
+  const verdict =
+    !is_held && look.is_clean
+      ? verdictOn(crossing, policy, { findings: [], coverage: FULL }, null)
+      : judge({ ...crossing, content: { kind: 'text', text } }, policy, state.fingerprintOf);
+  const rest = finished(state, text, verdict);
+  return { ...rest, text: before.text + rest.text, findings: [...before.findings, ...rest.findings] };
+}
+
+/** The rest of the text, as the verdict on all of it says. */
+function finished(state: StreamState, text: string, verdict: Verdict): Released {
+  const { gone } = state.look;
+  if (verdict.decision === 'block') return ended(state, verdict);
+  const masked = verdict.findings.filter(({ action }) => action === 'redact');
+  const is_late = masked.some((finding) => finding.start < gone && !isMasked(state, finding));
+  if (is_late) return ended(state, tooLate(verdict));
+  const content = verdict.content?.kind === 'text' ? verdict.content.text : text;
+  const shifted = masked.filter(({ start }) => start >= gone).map((each) => moved(each, -gone));
+  const rest = gone === 0 ? content : maskPart(text.slice(gone), shifted, state.policy.redaction.typed);
+  return { ...ended(state, verdict), text: rest };
+}
+
+function ended(state: StreamState, verdict: Verdict): Released {
+  state.has_ended = true;
+  const { decision, findings } = verdict;
+  return { text: '', decision, findings: findings.filter(({ start }) => start >= state.look.gone), verdict };
+}
+
+function nothing(decision: Decision): Released {
+  return { text: '', decision, findings: [], verdict: null };
+}
+
+function stopped(state: StreamState, reason: string): Released {
+  return ended(state, verdictSoFar(state, state.findings, { status: 'partial', reason, bytes: state.bytes }));
+}
+
+function blocked(state: StreamState, findings: readonly Finding[]): Released {
+  const verdict = verdictSoFar(state, findings, FULL);
+  return ended(state, verdict.decision === 'block' ? verdict : tooLate(verdict));
+}
+
+function verdictSoFar(
+  { crossing, policy, pieces, fingerprintOf }: StreamState,
+  findings: readonly Finding[],
+  coverage: Coverage,
+): Verdict {
+  const whole: Crossing = { ...crossing, content: { kind: 'text', text: pieces.join('') } };
+  return verdictOn(whole, policy, { findings, coverage }, fingerprintOf);
+}
+
+function tooLate(verdict: Verdict): Verdict {
+  const reason = 'Something was found that had to be masked, in a part of the text that had gone on.';
+  return { ...verdict, decision: 'block', action: 'block', reason, content: null };
+}
+
+/** Whether masks stand wherever this finding is. */
+function isMasked({ masked }: StreamState, { start, end }: Finding): boolean {
+  let low = 0;
+  let high = masked.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (masked[middle]!.end <= start) low = middle + 1;
+    else high = middle;
+  }
+  const mask = masked[low];
+  return mask !== undefined && mask.start <= start && mask.end >= end;
+}
+
+function addMask(masked: Span[], { start, end }: Span): void {
+  const last = masked.at(-1);
+  if (last === undefined || start > last.end) masked.push({ start, end });
+  else masked[masked.length - 1] = { start: last.start, end: Math.max(last.end, end) };
+}

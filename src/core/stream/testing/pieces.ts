@@ -1,0 +1,79 @@
+import { judge } from '../../decide.ts';
+import { crossingOf, policyOf } from '../../testing/policies.ts';
+import type { Crossing, Policy, Verdict } from '../../types.ts';
+import { openStream, type Released } from '../stream.ts';
+
+/** Masks secrets and personal data, and lets go on what else is found: a stream under it never stops for a finding. */
+export const MASKING: Policy = policyOf({
+  rules: [
+    { name: 'mask', boundary: 'input', data_tags: ['secret', 'personal'], action: 'redact' },
+    {
+      name: 'tell',
+      boundary: 'input',
+      data_tags: ['injection', 'dangerous', 'hidden', 'content', 'internal'],
+      action: 'flag',
+    },
+  ],
+});
+
+/** What came out of a stream, piece by piece, up to where it ended. */
+export interface Run {
+  readonly released: readonly Released[];
+  readonly text: string;
+  readonly verdict: Verdict;
+}
+
+/** Sends the pieces through a stream. */
+export function runOf(
+  pieces: readonly (string | Uint8Array)[],
+  policy: Policy = MASKING,
+  crossing: Omit<Crossing, 'content'> = crossingOf(),
+): Run {
+  const stream = openStream(policy, crossing);
+  const released: Released[] = [];
+  for (const piece of pieces) {
+    released.push(stream.push(piece));
+    if (released.at(-1)!.verdict !== null) break;
+  }
+  if (released.at(-1)?.verdict === null || released.length === 0) released.push(stream.end());
+  const verdict = released.at(-1)?.verdict;
+  if (verdict === null || verdict === undefined) throw new Error('the stream has no verdict');
+  return { released, text: released.map(({ text }) => text).join(''), verdict };
+}
+
+/** The text in the pieces that begin at the given places; those must ascend. */
+export function cutAt(text: string, places: readonly number[]): string[] {
+  return [0, ...places].map((from, at) => text.slice(from, places[at] ?? text.length));
+}
+
+/** The text in pieces of one UTF-16 unit. */
+export function units(text: string): string[] {
+  return text.split('');
+}
+
+/** What the stream must come to: the verdict on the whole text, and its content. */
+export interface Expected {
+  readonly verdict: Verdict;
+  /** The verdict, written down. */
+  readonly written: string;
+  readonly text: string;
+}
+
+/** What `judge` says to the whole text under a policy that blocks nothing. */
+export function wholeOf(text: string, policy: Policy = MASKING): Expected {
+  const verdict = judge(crossingOf({ content: { kind: 'text', text } }), policy);
+  if (verdict.decision === 'block') throw new Error(verdict.reason);
+  const content = verdict.content?.kind === 'text' ? verdict.content.text : text;
+  return { verdict, written: JSON.stringify(verdict), text: content };
+}
+
+/** What is wrong with a run; `null` where it came to the same, and nothing else left it at any time. */
+export function differenceOf({ released, text, verdict }: Run, expected: Expected): string | null {
+  let so_far = '';
+  for (const piece of released) {
+    so_far += piece.text;
+    if (!expected.text.startsWith(so_far)) return `went on: ${JSON.stringify(so_far.slice(-80))}`;
+  }
+  if (text !== expected.text) return `ended early: ${verdict.reason}`;
+  return JSON.stringify(verdict) === expected.written ? null : 'another verdict';
+}

@@ -1,0 +1,255 @@
+import { ENDING, follow as followAnchors, UNKNOWN } from '../matching/automaton.ts';
+import { BLOB_SIGNAL, type Match, type Meter, matchAt, type Scanner, stepBack } from '../matching/scanner.ts';
+import { anchorDepths, type Depths, depthAt } from './anchor-depths.ts';
+import { atHand, type GrowingText } from './growing-text.ts';
+import { follow, type Liveness, livenessOf, livenessWithin, type State } from './liveness.ts';
+
+/**
+ * A scan of a text that grows: it finds what `scan` finds in the whole text, and knows from where on a match
+ * may still begin or go on.
+ */
+export interface Tracker {
+  readonly scanner: Scanner;
+  readonly text: GrowingText;
+  readonly holds: Holds;
+  readonly meter: Meter;
+  readonly depths: Depths;
+  /** How far the text was looked at. */
+  at: number;
+  row: number;
+  readonly open: Try[];
+  /** How many of them each probe has, and how many there may be before it is tried to decide some. */
+  readonly open_counts: Map<number, number>;
+  open_max: number;
+  readonly matched_until: Map<number, number>;
+  /** Per probe that steps back from its anchor: where the run that ends at `at` begins. */
+  readonly run_starts: Int32Array;
+  /** What was decided, until it is taken out. */
+  readonly matches: Match[];
+  readonly phrases: Match[];
+  /** Places where the text may read otherwise, by the start of their anchor, until they are taken out. */
+  readonly signals: number[];
+  readonly blob_starts: number[];
+}
+
+/** Whether the text is held while this probe's detector may find something in it. */
+export type Holds = (probe: number) => boolean;
+
+/** A try of a pattern that is not decided, or waits for one of the same detector. */
+interface Try {
+  readonly index: number;
+  readonly start: number;
+  readonly liveness: Liveness;
+  state: State;
+  at: number;
+  /** From where on the found part may begin; `null` as long as it cannot have begun. */
+  value_from: number | null;
+  /** From where on it begins in what matches already, while the pattern may go another way. */
+  match_from: number | null;
+  is_decided: boolean;
+}
+
+const OPEN_MAX = 64;
+/** Work of a step of the automaton of a pattern. */
+const STEP_WORK = 1 / 4;
+
+/** A tracker at the beginning of `text`, whose states are counted in `meter`. */
+export function startTracker(scanner: Scanner, text: GrowingText, holds: Holds, meter: Meter): Tracker {
+  const depths = anchorDepths(scanner);
+  return {
+    scanner,
+    text,
+    holds,
+    meter,
+    depths,
+    at: text.end,
+    row: scanner.automaton.start,
+    open: [],
+    open_counts: new Map(),
+    open_max: OPEN_MAX,
+    matched_until: new Map(),
+    run_starts: new Int32Array(depths.back_probes.length).fill(text.end),
+    matches: [],
+    phrases: [],
+    signals: [],
+    blob_starts: [],
+  };
+}
+
+/** Looks at the units that follow: `piece` is what stands from `at` on in the text. */
+export function advance(tracker: Tracker, piece: string): void {
+  if (piece.length === 0) return;
+  const from = tracker.at;
+  tracker.meter.work += piece.length;
+  stepOpen(tracker, piece);
+  tracker.at += piece.length;
+  extendRuns(tracker, piece, from);
+  walk(tracker, piece, from);
+  decide(tracker, false);
+}
+
+/** The text has ended: what is open is decided as it stands. */
+export function finish(tracker: Tracker): void {
+  decide(tracker, true);
+}
+
+/** The first unit that may yet belong to a match; `at` where none may. */
+export function frontOf(tracker: Tracker): number {
+  const { scanner, text, at, open, holds, depths, run_starts } = tracker;
+  const depth = depthAt(scanner, depths, tracker.row);
+  let front = Math.max(0, at - depth.units - depths.before_units_max);
+  for (const { index, start, value_from, match_from, is_decided, liveness } of open) {
+    const held = is_decided ? start : (match_from ?? value_from);
+    if (held !== null && held - liveness.back_units < front && holds(index))
+      front = Math.max(0, held - liveness.back_units);
+  }
+  depths.back_probes.forEach((index, number) => {
+    const start = Math.max(run_starts[number]!, at - scanner.probes[index]!.back_units_max - 1);
+    if (start < front && holds(index)) front = start;
+  });
+  for (const { index, units } of depth.back) {
+    const { back_over, back_units_max } = scanner.probes[index]!;
+    const start = text.base + stepBack(atHand(text), at - units - text.base, back_over!, back_units_max);
+    if (start < front && holds(index)) front = start;
+  }
+  return front;
+}
+
+function extendRuns({ scanner, run_starts, depths }: Tracker, piece: string, from: number): void {
+  depths.back_probes.forEach((index, number) => {
+    const over = scanner.probes[index]!.back_over!;
+    let start = piece.length;
+    while (start > 0 && over[piece.charCodeAt(start - 1)] === 1) start -= 1;
+    if (start > 0) run_starts[number] = from + start;
+  });
+}
+
+function walk(tracker: Tracker, piece: string, from: number): void {
+  const { automaton } = tracker.scanner;
+  let { row } = tracker;
+  for (let at = 0; at < piece.length; at++) {
+    const unit_class = automaton.classes[piece.charCodeAt(at)]!;
+    let entry = automaton.table[row + unit_class]!;
+    if (entry === UNKNOWN) entry = followAnchors(automaton, row, unit_class);
+    row = entry % ENDING;
+    if (entry >= ENDING) openTries(tracker, row, from + at + 1);
+  }
+  tracker.row = row;
+}
+
+function openTries(tracker: Tracker, row: number, anchor_end: number): void {
+  const { scanner, text, signals, blob_starts } = tracker;
+  for (const anchor of scanner.automaton.endings[row / scanner.automaton.stride]!) {
+    const index = scanner.anchor_probe[anchor]!;
+    const from = anchor_end - scanner.anchor_length[anchor]!;
+    if (index < 0) {
+      (index === BLOB_SIGNAL ? blob_starts : signals).push(from);
+      continue;
+    }
+    const { back_over, back_units_max } = scanner.probes[index]!;
+    const start =
+      back_over === null
+        ? from
+        : text.base + stepBack(atHand(text), from - text.base, back_over, back_units_max);
+    if (start >= (tracker.matched_until.get(index) ?? 0)) openTry(tracker, index, start);
+  }
+}
+
+function openTry(tracker: Tracker, index: number, start: number): void {
+  const { scanner, text, open, at } = tracker;
+  const liveness = livenessAt(scanner, index);
+  const opened: Try = {
+    index,
+    start,
+    liveness,
+    state: liveness.first,
+    at: start,
+    value_from: null,
+    match_from: null,
+    is_decided: false,
+  };
+  const units = atHand(text);
+  const { before } = liveness;
+  if (before !== null) {
+    before.lastIndex = start - text.base;
+    opened.is_decided = !before.test(units);
+  }
+  if (!opened.is_decided) step(tracker, opened, units, start - text.base, at - text.base);
+  const count = tracker.open_counts.get(index) ?? 0;
+  if (opened.is_decided && count === 0) {
+    settleTry(tracker, opened);
+    return;
+  }
+  tracker.open_counts.set(index, count + 1);
+  open.push(opened);
+  if (open.length <= tracker.open_max) return;
+  decide(tracker, false);
+  tracker.open_max = Math.max(OPEN_MAX, 2 * open.length);
+}
+
+/** Takes a try on over the units from `from` to `to` of a string, or to where it is decided. */
+function step(tracker: Tracker, opened: Try, units: string, from: number, to: number): void {
+  const { liveness } = opened;
+  const until = Math.min(to, from + opened.start + liveness.units_max - opened.at);
+  let { state } = opened;
+  let at = from;
+  for (; at < until && state.is_open; at++) {
+    if (state.is_match) opened.match_from ??= opened.value_from;
+    if (state.is_in_value) opened.value_from ??= opened.at + at - from;
+    else opened.value_from = null;
+    state = follow(liveness, state, units.charCodeAt(at));
+  }
+  opened.at += at - from;
+  opened.state = state;
+  opened.is_decided = !state.is_open || opened.at - opened.start >= liveness.units_max;
+  tracker.meter.work += (at - from) * STEP_WORK;
+}
+
+function stepOpen(tracker: Tracker, piece: string): void {
+  for (const each of tracker.open) if (!each.is_decided) step(tracker, each, piece, 0, piece.length);
+}
+
+/** Decides in the order of anchors what can be; of one detector nothing before what stands before it. */
+function decide(tracker: Tracker, is_last: boolean): void {
+  const { open } = tracker;
+  if (open.length === 0) return;
+  tracker.open_counts.clear();
+  let kept = 0;
+  for (const each of open) {
+    const waiting = tracker.open_counts.get(each.index) ?? 0;
+    if (is_last || (each.is_decided && waiting === 0)) settleTry(tracker, each);
+    else {
+      tracker.open_counts.set(each.index, waiting + 1);
+      open[kept++] = each;
+    }
+  }
+  open.length = kept;
+}
+
+function settleTry(tracker: Tracker, { index, start }: Try): void {
+  const { scanner, text, meter, matched_until } = tracker;
+  const least = matched_until.get(index) ?? text.base;
+  if (start < least) return;
+  const probe = scanner.probes[index]!;
+  meter.work += probe.try_work;
+  const found = matchAt(probe, atHand(text), start - text.base, least - text.base, meter);
+  if (found === null) return;
+  const match: Match = {
+    detector: found.detector,
+    start: found.start + text.base,
+    end: found.end + text.base,
+  };
+  matched_until.set(index, match.end);
+  (probe.detector.weight === undefined ? tracker.matches : tracker.phrases).push(match);
+}
+
+const livenesses = new WeakMap<Scanner, Map<number, Liveness>>();
+
+function livenessAt(scanner: Scanner, index: number): Liveness {
+  const known = livenesses.get(scanner) ?? new Map<number, Liveness>();
+  livenesses.set(scanner, known);
+  const { pattern } = scanner.probes[index]!;
+  const liveness = known.get(index) ?? ('find' in pattern ? livenessWithin(pattern) : livenessOf(pattern));
+  known.set(index, liveness);
+  return liveness;
+}

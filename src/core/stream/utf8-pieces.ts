@@ -1,0 +1,44 @@
+/** UTF-8 that comes in pieces: what of the last character is still to come. */
+export interface Utf8Reader {
+  /** Bytes that the character still needs, and its bits so far. */
+  missing: number;
+  point: number;
+  /** The range of the next byte: narrower behind some first bytes, so that nothing is encoded in two ways. */
+  low: number;
+  high: number;
+}
+
+/** A reader at the beginning of a text. */
+export function startUtf8(): Utf8Reader {
+  return { missing: 0, point: 0, low: 0x80, high: 0xbf };
+}
+
+/** The text of the bytes, as far as its characters are whole; `null` where they are no UTF-8 (RFC 3629). */
+export function readBytes(reader: Utf8Reader, bytes: Uint8Array): string | null {
+  const parts: string[] = [];
+  for (const byte of bytes) {
+    if (reader.missing === 0) {
+      if (byte < 0x80) parts.push(String.fromCharCode(byte));
+      else if (!beginCharacter(reader, byte)) return null;
+      continue;
+    }
+    if (byte < reader.low || byte > reader.high) return null;
+    reader.point = (reader.point << 6) | (byte & 0x3f);
+    reader.low = 0x80;
+    reader.high = 0xbf;
+    reader.missing -= 1;
+    if (reader.missing === 0) parts.push(String.fromCodePoint(reader.point));
+  }
+  return parts.join('');
+}
+
+function beginCharacter(reader: Utf8Reader, byte: number): boolean {
+  if (byte < 0xc2 || byte > 0xf4) return false;
+  reader.missing = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+  reader.point = byte & (0x3f >> reader.missing);
+  if (byte === 0xe0) reader.low = 0xa0;
+  if (byte === 0xf0) reader.low = 0x90;
+  if (byte === 0xed) reader.high = 0x9f;
+  if (byte === 0xf4) reader.high = 0x8f;
+  return true;
+}
