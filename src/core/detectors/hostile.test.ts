@@ -102,7 +102,7 @@ test('a text that takes too much work is looked at in part, and says so', () => 
 });
 
 /** Few anchors, and behind each a long value that is looked at whole and is none. */
-const LONG_VALUES: readonly string[] = ['token: "scp ', 'AQE-', '\n$ git b'];
+const LONG_VALUES: readonly string[] = ['token: "scp ', 'cnvca-', '\n$ git b'];
 
 test('values that are looked at and are none count as they cost', () => {
   for (const piece of LONG_VALUES) {

@@ -71,7 +71,7 @@ function alone(kind: Identifier, { anchors, value = kind.value, check = kind.che
     strength: 'proof',
     description: kind.description,
     anchors,
-    pattern: new RegExp(`(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d)`, 'i'),
+    pattern: new RegExp(`(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d|-[\\da-f]{4})`, 'i'),
     validate: validateOf(check),
     examples: {
       hits: [`row «${kind.right[0]}» of it`, `("«${kind.right[0]}»")`],

@@ -3,6 +3,8 @@ import { isCodeName, isReference, isUnmasked, isWritten } from './placeholders.t
 import { body } from './sample-text.ts';
 import type { Run } from './vendor-token.ts';
 
+/** Nothing is named inside of a long run of base64, whatever its letters spell. */
+const IN_NO_RUN = '(?<![A-Za-z0-9+/]{12})';
 /** What may stand between a vendor's name and the value: the rest of the name, what assigns, a quote. */
 const NAME_REST = '[\\w .-]{0,40}?';
 /** Names of what is no secret: `datadog_trace_id`, `twilio_phone_number`, `algolia_index`. */
@@ -47,7 +49,7 @@ export function beside(
     description: `${what} keys and tokens, known by the name beside them.`,
     anchors: [...new Set(names.map(anchorOf))],
     pattern: new RegExp(
-      `(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${LINK}(?<value>${form})${AFTER}|${SAID}(?<value>${SAID_VALUE}))`,
+      `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${LINK}(?<value>${form})${AFTER}|${SAID}(?<value>${SAID_VALUE}))`,
       'i',
     ),
     validate: isKeyBesideName,

@@ -14,7 +14,7 @@ export const creditCard: readonly Detector[] = [
       'Payment card numbers (ISO/IEC 7812) of the usual length of their issuer, 14 to 16 digits, with a right Luhn digit; with spaces, dashes or neither.',
     anchors: ANCHORS,
     pattern:
-      /(?:3[47](?:[ -]?\d){13}|(?:1800|2131)(?:[ -]?\d){11}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d)(?!\.\d)/,
+      /(?<![\da-f]{4})(?:3[47](?:[ -]?\d){13}|(?:1800|2131)(?:[ -]?\d){11}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d|\.\d|-?[\da-f]{4})/,
     validate: isCard,
     examples: {
       hits: [
@@ -30,6 +30,8 @@ export const creditCard: readonly Detector[] = [
         `${'4111'} 1111 1111 1112`,
         `${'4111'}1111`,
         '4000000000000000.5',
+        `3f76d4${'4111'}111111111111f0564a`,
+        `49785456-1196-4523-8e9e-86d858`,
         '9999999999999995',
         '2026-01-31 12:00:00',
       ],
@@ -44,7 +46,7 @@ export const creditCard: readonly Detector[] = [
     description:
       'Payment card numbers of 17 to 19 digits, and those of 13 without separators, with a right Luhn digit.',
     anchors: ANCHORS,
-    pattern: /[456](?:\d{12}|(?:[ -]?\d){16,18})(?!\d)(?!\.\d)/,
+    pattern: /(?<![\da-f]{4})[456](?:\d{12}|(?:[ -]?\d){16,18})(?!\d|\.\d|-?[\da-f]{4})/,
     validate: isCard,
     examples: {
       hits: [`«${'4222'}222222222»`, `«${'6304'} 9001 7740 2924 416»`],

@@ -44,7 +44,12 @@ export const iban: readonly Detector[] = [
         '«GB29NWBK60161331926819»',
         'iban: «nl91abna0417164300»',
       ],
-      misses: ['DE88 3704 0044 0532 0130 00', 'DE89 3704 0044 0532 0130', 'XX89 3704 0044 0532 0130 00'],
+      misses: [
+        'DE88 3704 0044 0532 0130 00',
+        'DE89 3704 0044 0532 0130',
+        'XX89 3704 0044 0532 0130 00',
+        '0b2fb7ed-ad49-4adf-977c-ba2f666b9859',
+      ],
     },
   },
 ];
@@ -54,5 +59,5 @@ function patternOfCountries(): RegExp {
     ([length, countries]) =>
       `(?:${countries.replaceAll(' ', '|')})\\d{2}(?:[ -]?[A-Z0-9]){${Number(length) - 4}}`,
   );
-  return new RegExp(`(?:${shapes.join('|')})(?![A-Z0-9])`, 'i');
+  return new RegExp(`(?<![\\da-f]{3}-)(?:${shapes.join('|')})(?![A-Z0-9])`, 'i');
 }

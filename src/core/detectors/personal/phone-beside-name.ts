@@ -112,7 +112,7 @@ export const phoneBesideName: readonly Detector[] = [
     detector: 'phone',
     tags: ['personal.pii.phone'],
     severity: 'medium',
-    strength: 'shape',
+    strength: 'cue',
     description:
       'Telephone numbers of seven digits or more right after an e-mail address, as in lists of contacts.',
     anchors: ['@[A-Za-z0-9]'],

@@ -40,9 +40,9 @@ function isMark(point: number): boolean {
   return (point >= 0x300 && point <= 0x36f) || (point >= 0x20d0 && point <= 0x20f0);
 }
 
-/** In the anchors' notation: what is not seen, single units. Tag characters and the like are pairs. */
+/** In the anchors' notation: what is not seen, single units, control characters too. Tag characters and the like are pairs. */
 export const INVISIBLE =
-  '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]';
+  '[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]';
 
 /** Of the letters that look like others those that have no other use, single units. */
 export const COMPATIBLE = '[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\u24b6-\u24e9\u1d00-\u1d2b]';

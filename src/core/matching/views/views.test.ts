@@ -79,6 +79,7 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   'decimal entities': (text) => every(text, 3, (char) => `&#${char.charCodeAt(0)};`),
   'entities in base16': (text) => points(text, (point) => `&#x${hex(point, 2)}`),
   'characters without width': (text) => [...text].join('\u200b'),
+  'control characters': (text) => every(text, 3, (char) => `\0${char}`),
   'several without width': (text) => every(text, 5, (char) => WIDTHLESS[char.charCodeAt(0) % 6] + char),
   fullwidth: (text) => points(text, (point) => String.fromCodePoint(point + 0xfee0)),
   'tag characters': (text) => points(text, (point) => String.fromCodePoint(0xe0000 + point)),
