@@ -67,13 +67,19 @@ const PHRASE_WORK = 512;
 /** A detector in the form in which a scan uses it. */
 interface Probe {
   readonly detector: Detector;
+  /** Made at the first try: most patterns are never tried in the life of a process. */
+  trial: Trial | null;
+  /** 1 for each unit to step back over; `null` where the anchor is the start. */
+  readonly back_over: Uint8Array | null;
+  readonly back_units_max: number;
+}
+
+/** What a try of a pattern needs. */
+interface Trial {
   readonly pattern: RegExp | LinearPattern;
   readonly has_value: boolean;
   /** Work of one try that fails. */
   readonly try_work: number;
-  /** 1 for each unit to step back over; `null` where the anchor is the start. */
-  readonly back_over: Uint8Array | null;
-  readonly back_units_max: number;
 }
 
 /** So many phrases are held until they are weighed; what stands on both sides of such a cut is not added up. */
@@ -163,16 +169,21 @@ function anchorsOf(notations: readonly string[], probe: number): { anchor: Ancho
 }
 
 function probe(detector: Detector): Probe {
-  const { pattern } = detector;
+  return {
+    detector,
+    trial: null,
+    back_over: detector.back === undefined ? null : unitTable(detector.back.over),
+    back_units_max: detector.back?.units_max ?? 0,
+  };
+}
+
+function makeTrial({ pattern }: Detector): Trial {
   const is_linear = 'find' in pattern;
   const has_value = pattern.source.includes('(?<value>');
   return {
-    detector,
     pattern: is_linear ? pattern : sticky(pattern, has_value),
     has_value,
     try_work: TRY_WORK + (is_linear ? 0 : Math.min(patternReach(pattern) * REACH_SHARE, REACH_WORK_MAX)),
-    back_over: detector.back === undefined ? null : unitTable(detector.back.over),
-    back_units_max: detector.back?.units_max ?? 0,
   };
 }
 
@@ -180,9 +191,15 @@ function sticky({ source, flags }: RegExp, has_value: boolean): RegExp {
   return new RegExp(source, [...new Set(`${flags}${has_value ? 'd' : ''}y`.replace('g', ''))].join(''));
 }
 
+const unit_tables = new Map<string, Uint8Array>();
+
+/** The same classes are the same table of 64 KB: there are few. */
 function unitTable(notation: string): Uint8Array {
+  const known = unit_tables.get(notation);
+  if (known !== undefined) return known;
   const units = new Uint8Array(0x10000);
   for (const [low, high] of parseUnits(notation)) units.fill(1, low, high + 1);
+  unit_tables.set(notation, units);
   return units;
 }
 
@@ -215,7 +232,6 @@ function verify(
       probe.back_over === null ? from : stepBack(text, from, probe.back_over, probe.back_units_max);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
     const match = matchAt(probe, text, start, scanner.matched_until[index]!, meter);
-    meter.work += probe.try_work;
     if (match === null) {
       scanner.failed_at[index] = start;
       continue;
@@ -241,14 +257,18 @@ export function stepBack(text: string, from: number, over: Uint8Array, units_max
   return is_escape ? start + 1 : start;
 }
 
-/** Tries a probe's pattern at one place, and the validator on what it finds; nothing before `least`. */
+/** Tries a probe's pattern at one place, and the validator on what it finds; nothing before `least`. Counts the work. */
 export function matchAt(
-  { detector, pattern, has_value }: Probe,
+  probe: Probe,
   text: string,
   start: number,
   least: number,
   meter: Meter,
 ): Match | null {
+  probe.trial ??= makeTrial(probe.detector);
+  const { detector } = probe;
+  const { pattern, has_value, try_work } = probe.trial;
+  meter.work += try_work;
   if ('find' in pattern) {
     const span = pattern.find(text, start, least, meter);
     return span && { detector, start: span[0], end: span[1] };

@@ -56,7 +56,9 @@ function depthsOf(scanner: Scanner): Depths {
   const back_probes = scanner.probes.flatMap(({ back_over, detector }, index) =>
     back_over === null || detector.weight !== undefined ? [] : [index],
   );
-  const before = scanner.probes.map(({ pattern }) => ('find' in pattern ? pattern.before_units_max : 0));
+  const before = scanner.probes.map(({ detector: { pattern } }) =>
+    'find' in pattern ? pattern.before_units_max : 0,
+  );
   return { of_nodes, of_states: [], back_probes, before_units_max: Math.max(0, ...before) };
 }
 

@@ -231,7 +231,6 @@ function settleTry(tracker: Tracker, { index, start }: Try): void {
   const least = matched_until.get(index) ?? text.base;
   if (start < least) return;
   const probe = scanner.probes[index]!;
-  meter.work += probe.try_work;
   const found = matchAt(probe, atHand(text), start - text.base, least - text.base, meter);
   if (found === null) return;
   const match: Match = {
@@ -248,7 +247,7 @@ const livenesses = new WeakMap<Scanner, Map<number, Liveness>>();
 function livenessAt(scanner: Scanner, index: number): Liveness {
   const known = livenesses.get(scanner) ?? new Map<number, Liveness>();
   livenesses.set(scanner, known);
-  const { pattern } = scanner.probes[index]!;
+  const { pattern } = scanner.probes[index]!.detector;
   const liveness = known.get(index) ?? ('find' in pattern ? livenessWithin(pattern) : livenessOf(pattern));
   known.set(index, liveness);
   return liveness;
