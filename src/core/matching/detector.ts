@@ -55,6 +55,11 @@ export interface Detector {
    * A group named `value` narrows the finding to that group. A pattern that a user wrote is on an engine of its own.
    */
   readonly pattern: RegExp | LinearPattern;
+  /**
+   * What a try costs at most, in units of clean text, where that is more than its length says: a pattern that
+   * looks for several things at every place. The tests count it.
+   */
+  readonly try_work?: number;
   /** A last look at what matched (the group `value` where there is one). Pure and linear. */
   readonly validate?: (value: string) => boolean;
   /** What `validate` costs for each unit of a value, in units of clean text; where it is not said, some. */

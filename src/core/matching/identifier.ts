@@ -22,6 +22,8 @@ export interface Identifier {
   /** The source of a pattern without groups that capture; tight at both ends, read without regard to case. */
   readonly value: string;
   readonly check?: Check;
+  /** What a try beside the name costs at most, where the value is of many kinds; see `Detector`. */
+  readonly try_work?: number;
   /** Whether small and capital letters differ in the value. */
   readonly is_exact_case?: boolean;
   /** In the anchors' notation. The first names it in its examples, so it is plain. */
@@ -53,6 +55,9 @@ const REALMS = {
   bank_account: 'financial',
   crypto_wallet: 'financial',
 } as const;
+
+/** Behind a name, a value is looked for between each two of a dozen words and signs. */
+const TRY_WORK = 32;
 
 /** What stands in an id where a country would. */
 const WORLDWIDE = new Set(['any', 'card', 'crypto', 'phone']);
@@ -92,6 +97,7 @@ function besideName(kind: Identifier, id: string): Detector {
     description: `${kind.description.slice(0, -1)}; beside its name.`,
     anchors: anchorsOf(kind.names),
     pattern: is_exact ? exactPatternOf(kind.names, kind.value) : patternOf(kind.names, kind.value),
+    try_work: kind.try_work ?? TRY_WORK,
     validate,
     member: { key: keyOf(kind.names), validate: (text) => is_whole(text) && validate(text) },
     examples: {

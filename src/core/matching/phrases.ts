@@ -40,6 +40,7 @@ export interface Phrase {
   /** The source of a pattern; case does not matter unless `is_exact`. */
   readonly pattern: string;
   readonly is_exact?: boolean;
+  readonly try_work?: Detector['try_work'];
   readonly validate?: (value: string) => boolean;
   readonly hits: readonly string[];
   readonly misses: readonly string[];
@@ -49,7 +50,7 @@ export interface Phrase {
 export function phrases(kind: string, list: readonly Phrase[]): readonly Detector[] {
   const tags: readonly [Tag] = [`injection.${kind}`];
   return list.map(
-    ({ name, weight, description, anchors, back, pattern, is_exact, validate, hits, misses }) => ({
+    ({ name, weight, description, anchors, back, pattern, is_exact, try_work, validate, hits, misses }) => ({
       id: `injection.${name}`,
       detector: `prompt_${kind}`,
       tags,
@@ -60,6 +61,7 @@ export function phrases(kind: string, list: readonly Phrase[]): readonly Detecto
       anchors: anchors.map(blurred),
       pattern: new RegExp(pattern, is_exact ? '' : 'i'),
       ...(back === undefined ? {} : { back }),
+      ...(try_work === undefined ? {} : { try_work }),
       ...(validate === undefined ? {} : { validate }),
       examples: { hits, misses },
     }),

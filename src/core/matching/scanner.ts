@@ -177,14 +177,18 @@ function probe(detector: Detector): Probe {
   };
 }
 
-function makeTrial({ pattern }: Detector): Trial {
+function makeTrial({ pattern, try_work }: Detector): Trial {
   const is_linear = 'find' in pattern;
   const has_value = pattern.source.includes('(?<value>');
   return {
     pattern: is_linear ? pattern : sticky(pattern, has_value),
     has_value,
-    try_work: TRY_WORK + (is_linear ? 0 : Math.min(patternReach(pattern) * REACH_SHARE, REACH_WORK_MAX)),
+    try_work: TRY_WORK + (is_linear ? 0 : (try_work ?? lengthWork(pattern))),
   };
+}
+
+function lengthWork(pattern: RegExp): number {
+  return Math.min(patternReach(pattern) * REACH_SHARE, REACH_WORK_MAX);
 }
 
 function sticky({ source, flags }: RegExp, has_value: boolean): RegExp {

@@ -8,23 +8,28 @@ const IN_NO_RUN = '(?<![A-Za-z0-9+/]{12})';
 /** What may stand between a vendor's name and the value: the rest of the name, what assigns, a quote. */
 const NAME_REST = '[\\w .-]{0,40}?';
 /** Names of what is no secret: `datadog_trace_id`, `twilio_phone_number`, `algolia_index`. */
-export const NO_SECRET =
+const NO_SECRET =
   '(?<!(?:id|url|uri|host|name|version|region|zone|sha|hash|digest|commit|branch|path|file|bucket|' +
   'endpoint|domain|email|index|image|trace|release|number|public|publishable)["\'`\\s]{0,3})';
-export const ASSIGNS =
+const ASSIGNS =
   '\\\\?["\'`\\])]{0,2}\\s{0,4}(?:=>|[:.?]{0,3}=|\\|\\||[:>,(]|\\bis\\b:?)\\s{0,16}(?:\\\\?["\'`(=]){0,2}';
+/** What every assignment begins with: looked for first, for the names of no secrets are many. */
+export const ASSIGNS_SECRET = `(?=\\\\?["'\`\\])]{0,2}\\s{0,4}(?:[=:.?|>,(]|is\\b))${NO_SECRET}${ASSIGNS}`;
 const NAMED = '(?:key|secret|token|access|private|password|pat)[\\s"\'`:=-]{1,5}';
-const LINK = `(?:${NO_SECRET}${ASSIGNS}|${NAMED}|[ \\n]["'\`]?(?=[A-Za-z-]{0,24}\\d))`;
+const LINK = `(?:${ASSIGNS_SECRET}|${NAMED}|[ \\n]["'\`]?(?=[A-Za-z-]{0,24}\\d))`;
 const UNITS = '[\\w~+/=.:-]';
-const ANY_VALUE = `(?=${UNITS}{0,180}?\\d)(?=${UNITS}{0,180}?[a-z])[A-Za-z0-9]${UNITS}{14,180}`;
+const ANY_VALUE = `(?=[A-Za-z0-9]${UNITS}{14})(?=${UNITS}{0,180}?\\d)(?=${UNITS}{0,180}?[a-z])[A-Za-z0-9]${UNITS}{14,180}`;
 const AFTER = '(?![A-Za-z0-9])';
 /**
  * Where the name says that a secret follows, not only the vendor's, the value may be short, or be letters or
  * digits alone; a call or a member of an object is none.
  */
-const SAID = `(?:(?<=key|token)|(?:key|secret|token|access|private|password|pass|pat)[\\w-]{0,20}?)(?:${NO_SECRET}${ASSIGNS}|[\\s"'\`:=.-]{1,5})`;
+const SAID = `(?:(?<=key|token)|(?:key|secret|token|access|private|password|pass|pat)[\\w-]{0,20}?)(?:${ASSIGNS_SECRET}|[\\s"'\`:=.-]{1,5})`;
 const SAID_VALUE =
-  '(?:(?=[a-z]{0,16}\\d)(?=\\d{0,16}[a-z])[a-z0-9]{10,17}|\\d{15,64}|[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}|[a-z]{20,200}|[a-z0-9]{20,200})(?![\\w(.[:/-])';
+  '(?=[a-z0-9]{8})(?:(?=[a-z]{0,16}\\d)(?=\\d{0,16}[a-z])[a-z0-9]{10,17}|\\d{15,64}|[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}|[a-z]{20,200}|[a-z0-9]{20,200})(?![\\w(.[:/-])';
+
+/** At each of the places behind a name several kinds of values are looked for. */
+const TRY_WORK = 192;
 
 /**
  * A key without a form of its own, which the vendor's name beside it gives away: `CALENDARIFIC_KEY = ...`.
@@ -52,6 +57,7 @@ export function beside(
       `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${LINK}(?<value>${form})${AFTER}|${SAID}(?<value>${SAID_VALUE}))`,
       'i',
     ),
+    try_work: TRY_WORK,
     validate: isKeyBesideName,
     examples: {
       hits: [`${name.toUpperCase()}_API_KEY = "«${sample}»"`, `${name}_secret: «${sample}»,`],

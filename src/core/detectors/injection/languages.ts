@@ -303,6 +303,9 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
+/** Behind a verb, rules and what they are called are looked for at each of some places. */
+const TRY_WORK = 96;
+
 /** `ignoriere alle bisherigen Anweisungen` in the languages of the list. */
 function phraseOf(language: Language): Phrase {
   const { code, name, verb_anchors, verbs, rules, above, is_verb_last, rule_anchors, hits, misses } =
@@ -314,6 +317,7 @@ function phraseOf(language: Language): Phrase {
     description: `A call to ignore or forget instructions given before, in ${name}.`,
     anchors: is_verb_last ? rule_anchors! : verb_anchors,
     pattern: is_verb_last ? `${object}${BETWEEN}{0,24}?${verbs}` : `${verbs}${BETWEEN}{0,36}?${object}`,
+    try_work: TRY_WORK,
     hits,
     misses,
   };

@@ -174,6 +174,8 @@ const REQUESTS: readonly Request[] = [
 ];
 
 const BACK_UNITS = 40;
+/** Behind what asks, up to 40 units before a word, the words are looked for at each of 30 places. */
+const TRY_WORK = 96;
 
 function phraseOf({ code, name, secrets, before, behind, hits, misses }: Request): Phrase {
   const secret = `(?:${secrets.join('|')})`;
@@ -192,6 +194,7 @@ function phraseOf({ code, name, secrets, before, behind, hits, misses }: Request
           back: { over: '[^.!?\\n]', units_max: BACK_UNITS },
           pattern: `[^.!?\\n]{0,${BACK_UNITS}}?(?<value>${asked.join('|')})`,
         }),
+    try_work: TRY_WORK,
     hits,
     misses,
   };

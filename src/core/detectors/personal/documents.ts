@@ -111,7 +111,8 @@ export const documents: readonly Detector[] = [
     severity: 'low',
     description:
       'Value-added tax numbers of the European Union, the United Kingdom, Norway and Switzerland beside a name for them.',
-    value: '(?:[A-Z]{2,3}[ .-]?)?[A-Z0-9]{0,2}\\d{2,3}(?:[ .,-]?\\d{2,4}){1,4}[A-Z]{0,2}(?:\\d{2})?',
+    value:
+      '(?:[A-Z]{2,3}[ .-]?)?(?:[A-Z]{0,2}|\\d[A-Z])\\d{2,21}(?:[ .,-]\\d{2,16}){0,4}(?:[A-Z]{1,2}(?:\\d{2})?)?',
     check: (code) => (code.match(/\d/g)?.length ?? 0) >= 7,
     names: [
       'vat',

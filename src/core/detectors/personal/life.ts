@@ -22,6 +22,7 @@ export const life: readonly Detector[] = [
     severity: 'medium',
     description: 'Dates of birth in digits or with the month’s English name.',
     value: `\\d{4}[-/.]\\d{1,2}[-/.]\\d{1,2}|\\d{1,2}[-/. ]\\d{1,2}[-/. ]\\d{2,4}|\\d{1,2} ${MONTH},? \\d{4}|${MONTH} \\d{1,2},? \\d{4}`,
+    try_work: 96,
     check: (_, written) => isDate(written),
     names: [
       'date of birth',

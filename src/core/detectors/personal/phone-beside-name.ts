@@ -4,7 +4,7 @@ import { identifier } from '../../matching/identifier.ts';
 
 /** Digits in any of the groups that countries write, with a trunk prefix, a country code or an extension. */
 const NUMBER =
-  '(?:\\+|00)?(?:\\d{1,5}|\\(\\+?\\d{1,5}\\))(?:[ ./-]{0,2}(?:\\(\\d{1,4}\\)|\\d{1,13})){0,6}(?: ?(?:x|ext\\.?) ?\\d{1,6})?';
+  '(?:\\+|00)?(?:\\d{1,18}|\\(\\+?\\d{1,5}\\)\\d{0,13})(?:[ ./-]{1,2}\\d{1,13}|[ ./-]{0,2}\\(\\d{1,4}\\)\\d{0,13}){0,6}(?: ?(?:x|ext\\.?) ?\\d{1,6})?';
 
 /** Telephone numbers in national forms: only a word beside them, or the trunk's 0 and groups, tells them from other numbers. */
 export const phoneBesideName: readonly Detector[] = [
@@ -81,7 +81,7 @@ export const phoneBesideName: readonly Detector[] = [
     severity: 'medium',
     description: 'Telephone numbers with an area in parentheses, or with the trunk’s 0 and three groups.',
     value:
-      '(?<!\\d )(?:\\(0?\\d{1,4}\\)[ -]?\\d{2,5}(?:[ -]?\\d{2,6}){1,2}|0[1-9](?:[ .-]\\d{2}){4}(?! \\d)|(?:0[ -]?)?(?:\\(\\d{3}\\)|[2-5]\\d{2})[ -]\\d{3}[ -]?\\d{2}[ -]?\\d{2}(?! \\d)|0\\d{1,4}[ -]\\d{2,4}[ -]\\d{4}|00[1-9]\\d{0,2}[ -]\\d{1,4}(?:[ -]\\d{2,5}){2,3})',
+      '(?<!\\d )(?:\\(0?\\d{1,4}\\)[ -]?\\d{2,17}(?:[ -]\\d{2,12}(?:[ -]\\d{2,6})?)?|0[1-9](?:[ .-]\\d{2}){4}(?! \\d)|(?:0[ -]?)?(?:\\(\\d{3}\\)|[2-5]\\d{2})[ -]\\d{3}[ -]?\\d{2}[ -]?\\d{2}(?! \\d)|0\\d{1,4}[ -]\\d{2,4}[ -]\\d{4}|00[1-9]\\d{0,2}[ -]\\d{1,4}(?:[ -]\\d{2,5}){2,3})',
     check: (code, written) =>
       /^(?:\(|0|\d{3}[ -]\d{3}[ -]\d{2}[ -])/.test(written) &&
       isDialled(written) &&

@@ -14,6 +14,7 @@ export const authorization: readonly Detector[] = [
     description: 'HTTP Basic credentials (RFC 7617): `Basic` and base64 that decodes to `user:password`.',
     anchors: ['(?i)\\bbasic [A-Za-z0-9+/]'],
     pattern: /basic (?<value>[A-Za-z0-9+/]{6,400}={0,2})(?![A-Za-z0-9+/=])/i,
+    try_work: 128,
     validate: isBasicPair,
     examples: {
       hits: [

@@ -17,6 +17,9 @@ interface Sealed {
   readonly sample: string;
 }
 
+/** A token is looked at whole, up to some hundred units, and once more from its end where it goes on. */
+const TRY_WORK = 64;
+
 /**
  * A checksum proves a token: it is found amid other letters, and whatever words stand in it. A wrong one proves
  * nothing, for people cut and mend tokens; the vendors' other detectors find those by their form. Where both find
@@ -34,6 +37,7 @@ function sealed({ vendor, description, anchors, pattern, sum_length, sum, sample
     description,
     anchors,
     pattern,
+    try_work: TRY_WORK,
     validate: (token) =>
       token.slice(-sum_length).toLowerCase() === sum(token.slice(0, -sum_length)).toLowerCase(),
     examples: {

@@ -28,7 +28,8 @@ export const cloudflare: readonly Detector[] = [
       'Cloudflare API tokens and global keys beside the name: 40 base64url characters or 37 hex digits.',
     anchors: ['(?i)cloudflare', '(?i)(?<![A-Za-z])cf_'],
     pattern:
-      /(?:cloudflare|cf_)[\w .-]{0,25}\\?["'`]?\s{0,3}(?:=>|[:.?]{0,3}=|[:>])\s{0,8}\s{0,3}\\?["'`]?(?<value>[A-Za-z0-9_-]{40}|[a-f0-9]{37})(?![A-Za-z0-9_-])/i,
+      /(?:cloudflare|cf_)[\w .-]{0,25}\\?["'`]?\s{0,3}(?:=>|[:.?]{0,3}=|[:>])\s{0,11}\\?["'`]?(?<value>[A-Za-z0-9_-]{40}|[a-f0-9]{37})(?![A-Za-z0-9_-])/i,
+    try_work: 56,
     validate: hasDigitAndLetter,
     examples: {
       hits: [`CLOUDFLARE_API_TOKEN=«${body(40)}»`, `cloudflare_api_key: "«${body(37, HEX)}»"`],

@@ -8,6 +8,9 @@ const WORD =
 const SKIPPED = '(?:[^\\s|;&]{1,80}(?:[ \\t]|\\\\\\n){1,6}){0,10}?';
 const USER = '(?:"[^"\\n]{1,64}"|\'[^\'\\n]{1,64}\'|[^\\s"\'|;&]{1,64})';
 
+/** Behind each of ten words an option is looked for, and what follows it. */
+const TRY_WORK = 192;
+
 interface Flag {
   readonly id: string;
   readonly program: string;
@@ -27,6 +30,7 @@ function flag({ id, program, anchors, pattern, hits, misses }: Flag): Detector {
     description: `Passwords on the command line of ${program}.`,
     anchors,
     pattern: new RegExp(pattern),
+    try_work: TRY_WORK,
     validate: (value) => !isPlaceholder(value),
     examples: { hits, misses },
   };

@@ -2,7 +2,7 @@ import type { Detector } from '../../matching/detector.ts';
 import { entropy } from '../../matching/entropy.ts';
 import { isCodeName, isPlaceholder, isWritten } from '../../matching/placeholders.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
-import { ASSIGNS, NO_SECRET } from '../../matching/vendor-key.ts';
+import { ASSIGNS_SECRET } from '../../matching/vendor-key.ts';
 
 /** Names of keys that anyone may see, or that are places in a table. */
 const NOT_AFTER =
@@ -11,7 +11,7 @@ const NOT_AFTER =
 const NAME = `${NOT_AFTER}(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential|[_-]key)`;
 /** The value ends before the next such name, so that text made of names is not walked again from each of them. */
 const VALUE = '(?:(?!(?:key|secret|token|credential)\\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512}';
-const ASSIGNED = `[\\w.-]{0,30}(?: string)?${NO_SECRET}${ASSIGNS}(?<value>${VALUE})`;
+const ASSIGNED = `[\\w.-]{0,30}(?: string)?${ASSIGNS_SECRET}(?<value>${VALUE})`;
 /** Without a sign between them it is a value only when nothing else can be meant. */
 const NAMED = '["\'` -]{1,2}(?=[A-Za-z-]{0,24}\\d)(?<value>[A-Za-z0-9_-]{24,200})(?![\\w.@/:-])';
 

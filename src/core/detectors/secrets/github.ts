@@ -13,6 +13,7 @@ export const github: readonly Detector[] = [
       'GitHub tokens: `ghp_`, `gho_`, `ghu_`, `ghs_`, `ghr_`, then at least 36 characters, whatever their checksum.',
     anchors: ['\\bgh[pousr]_'],
     pattern: /gh[pousr]_[A-Za-z0-9]{36,255}(?![A-Za-z0-9])/,
+    try_work: 56,
     validate: isUnmasked,
     examples: {
       hits: [`git clone https://«${'ghp'}_${body(36)}»@github.com/a/b`, `«${'ghs'}_${body(36)}»`],

@@ -46,6 +46,7 @@ export const keyMaterial: readonly Detector[] = [
     anchors: ['"kty'],
     pattern:
       /"kty\\?"\s{0,3}:\s{0,3}\\?"(?:RSA|EC|OKP|oct)\\?"(?:(?!"kty)[^{}]){0,1500}?\\?"[dk]\\?"\s{0,3}:\s{0,3}\\?"(?<value>[\w-]{20,2000})\\?"/,
+    try_work: 900,
     examples: {
       hits: [
         `{"kty":"EC","crv":"P-256","x":"${body(43)}","d":"«${body(43)}»"}`,

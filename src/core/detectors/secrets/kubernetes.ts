@@ -3,7 +3,7 @@ import type { Detector } from '../../matching/detector.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
 
 const LINES =
-  '(?<value>[ \\t]{1,12}["\']?[\\w.-]{1,120}["\']?:[^\\n]{1,4000}(?:\\n[ \\t]{1,12}[^\\n]{1,4000}){0,15})';
+  '(?<value>[ \\t]{1,12}["\']?[\\w.-]{1,120}["\']?:[^\\n]{1,4000}(?:\\n[ \\t][^\\n]{1,4000}){0,22})';
 const KIND = 'kind: {1,4}["\']?Secret["\']?(?=\\s)';
 const LINE = '(?:[^\\n]{0,200}\\n)';
 
@@ -19,7 +19,7 @@ export const kubernetes: readonly Detector[] = [
     anchors: ['(?i)kind: ?["\']?secret', 'apiVersion: ?["\']?v1'],
     pattern: new RegExp(
       `(?:${KIND}${LINE}{1,20}?(?:data|stringData):[ \\t]{0,4}\\n${LINES}|` +
-        `apiVersion: {1,4}["']?v1["']?[ \\t]{0,4}\\n(?:data|stringData):[ \\t]{0,4}\\n${LINES}(?=\\n${LINE}{0,20}?${KIND}))`,
+        `apiVersion: {1,4}["']?v1["']?[ \\t]{0,4}\\n(?:data|stringData):[ \\t]{0,4}\\n${LINES}(?=\\n(?![ \\t])${LINE}{0,20}?${KIND}))`,
       'i',
     ),
     validate: hasData,

@@ -13,6 +13,7 @@ export const openai: readonly Detector[] = [
       'OpenAI project, service-account and admin keys (`sk-proj-`, `sk-svcacct-`, `sk-admin-`), and older ones with `T3BlbkFJ` in the middle.',
     anchors: ['\\bsk-proj-', '\\bsk-svcacct-', '\\bsk-admin-', '\\bsk-[A-Za-z0-9]{2}'],
     pattern: /sk-(?:(?:proj|svcacct|admin)-[\w-]{20,250}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20})(?![\w-])/,
+    try_work: 56,
     validate: (value) => /\d/.test(value) && isUnmasked(value),
     examples: {
       hits: [`«${'sk'}-proj-${body(156)}»`, `«${'sk'}-${body(20)}${'T3Blbk'}FJ${body(20)}»`],

@@ -10,6 +10,9 @@ interface SecretAddress {
   readonly misses: readonly string[];
 }
 
+/** A path and a query are looked at whole. */
+const TRY_WORK = 64;
+
 function address({ id, description, anchors, pattern, hits, misses }: SecretAddress): Detector {
   return {
     id,
@@ -20,6 +23,7 @@ function address({ id, description, anchors, pattern, hits, misses }: SecretAddr
     description,
     anchors,
     pattern,
+    try_work: TRY_WORK,
     examples: { hits, misses },
   };
 }

@@ -26,6 +26,7 @@ export const tokensInContext: readonly Detector[] = [
     description: 'TrueNAS keys, a number and 64 characters, where a client logs in with one.',
     anchors: ['login_with_api_key'],
     pattern: /login_with_api_key[^\w]{1,4}[^-]{0,40}?(?<value>\d{1,4}-[A-Za-z0-9]{64})(?!\w)/,
+    try_work: 64,
     examples: {
       hits: [`{"method": "auth.login_with_api_key", "params": ["«8-${body(64)}»"]}`],
       misses: ['{"method": "auth.login_with_api_key", "params": [key]}'],

@@ -28,6 +28,7 @@ export const twilio: readonly Detector[] = [
     anchors: ['(?i)twilio'],
     pattern:
       /twilio[\w .-]{0,25}\\?["'`]?\s{0,3}(?:=>|[:.?]{0,3}=|[:>])\s{0,3}\\?["'`]?(?<value>[a-f0-9]{32})(?![A-Za-z0-9])/i,
+    try_work: 32,
     validate: isUnmasked,
     examples: {
       hits: [`TWILIO_AUTH_TOKEN=«${body(32, HEX)}»`],

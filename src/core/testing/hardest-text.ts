@@ -1,0 +1,48 @@
+import type { Detector } from '../matching/detector.ts';
+import { effort, weighed } from './honest-work.ts';
+import { chance, changed, hostilePiece, partsOf } from './hostile-texts.ts';
+
+/** How long to look, and for texts of which length in units. */
+export interface Search {
+  readonly seed: number;
+  readonly texts: number;
+  readonly units: number;
+}
+
+/** A piece that, again and again, makes the pattern take the most steps for what the meter charges. */
+export interface Hardest {
+  readonly piece: string;
+  readonly steps: number;
+  /** Most steps in one try. */
+  readonly most: number;
+  readonly charged: number;
+  readonly units: number;
+}
+
+/** So many of the texts are kept, and changed to get harder ones. */
+const KEPT = 12;
+
+/** Looks for the hardest text of a detector: some made of its parts, then the hardest of those changed, again and again. */
+export function hardest(detector: Detector, { seed, texts, units }: Search): Hardest {
+  if ('find' in detector.pattern) throw new Error(`${detector.id} has no pattern of its own.`);
+  const below = chance(seed);
+  const parts = partsOf(detector.pattern);
+  const scanners = weighed(detector);
+  const tried = (piece: string): Hardest => {
+    const text = piece.repeat(Math.ceil(units / piece.length)).slice(0, units);
+    return { piece, units: text.length, ...effort(scanners, text) };
+  };
+  const hits = detector.examples.hits.slice(0, 3).map((hit) => hit.replace(/[«»]/g, ''));
+  const made = Array.from({ length: Math.ceil(texts / 4) }, () => hostilePiece(parts, below));
+  let kept = [...hits, ...made].filter((piece) => piece.length > 0).map(tried);
+  for (let left = texts - made.length; left > 0; left--) {
+    kept = kept.sort((a, b) => ratioOf(b) - ratioOf(a)).slice(0, KEPT);
+    const piece = changed(kept[below(kept.length)]!.piece, parts, below).slice(0, units);
+    if (piece.length > 0) kept.push(tried(piece));
+  }
+  return kept.sort((a, b) => ratioOf(b) - ratioOf(a))[0]!;
+}
+
+function ratioOf({ steps, charged }: Hardest): number {
+  return charged === 0 ? 0 : steps / charged;
+}

@@ -1,0 +1,62 @@
+import type { Detector } from '../matching/detector.ts';
+import { compileScanner, type Match, type Meter, type Scanner, scan } from '../matching/scanner.ts';
+import { countingMatcher } from './steps.ts';
+
+/** A detector beside itself: as it is, and with the matcher that counts in place of its pattern. */
+export interface Weighed {
+  readonly as_is: Scanner;
+  readonly counting: Scanner;
+  readonly tally: { steps: number; most: number };
+}
+
+/** What a text took: steps of the pattern, the most in one try, and what the meter charged for its tries. */
+export interface Effort {
+  readonly steps: number;
+  readonly most: number;
+  readonly charged: number;
+  readonly matches: number;
+}
+
+/** Makes both scanners. Weights are left out: what is weighed afterwards is no matter of patterns. */
+export function weighed({ weight, validate, ...detector }: Detector): Weighed {
+  const tally = { steps: 0, most: 0 };
+  const { pattern } = detector;
+  if ('find' in pattern) throw new Error(`${detector.id} has no pattern that could be counted.`);
+  const matcher = countingMatcher(pattern);
+  const value = valueGroup(pattern);
+  const find = (text: string, start: number): readonly [number, number] | null => {
+    const { end, spans, steps } = matcher(text, start);
+    tally.steps += steps;
+    tally.most = Math.max(tally.most, steps);
+    if (end === null) return null;
+    const number = value.find((each) => spans[each * 2] !== -1) ?? 0;
+    return [spans[number * 2]!, spans[number * 2 + 1]!];
+  };
+  const bounds = { before_units_max: 0, units_max: Number.MAX_SAFE_INTEGER };
+  const counting = { ...detector, pattern: { source: pattern.source, find, ...bounds } };
+  return { as_is: compileScanner([detector]), counting: compileScanner([counting]), tally };
+}
+
+function valueGroup({ source }: RegExp): readonly number[] {
+  const opens = [...source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])(\w+)>/g)];
+  const groups = opens.filter(([text]) => text.startsWith('('));
+  return groups.flatMap(([, name], at) => (name === 'value' ? [at + 1] : []));
+}
+
+/** Scans a text twice; throws where the two do not find the same. */
+export function effort({ as_is, counting, tally }: Weighed, text: string): Effort {
+  tally.steps = 0;
+  tally.most = 0;
+  const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+  const found: Match[] = [];
+  scan(as_is, text, found, Number.POSITIVE_INFINITY, meter);
+  const counted: Match[] = [];
+  scan(counting, text, counted, Number.POSITIVE_INFINITY);
+  const spans = (matches: readonly Match[]): string =>
+    matches.map(({ start, end }) => `${start}-${end}`).join();
+  if (spans(found) !== spans(counted))
+    throw new Error(
+      `Counted otherwise than matched: ${JSON.stringify(text)}: ${spans(found)}; ${spans(counted)}`,
+    );
+  return { steps: tally.steps, most: tally.most, charged: meter.work - text.length, matches: found.length };
+}

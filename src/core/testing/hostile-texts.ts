@@ -1,0 +1,133 @@
+/**
+ * Texts that make a pattern work hard: parts of what it matches, cut short, mixed with what stands between words,
+ * again and again. The same ones for the same seed.
+ */
+import { type AST, RegExpParser } from '@eslint-community/regexpp';
+
+/** Gives a whole number from 0 to below the bound. */
+export type Below = (bound: number) => number;
+
+/** Numbers without a pattern that anyone would see, the same for the same seed. */
+export function chance(seed: number): Below {
+  let state = (seed * 2_654_435_761 + 1) >>> 0;
+  return (bound) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+}
+
+const SEPARATORS: readonly string[] = [
+  ...'.,_-/\'" \n:=(;!a7Z',
+  '. ',
+  ', ',
+  'a ',
+  'key ',
+  'is ',
+  '7zO ',
+  'a.b-',
+  'the ',
+];
+/** A repeat without need is written out so many times at most, but sometimes to its end. */
+const TURNS = 3;
+const TURNS_LONG = 24;
+
+/** Parts of a pattern, from which its hostile texts are made. */
+export interface Parts {
+  readonly pattern: AST.Pattern;
+  readonly terms: readonly AST.Element[];
+}
+
+/** Reads the parts of a pattern. */
+export function partsOf({ source, flags }: RegExp): Parts {
+  const pattern = new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') });
+  return { pattern, terms: pattern.alternatives.flatMap(termsIn) };
+}
+
+function termsIn(node: AST.Alternative): readonly AST.Element[] {
+  return node.elements.flatMap((element) => {
+    const inner = element.type === 'Quantifier' ? element.element : element;
+    const below = 'alternatives' in inner ? inner.alternatives.flatMap(termsIn) : [];
+    return [element, ...below];
+  });
+}
+
+/** One way through the pattern. */
+export function writtenOut({ pattern }: Parts, below: Below): string {
+  return anyOf(pattern.alternatives, below);
+}
+
+/** A text that begins as a match, for a while, and goes on with parts of the pattern or with separators. */
+export function hostilePiece(parts: Parts, below: Below): string {
+  const whole = writtenOut(parts, below);
+  const head = whole.slice(0, below(3) === 0 ? whole.length : 1 + below(whole.length + 1));
+  return head + tail(parts, below);
+}
+
+/** The same piece a little otherwise. */
+export function changed(piece: string, parts: Parts, below: Below): string {
+  const at = below(piece.length + 1);
+  const from = below(at + 1);
+  switch (below(5)) {
+    case 0:
+      return piece.slice(0, at) + tail(parts, below) + piece.slice(at);
+    case 1:
+      return piece.slice(0, at) + piece.slice(from, at).repeat(1 + below(8)) + piece.slice(at);
+    case 2:
+      return piece.slice(0, from) + piece.slice(at);
+    case 3:
+      return piece.slice(0, at) + tail(parts, below);
+    default:
+      return piece.slice(0, from) + tail(parts, below) + piece.slice(at);
+  }
+}
+
+function tail({ terms }: Parts, below: Below): string {
+  const part = (): string => {
+    if (below(2) === 0) return SEPARATORS[below(SEPARATORS.length)]!;
+    return elementOf(terms[below(terms.length)]!, below);
+  };
+  let text = '';
+  for (let left = 1 + below(3); left > 0; left--) text += part();
+  return text.repeat(1 + below(12));
+}
+
+function anyOf(alternatives: readonly AST.Alternative[], below: Below): string {
+  const { elements } = alternatives[below(alternatives.length)]!;
+  return elements.map((element) => elementOf(element, below)).join('');
+}
+
+function elementOf(element: AST.Element, below: Below): string {
+  switch (element.type) {
+    case 'Character':
+      return String.fromCodePoint(element.value);
+    case 'CharacterClass':
+    case 'CharacterSet':
+      return unitOf(element, below);
+    case 'Group':
+    case 'CapturingGroup':
+      return anyOf(element.alternatives, below);
+    case 'Quantifier': {
+      const turns = below(6) === 0 ? TURNS_LONG : below(TURNS);
+      const count = Math.min(element.max, element.min + turns);
+      return Array.from({ length: count }, () => elementOf(element.element, below)).join('');
+    }
+    case 'Assertion':
+      return element.kind === 'lookahead' && !element.negate ? anyOf(element.alternatives, below) : '';
+    default:
+      return '';
+  }
+}
+
+const PRINTABLE = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at));
+
+function unitOf(element: AST.CharacterClass | AST.CharacterSet, below: Below): string {
+  if (element.type === 'CharacterClass' && !element.negate && below(2) === 0) {
+    const inner = element.elements[below(element.elements.length)];
+    if (inner?.type === 'Character') return String.fromCodePoint(inner.value);
+    if (inner?.type === 'CharacterClassRange')
+      return String.fromCodePoint(inner.min.value + below(inner.max.value - inner.min.value + 1));
+  }
+  const pattern = new RegExp(element.raw);
+  const fitting = PRINTABLE.filter((unit) => pattern.test(unit));
+  return fitting[below(fitting.length)] ?? '';
+}
