@@ -47,16 +47,8 @@ const ESCAPE_LETTERS: UnitSet = [
   [116, 116],
 ];
 
-const parsed = new Map<string, readonly Anchor[]>();
-
 /** Reads one anchor; throws an `Error` that names the place when it is not in the notation. */
 export function parseAnchor(notation: string): readonly Anchor[] {
-  const anchors = parsed.get(notation) ?? readAnchor(notation);
-  parsed.set(notation, anchors);
-  return anchors;
-}
-
-function readAnchor(notation: string): readonly Anchor[] {
   const reader = { notation, at: 0 };
   const fold = take(reader, '(?i)');
   const not_after = readBefore(reader);

@@ -37,9 +37,12 @@ interface Source {
 }
 
 interface Node {
-  readonly edges: { readonly set: number; readonly to: number }[];
-  readonly endings: number[];
+  /** Sets of units and the nodes behind them, by turns: there are tens of thousands of nodes, most with one edge. */
+  readonly edges: number[];
+  endings: readonly number[];
 }
+
+const NONE: readonly number[] = [];
 
 const CLASSES_MAX = 2048;
 const FIRST_STATES = 256;
@@ -63,8 +66,9 @@ export function follow(automaton: Automaton, row: number, unit_class: number): n
   const { nodes, holds, class_count, nodes_of } = automaton.source;
   const targets = new Set<number>();
   const addTargets = (node: number): void => {
-    for (const { set, to } of nodes[node]!.edges) {
-      if (holds[set * class_count + unit_class] === 1) targets.add(to);
+    const { edges } = nodes[node]!;
+    for (let at = 0; at < edges.length; at += 2) {
+      if (holds[edges[at]! * class_count + unit_class] === 1) targets.add(edges[at + 1]!);
     }
   };
   addTargets(0);
@@ -130,19 +134,19 @@ function setKey(set: UnitSet): string {
 
 /** Anchors that begin alike share nodes. Node 0 is the root. */
 function trie(anchors: readonly Anchor[], sets: SetIndex): readonly Node[] {
-  const nodes: Node[] = [{ edges: [], endings: [] }];
+  const nodes: Node[] = [{ edges: [], endings: NONE }];
   const children = new Map<number, number>();
   anchors.forEach((anchor, number) => {
     let at = 0;
     for (const each of anchor.sets) {
       const set = sets.get(setKey(each))!.index;
       const edge = at * sets.size + set;
-      const to = children.get(edge) ?? nodes.push({ edges: [], endings: [] }) - 1;
-      if (!children.has(edge)) nodes[at]!.edges.push({ set, to });
+      const to = children.get(edge) ?? nodes.push({ edges: [], endings: NONE }) - 1;
+      if (!children.has(edge)) nodes[at]!.edges.push(set, to);
       children.set(edge, to);
       at = to;
     }
-    nodes[at]!.endings.push(number);
+    nodes[at]!.endings = [...nodes[at]!.endings, number];
   });
   return nodes;
 }

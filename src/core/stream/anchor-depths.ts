@@ -77,7 +77,8 @@ function visit(scanner: Scanner, depths: Depth[], node: number, depth: number): 
     const is_phrase = index >= 0 && scanner.probes[index]!.detector.weight !== undefined;
     if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }
-  for (const { to } of nodes[node]!.edges) endings.push(...visit(scanner, depths, to, depth + 1));
+  const { edges } = nodes[node]!;
+  for (let at = 1; at < edges.length; at += 2) endings.push(...visit(scanner, depths, edges[at]!, depth + 1));
   if (depth === 0 || endings.length === 0) return endings;
   const units = Math.max(0, ...endings.map(({ before }) => depth - before));
   const stepping = endings.filter(({ index }) => index >= 0 && scanner.probes[index]!.back_over !== null);
