@@ -57,7 +57,7 @@ const REALMS = {
 } as const;
 
 /** Behind a name, a value is looked for between each two of a dozen words and signs. */
-const TRY_WORK = 32;
+const TRY_WORK = 48;
 
 /** What stands in an id where a country would. */
 const WORLDWIDE = new Set(['any', 'card', 'crypto', 'phone']);

@@ -29,7 +29,7 @@ const SAID_VALUE =
   '(?=[a-z0-9]{8})(?:(?=[a-z]{0,16}\\d)(?=\\d{0,16}[a-z])[a-z0-9]{10,17}|\\d{15,64}|[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}|[a-z]{20,200}|[a-z0-9]{20,200})(?![\\w(.[:/-])';
 
 /** At each of the places behind a name several kinds of values are looked for. */
-const TRY_WORK = 192;
+const TRY_WORK = 320;
 
 /**
  * A key without a form of its own, which the vendor's name beside it gives away: `CALENDARIFIC_KEY = ...`.

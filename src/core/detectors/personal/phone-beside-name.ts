@@ -15,6 +15,7 @@ export const phoneBesideName: readonly Detector[] = [
     description:
       'Telephone numbers in any national form: six to fifteen digits, with an extension or without.',
     value: NUMBER,
+    try_work: 160,
     check: (_, written) => isDialled(written),
     names: [
       'phone',

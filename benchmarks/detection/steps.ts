@@ -1,0 +1,38 @@
+/**
+ * How many steps the pattern of each detector takes, at the worst that is found, for each unit of work that the
+ * meter charges: the test looks at one detector of each form for some texts, this at all of them for many.
+ * `node --stack-size=4000 benchmarks/detection/steps.ts [--texts N] [--seed N] [--only PATTERN] [--top N]`
+ */
+import { parseArgs } from 'node:util';
+import { detectors } from '../../src/core/detectors/index.ts';
+import { hardest } from '../../src/core/testing/hardest-text.ts';
+
+const UNITS = 1200;
+
+const { values: options } = parseArgs({
+  options: {
+    texts: { type: 'string', default: '160' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+    top: { type: 'string', default: '20' },
+  },
+});
+
+const only = new RegExp(options.only);
+const worst = detectors
+  .filter(({ id }) => only.test(id))
+  .map((detector, at) => {
+    const seed = Number(options.seed) * detectors.length + at;
+    const found = hardest(detector, { seed, texts: Number(options.texts), units: UNITS });
+    return { id: detector.id, ...found, ratio: found.charged === 0 ? 0 : found.steps / found.charged };
+  })
+  .sort((a, b) => b.ratio - a.ratio);
+
+console.log('steps per work, per unit of text, most in one try');
+for (const { id, ratio, steps, units, most, piece } of worst.slice(0, Number(options.top)))
+  console.log(
+    [ratio.toFixed(1), (steps / units).toFixed(1), most.toFixed(0)].map((cell) => cell.padStart(8)).join(''),
+    id,
+    JSON.stringify(piece.slice(0, 40)),
+  );
+console.log(`${worst.length} detectors`);
