@@ -1,4 +1,5 @@
 import type { Severity, Tag } from '../types.ts';
+import type { Range } from './pattern-reach.ts';
 
 /**
  * How a detector knows. Where findings cover each other the stronger one stays:
@@ -60,6 +61,11 @@ export interface Detector {
    * looks for several things at every place. The tests count it.
    */
   readonly try_work?: number;
+  /**
+   * How many digits a match has. Where it begins with a row of them, one look at the row's length tells most numbers
+   * of a table from it; behind the match there is no digit.
+   */
+  readonly digits?: Range;
   /** A last look at what matched (the group `value` where there is one). Pure and linear. */
   readonly validate?: (value: string) => boolean;
   /** What `validate` costs for each unit of a value, in units of clean text; where it is not said, some. */

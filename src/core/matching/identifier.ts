@@ -1,6 +1,7 @@
 import type { Severity, Tag } from '../types.ts';
 import type { Detector } from './detector.ts';
 import { anchorsOf, exactPatternOf, isWhole, keyOf, patternOf, spelled } from './named-value.ts';
+import { patternDigits } from './pattern-reach.ts';
 
 interface Alone {
   readonly anchors: readonly string[];
@@ -77,6 +78,7 @@ function alone(kind: Identifier, { anchors, value = kind.value, check = kind.che
     description: kind.description,
     anchors,
     pattern: new RegExp(`(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d|-[\\da-f]{4})`, 'i'),
+    digits: patternDigits({ source: value }),
     validate: validateOf(check),
     examples: {
       hits: [`row «${kind.right[0]}» of it`, `("«${kind.right[0]}»")`],

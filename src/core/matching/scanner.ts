@@ -1,7 +1,7 @@
 import { type Anchor, parseAnchor, parseUnits } from './anchors.ts';
 import { type Automaton, ENDING, follow, makeAutomaton, UNKNOWN } from './automaton.ts';
 import type { Detector, LinearPattern } from './detector.ts';
-import { patternReach } from './pattern-reach.ts';
+import { patternReach, type Range } from './pattern-reach.ts';
 import { INJECTION_SUMS, type InjectionSums } from './phrases.ts';
 import { blobSignals } from './views/blobs.ts';
 import { signals } from './views/signals.ts';
@@ -63,6 +63,9 @@ const REACH_WORK_MAX = 256;
 /** What a validator costs for each unit of a value, where its detector does not say, and what weighing a phrase costs. */
 const VALIDATE_WORK = 8;
 const PHRASE_WORK = 512;
+/** What a look at a row of digits costs. */
+const ROW_WORK = 1;
+const ROW_UNITS_MAX = 48;
 
 /** A detector in the form in which a scan uses it. */
 interface Probe {
@@ -223,6 +226,9 @@ function verify(
   places: Places,
 ): void {
   const { stride, endings } = scanner.automaton;
+  let row_start = -1;
+  let row_end = -1;
+  let ends_number = false;
   for (const anchor of endings[row / stride]!) {
     const index = scanner.anchor_probe[anchor]!;
     const from = anchor_end - scanner.anchor_length[anchor]!;
@@ -232,6 +238,16 @@ function verify(
       continue;
     }
     const probe = scanner.probes[index]!;
+    const { digits } = probe.detector;
+    if (digits !== undefined) {
+      if (row_start !== from) {
+        row_start = from;
+        row_end = rowEnd(text, from);
+        ends_number = ENDS_NUMBER.has(text.charAt(row_end));
+      }
+      meter.work += ROW_WORK;
+      if (isOtherRow(row_end - from, ends_number, digits)) continue;
+    }
     const start =
       probe.back_over === null ? from : stepBack(text, from, probe.back_over, probe.back_units_max);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
@@ -269,8 +285,8 @@ export function matchAt(
   least: number,
   meter: Meter,
 ): Match | null {
-  probe.trial ??= makeTrial(probe.detector);
   const { detector } = probe;
+  probe.trial ??= makeTrial(detector);
   const { pattern, has_value, try_work } = probe.trial;
   meter.work += try_work;
   if ('find' in pattern) {
@@ -287,6 +303,25 @@ export function matchAt(
     if (!detector.validate(text.slice(from, to))) return null;
   }
   return { detector, start: from, end: to };
+}
+
+/** What ends a number, and is in none. */
+const ENDS_NUMBER = new Set(['', '\n', '\r', '\t', ',', ';', '"', "'", '|', ')', ']', '}', '<']);
+
+/** Where the row of digits ends that begins at `start`; no longer one than any detector knows is followed. */
+function rowEnd(text: string, start: number): number {
+  let end = start;
+  while (end - start <= ROW_UNITS_MAX && isDigit(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+/** Whether a row of so many digits is too long for a match, or ends before there are as many as the match has. */
+function isOtherRow(count: number, ends_number: boolean, { least, most }: Range): boolean {
+  return count > most || (count < least && count > 0 && ends_number);
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 48 && unit <= 57;
 }
 
 /** Where the group `value` of a pattern that matches at its last index is; a test alone is several times as fast. */

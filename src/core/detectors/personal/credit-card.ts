@@ -15,6 +15,7 @@ export const creditCard: readonly Detector[] = [
     anchors: ANCHORS,
     pattern:
       /(?<![\da-f]{4})(?:3[47](?:[ -]?\d){13}|(?:1800|2131)(?:[ -]?\d){11}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d|\.\d|-?[\da-f]{4})/,
+    digits: { least: 14, most: 16 },
     validate: isCard,
     examples: {
       hits: [
@@ -47,6 +48,7 @@ export const creditCard: readonly Detector[] = [
       'Payment card numbers of 17 to 19 digits, and those of 13 without separators, with a right Luhn digit.',
     anchors: ANCHORS,
     pattern: /(?<![\da-f]{4})[456](?:\d{12}|(?:[ -]?\d){16,18})(?!\d|\.\d|-?[\da-f]{4})/,
+    digits: { least: 13, most: 19 },
     validate: isCard,
     examples: {
       hits: [`«${'4222'}222222222»`, `«${'6304'} 9001 7740 2924 416»`],

@@ -139,7 +139,7 @@ export const germanSpeaking: readonly Detector[] = [
     value: '756[. ]?\\d{4}[. ]?\\d{4}[. ]?\\d{2}',
     check: (code) => weigh(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0,
     alone: {
-      anchors: ['(?<![\\w.-])\\d{3}\\.\\d{4}', '(?<![\\w.-])\\d{8}'],
+      anchors: ['(?<![\\w.-])756\\.\\d{4}', '(?<![\\w.-])756\\d{5}'],
       value: '756\\.\\d{4}\\.\\d{4}\\.\\d{2}|756\\d{10}',
     },
     names: ['ahv', 'ahv-nummer', 'avs', 'no avs', 'numero avs'],

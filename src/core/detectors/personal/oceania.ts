@@ -66,7 +66,7 @@ export const oceania: readonly Detector[] = [
     value: '(?:NZ ?)?(?:\\d{2,3}[- ]?\\d{3}[- ]?\\d{3}|\\d{7,8}-\\d)',
     check: (code) => isIrd(code.replace('NZ', '').padStart(9, '0')),
     alone: {
-      anchors: ['(?<![\\w.-])\\d{2,3}-\\d{3}-\\d', '(?<![\\w.-])\\d{7}-\\d', '(?<![\\w.-])\\d{8}'],
+      anchors: ['(?<![\\w.-])\\d{2,3}-\\d{3}-\\d', '(?<![\\w.-])\\d{7}-\\d', '(?<![\\w.-])\\d{8}-\\d'],
       value: '\\d{2,3}-\\d{3}-\\d{3}|\\d{7,8}-\\d',
     },
     names: ['ird', 'ird number', 'inland revenue'],

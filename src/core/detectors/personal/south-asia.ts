@@ -114,7 +114,7 @@ export const southAsia: readonly Detector[] = [
     value: '\\d{9}[VX]|(?:19|20)\\d{10}',
     check: (code) => isDayOfYear(code.length === 10 ? code.slice(2, 5) : code.slice(4, 7)),
     names: ['nic', 'sri lankan id', 'national identity card'],
-    alone: { anchors: ['(?<![\\w.-])\\d{8}'], value: '\\d{9}[VX]' },
+    alone: { anchors: ['(?i)(?<![\\w.-])\\d{9}[vx]'], value: '\\d{9}[VX]' },
     right: ['853400937V', '198534000937'],
     wrong: ['859990937V', '85340093V'],
   }),

@@ -40,7 +40,7 @@ export const southeastAsia: readonly Detector[] = [
     value: '\\d{8}[A-Z]|(?:18|19|20)\\d{7}[A-Z]|[TSR]\\d{2}[A-Z]{2}\\d{4}[A-Z]',
     check: isUen,
     alone: {
-      anchors: ['(?i)(?<![\\w.-])[a-z]\\d{2}[a-z]{2}\\d', '(?<![\\w.-])\\d{8}'],
+      anchors: ['(?i)(?<![\\w.-])[a-z]\\d{2}[a-z]{2}\\d', '(?i)(?<![\\w.-])\\d{8}\\d?[a-z]'],
     },
     names: ['uen', 'unique entity'],
     right: ['00192200M', '197401143C', 'T01FC6132D', 'S16FC0121D'],
