@@ -118,3 +118,38 @@ test('text with a finding every 2 KB is far from the bound', () => {
   assert.ok(work(text, text.length) < 4);
   assert.equal(detect({ kind: 'text', text }, DETECTION, LIMITS).coverage.status, 'full');
 });
+
+/** Numbers that look like chance and are the same in every run. */
+function someOf(letters: string): (count: number) => string {
+  let state = 7;
+  return (count) =>
+    Array.from({ length: count }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return letters[Math.floor((state / 2 ** 32) * letters.length)];
+    }).join('');
+}
+
+const digitsOf = someOf('0123456789');
+const hexOf = someOf('0123456789abcdef');
+const base64Of = someOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+
+/** Lines of files as people have them, in which nearly every place could begin something. */
+const DENSE: Readonly<Record<string, () => string>> = {
+  'numbers of nine digits': () => digitsOf(9),
+  'a table of short numbers': () => Array.from({ length: 9 }, () => digitsOf(5)).join(','),
+  decimals: () => `${digitsOf(4)}.${digitsOf(6)}, ${digitsOf(2)}.${digitsOf(3)}`,
+  'a dump': () => Array.from({ length: 16 }, () => hexOf(2)).join(' '),
+  sums: () => `${hexOf(64)}  a.txt`,
+  UUIDs: () => [8, 4, 4, 4, 12].map(hexOf).join('-'),
+  'base64 in lines': () => base64Of(76),
+};
+
+test('dense files are looked at to their end', () => {
+  for (const [name, line] of Object.entries(DENSE)) {
+    let text = '';
+    while (text.length < 1 << 20) text += `${line()}\n`;
+    const { coverage } = detect({ kind: 'text', text }, DETECTION, { ...LIMITS, text_bytes_max: 2 << 20 });
+    assert.equal(coverage.status, 'full', name);
+  }
+  assert.equal(Object.keys(DENSE).length, 7);
+});
