@@ -57,8 +57,10 @@ function* looks(): Generator<Stage> {
 }
 
 function* tests(): Generator<Stage> {
-  yield () => checkByTests('tests beside the source', files('{cases,src,scripts}/**/*.test.ts'), console.log);
-  yield () => checkByTests('end-to-end tests', files('tests/*.test.ts').filter(isWanted), console.log);
+  const flags = quick ? [] : ['--import', import.meta.resolve('./fixed-seed.ts')];
+  const beside = files('{cases,src,scripts}/**/*.test.ts');
+  yield () => checkByTests('tests beside the source', beside, console.log, flags);
+  yield () => checkByTests('end-to-end tests', files('tests/*.test.ts').filter(isWanted), console.log, flags);
 }
 
 function files(pattern: string): string[] {

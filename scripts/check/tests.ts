@@ -12,11 +12,13 @@ const PRINTED_CHARACTERS_MAX = 4_000;
 /**
  * Runs test files, each in a process of its own, and says a line for each that ends.
  * @param files absolute names
+ * @param flags of Node, for each of the processes
  */
 export async function checkByTests(
   name: string,
   files: readonly string[],
   say: (line: string) => void,
+  flags: readonly string[] = [],
 ): Promise<Outcome> {
   const began_ms = performance.now();
   const failures: string[] = [];
@@ -26,6 +28,7 @@ export async function checkByTests(
   let ok = files.length > 0;
   const events = run({
     files: [...files],
+    execArgv: [...flags],
     concurrency: Math.max(2, availableParallelism()),
     timeout: FILE_MS_MAX,
   });

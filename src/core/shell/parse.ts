@@ -159,7 +159,8 @@ function readParen(parser: Parser, char: string): void {
       return;
     }
   }
-  const is_definition = char === '(' && parser.words.length === 1 && cursor.text[cursor.at + 1] === ')';
+  const is_name = parser.words.length === 1 && parser.redirections.length === 0;
+  const is_definition = char === '(' && is_name && cursor.text[cursor.at + 1] === ')';
   if (is_definition) {
     define(parser, parser.words[0]!.text);
     cursor.at += 2;

@@ -91,3 +91,11 @@ test('a command behind more wrappers than are read is not passed over in silence
   assert.equal(behind(10).is_cut, false);
   assert.equal(behind(11).is_cut, true);
 });
+
+test('a redirection before parentheses makes no function, and no span before the text', () => {
+  for (const { start } of readCommands('@<<()', { offset: 7 }).commands) assert.ok(start >= 7, `${start}`);
+  assert.deepEqual(
+    readCommands('f() { rm -rf /; }; f').commands.map(({ name }) => name),
+    ['rm', 'f'],
+  );
+});
