@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readDetection } from '../../src/core/compile/detection.ts';
+import { namedReader } from '../../src/core/compile/named-detection.ts';
 import { detect } from '../../src/core/detect.ts';
 import { detectors } from '../../src/core/detectors/index.ts';
 import type { Detector } from '../../src/core/matching/detector.ts';
@@ -116,7 +117,7 @@ function detectWithMore(): (text: string) => unknown {
   });
   const problems: Problem[] = [];
   const detection = { ...DETECTION_SETTINGS.detection, patterns };
-  const more = readDetection({ ...DETECTION_SETTINGS, detection }, 'service.yaml', problems);
+  const more = readDetection({ ...DETECTION_SETTINGS, detection }, 'service.yaml', problems, namedReader);
   assert.deepEqual(problems, []);
   return (text) => detect({ kind: 'text', text }, more, LIMITS);
 }

@@ -1,7 +1,7 @@
 import type { DocumentKind } from '../schemas.ts';
 import type { Action, Detection, Json, Policy, Problem, ScanLimits } from '../types.ts';
 import { builtinRules } from './builtin.ts';
-import { type DetectionSettings, readDetection } from './detection.ts';
+import { type DetectionSettings, type NamedReader, readDetection } from './detection.ts';
 import { recordsOf } from './documents.ts';
 import { deepFreeze, policyHash } from './policy-hash.ts';
 import { below, type Place, problem } from './problems.ts';
@@ -34,6 +34,8 @@ export interface CompileInput {
   }[];
   readonly documents: readonly { readonly file: string; readonly value: unknown }[];
   readonly settings: PolicySettings;
+  /** Needed where the settings name single detectors; see `namesDetectors`. */
+  readonly readNamed?: NamedReader;
 }
 
 export interface Compiled {
@@ -43,13 +45,15 @@ export interface Compiled {
   readonly problems: readonly Problem[];
 }
 
+export { namesDetectors } from './detection.ts';
+
 /** Makes a policy of what people wrote, or says everything that is wrong with it. Inline rules come first. */
 export function compile(input: CompileInput): Compiled {
   const read: Read = { problems: [], rules: [], contracts: [], identities: [], memories: [] };
   for (const list of input.inline_rules) readInline(read, list);
   for (const { file, value } of input.documents) readDocument(read, file, value);
   read.problems.push(...duplicates(read));
-  const detection = readDetection(input.settings, input.settings.file, read.problems);
+  const detection = readDetection(input.settings, input.settings.file, read.problems, input.readNamed);
   if (read.problems.some(({ level }) => level === 'error')) return { policy: null, problems: read.problems };
   return { policy: policyOf(read, input.settings, detection), problems: read.problems };
 }

@@ -1,5 +1,6 @@
 import { type DetectionSettings, readDetection } from '../compile/detection.ts';
 import { compile, type PolicySettings } from '../compile/index.ts';
+import { namedReader } from '../compile/named-detection.ts';
 import { INJECTION_SUMS } from '../matching/phrases.ts';
 import type { Crossing, Detection, Policy } from '../types.ts';
 
@@ -47,6 +48,7 @@ export function compiled({ rules = [], tenants = {}, documents = [], settings = 
         rules: own,
       })),
     ],
+    readNamed: namedReader,
     documents: documents.map((value, at) => ({ file: `document-${at}.yaml`, value })),
     settings: { ...SETTINGS, ...settings },
   });

@@ -29,8 +29,13 @@ export type PolicyResult =
 export async function loadPolicy(config: Config, now_ms = Date.now()): Promise<PolicyResult> {
   const found = await findDocuments(config);
   const read = await readDocuments(found.files);
-  const { compile } = await import('../../core/compile/index.ts');
-  const compiled = compile(compileInput(config, read.documents));
+  const { compile, namesDetectors } = await import('../../core/compile/index.ts');
+  const input = compileInput(config, read.documents);
+  // It brings all detectors along, which a start has no time for.
+  const named = namesDetectors(input.settings)
+    ? await import('../../core/compile/named-detection.ts')
+    : undefined;
+  const compiled = compile({ ...input, ...(named && { readNamed: named.namedReader }) });
   const said = [
     ...found.problems,
     ...found.warnings,
