@@ -1,20 +1,10 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FingerprintOf, Policy, Problem } from '../core/types.ts';
 import type { Config } from './config/index.ts';
 import { problemAt } from './config/problem-text.ts';
+import { keepPrivate, writePrivate } from './private-file.ts';
 import { StartFailure } from './serve/failure.ts';
 
 /** What says where the key is: the configuration, or else the state folder. */
@@ -56,7 +46,7 @@ export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Pro
 export function ensureFingerprints(config: KeyPlace): FingerprintOf {
   const present = readKey(config);
   if (present !== null) return fingerprintsWith(present);
-  makeKey(config.state_dir);
+  writePrivate(fingerprintKeyPath(config.state_dir), randomBytes(32).toString('base64url'), 'keep');
   const made = readKey(config);
   if (made !== null) return fingerprintsWith(made);
   const path = fingerprintKeyPath(config.state_dir);
@@ -88,31 +78,5 @@ function readKey({ state_dir, detection }: KeyPlace): string | null {
     return KEY.test(key) ? key : null;
   } catch {
     return null;
-  }
-}
-
-/** Writes beside, syncs, then moves into place; a key that came first stays. */
-function makeKey(state_dir: string): void {
-  mkdirSync(state_dir, { recursive: true, mode: 0o700 });
-  const path = fingerprintKeyPath(state_dir);
-  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
-  try {
-    const file = openSync(temporary, 'wx', 0o600);
-    writeSync(file, `${randomBytes(32).toString('base64url')}\n`);
-    fsyncSync(file);
-    closeSync(file);
-    linkSync(temporary, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
-function keepPrivate(path: string): void {
-  try {
-    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
-  } catch {
-    // Some file systems know no modes; the folder around it is 0700.
   }
 }

@@ -1,18 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { keepPrivate, writePrivate } from '../private-file.ts';
 
 /**
  * The credentials that the service makes itself. `operator`: a person, who decides and changes. `agent`: whoever
@@ -45,14 +34,17 @@ export function ensureToken(state_dir: string, kind: TokenKind): { token: string
     return { token: present, created: false };
   }
   const token = newToken(kind);
-  const created = write(state_dir, kind, token, 'keep');
+  const path = tokenPath(state_dir, kind);
+  // What is there and is no token is in the way.
+  if (readToken(state_dir, kind) === null) rmSync(path, { force: true });
+  const created = writePrivate(path, token, 'keep');
   return { token: created ? token : (readToken(state_dir, kind) ?? token), created };
 }
 
 /** Replaces the token. The old one is refused from the next second on, without a restart. */
 export function rotateToken(state_dir: string, kind: TokenKind): string {
   const token = newToken(kind);
-  write(state_dir, kind, token, 'replace');
+  writePrivate(tokenPath(state_dir, kind), token, 'replace');
   return token;
 }
 
@@ -69,45 +61,4 @@ export function tokenHash(token: string): string {
 
 function newToken(kind: TokenKind | 'key'): string {
   return `svc_${kind}_${randomBytes(32).toString('base64url')}`;
-}
-
-/** Writes beside, syncs, then moves into place. `keep` leaves a file that came first and says `false`. */
-function write(state_dir: string, kind: TokenKind, token: string, mode: 'keep' | 'replace'): boolean {
-  mkdirSync(state_dir, { recursive: true, mode: 0o700 });
-  const path = tokenPath(state_dir, kind);
-  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
-  try {
-    const file = openSync(temporary, 'wx', 0o600);
-    writeSync(file, `${token}\n`);
-    fsyncSync(file);
-    closeSync(file);
-    if (mode === 'keep' && readToken(state_dir, kind) === null) rmSync(path, { force: true });
-    if (mode === 'keep') linkSync(temporary, path);
-    else renameSync(temporary, path);
-    syncFolder(state_dir);
-    return true;
-  } catch (error) {
-    if (mode === 'keep' && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
-
-/** A copy or a restore may have widened the mode; some file systems know no modes, so that trying is all. */
-function keepPrivate(path: string): void {
-  try {
-    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
-  } catch {
-    // The token still works; the folder around it is 0700.
-  }
 }

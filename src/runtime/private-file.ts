@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Writes a line into a file that only this user may read (mode 0600), durable and whole: beside, synced, then moved
+ * into place. `keep` leaves a file that came first and says `false`. The folder is made where it is missing.
+ */
+export function writePrivate(path: string, line: string, mode: 'keep' | 'replace'): boolean {
+  const folder = dirname(path);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
+  try {
+    const file = openSync(temporary, 'wx', 0o600);
+    writeSync(file, `${line}\n`);
+    fsyncSync(file);
+    closeSync(file);
+    if (mode === 'keep') linkSync(temporary, path);
+    else renameSync(temporary, path);
+    syncFolder(folder);
+    return true;
+  } catch (error) {
+    if (mode === 'keep' && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** A copy or a restore may have widened the mode; some file systems know no modes, so that trying is all. */
+export function keepPrivate(path: string): void {
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  } catch {
+    // The folder is 0700 all the same.
+  }
+}
