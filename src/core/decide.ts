@@ -1,3 +1,4 @@
+import { APPROVAL_DEFAULT } from './compile/builtin.ts';
 import { contractObjections, contractOf, strip } from './contracts.ts';
 import { detect } from './detect.ts';
 import { partAllowed } from './detection/part-allowed.ts';
@@ -17,6 +18,7 @@ import { redact } from './redact.ts';
 import {
   actorsOf,
   type Circumstances,
+  granted,
   note,
   oncePerTag,
   placeOf,
@@ -30,6 +32,7 @@ import { isFact, normalTag } from './tags.ts';
 import type {
   Action,
   AllowedFinding,
+  ApprovalWanted,
   Breach,
   Content,
   Coverage,
@@ -86,6 +89,7 @@ const NOTHING = Object.freeze({
   stripped_fields: Object.freeze([]),
   fallback_used: false,
   monitored: Object.freeze([]),
+  approval: null,
 });
 
 function decide(crossing: Crossing, policy: Policy, fingerprintOf: FingerprintOf | null): Verdict {
@@ -120,7 +124,31 @@ export function verdictOn(
       ? NONE
       : [...new Set([...crossing.declared_tags.map(normalTag), ...facts])];
   const asked = { crossing, policy, table, findings, allowed_findings, declared, coverage };
-  return isClean(asked) ? allowed(asked) : weigh(asked);
+  if (isClean(asked)) return allowed(asked);
+  const { verdict } = weigh(asked, crossing.approved_rules);
+  return verdict.action === 'require_approval' ? { ...verdict, approval: approvalWanted(asked) } : verdict;
+}
+
+/** More names than this no person reads before agreeing. */
+const RULES_ASKING_MAX = 32;
+
+/**
+ * All that asks for approval. Of several that ask only the first is seen, so each that was seen is granted, and
+ * the rest weighed again, until nothing asks any more.
+ */
+function approvalWanted(asked: Asked): ApprovalWanted | null {
+  const rules: string[] = [];
+  let ttl_ms = Number.POSITIVE_INFINITY;
+  let min_approvals = 1;
+  for (;;) {
+    const { verdict, winner } = weigh(asked, rules);
+    if (verdict.action !== 'require_approval') return { rules, ttl_ms, min_approvals };
+    if (rules.length >= RULES_ASKING_MAX) return null;
+    const terms = winner.approval ?? APPROVAL_DEFAULT;
+    rules.push(winner.rule);
+    ttl_ms = Math.min(ttl_ms, terms.ttl_ms);
+    min_approvals = Math.max(min_approvals, terms.min_approvals);
+  }
 }
 
 const NONE: readonly Tag[] = [];
@@ -164,10 +192,16 @@ function allowed({ policy, allowed_findings }: Asked): Verdict {
 
 const FULL: Coverage = Object.freeze({ status: 'full' });
 
-function weigh(asked: Asked): Verdict {
+interface Weighed {
+  readonly verdict: Verdict;
+  /** What decided. */
+  readonly winner: Outcome;
+}
+
+function weigh(asked: Asked, approved_rules: readonly string[] | undefined): Weighed {
   const { crossing, policy, table, findings, declared, coverage } = asked;
   const monitored: Monitored[] = [];
-  const circumstances: Circumstances = { tool: crossing.tool, agents: actorsOf(crossing) };
+  const circumstances: Circumstances = { tool: crossing.tool, agents: actorsOf(crossing), approved_rules };
   const data_tags = tagsOf(findings, declared);
   const contract = contractOf(crossing, policy);
   const objections =
@@ -175,14 +209,16 @@ function weigh(asked: Asked): Verdict {
   const stripping = coverage.status === 'full' ? strippingOf(contract, asked, monitored) : null;
   const about = ruleForCrossing(table, circumstances, monitored);
   const ruleFor = oncePerTag((tagged) => ruleForTag(table, tagged, circumstances, monitored));
-  const judged = findings.map((finding) => judgeFinding(finding, policy, ruleFor));
+  const judged = findings.map((finding) => judgeFinding(finding, policy, ruleFor, approved_rules));
   const masked = judged.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
   const outcomes = [
     ...(coverage.status === 'full' ? [] : [outcomeOfCoverage(coverage)]),
-    ...objections.map(({ action, rule, reason }) => ({ action, rule, reason, fallback_template: null })),
+    ...objections.map(({ action, rule, reason }) =>
+      granted({ action, rule, reason, fallback_template: null }, rule, approved_rules),
+    ),
     ...(about === null ? [] : [outcomeOf(about)]),
     ...judged.flatMap(({ outcome }) => outcome ?? []),
-    ...declared.flatMap((tag) => outcomeOfDeclared(tag, policy, ruleFor, masked)),
+    ...declared.flatMap((tag) => outcomeOfDeclared(tag, policy, ruleFor, masked, approved_rules)),
     ...(stripping === null ? [] : [stripping.outcome]),
   ];
   const winner = strictest(outcomes) ?? SILENCE;
@@ -195,7 +231,7 @@ function weigh(asked: Asked): Verdict {
     stripping?.contract ?? null,
     data_tags,
   );
-  return {
+  const verdict: Verdict = {
     decision,
     action: winner.action,
     rule: winner.rule,
@@ -209,9 +245,11 @@ function weigh(asked: Asked): Verdict {
     fallback_used,
     coverage,
     monitored,
+    approval: null,
     policy_hash: policy.hash,
     fault: false,
   };
+  return { verdict, winner };
 }
 
 const DECISIONS: Readonly<Record<Action, Decision>> = {

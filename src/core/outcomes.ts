@@ -1,4 +1,4 @@
-import { type RuleFor, strictest } from './rules.ts';
+import { granted, type RuleFor, strictest } from './rules.ts';
 import { covers, isFact } from './tags.ts';
 import type { Action, Coverage, Finding, JudgedFinding, Policy, Rule, Tag } from './types.ts';
 
@@ -8,6 +8,8 @@ export interface Outcome {
   readonly rule: string;
   readonly reason: string;
   readonly fallback_template: string | null;
+  /** A rule's own terms of approval. */
+  readonly approval?: Rule['approval'];
 }
 
 /** What it comes to when nobody speaks. */
@@ -19,8 +21,8 @@ export const SILENCE: Outcome = {
 };
 
 /** What a rule says. */
-export function outcomeOf({ action, name, reason, fallback_template }: Rule): Outcome {
-  return { action, rule: name, reason, fallback_template };
+export function outcomeOf({ action, name, reason, fallback_template, approval }: Rule): Outcome {
+  return { action, rule: name, reason, fallback_template, approval };
 }
 
 /** What it comes to when not all was looked at. */
@@ -28,9 +30,13 @@ export function outcomeOfCoverage(coverage: Coverage & { readonly status: 'parti
   return { action: 'block', rule: 'coverage.exceeded', reason: coverage.reason, fallback_template: null };
 }
 
-function outcomeOfDefault({ default_action }: Policy): Outcome {
+function outcomeOfDefault(
+  { default_action }: Policy,
+  approved_rules: readonly string[] | undefined,
+): Outcome {
   const reason = `No rule names a tag that was found or declared, and the default action is \`${default_action}\`.`;
-  return { action: default_action, rule: `default.${default_action}`, reason, fallback_template: null };
+  const rule = `default.${default_action}`;
+  return granted({ action: default_action, rule, reason, fallback_template: null }, rule, approved_rules);
 }
 
 /** A finding with its rule, and what it comes to. */
@@ -41,12 +47,17 @@ export interface Judged {
 }
 
 /** The strictest over the finding's tags decides on it. */
-export function judgeFinding(finding: Finding, policy: Policy, ruleFor: RuleFor): Judged {
+export function judgeFinding(
+  finding: Finding,
+  policy: Policy,
+  ruleFor: RuleFor,
+  approved_rules?: readonly string[],
+): Judged {
   const spoken: (Outcome & { readonly spokenBy: Rule | null })[] = [];
   for (const tag of finding.tags) {
     const rule = ruleFor({ tag, severity: finding.severity });
     if (rule !== null) spoken.push({ ...outcomeOf(rule), spokenBy: rule });
-    else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(policy), spokenBy: null });
+    else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(policy, approved_rules), spokenBy: null });
   }
   const outcome = strictest(spoken);
   const { action, rule } = outcome ?? SILENCE;
@@ -63,10 +74,11 @@ export function outcomeOfDeclared(
   policy: Policy,
   ruleFor: RuleFor,
   masked: readonly JudgedFinding[],
+  approved_rules?: readonly string[],
 ): Outcome[] {
   const rule = ruleFor({ tag, severity: null });
   if (rule === null && isFact(tag)) return [];
-  const outcome = rule === null ? outcomeOfDefault(policy) : outcomeOf(rule);
+  const outcome = rule === null ? outcomeOfDefault(policy, approved_rules) : outcomeOf(rule);
   if (outcome.action !== 'redact' || masked.some(({ tags }) => tags.some((each) => covers(tag, each)))) {
     return [outcome];
   }

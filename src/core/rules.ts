@@ -21,6 +21,8 @@ export interface Circumstances {
   readonly tool: string | null;
   /** Everyone that the crossing says is acting; never empty. */
   readonly agents: readonly string[];
+  /** Names of rules whose `require_approval` is granted. */
+  readonly approved_rules?: readonly string[] | undefined;
 }
 
 /**
@@ -72,7 +74,9 @@ export function ruleForTag(
   monitored: Monitored[],
 ): Rule | null {
   const own = strictest(speakers(table.about_tags, tagged, circumstances, monitored));
-  return own ?? table.builtin.find((rule) => speaksOf(rule, tagged, circumstances)) ?? null;
+  if (own !== null) return own;
+  const builtin = table.builtin.find((rule) => speaksOf(rule, tagged, circumstances));
+  return builtin === undefined ? null : granted(builtin, builtin.name, circumstances.approved_rules);
 }
 
 /** The rule that decides on the crossing itself, whatever its tags; `null` where none speaks. */
@@ -114,13 +118,23 @@ function speakers(
     for (const rule of stream) {
       if (!speaksOf(rule, tagged, circumstances)) continue;
       if (rule.enforcement === 'enforce') {
-        found.push(rule);
+        found.push(granted(rule, rule.name, circumstances.approved_rules));
         break;
       }
       note(monitored, { rule: rule.name, action: rule.action, tag: tagged?.tag ?? null });
     }
   }
   return found;
+}
+
+/** What asks for approval under a name that was granted takes note and no more; all else stays as it is. */
+export function granted<Speaker extends { readonly action: Action; readonly reason: string }>(
+  speaker: Speaker,
+  name: string,
+  approved_rules: readonly string[] = [],
+): Speaker {
+  if (speaker.action !== 'require_approval' || !approved_rules.includes(name)) return speaker;
+  return { ...speaker, action: 'flag', reason: 'What the rule asks approval for was approved.' };
 }
 
 /** Adds to the list what is not in it yet. */

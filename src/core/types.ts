@@ -62,6 +62,8 @@ export interface Crossing {
   readonly tool: string | null;
   /** Tags that the caller declares; they are added to those that are found, never instead of them. */
   readonly declared_tags: readonly Tag[];
+  /** Names of rules whose `require_approval` a person has granted for exactly this crossing. */
+  readonly approved_rules?: readonly string[];
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
 }
@@ -122,6 +124,15 @@ export interface Monitored {
   readonly tag: Tag | null;
 }
 
+/** What people would have to grant for the crossing to go on: the names of all rules that ask, each once. */
+export interface ApprovalWanted {
+  readonly rules: readonly string[];
+  /** The shortest time that one of them gives. */
+  readonly ttl_ms: number;
+  /** The most people that one of them asks for. */
+  readonly min_approvals: number;
+}
+
 /** The answer of `judge`. It holds changed text only in `content`, and nothing that was matched elsewhere. */
 export interface Verdict {
   readonly decision: Decision;
@@ -143,6 +154,8 @@ export interface Verdict {
   readonly fallback_used: boolean;
   readonly coverage: Coverage;
   readonly monitored: readonly Monitored[];
+  /** Set where the action is `require_approval`; `null` there too when more rules ask than one request can name. */
+  readonly approval: ApprovalWanted | null;
   readonly policy_hash: string;
   /** A fault of ours became this verdict; it always blocks. */
   readonly fault: boolean;
@@ -171,7 +184,7 @@ export interface Rule {
   readonly severity: Severity | null;
   readonly fallback_template: string | null;
   readonly enforcement: 'enforce' | 'monitor';
-  /** How long a person has, and how many must agree. Used when approvals are there. */
+  /** How long a person has, and how many must agree, where the action is `require_approval`. */
   readonly approval: { readonly ttl_ms: number; readonly min_approvals: number };
 }
 

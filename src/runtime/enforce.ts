@@ -63,6 +63,7 @@ function unrecordable(verdict: Verdict): Verdict {
     fallback_used: false,
     coverage: verdict.coverage,
     monitored: [],
+    approval: null,
     policy_hash: verdict.policy_hash,
     fault: true,
   };
