@@ -3,44 +3,40 @@ import { detect } from './detect.ts';
 import { type FieldTree, fieldTree, type Kept, keepFields, stepOf } from './fields.ts';
 import type { Objection } from './objection.ts';
 import { coveredBy } from './tags.ts';
-import type { Content, Crossing, Json, Policy, Tag, ToolContract } from './types.ts';
+import type { Content, Crossing, Envelope, Json, Phase, Policy, Tag, ToolContract } from './types.ts';
 
 /** The contract of a crossing's tool, `undeclared` where it has none, `null` where contracts have no say. */
-export function contractOf(crossing: Crossing, policy: Policy): ToolContract | 'undeclared' | null {
+export function contractOf(crossing: Envelope, policy: Policy): ToolContract | 'undeclared' | null {
   if (crossing.boundary !== 'action' || crossing.phase === 'message') return null;
   const found = crossing.tool === null ? null : lookUp(policy, crossing.tool, crossing.tenant_id);
   if (found !== null) return found;
   return policy.undeclared_tools === 'allow' ? null : 'undeclared';
 }
 
-/** What a contract has against a tool call (`request`) or its result (`response`). */
+/**
+ * What a contract has against a tool call or its result (`response`) that carries these tags. `of_content` is what
+ * it has against the content itself: see `contentObjections`.
+ */
 export function contractObjections(
   contract: ToolContract | 'undeclared',
-  crossing: Crossing,
-  policy: Policy,
+  phase: Phase | null,
   tags: readonly Tag[],
+  of_content: readonly Objection[],
 ): readonly Objection[] {
   if (contract === 'undeclared') {
     return [objection('tool', 'The tool has no contract, and undeclared tools may not be used.', 'enforce')];
   }
-  return crossing.phase === 'response'
-    ? resultObjections(contract, crossing.content, tags)
-    : callObjections(contract, crossing.content, policy, tags);
+  return [
+    ...of_content,
+    ...(phase === 'response' ? resultObjections(contract, tags) : callObjections(contract, tags)),
+  ];
 }
 
 function callObjections(
-  contract: ToolContract,
-  content: Content,
-  policy: Policy,
+  { accepts, enforcement, side_effects }: ToolContract,
   tags: readonly Tag[],
 ): Objection[] {
-  const { accepts, enforcement, side_effects } = contract;
-  const objections = argumentObjections(contract, content, policy);
-  if (accepts.fields.length > 0 && !hasFields(content)) {
-    objections.push(
-      objection('accepts.fields', 'The arguments have no fields, so none can be kept.', enforcement),
-    );
-  }
+  const objections: Objection[] = [];
   if (accepts.tags !== null && !tags.every((tag) => coveredBy(accepts.tags as readonly Tag[], tag))) {
     objections.push(
       objection('accepts.tags', 'The arguments carry a tag that the tool does not accept.', enforcement),
@@ -59,19 +55,28 @@ function callObjections(
   return objections;
 }
 
-function resultObjections(
-  { emits, enforcement }: ToolContract,
-  content: Content,
-  tags: readonly Tag[],
-): Objection[] {
-  const objections: Objection[] = [];
-  if (emits.tags !== null && !tags.every((tag) => coveredBy(emits.tags as readonly Tag[], tag))) {
-    objections.push(
-      objection('emits.tags', 'The result carries a tag that the tool may not give out.', enforcement),
-    );
+function resultObjections({ emits, enforcement }: ToolContract, tags: readonly Tag[]): Objection[] {
+  if (emits.tags === null || tags.every((tag) => coveredBy(emits.tags as readonly Tag[], tag))) return [];
+  return [objection('emits.tags', 'The result carries a tag that the tool may not give out.', enforcement)];
+}
+
+/** What a contract has against the arguments or the result as they are, whatever they carry. */
+export function contentObjections(
+  contract: ToolContract,
+  { phase, content }: Crossing,
+  policy: Policy,
+): readonly Objection[] {
+  const { accepts, emits, enforcement } = contract;
+  if (phase === 'response') {
+    return emits.fields.length > 0 && !hasFields(content)
+      ? [objection('emits.fields', 'The result has no fields, so none can be kept.', enforcement)]
+      : [];
   }
-  if (emits.fields.length > 0 && !hasFields(content)) {
-    objections.push(objection('emits.fields', 'The result has no fields, so none can be kept.', enforcement));
+  const objections = argumentObjections(contract, content, policy);
+  if (accepts.fields.length > 0 && !hasFields(content)) {
+    objections.push(
+      objection('accepts.fields', 'The arguments have no fields, so none can be kept.', enforcement),
+    );
   }
   return objections;
 }

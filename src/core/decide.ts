@@ -1,36 +1,15 @@
 import { APPROVAL_DEFAULT } from './compile/builtin.ts';
-import { contractObjections, contractOf, strip } from './contracts.ts';
+import { contentObjections, contractOf, strip } from './contracts.ts';
 import { detect } from './detect.ts';
 import { partAllowed } from './detection/part-allowed.ts';
 import { factsNamed, factsOf } from './facts/facts.ts';
 import { fallbackText } from './fallback.ts';
-import { identityObjections } from './identities.ts';
 import type { Objection } from './objection.ts';
-import {
-  judgeFinding,
-  type Outcome,
-  outcomeOf,
-  outcomeOfCoverage,
-  outcomeOfDeclared,
-  SILENCE,
-} from './outcomes.ts';
+import { type Outcome, outcomeOfStripping, SILENCE } from './outcomes.ts';
 import { redact } from './redact.ts';
-import {
-  actorsOf,
-  type Circumstances,
-  granted,
-  note,
-  oncePerTag,
-  placeOf,
-  type RuleTable,
-  ruleForCrossing,
-  ruleForTag,
-  strictest,
-  tableOf,
-} from './rules.ts';
-import { isFact, normalTag } from './tags.ts';
+import { placeOf, type RuleTable, tableOf } from './rules.ts';
+import { normalTag } from './tags.ts';
 import type {
-  Action,
   AllowedFinding,
   ApprovalWanted,
   Breach,
@@ -41,12 +20,12 @@ import type {
   Finding,
   FingerprintOf,
   JudgedFinding,
-  Monitored,
   Policy,
   Tag,
   ToolContract,
   Verdict,
 } from './types.ts';
+import { DECISION_OF, hear, objectionsTo, type Stripping, tagsOf } from './voices.ts';
 
 /**
  * Decides on a crossing: in go what crosses and a policy, out comes a verdict. Synchronous, total and pure:
@@ -90,6 +69,7 @@ const NOTHING = Object.freeze({
   fallback_used: false,
   monitored: Object.freeze([]),
   approval: null,
+  would_be: null,
 });
 
 function decide(crossing: Crossing, policy: Policy, fingerprintOf: FingerprintOf | null): Verdict {
@@ -125,7 +105,7 @@ export function verdictOn(
       : [...new Set([...crossing.declared_tags.map(normalTag), ...facts])];
   const asked = { crossing, policy, table, findings, allowed_findings, declared, coverage };
   if (isClean(asked)) return allowed(asked);
-  const { verdict } = weigh(asked, crossing.approved_rules);
+  const { verdict } = weigh(asked);
   return verdict.action === 'require_approval' ? { ...verdict, approval: approvalWanted(asked) } : verdict;
 }
 
@@ -141,7 +121,7 @@ function approvalWanted(asked: Asked): ApprovalWanted | null {
   let ttl_ms = Number.POSITIVE_INFINITY;
   let min_approvals = 1;
   for (;;) {
-    const { verdict, winner } = weigh(asked, rules);
+    const { verdict, winner } = weigh({ ...asked, crossing: { ...asked.crossing, approved_rules: rules } });
     if (verdict.action !== 'require_approval') return { rules, ttl_ms, min_approvals };
     if (rules.length >= RULES_ASKING_MAX) return null;
     const terms = winner.approval ?? APPROVAL_DEFAULT;
@@ -198,37 +178,22 @@ interface Weighed {
   readonly winner: Outcome;
 }
 
-function weigh(asked: Asked, approved_rules: readonly string[] | undefined): Weighed {
+function weigh(asked: Asked): Weighed {
   const { crossing, policy, table, findings, declared, coverage } = asked;
-  const monitored: Monitored[] = [];
-  const circumstances: Circumstances = { tool: crossing.tool, agents: actorsOf(crossing), approved_rules };
+  const is_full = coverage.status === 'full';
   const data_tags = tagsOf(findings, declared);
   const contract = contractOf(crossing, policy);
-  const objections =
-    coverage.status === 'full' ? enforced(objectionsOf(asked, contract, data_tags), monitored) : [];
-  const stripping = coverage.status === 'full' ? strippingOf(contract, asked, monitored) : null;
-  const about = ruleForCrossing(table, circumstances, monitored);
-  const ruleFor = oncePerTag((tagged) => ruleForTag(table, tagged, circumstances, monitored));
-  const judged = findings.map((finding) => judgeFinding(finding, policy, ruleFor, approved_rules));
-  const masked = judged.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
-  const outcomes = [
-    ...(coverage.status === 'full' ? [] : [outcomeOfCoverage(coverage)]),
-    ...objections.map(({ action, rule, reason }) =>
-      granted({ action, rule, reason, fallback_template: null }, rule, approved_rules),
-    ),
-    ...(about === null ? [] : [outcomeOf(about)]),
-    ...judged.flatMap(({ outcome }) => outcome ?? []),
-    ...declared.flatMap((tag) => outcomeOfDeclared(tag, policy, ruleFor, masked, approved_rules)),
-    ...(stripping === null ? [] : [stripping.outcome]),
-  ];
-  const winner = strictest(outcomes) ?? SILENCE;
-  const decision = DECISIONS[winner.action];
+  const objections = is_full ? objectionsOf(asked, contract, data_tags) : [];
+  const stripping = is_full ? strippingOf(contract, asked) : null;
+  const heard = hear({ crossing, policy, table, findings, declared, coverage, objections, stripping });
+  const { winner, judged, masked } = heard;
+  const decision = DECISION_OF[winner.action];
   const { content, fallback_used } = contentOf(
     winner,
     decision,
     asked,
     masked,
-    stripping?.contract ?? null,
+    stripping?.enforcement === 'enforce' ? stripping.contract : null,
     data_tags,
   );
   const verdict: Verdict = {
@@ -238,13 +203,14 @@ function weigh(asked: Asked, approved_rules: readonly string[] | undefined): Wei
     reason: winner.reason,
     findings: judged.map(({ finding }) => finding),
     allowed_findings: asked.allowed_findings,
-    breaches: breachesOf(objections, coverage),
+    breaches: breachesOf(heard.objections, coverage),
     data_tags,
     content,
-    stripped_fields: decision === 'modify' ? (stripping?.stripped ?? []) : [],
+    stripped_fields: decision === 'modify' && stripping?.enforcement === 'enforce' ? stripping.stripped : [],
     fallback_used,
     coverage,
-    monitored,
+    monitored: heard.monitored,
+    would_be: heard.would_be,
     approval: null,
     policy_hash: policy.hash,
     fault: false,
@@ -252,63 +218,30 @@ function weigh(asked: Asked, approved_rules: readonly string[] | undefined): Wei
   return { verdict, winner };
 }
 
-const DECISIONS: Readonly<Record<Action, Decision>> = {
-  allow: 'allow',
-  flag: 'allow',
-  redact: 'modify',
-  require_approval: 'block',
-  block: 'block',
-};
-
-function tagsOf(findings: readonly Finding[], declared: readonly Tag[]): readonly Tag[] {
-  return [...new Set([...declared, ...findings.flatMap((finding) => finding.tags)])].sort();
-}
-
 function objectionsOf(
   { crossing, policy }: Asked,
   contract: ToolContract | 'undeclared' | null,
   data_tags: readonly Tag[],
 ): readonly Objection[] {
-  if (crossing.boundary !== 'action') return [];
-  const tags = data_tags.filter((tag) => !isFact(tag));
-  const identity = identityObjections(crossing, policy, tags);
-  return contract === null
-    ? identity
-    : [...identity, ...contractObjections(contract, crossing, policy, tags)];
+  const has_terms = contract !== null && contract !== 'undeclared';
+  const of_content = has_terms ? contentObjections(contract, crossing, policy) : [];
+  return objectionsTo(crossing, policy, contract, data_tags, of_content);
 }
 
-function enforced(objections: readonly Objection[], monitored: Monitored[]): readonly Objection[] {
-  return objections.filter(({ enforcement, rule, action }) => {
-    if (enforcement === 'monitor') note(monitored, { rule, action, tag: null });
-    return enforcement === 'enforce';
-  });
-}
-
-interface Stripping {
+interface Stripped extends Stripping {
   readonly contract: ToolContract;
   readonly stripped: readonly string[];
-  readonly outcome: Outcome;
 }
 
 function strippingOf(
   contract: ToolContract | 'undeclared' | null,
   { crossing, policy }: Asked,
-  monitored: Monitored[],
-): Stripping | null {
+): Stripped | null {
   if (contract === null || contract === 'undeclared') return null;
   const kept = strip(contract, crossing, crossing.content, policy);
   if (kept === null) return null;
-  const rule = crossing.phase === 'response' ? 'contract.emits.fields' : 'contract.accepts.fields';
-  if (contract.enforcement === 'monitor') {
-    note(monitored, { rule, action: 'redact', tag: null });
-    return null;
-  }
-  const reason = 'The contract of the tool leaves some fields out.';
-  return {
-    contract,
-    stripped: kept.stripped,
-    outcome: { action: 'redact', rule, reason, fallback_template: null },
-  };
+  const { enforcement } = contract;
+  return { contract, enforcement, stripped: kept.stripped, outcome: outcomeOfStripping(crossing.phase) };
 }
 
 function breachesOf(objections: readonly Objection[], coverage: Coverage): readonly Breach[] {

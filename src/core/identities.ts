@@ -1,7 +1,7 @@
 import type { Objection } from './objection.ts';
 import { actorsOf } from './rules.ts';
 import { coveredBy, matchesAny } from './tags.ts';
-import type { AgentIdentity, Crossing, Policy, Tag } from './types.ts';
+import type { AgentIdentity, Envelope, Policy, Tag } from './types.ts';
 
 /**
  * What the identities have against an action: an agent that is unknown where only known ones may act, a tool
@@ -9,7 +9,7 @@ import type { AgentIdentity, Crossing, Policy, Tag } from './types.ts';
  * the one who gets it. Identities are asked at the boundary `action` only.
  */
 export function identityObjections(
-  crossing: Crossing,
+  crossing: Envelope,
   policy: Policy,
   tags: readonly Tag[],
 ): readonly Objection[] {

@@ -1,6 +1,6 @@
 import { granted, type RuleFor, strictest } from './rules.ts';
 import { covers, isFact } from './tags.ts';
-import type { Action, Coverage, Finding, JudgedFinding, Policy, Rule, Tag } from './types.ts';
+import type { Action, Coverage, Finding, JudgedFinding, Phase, Policy, Rule, Tag } from './types.ts';
 
 /** One voice among those of which the strictest decides. */
 export interface Outcome {
@@ -28,6 +28,13 @@ export function outcomeOf({ action, name, reason, fallback_template, approval }:
 /** What it comes to when not all was looked at. */
 export function outcomeOfCoverage(coverage: Coverage & { readonly status: 'partial' }): Outcome {
   return { action: 'block', rule: 'coverage.exceeded', reason: coverage.reason, fallback_template: null };
+}
+
+/** What it comes to that the contract of a tool takes fields away. */
+export function outcomeOfStripping(phase: Phase | null): Outcome {
+  const rule = phase === 'response' ? 'contract.emits.fields' : 'contract.accepts.fields';
+  const reason = 'The contract of the tool leaves some fields out.';
+  return { action: 'redact', rule, reason, fallback_template: null };
 }
 
 function outcomeOfDefault(
@@ -62,7 +69,10 @@ export function judgeFinding(
   const outcome = strictest(spoken);
   const { action, rule } = outcome ?? SILENCE;
   const severity = outcome?.spokenBy?.severity ?? finding.severity;
-  return { finding: { ...finding, severity, action, rule }, outcome };
+  return {
+    finding: { ...finding, detected_severity: finding.severity, severity, action, rule },
+    outcome,
+  };
 }
 
 /**

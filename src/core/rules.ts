@@ -4,6 +4,7 @@ import {
   type Action,
   type Boundary,
   type Crossing,
+  type Envelope,
   type Monitored,
   type Phase,
   type Policy,
@@ -23,6 +24,8 @@ export interface Circumstances {
   readonly agents: readonly string[];
   /** Names of rules whose `require_approval` is granted. */
   readonly approved_rules?: readonly string[] | undefined;
+  /** Whether rules in monitor mode speak as those in force do: what they would come to. */
+  readonly heeds_monitored?: boolean;
 }
 
 /**
@@ -46,6 +49,12 @@ export function placeOf(boundary: Boundary, phase: Phase | null | undefined): Pl
   return boundary === 'action' ? (phase ?? 'request') : boundary;
 }
 
+/** What a crossing brings to the conditions of rules. */
+export function circumstancesOf(crossing: Envelope): Circumstances {
+  const { tool, approved_rules } = crossing;
+  return { tool, agents: actorsOf(crossing), approved_rules };
+}
+
 /** Everyone that acts in a crossing: the agent, and the source where it is named and another. */
 export function actorsOf(crossing: Pick<Crossing, 'agent_id' | 'source_agent_id'>): readonly string[] {
   const { agent_id, source_agent_id } = crossing;
@@ -66,16 +75,23 @@ export function strictest<T extends { readonly action: Action }>(speakers: reado
   return strictest;
 }
 
+/** What of a rule's conditions did not hold. */
+export type Mismatch = 'tag' | 'severity' | 'tool' | 'agent';
+
+/** Told of each rule that is asked, in order: what did not hold of it, or `null` where it matches. */
+export type Tried = (rule: Rule, mismatch: Mismatch | null, tagged: Tagged | null) => void;
+
 /** The rule that decides on a tag: one's own, else a built-in one, else `null`: the default is for the caller. */
 export function ruleForTag(
   table: RuleTable,
   tagged: Tagged,
   circumstances: Circumstances,
   monitored: Monitored[],
+  tried?: Tried,
 ): Rule | null {
-  const own = strictest(speakers(table.about_tags, tagged, circumstances, monitored));
+  const own = strictest(speakers(table.about_tags, tagged, circumstances, monitored, tried));
   if (own !== null) return own;
-  const builtin = table.builtin.find((rule) => speaksOf(rule, tagged, circumstances));
+  const builtin = table.builtin.find((rule) => speaksOf(rule, tagged, circumstances, tried));
   return builtin === undefined ? null : granted(builtin, builtin.name, circumstances.approved_rules);
 }
 
@@ -84,9 +100,10 @@ export function ruleForCrossing(
   table: RuleTable,
   circumstances: Circumstances,
   monitored: Monitored[],
+  tried?: Tried,
 ): Rule | null {
   if (table.about_crossing.length === 0) return null;
-  return strictest(speakers(table.about_crossing, null, circumstances, monitored));
+  return strictest(speakers(table.about_crossing, null, circumstances, monitored, tried));
 }
 
 /** Gives the rule that decides on a tag, or `null`. */
@@ -112,12 +129,13 @@ function speakers(
   tagged: Tagged | null,
   circumstances: Circumstances,
   monitored: Monitored[],
+  tried: Tried | undefined,
 ): Rule[] {
   const found: Rule[] = [];
   for (const stream of streams) {
     for (const rule of stream) {
-      if (!speaksOf(rule, tagged, circumstances)) continue;
-      if (rule.enforcement === 'enforce') {
+      if (!speaksOf(rule, tagged, circumstances, tried)) continue;
+      if (rule.enforcement === 'enforce' || circumstances.heeds_monitored) {
         found.push(granted(rule, rule.name, circumstances.approved_rules));
         break;
       }
@@ -144,27 +162,39 @@ export function note(monitored: Monitored[], noted: Monitored): void {
   if (!monitored.some(same)) monitored.push(noted);
 }
 
-function speaksOf(rule: Rule, tagged: Tagged | null, circumstances: Circumstances): boolean {
-  return (tagged === null || namesTag(rule, tagged)) && appliesTo(rule, circumstances);
+function speaksOf(
+  rule: Rule,
+  tagged: Tagged | null,
+  circumstances: Circumstances,
+  tried: Tried | undefined,
+): boolean {
+  const mismatch =
+    (tagged === null ? null : tagMismatch(rule, tagged)) ?? circumstanceMismatch(rule, circumstances);
+  tried?.(rule, mismatch, tagged);
+  return mismatch === null;
 }
 
-function namesTag(rule: Rule, { tag, severity }: Tagged): boolean {
-  if (!coveredBy(rule.data_tags, tag)) return false;
+function tagMismatch(rule: Rule, { tag, severity }: Tagged): Mismatch | null {
+  if (!coveredBy(rule.data_tags, tag)) return 'tag';
   // Without a finding the severity is not known, so the worst is assumed.
-  if (rule.severity_min === null || severity === null) return true;
-  return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(rule.severity_min);
+  if (rule.severity_min === null || severity === null) return null;
+  return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(rule.severity_min) ? null : 'severity';
 }
 
 /**
  * A rule that restricts holds when any of the acting agents is one of its own; a rule that allows only when
  * all of them are, so that naming a second agent never loosens anything.
  */
-function appliesTo({ tools, agents, action }: Rule, circumstances: Circumstances): boolean {
+function circumstanceMismatch(
+  { tools, agents, action }: Rule,
+  circumstances: Circumstances,
+): Mismatch | null {
   if (tools.length > 0 && (circumstances.tool === null || !matchesAny(tools, circumstances.tool)))
-    return false;
-  if (agents.length === 0) return true;
+    return 'tool';
+  if (agents.length === 0) return null;
   const isOne = (agent: string) => matchesAny(agents, agent);
-  return action === 'allow' ? circumstances.agents.every(isOne) : circumstances.agents.some(isOne);
+  const holds = action === 'allow' ? circumstances.agents.every(isOne) : circumstances.agents.some(isOne);
+  return holds ? null : 'agent';
 }
 
 const tables = new WeakMap<Policy, Map<string | null, Record<Place, RuleTable>>>();
@@ -194,19 +224,49 @@ function derive(policy: Policy): Map<string | null, Record<Place, RuleTable>> {
   return derived;
 }
 
+/** Which rules one list holds: those of a boundary, and of a phase of it. */
+export interface Sight {
+  readonly boundary: Boundary;
+  readonly phase: Phase | null;
+}
+
+/** The lists of one's own rules that are asked at a place, each by itself; the first is that of the place. */
+export const STREAMS: Readonly<Record<Place, readonly [Sight, ...Sight[]]>> = {
+  input: [{ boundary: 'input', phase: null }],
+  output: [{ boundary: 'output', phase: null }],
+  request: [
+    { boundary: 'action', phase: 'request' },
+    { boundary: 'input', phase: null },
+  ],
+  message: [
+    { boundary: 'action', phase: 'message' },
+    { boundary: 'input', phase: null },
+  ],
+  response: [
+    { boundary: 'action', phase: 'response' },
+    { boundary: 'output', phase: null },
+  ],
+};
+
+/** Why a rule does not stand in such a list; `null` where it does. */
+export function unseen(rule: Rule, { boundary, phase }: Sight): 'boundary' | 'phase' | null {
+  if (!rule.boundaries.includes(boundary)) return 'boundary';
+  return phase === null || rule.phases.includes(phase) ? null : 'phase';
+}
+
 function tablesFor(rules: readonly Rule[], builtin: readonly Rule[]): Record<Place, RuleTable> {
-  const at = (boundary: Boundary) => rules.filter((rule) => rule.boundaries.includes(boundary));
-  const during = (phase: Phase) => at('action').filter((rule) => rule.phases.includes(phase));
-  const builtinAt = (boundary: Boundary, phase: Phase | null) =>
-    builtin.filter(
-      (rule) => rule.boundaries.includes(boundary) && (phase === null || rule.phases.includes(phase)),
+  const seen = (all: readonly Rule[], sight: Sight) => all.filter((rule) => unseen(rule, sight) === null);
+  const at = (place: Place) =>
+    table(
+      STREAMS[place].map((sight) => seen(rules, sight)),
+      seen(builtin, STREAMS[place][0]),
     );
   return {
-    input: table([at('input')], builtinAt('input', null)),
-    output: table([at('output')], builtinAt('output', null)),
-    request: table([during('request'), at('input')], builtinAt('action', 'request')),
-    message: table([during('message'), at('input')], builtinAt('action', 'message')),
-    response: table([during('response'), at('output')], builtinAt('action', 'response')),
+    input: at('input'),
+    output: at('output'),
+    request: at('request'),
+    message: at('message'),
+    response: at('response'),
   };
 }
 

@@ -280,6 +280,12 @@ export function documentSchema(kind: DocumentKind) {
     properties: {
       version: { const: DOCUMENT_VERSION },
       apiVersion: { const: DOCUMENT_VERSION },
+      ...('enforcement' in record.properties && {
+        enforcement: {
+          ...enforcement,
+          description: 'For all records of this document that do not say otherwise.',
+        },
+      }),
       [one]: record,
       [many]: { type: 'array', minItems: 1, items: record },
     },

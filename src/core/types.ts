@@ -68,6 +68,9 @@ export interface Crossing {
   readonly now_ms: number;
 }
 
+/** All of a crossing but what crosses: who, where and when. */
+export type Envelope = Omit<Crossing, 'content'>;
+
 /** Where a detector saw something. Offsets only: a finding never holds the text. */
 export interface Finding {
   /** The exact detector, `openai.api_key`. */
@@ -89,6 +92,8 @@ export interface Finding {
 
 /** A finding with what the policy makes of it. */
 export interface JudgedFinding extends Finding {
+  /** What the detector said; a rule's own severity may stand in its place in `severity`. */
+  readonly detected_severity: Severity;
   readonly action: Action;
   /** The name of the rule that decided on it. */
   readonly rule: string;
@@ -133,6 +138,13 @@ export interface ApprovalWanted {
   readonly min_approvals: number;
 }
 
+/** What a decision would be if nothing were in monitor mode. */
+export interface WouldBe {
+  readonly decision: Decision;
+  readonly action: Action;
+  readonly rule: string;
+}
+
 /** The answer of `judge`. It holds changed text only in `content`, and nothing that was matched elsewhere. */
 export interface Verdict {
   readonly decision: Decision;
@@ -156,6 +168,8 @@ export interface Verdict {
   readonly monitored: readonly Monitored[];
   /** Set where the action is `require_approval`; `null` there too when more rules ask than one request can name. */
   readonly approval: ApprovalWanted | null;
+  /** `null` where nothing in monitor mode would have acted. */
+  readonly would_be: WouldBe | null;
   readonly policy_hash: string;
   /** A fault of ours became this verdict; it always blocks. */
   readonly fault: boolean;

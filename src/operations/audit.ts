@@ -23,6 +23,7 @@ const filters = {
   caller_id: word,
   metadata_key: word,
   metadata_value: word,
+  monitored: { ...word, description: 'A rule in monitor mode that would have acted; `*` for any.' },
   since: { ...word, description: 'ISO 8601, or a duration before now: `2h`.' },
   until: { ...word, description: 'ISO 8601, or a duration before now.' },
   last: { ...word, description: '`15m`, `24h`, `7d`; overrides `since` and `until`.' },

@@ -64,6 +64,7 @@ function unrecordable(verdict: Verdict): Verdict {
     coverage: verdict.coverage,
     monitored: [],
     approval: null,
+    would_be: null,
     policy_hash: verdict.policy_hash,
     fault: true,
   };

@@ -4,7 +4,7 @@ import { agentsSeen } from './agents.ts';
 import { enforce } from './enforce.ts';
 import { newEventId } from './event-id.ts';
 import { countsOf, type Metrics, metricsText, openMetrics, sumOf } from './metrics.ts';
-import { caller, crossing, ports, SECRET } from './testing/examples.ts';
+import { caller, crossing, ports, SECRET, SSN } from './testing/examples.ts';
 import type { Endpoint } from './types.ts';
 
 async function check(metrics: Metrics, text: string, endpoint: Endpoint): Promise<void> {
@@ -40,14 +40,16 @@ test('what several processes counted is summed', async () => {
   await check(first, 'hello', 'scan_input');
   await check(second, 'hello', 'scan_input');
   await check(second, `Use key ${SECRET}`, 'scan_input');
+  for (const metrics of [first, second]) await check(metrics, `SSN ${SSN}`, 'guard_output');
   const text = await metricsText([await first.snapshot(), await second.snapshot()]);
   assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="allow"\} 2$/m);
   assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="block"\} 1$/m);
   assert.match(text, /^service_violations_total\{type="secret_detected"\} 1$/m);
+  assert.match(text, /^service_monitored_total\{rule="watch-ssn",action="block"\} 2$/m);
   assert.match(text, /^service_scan_duration_seconds_bucket\{le="0\.0001"\} 0$/m);
-  assert.match(text, /^service_scan_duration_seconds_bucket\{le="0\.00025"\} 3$/m);
-  assert.match(text, /^service_scan_duration_seconds_bucket\{le="\+Inf"\} 3$/m);
-  assert.match(text, /^service_scan_duration_seconds_count 3$/m);
+  assert.match(text, /^service_scan_duration_seconds_bucket\{le="0\.00025"\} 5$/m);
+  assert.match(text, /^service_scan_duration_seconds_bucket\{le="\+Inf"\} 5$/m);
+  assert.match(text, /^service_scan_duration_seconds_count 5$/m);
   assert.match(text, /^service_build_info\{version="1\.2\.3",mode="gateway"\} 1$/m);
 });
 

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { DECISIONS, type Decision, VIOLATION_TYPES } from '../core/types.ts';
+import { DECISIONS, type Decision, type Monitored, VIOLATION_TYPES } from '../core/types.ts';
 import type { Endpoint, Ruling } from './types.ts';
 
 /** The counts of one process. Adding to them must cost nothing beside a check; a library reads them later. */
@@ -46,6 +46,7 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
     ENDPOINTS.map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }]),
   );
   const violations = new Map<string, number>(VIOLATION_TYPES.map((type) => [type, 0]));
+  const monitored = new Map<string, { value: number; labels: Value['labels'] }>();
   const buckets = new Float64Array(BUCKETS_SECONDS.length + 1);
   const scans = { sum: 0, count: 0 };
   let standard: Promise<Registry> | null = null;
@@ -56,6 +57,7 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
       if (row !== undefined) row[verdict.decision] += 1;
       for (const { type } of verdict.findings) violations.set(type, (violations.get(type) ?? 0) + 1);
       for (const { type } of verdict.breaches) violations.set(type, (violations.get(type) ?? 0) + 1);
+      for (const each of verdict.monitored) countMonitored(monitored, each);
       let bucket = 0;
       while (bucket < BUCKETS_SECONDS.length && scan_seconds > BUCKETS_SECONDS[bucket]!) bucket += 1;
       buckets[bucket]! += 1;
@@ -68,6 +70,7 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
       return [
         requestsMetric(requests),
         violationsMetric(violations),
+        counter('service_monitored_total', MONITORED_HELP, [...monitored.values()]),
         durationsMetric(buckets, scans),
         buildMetric(about),
         ...((await registry.getMetricsAsJSON()) as unknown as Metric[]),
@@ -124,6 +127,20 @@ function requestsMetric(requests: ReadonlyMap<Endpoint, Readonly<Record<Decision
     DECISIONS.map((decision) => ({ value: row[decision], labels: { endpoint, decision } })),
   );
   return counter('service_requests_total', 'Checks that were answered, by endpoint and decision.', values);
+}
+
+const MONITORED_HELP = 'What rules, contracts and identities in monitor mode would have done.';
+/** Names of rules that are counted each by itself; a policy has far fewer in monitor mode. */
+const MONITORED_MAX = 1_000;
+
+function countMonitored(
+  monitored: Map<string, { value: number; labels: Value['labels'] }>,
+  { rule, action }: Monitored,
+): void {
+  const key = `${action} ${rule}`;
+  const known = monitored.get(key);
+  if (known !== undefined) known.value += 1;
+  else if (monitored.size < MONITORED_MAX) monitored.set(key, { value: 1, labels: { rule, action } });
 }
 
 function violationsMetric(violations: ReadonlyMap<string, number>): Metric {

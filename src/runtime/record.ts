@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import { redact } from '../core/redact.ts';
+import { foundTags } from '../core/review/recorded.ts';
+import { normalTag } from '../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, Phase, Verdict } from '../core/types.ts';
 import type { AuditEvent, Caller, Endpoint } from './types.ts';
 
@@ -24,6 +26,8 @@ export interface Decided {
 const LOGGED_TEXT_MAX = 8_192;
 /** Names that one list in the metadata holds at most. */
 const LIST_MAX = 50;
+/** Kinds of findings, and declared tags, that one event holds at most. */
+const RECORDED_MAX = 100;
 
 /**
  * Writes down what was decided, never what the text was: in go a crossing and its verdict, out comes one line
@@ -127,19 +131,21 @@ function metadataOf(decided: Decided): Metadata {
   const metadata: Record<string, Json & Metadata[string]> = {};
   if (verdict.allowed_findings.length > 0)
     metadata.allowed_fingerprints = names(verdict.allowed_findings, (each) => each.fingerprint);
+  if (crossing.approved_rules !== undefined && crossing.approved_rules.length > 0)
+    metadata.approved_rules = [...crossing.approved_rules].sort().slice(0, LIST_MAX);
   if (verdict.breaches.length > 0)
     metadata.breaches = names(verdict.breaches, (each) => `${each.type}:${each.rule}`);
   if (verdict.coverage.status === 'partial') {
     metadata.coverage_bytes = verdict.coverage.bytes;
     metadata.coverage_reason = verdict.coverage.reason;
   }
+  if (crossing.declared_tags.length > 0) metadata.declared_tags = declaredTags(crossing);
   if (verdict.findings.length > 0) metadata.detectors = names(verdict.findings, (each) => each.detector);
   metadata.endpoint = decided.endpoint;
   if (verdict.fallback_used) metadata.fallback_used = true;
   if (verdict.fault) metadata.fault = true;
   if (verdict.findings.length > 0) addFindings(metadata, verdict);
-  if (verdict.monitored.length > 0)
-    metadata.monitored = names(verdict.monitored, (each) => `${each.rule}:${each.action}`);
+  if (verdict.monitored.length > 0) addMonitored(metadata, verdict);
   if (crossing.phase !== null) metadata.phase = crossing.phase;
   if (isLogged(crossing.boundary, crossing.phase, decided.logged)) addText(metadata, decided);
   if (verdict.findings.length > 0) metadata.rule_ids = names(verdict.findings, (each) => each.rule_id);
@@ -148,12 +154,33 @@ function metadataOf(decided: Decided): Metadata {
   return metadata;
 }
 
-/** `findings`, how many there are, and `findings_<type>`, how many of each type. */
+/** As rules see them, each once, in the order in which they are asked. */
+function declaredTags({ declared_tags }: Crossing): string[] {
+  return [...new Set(declared_tags.map(normalTag))].slice(0, RECORDED_MAX);
+}
+
+/** What rules, contracts and identities in monitor mode would have done, and what the whole would have come to. */
+function addMonitored(metadata: Record<string, unknown>, { monitored, would_be }: Verdict): void {
+  metadata.monitored = names(monitored, (each) => `${each.rule}:${each.action}`);
+  if (would_be !== null) {
+    metadata.monitored_action = would_be.action;
+    metadata.monitored_decision = would_be.decision;
+    metadata.monitored_rule = would_be.rule;
+  }
+  const tags = monitored.flatMap(({ tag }) => tag ?? []);
+  if (tags.length > 0) metadata.monitored_tags = names(tags, (tag) => tag);
+}
+
+/**
+ * `findings`, how many there are, `findings_<type>`, how many of each type, and `found_tags`: what a policy can be
+ * asked about again, `<tags joined by +> <severity> <count>`, in the order in which it was found.
+ */
 function addFindings(metadata: Record<string, unknown>, verdict: Verdict): void {
   const counts = new Map<string, number>();
   for (const { type } of verdict.findings) counts.set(type, (counts.get(type) ?? 0) + 1);
   metadata.findings = verdict.findings.length;
   for (const type of [...counts.keys()].sort()) metadata[`findings_${type}`] = counts.get(type);
+  metadata.found_tags = foundTags(verdict.findings);
 }
 
 /** Each name once, sorted. */

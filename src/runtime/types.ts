@@ -106,6 +106,8 @@ export interface AuditFilter {
   readonly caller_id?: string;
   readonly metadata_key?: string;
   readonly metadata_value?: string;
+  /** A rule in monitor mode that would have acted; `*` for any. */
+  readonly monitored?: string;
   readonly since?: string;
   readonly until?: string;
   /** `15m`, `24h`, `7d`: overrides `since` and `until`. */

@@ -9,7 +9,7 @@ export interface WrittenRecord {
   readonly place: Place;
 }
 
-const HEAD_KEYS = ['version', 'apiVersion', 'kind', 'metadata'];
+const HEAD_KEYS = ['version', 'apiVersion', 'kind', 'metadata', 'enforcement'];
 const RECORD_KEYS = DOCUMENT_KINDS.flatMap(({ one, many }) => [one, many] as string[]);
 
 /**
@@ -30,7 +30,24 @@ export function recordsOf(file: string, document: Json, problems: Problem[]): re
     return [];
   }
   problems.push(...headProblems(members, place));
-  return bodyOf(members, place, problems);
+  return bodyOf(members, place, problems).map((record) => withEnforcement(record, members, problems));
+}
+
+/** A record with the `enforcement` of its document, where it has none of its own. */
+function withEnforcement(
+  record: WrittenRecord,
+  { enforcement }: { readonly [key: string]: Json },
+  problems: Problem[],
+): WrittenRecord {
+  const { value, place } = record;
+  if (enforcement === undefined) return record;
+  if (record.kind === 'memory') {
+    const here = below({ file: place.file, path: '' }, 'enforcement');
+    problems.push(problem(here, 'is for rules, contracts and identities; a memory schema has none'));
+    return record;
+  }
+  const is_mapping = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return is_mapping ? { ...record, value: { enforcement, ...value } } : record;
 }
 
 /** Our own versions: plain, or with a group before it, as cluster tools write it. */
@@ -45,10 +62,17 @@ function headProblems(members: { readonly [key: string]: Json }, place: Place): 
   if (members.version !== undefined && members.version !== DOCUMENT_VERSION) {
     problems.push(problem(below(place, 'version'), `must be \`${DOCUMENT_VERSION}\``));
   }
+  const { enforcement } = members;
+  if (enforcement !== undefined && enforcement !== 'enforce' && enforcement !== 'monitor') {
+    problems.push(problem(below(place, 'enforcement'), 'must be one of `enforce` or `monitor`'));
+  }
   for (const key of Object.keys(members)) {
     if (key.startsWith('x-') || HEAD_KEYS.includes(key) || RECORD_KEYS.includes(key)) continue;
     problems.push(
-      problem(below(place, key), `is no key here${suggestion(key, [...RECORD_KEYS, 'version'])}`),
+      problem(
+        below(place, key),
+        `is no key here${suggestion(key, [...RECORD_KEYS, 'version', 'enforcement'])}`,
+      ),
     );
   }
   return problems;

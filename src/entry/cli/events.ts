@@ -14,6 +14,9 @@ export function eventLine(event: AuditEvent, terminal: Terminal): string {
     event.tool_name === null ? null : `tool=${oneWord(event.tool_name)}`,
     `rule=${oneWord(event.policy_name)}`,
     event.data_tags.length === 0 ? null : `tags=${oneWord(event.data_tags.join(','))}`,
+    event.metadata.monitored_decision === undefined
+      ? null
+      : `would=${oneWord(String(event.metadata.monitored_decision))}`,
     paint(terminal, 'dim', event.event_id),
   ];
   return parts.filter((part) => part !== null).join(' ');

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-import type { ParsedFilter } from '../../runtime/audit/filter.ts';
+import { type ParsedFilter, wasMonitored } from '../../runtime/audit/filter.ts';
 import type { AuditEvent, AuditFilter } from '../../runtime/types.ts';
 import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
@@ -45,12 +45,13 @@ export async function followEvents(
 }
 
 /** The audit query's filters for one event that is new: times are no matter, it comes after them all. */
-function fits(event: AuditEvent, { equal, data_tag, metadata }: ParsedFilter): boolean {
+function fits(event: AuditEvent, { equal, data_tag, metadata, monitored }: ParsedFilter): boolean {
   const fields: Readonly<Record<string, unknown>> = { ...event, phase: event.metadata.phase };
   return (
     Object.entries(equal).every(([field, value]) => fields[field] === value) &&
     (data_tag === null ||
       event.data_tags.some((tag) => tag === data_tag || tag.startsWith(`${data_tag}.`))) &&
+    wasMonitored(event, { monitored }) &&
     (metadata === null || Object.hasOwn(event.metadata, metadata.key)) &&
     (metadata === null || metadata.value === null || String(event.metadata[metadata.key]) === metadata.value)
   );

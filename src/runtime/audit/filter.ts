@@ -1,5 +1,5 @@
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types.ts';
-import type { AuditFilter } from '../types.ts';
+import type { AuditEvent, AuditFilter } from '../types.ts';
 
 /** A filter that cannot be used: `invalid_request` over every transport. Names the field, never its value. */
 export class AuditFilterError extends Error {
@@ -17,6 +17,8 @@ export interface ParsedFilter {
   readonly equal: Readonly<Partial<Record<EqualField, string>>>;
   readonly data_tag: string | null;
   readonly metadata: { readonly key: string; readonly value: string | null } | null;
+  /** A rule that would have acted; `*` for any. */
+  readonly monitored: string | null;
   readonly since_ms: number | null;
   readonly until_ms: number | null;
   readonly limit: number;
@@ -74,11 +76,22 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
     equal,
     data_tag: parseTag(filter),
     metadata: parseMetadata(filter),
+    monitored: text(filter, 'monitored'),
     since_ms: last_ms === null ? time(filter, 'since', now_ms) : now_ms - last_ms,
     until_ms: last_ms === null ? time(filter, 'until', now_ms) : now_ms,
     limit: parseLimit(filter),
     newest_first: filter.newest_first ?? true,
   };
+}
+
+/** Whether the rule that a filter names, or any, would have acted: `<rule>:<action>` stands in the event for each. */
+export function wasMonitored(
+  { metadata }: Pick<AuditEvent, 'metadata'>,
+  { monitored }: Pick<ParsedFilter, 'monitored'>,
+): boolean {
+  if (monitored === null) return true;
+  const noted = Array.isArray(metadata.monitored) ? (metadata.monitored as readonly string[]) : [];
+  return noted.some((each) => monitored === '*' || each.slice(0, each.lastIndexOf(':')) === monitored);
 }
 
 const DURATIONS = 'a whole number and one of s, m, h, d, w: `15m`, `24h`, `7d`';

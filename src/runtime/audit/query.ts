@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { AuditEvent, AuditFilter, AuditPage } from '../types.ts';
 import { AuditFailure } from './failure.ts';
-import { EQUAL_FIELDS, type EqualField, type ParsedFilter, parseFilter } from './filter.ts';
+import { EQUAL_FIELDS, type EqualField, type ParsedFilter, parseFilter, wasMonitored } from './filter.ts';
 import type { AuditIndex, IndexTables } from './store.ts';
 
 export interface QueryOptions {
@@ -71,8 +71,9 @@ function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilte
   if (json === null) return;
   // Most rows are told by their text that the key is not there, which spares reading them.
   if (filter.metadata !== null && !json.includes(`${JSON.stringify(filter.metadata.key)}:`)) return;
+  if (filter.monitored !== null && !json.includes('"monitored":')) return;
   const event = JSON.parse(json) as AuditEvent;
-  if (hasMetadata(event, filter)) events.push(event);
+  if (hasMetadata(event, filter) && wasMonitored(event, filter)) events.push(event);
 }
 
 function tooSlow(): AuditFailure {

@@ -67,7 +67,17 @@ const EVENTS: Partial<AuditEvent>[] = [
   },
   { data_tags: ['personalised'], tenant_id: 'acme', caller_id: 'key:1' },
   { data_tags: ['personal'], source_agent_id: 'a', destination_agent_id: 'b', boundary: 'memory' },
-  { metadata: { phase: 'response', rule: 'r-1', count: 3, on: true, none: null, list: ['a', 'b'] } },
+  {
+    metadata: {
+      phase: 'response',
+      rule: 'r-1',
+      count: 3,
+      on: true,
+      none: null,
+      list: ['a', 'b'],
+      monitored: ['a:b:block', 'watch:flag'],
+    },
+  },
 ];
 
 const QUESTIONS: [AuditFilter, number[]][] = [
@@ -107,6 +117,11 @@ const QUESTIONS: [AuditFilter, number[]][] = [
   [{ metadata_key: 'count', metadata_value: '3' }, [6]],
   [{ metadata_key: 'on', metadata_value: 'true' }, [6]],
   [{ metadata_key: 'list', metadata_value: '["a","b"]' }, [6]],
+  [{ monitored: '*' }, [6]],
+  [{ monitored: 'a:b' }, [6]],
+  [{ monitored: 'watch', phase: 'response' }, [6]],
+  [{ monitored: 'a' }, []],
+  [{ monitored: 'watch:flag' }, []],
   [{ since: '2026-01-31T12:00:05.000Z' }, [6, 5]],
   [{ until: '2026-01-31T12:00:01.000Z' }, [1, 0]],
   [{ since: '2026-01-31T12:00:01Z', until: '2026-01-31T12:00:02Z' }, [2, 1]],
@@ -125,7 +140,7 @@ test('every filter finds what it names, and nothing else', async (t) => {
   assert.equal(await indexer.sync(), EVENTS.length);
   for (const [filter, expected] of QUESTIONS)
     assert.deepEqual(await ids(filter), expected, JSON.stringify(filter));
-  assert.equal(QUESTIONS.length, 42);
+  assert.equal(QUESTIONS.length, 47);
   const page = await queryIndex(index, { event_id: sampleEvent(2).event_id }, { now_ms: () => NOW_MS });
   assert.deepEqual(page.events, [sampleEvent(2, EVENTS[2])]);
 });

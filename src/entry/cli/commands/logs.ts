@@ -29,6 +29,7 @@ export interface LogsOptions {
   readonly caller?: string;
   readonly metadataKey?: string;
   readonly metadataValue?: string;
+  readonly monitored?: string | true;
   readonly since?: string;
   readonly until?: string;
   readonly last?: string;
@@ -61,6 +62,7 @@ export function logs(command: Command, terminal: Terminal): void {
     .option('--caller <id>', 'who asked, as `key:ci` or `cli:ann`')
     .option('--metadata-key <key>', 'has this key in its metadata')
     .option('--metadata-value <value>', 'and this value for it')
+    .option('--monitored [rule]', 'what a rule in monitor mode would have done; any rule, or this one')
     .option('--since <time>', 'not before')
     .option('--until <time>', 'not after')
     .option('--last <duration>', 'instead of --since and --until')
@@ -75,6 +77,7 @@ export function logs(command: Command, terminal: Terminal): void {
   examples(command, [
     ['service logs --decision block --last 24h', 'what was blocked today'],
     ['service logs --data-tag personal --agent support-bot', 'personal data of one agent'],
+    ['service logs --monitored cards-stay-here --last 7d', 'what a rule on trial would have done'],
     ['service logs --follow --json | jq .policy_name', 'as it happens'],
     ['service logs --detail evt_0123456789abcdef01234567', 'one event'],
   ]);
@@ -135,6 +138,7 @@ function filterOf(options: LogsOptions): AuditFilter {
     caller_id: options.caller,
     metadata_key: options.metadataKey,
     metadata_value: options.metadataValue,
+    monitored: options.monitored === true ? '*' : options.monitored,
     since: options.since,
     until: options.until,
     last: options.last,

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { ACTIONS, BOUNDARIES, type Crossing, type Json, PHASES, type Policy } from '../types.ts';
+import { crossingOf, policyOf } from './policies.ts';
+
+/** Policies and crossings of few words, so that rules meet what they name often enough. */
+
+const TAGS = [
+  'secret',
+  'secret.credential',
+  'personal',
+  'personal.pii.email',
+  'own',
+  'own.tag',
+  'sql.delete',
+];
+const TOOLS = ['shell', 'shell*', 'mail.send', '*'];
+const AGENTS = ['bot', 'bot-*', 'ann', '*'];
+const TENANTS = ['acme', 'default'];
+
+/** Put together from pieces, so that no scanner of repositories takes it for a real one. */
+const KEY = ['sk-', 'ABCDEF1234567890'].join('');
+const TEXTS = [
+  'Nothing to see.',
+  `Use key ${KEY}`,
+  'Write to anna.holm@acme-mail.io',
+  `Both: ${KEY} and anna.holm@acme-mail.io`,
+  'DELETE FROM carts WHERE id = 7; see https://billing.example.com/a',
+  'rm -rf /',
+];
+
+function some<T>(from: readonly T[], max: number): fc.Arbitrary<T[]> {
+  return fc.uniqueArray(fc.constantFrom(...from), { maxLength: max });
+}
+
+/** A rule as people write it, but for its name and tenant. */
+const ruleBody = fc
+  .record({
+    boundary: some(BOUNDARIES, 3).filter((list) => list.length > 0),
+    data_tags: some(TAGS, 2),
+    action: fc.constantFrom(...ACTIONS),
+    tools: some(TOOLS, 2),
+    agents: some(AGENTS, 2),
+    phase: some(PHASES, 2),
+    priority: fc.constantFrom(1, 100, 100, 100),
+    enforcement: fc.constantFrom('enforce', 'enforce', 'monitor'),
+  })
+  .map(({ boundary, data_tags, action, tools, agents, phase, priority, enforcement }) => ({
+    boundary,
+    action: action === 'redact' && data_tags.length === 0 ? 'flag' : action,
+    priority,
+    enforcement,
+    ...(data_tags.length > 0 && { data_tags }),
+    condition: {
+      ...(tools.length > 0 && { tools }),
+      ...(agents.length > 0 && { agents }),
+      ...(phase.length > 0 && boundary.includes('action') && { phase }),
+    },
+  }));
+
+const ruleList = fc
+  .array(fc.record({ body: ruleBody, tenant: fc.constantFrom(null, null, 'acme') }), { maxLength: 7 })
+  .map((list) =>
+    list.map(({ body, tenant }, at) => ({ name: `r${at}`, ...body, ...(tenant && { tenant_id: tenant }) })),
+  );
+
+const mode = fc.constantFrom('enforce', 'monitor');
+
+const contract = fc
+  .record({
+    tool_name: fc.constantFrom('shell', 'mail.send'),
+    accepts: fc.constantFrom({}, { tags: ['personal'] }, { fields: ['to'] }, { tags: [], fields: ['to'] }),
+    emits: fc.constantFrom({}, { tags: ['own'] }, { fields: ['to'] }),
+    typed: fc.boolean(),
+    requires_approval: fc.boolean(),
+    enforcement: mode,
+  })
+  .map(({ typed, requires_approval, ...rest }) => ({
+    ...rest,
+    ...(typed && { arguments: { type: 'object', required: ['to'] } }),
+    side_effects: { reversible: true, requires_approval },
+  }));
+
+const identity = fc.record({
+  agent_id: fc.constantFrom('bot', 'ann'),
+  tools: fc.constantFrom<string[]>(['shell'], ['*']),
+  clearance_tags: fc.constantFrom<string[]>(['personal'], ['own', 'secret', 'personal']),
+  enforcement: mode,
+});
+
+/** The parts of a policy: rules, documents and settings. */
+export const policyParts = fc.record({
+  rules: ruleList,
+  contracts: fc.uniqueArray(contract, { maxLength: 2, selector: ({ tool_name }) => tool_name }),
+  identities: fc.uniqueArray(identity, { maxLength: 2, selector: ({ agent_id }) => agent_id }),
+  settings: fc.record({
+    default_action: fc.constantFrom(...ACTIONS),
+    builtin_rules: fc.boolean(),
+    undeclared_tools: fc.constantFrom('allow' as const, 'block' as const),
+    unknown_agents: fc.constantFrom('allow' as const, 'block' as const),
+  }),
+});
+export type GeneratedParts = typeof policyParts extends fc.Arbitrary<infer Parts> ? Parts : never;
+
+/** The policy of generated parts. */
+export function policyOfParts({ rules, contracts, identities, settings }: GeneratedParts): Policy {
+  const documents = [
+    ...contracts.map((each) => ({ contract: each })),
+    ...identities.map((each) => ({ agent: each })),
+  ];
+  return policyOf({ rules, documents, settings });
+}
+
+const content = fc.constantFrom(...TEXTS).chain((text) =>
+  fc.constantFrom<Crossing['content']>(
+    { kind: 'text', text },
+    { kind: 'json', value: { to: 'x', command: text } as Json },
+    {
+      kind: 'json',
+      value: { command: [text] } as Json,
+    },
+  ),
+);
+
+/** A crossing of any boundary, with declared tags now and then. */
+export const crossings: fc.Arbitrary<Crossing> = fc
+  .record({
+    boundary: fc.constantFrom(...BOUNDARIES),
+    phase: fc.constantFrom(...PHASES),
+    content,
+    tenant_id: fc.constantFrom(...TENANTS),
+    agent_id: fc.constantFrom('bot', 'bot-2', 'ann', 'unknown'),
+    source_agent_id: fc.constantFrom(null, null, 'ann', 'bot'),
+    tool: fc.constantFrom('shell', 'shell.run', 'mail.send', null),
+    declared_tags: some(['own.tag', 'secret', 'personal.pii.email', 'sql.delete', 'Own'], 2),
+    approved_rules: some(['r0', 'r1', 'default.require_approval', 'contract.requires_approval'], 1),
+  })
+  .map(({ boundary, phase, tool, ...rest }) => {
+    const is_action = boundary === 'action';
+    const of_action = phase === 'message' ? 'agent_to_agent' : (tool ?? 'shell');
+    return crossingOf({
+      ...rest,
+      boundary,
+      phase: is_action ? phase : null,
+      tool: is_action ? of_action : tool,
+      destination_agent_id: is_action && phase === 'message' ? 'ann' : null,
+    });
+  });
