@@ -210,12 +210,12 @@ function unitTable(notation: string): Uint8Array {
   return units;
 }
 
-function forget({ matched_until, failed_at }: Scanner): void {
+export function forget({ matched_until, failed_at }: Scanner): void {
   matched_until.fill(0);
   failed_at.fill(-1);
 }
 
-function verify(
+export function verify(
   scanner: Scanner,
   text: string,
   anchor_end: number,

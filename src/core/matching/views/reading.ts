@@ -12,19 +12,26 @@ import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilde
 export function readEscapes(text: string, start: number, end: number): View | null {
   const builder = startView();
   let plain_from = start;
-  for (let at = start; at < end; ) {
+  for (let at = nextOdd(text, start); at < end; ) {
     const decoded = decodedAt(text, at, end);
-    if (decoded === null) {
-      at += 1;
-      continue;
+    if (decoded !== null) {
+      addPlain(builder, text, plain_from, at);
+      addDecoded(builder, decoded.text, at, decoded.end);
+      plain_from = decoded.end;
     }
-    addPlain(builder, text, plain_from, at);
-    addDecoded(builder, decoded.text, at, decoded.end);
-    at = decoded.end;
-    plain_from = at;
+    at = nextOdd(text, decoded === null ? at + 1 : decoded.end);
   }
+  if (plain_from === start) return null;
   addPlain(builder, text, plain_from, end);
-  return builder.is_decoded.includes(true) ? finishView(builder) : null;
+  return finishView(builder);
+}
+
+/** What `decodedAt` has to look at: all that is not plain ASCII. */
+const ODD = /[^\t-\r\x1b -!#$(-[\]-_a-~]/g;
+
+function nextOdd(text: string, from: number): number {
+  ODD.lastIndex = from;
+  return ODD.test(text) ? ODD.lastIndex - 1 : text.length;
 }
 
 /** The same with the blobs in that part decoded, and all else as it stands. */
@@ -75,7 +82,7 @@ for (const quote of '"\'`') KINDS[quote.charCodeAt(0)] = QUOTE;
 
 /** How the unit at a place reads with those after it, at most to `end`; `null` where it reads as it stands. */
 export function decodedAt(text: string, at: number, end: number): Decoded | null {
-  const kind = KINDS[text.charCodeAt(at)]!;
+  const kind = at < end ? KINDS[text.charCodeAt(at)]! : PLAIN;
   if (kind === PLAIN) return null;
   if (kind === PERCENT) return percentAt(text, at);
   if (kind === AMPERSAND) return entityAt(text, at);

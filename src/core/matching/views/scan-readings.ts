@@ -1,6 +1,8 @@
 import { type Match, type Meter, type Places, type Scanner, scan } from '../scanner.ts';
 import { type Blob, blobsAt } from './blobs.ts';
+import { oddPlaces } from './odd-places.ts';
 import { readBlobs, readEscapes, readRearranged } from './reading.ts';
+import { scanAround } from './scan-around.ts';
 import { isNew, toSource, type View } from './view.ts';
 import { addPlace, type Windows, widened } from './windows.ts';
 import { readWording } from './wording.ts';
@@ -22,74 +24,97 @@ export function scanReadings(
   matches: Match[],
   matches_max: number,
   meter: Meter,
-  depth = 0,
 ): boolean {
-  const signalled: Places = { windows: [], blob_starts: [], wordings: [] };
-  const has_anchors = scan(scanner, text, matches, matches_max, meter, signalled);
-  if (depth >= DEPTH_MAX) return has_anchors;
-  const blobs = blobsAt(text, signalled.blob_starts);
-  const places = widened(text, withBlobs(signalled.windows, blobs));
-  const wordings = depth === 0 ? widened(text, signalled.wordings) : [];
-  if (places.length === 0 && wordings.length === 0) return has_anchors;
-  const { matched_until, failed_at } = scanner;
-  const before = { matched_until: matched_until.slice(), failed_at: failed_at.slice() };
-  const search: Search = { scanner, text, blobs, matches, matches_max, meter, depth };
-  for (let at = 0; at < places.length; at += 2) {
-    if (matches.length >= matches_max || meter.work > meter.allowed) break;
-    const end = searchWindow(search, places[at]!, places[at + 1]!);
-    while (at + 3 < places.length && places[at + 3]! <= end) at += 2;
-  }
-  for (let at = 0; at < wordings.length; at += 2) {
-    if (matches.length >= matches_max || meter.work > meter.allowed) break;
-    searchWording(search, wordings[at]!, wordings[at + 1]!);
-  }
-  // What a key had anchors of is asked when all is scanned.
-  matched_until.set(before.matched_until);
-  failed_at.set(before.failed_at);
+  const places = startPlaces();
+  const has_anchors = scan(scanner, text, matches, matches_max, meter, places);
+  const { windows, blob_starts, wordings } = places;
+  if (windows.length + blob_starts.length + wordings.length === 0) return has_anchors;
+  // What a key had anchors of is asked when all is scanned: readings have tables of their own.
+  const search: Search = { scanner: innerOf(scanner), text, matches, matches_max, meter, depth: 0 };
+  searchReadings(search, places);
+  const worded = widened(text, wordings);
+  for (let at = 0; at < worded.length && !isOver(search); at += 2)
+    searchWording(search, worded[at]!, worded[at + 1]!);
   return has_anchors;
 }
-
-/** Work of one piece of a view, decoded or as it stands. */
-const PIECE_WORK = 2;
 
 interface Search {
   readonly scanner: Scanner;
   readonly text: string;
-  readonly blobs: readonly Blob[];
   readonly matches: Match[];
   readonly matches_max: number;
   readonly meter: Meter;
   readonly depth: number;
 }
 
-function withBlobs(windows: Windows, blobs: readonly Blob[]): Windows {
-  if (blobs.length === 0) return windows;
-  const pairs: (readonly [number, number])[] = blobs.map(({ start, end }) => [start, end]);
-  for (let at = 0; at < windows.length; at += 2) pairs.push([windows[at]!, windows[at + 1]!]);
-  const merged: Windows = [];
-  for (const [start, end] of pairs.sort((a, b) => a[0] - b[0])) addPlace(merged, start, end);
-  return merged;
+function startPlaces(): Places {
+  return { windows: [], blob_starts: [], wordings: [] };
 }
 
+const inner_scanners = new WeakMap<Scanner, Scanner>();
+
+/** The same scanner with another memory of one scan. */
+function innerOf(scanner: Scanner): Scanner {
+  const known = inner_scanners.get(scanner);
+  if (known !== undefined) return known;
+  const units = scanner.probes.length;
+  const inner = { ...scanner, matched_until: new Int32Array(units), failed_at: new Int32Array(units) };
+  inner_scanners.set(scanner, inner);
+  return inner;
+}
+
+function isOver({ matches, matches_max, meter }: Search): boolean {
+  return matches.length >= matches_max || meter.work > meter.allowed;
+}
+
+/** Scans what the text of the search reads as at the places where it may read otherwise. */
+function searchReadings(search: Search, { windows, blob_starts }: Places): void {
+  const { text, depth } = search;
+  const blobs = blobsAt(text, blob_starts);
+  const { decoded, rearranged } = oddPlaces(text, windows);
+  searchWindows(search, widened(text, decoded), (start, end) => readEscapes(text, start, end));
+  searchWindows(search, widened(text, placesOf(blobs)), (start, end) => readBlobs(text, start, end, blobs));
+  if (depth > 0) return;
+  searchWindows(search, widened(text, rearranged), (start, end) => readRearranged(text, start, end));
+}
+
+function placesOf(blobs: readonly Blob[]): Windows {
+  const places: Windows = [];
+  for (const { start, end } of blobs) addPlace(places, start, end);
+  return places;
+}
+
+type Read = (start: number, end: number) => View | null;
+
+function searchWindows(search: Search, windows: Windows, read: Read): void {
+  for (let at = 0; at < windows.length && !isOver(search); at += 2) {
+    const end = searchWindow(search, windows[at]!, windows[at + 1]!, read);
+    while (at + 3 < windows.length && windows[at + 3]! <= end) at += 2;
+  }
+}
+
+/** Work of one piece of a view, decoded or as it stands. */
+const PIECE_WORK = 2;
+
 /** Scans one window as it reads. Returns where the part that was looked at ends. */
-function searchWindow(search: Search, start: number, first_end: number): number {
-  const { text, blobs, meter } = search;
+function searchWindow(search: Search, start: number, first_end: number, read: Read): number {
+  const { text, meter } = search;
   for (let end = first_end; ; end = Math.min(text.length, start + GROWTH * (end - start))) {
-    const views = [
-      readEscapes(text, start, end),
-      search.depth === 0 ? readRearranged(text, start, end) : null,
-      readBlobs(text, start, end, blobs),
-    ];
-    for (const view of views) meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
-    const is_cut = views.map((view) => view !== null && searchView(search, view)).includes(true);
+    const view = read(start, end);
+    meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
+    const is_cut = view !== null && searchView(search, view);
     if (!is_cut || end === text.length || meter.work > meter.allowed) return end;
   }
 }
 
 /** Returns whether a match ends where the view does, and so may go on behind it. */
 function searchView(search: Search, view: View): boolean {
+  const { scanner, matches_max, meter, depth } = search;
   const found: Match[] = [];
-  scanReadings(search.scanner, view.text, found, search.matches_max, search.meter, search.depth + 1);
+  const places = startPlaces();
+  scanAround(scanner, view, found, matches_max, meter, places);
+  if (depth + 1 < DEPTH_MAX)
+    searchReadings({ ...search, text: view.text, matches: found, depth: depth + 1 }, places);
   bringOut(search, found, view);
   return found.some((match) => match.end === view.text.length);
 }

@@ -23,7 +23,7 @@ export interface ViewBuilder {
 }
 
 /** A context word may stand this many units before the value that it explains. */
-const CONTEXT_UNITS = 64;
+export const CONTEXT_UNITS = 64;
 
 /** An empty view. */
 export function startView(): ViewBuilder {

@@ -2,15 +2,14 @@
 export type Windows = number[];
 
 /** How far around a place a value may reach that reads otherwise there, where no white space ends it before. */
-const BEFORE_UNITS = 256;
+export const BEFORE_UNITS = 256;
 const AFTER_UNITS = 512;
 const WORD_UNITS_MAX = 2048;
 
 /** Adds the places from `start` to `end`, which are not before those that were added. */
 export function addPlace(windows: Windows, start: number, end: number): void {
   const last = windows.length - 1;
-  if (last > 0 && start - BEFORE_UNITS <= windows[last]! + AFTER_UNITS)
-    windows[last] = Math.max(windows[last]!, end);
+  if (last > 0 && start <= windows[last]!) windows[last] = Math.max(windows[last]!, end);
   else windows.push(start, end);
 }
 
@@ -27,7 +26,8 @@ export function widened(text: string, windows: Windows): Windows {
   return wide;
 }
 
-function wordStart(text: string, from: number): number {
+/** Where the word begins that the offset is in, or before which it is; not farther back than a word is long. */
+export function wordStart(text: string, from: number): number {
   if (from <= 0) return 0;
   const lowest = Math.max(0, from - WORD_UNITS_MAX);
   let at = from;
@@ -35,7 +35,8 @@ function wordStart(text: string, from: number): number {
   return at;
 }
 
-function wordEnd(text: string, from: number): number {
+/** Where the word ends that the offset is in. */
+export function wordEnd(text: string, from: number): number {
   const highest = Math.min(text.length, from + WORD_UNITS_MAX);
   let at = Math.min(from, text.length);
   while (at < highest && !isSpace(text.charCodeAt(at))) at += 1;

@@ -25,9 +25,10 @@ const LEET_NUMBER = /(?<![\w.,:/-])[0134578]{2,6}(?![\w.,:/-])/g;
 /** Fewer such words are names and versions: `h1n1`, `s3`, `3d`. */
 const LEET_WORDS_MIN = 3;
 
-/** In the notation of anchors: how some words with digits for letters begin. */
+/** In the notation of anchors: how some words with digits for letters begin; `0x` and `5s` begin or are numbers. */
 const LEET_SIGNALS: readonly string[] = [
-  '(?<![^\\s])[A-Za-z]{0,2}[013457][g-zG-Z]',
+  '(?<![^\\s])[A-Za-z]{1,2}[013457][g-zG-Z]',
+  '(?<![^\\s])[013457][g-wyzG-WYZ][A-Za-z0134578@$]',
   '(?<![^\\s])[A-Za-z][g-zG-Z][013457][A-Za-z]',
 ];
 
