@@ -12,18 +12,25 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
   version: string;
   dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
   devDependencies: Record<string, string>;
+};
+
+const allDependencies = {
+  ...manifest.dependencies,
+  ...manifest.optionalDependencies,
+  ...manifest.devDependencies,
 };
 
 test('every dependency has its reason, and no reason is left of one that went', () => {
   const told = [...read('docs/dependencies.md').matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]!);
-  const there = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
+  const there = Object.keys(allDependencies);
   assert.deepEqual(told.sort(), there.sort());
 });
 
 test('versions are exact, so that a lock file is not the only thing that holds them', () => {
-  const all = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
-  for (const [name, version] of all) assert.match(version, /^\d+\.\d+\.\d+$/, name);
+  for (const [name, version] of Object.entries(allDependencies))
+    assert.match(version, /^\d+\.\d+\.\d+$/, name);
 });
 
 test('the changelog names this version', () => {

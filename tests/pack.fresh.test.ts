@@ -53,8 +53,8 @@ test('it brings no Node along and runs no script at its installation', () => {
   const { dependencies, optionalDependencies, scripts } = JSON.parse(
     readFileSync(join(installed, 'package.json'), 'utf8'),
   ) as Record<string, Record<string, string> | undefined>;
-  assert.equal(optionalDependencies, undefined);
-  assert.ok(Object.keys(dependencies!).every((name) => !name.startsWith('node')));
+  const brought = Object.keys({ ...dependencies, ...optionalDependencies });
+  assert.ok(brought.includes('pg') && brought.every((name) => !name.startsWith('node')));
   for (const name of ['preinstall', 'install', 'postinstall']) assert.equal(scripts?.[name], undefined);
 });
 

@@ -1,14 +1,17 @@
 /** Programs from outside that some checks need. They come from apt where it may be used, and are never faked. */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { POSTGRES_FOLDERS } from '../../src/runtime/store/testing/postgres-server.ts';
 
 export interface Component {
   readonly name: string;
   /** The Debian package that brings it. */
   readonly apt: string;
-  /** The program that must be found in PATH. */
+  /** The program that must be found in PATH, or in a folder of its own. */
   readonly program: string;
+  /** A pattern of such folders. */
+  readonly folders?: string;
   readonly needed_for: string;
 }
 
@@ -16,13 +19,21 @@ export const components: readonly Component[] = [
   { name: 'shellcheck', apt: 'shellcheck', program: 'shellcheck', needed_for: 'reading the shell scripts' },
   { name: 'wrk', apt: 'wrk', program: 'wrk', needed_for: 'the benchmarks over HTTP' },
   { name: 'ripgrep', apt: 'ripgrep', program: 'rg', needed_for: 'the benchmark of detection' },
+  {
+    name: 'postgresql',
+    apt: 'postgresql',
+    program: 'postgres',
+    folders: POSTGRES_FOLDERS,
+    needed_for: 'the laws of the store on PostgreSQL',
+  },
 ];
 
 /** Where the component's program is, or `null` where there is none. */
 export function locate(name: string): string | null {
   const component = components.find((each) => each.name === name);
   if (component === undefined) throw new Error(`\`${name}\` is no component`);
-  for (const folder of (process.env.PATH ?? '').split(delimiter).filter(Boolean)) {
+  const own = component.folders === undefined ? [] : globSync(component.folders);
+  for (const folder of [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...own]) {
     const file = join(folder, component.program);
     try {
       accessSync(file, constants.X_OK);

@@ -1,4 +1,5 @@
 import type { Validator } from 'typebox/schema';
+import { StoreFailure } from '../runtime/store/failure.ts';
 import { Unavailable } from '../runtime/unavailable.ts';
 import { type AnyOperation, type Context, Refusal } from './operation.ts';
 
@@ -38,7 +39,8 @@ async function answer(operation: AnyOperation, input: unknown, context: Context)
   try {
     return await operation.run(input, context);
   } catch (error) {
-    throw error instanceof Unavailable ? new Refusal('unavailable', error.message) : error;
+    const is_expected = error instanceof Unavailable || error instanceof StoreFailure;
+    throw is_expected ? new Refusal('unavailable', error.message) : error;
   }
 }
 

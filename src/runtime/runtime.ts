@@ -8,6 +8,7 @@ import { openFingerprints } from './fingerprints.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { StartFailure } from './serve/failure.ts';
+import type { LazyStore } from './store/index.ts';
 import type {
   AuditFilter,
   AuditPage,
@@ -36,6 +37,7 @@ export interface RuntimeParts {
   readonly policy: Policy;
   /** `null` with `audit.enabled: false`: nothing is written down. */
   readonly journal: Pick<Journal, 'append'> | null;
+  readonly store: LazyStore;
   readonly index_path: string;
   /** `null` with `metrics.enabled: false`. */
   readonly metrics: Metrics | null;
@@ -85,8 +87,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       road === null
         ? loadRoad().then((enforce) => enforce(crossing, caller, endpoint, ports))
         : road(crossing, caller, endpoint, ports),
+    store: parts.store.open,
     ready: async () =>
-      now_ms() - unrecorded.last_ms > UNREADY_MS && (await centre.ready().catch(() => false)),
+      now_ms() - unrecorded.last_ms > UNREADY_MS &&
+      (await centre.ready().catch(() => false)) &&
+      (await parts.store.isThere()),
     agentsSeen: () =>
       centre.agents().catch((fault) => {
         log.warn('the agents of the other workers are not known', faultFields(fault));
@@ -106,12 +111,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       ports = portsOf(parts, agents, unrecorded, policy);
     },
     warm: async (policy = ports.policy) => {
-      await loadRoad();
-      const { judge } = await import('../core/decide.ts');
+      const [, { judge }] = await Promise.all([loadRoad(), import('../core/decide.ts')]);
       const { fault } = judge({ ...NOTHING, now_ms: now_ms() }, policy, openFingerprints(config, policy));
       if (fault) throw new Error('nothing can be judged by this policy');
     },
-    close: index.close,
+    close: () => index.close().finally(parts.store.close),
   };
 }
 

@@ -8,6 +8,7 @@ import type {
   Tag,
   Verdict,
 } from '../core/types.ts';
+import type { Store } from './store/index.ts';
 
 /** What a caller may ask for. `person` permissions are never given to an agent's credential. */
 export const PERMISSIONS = [
@@ -157,7 +158,12 @@ export interface Runtime {
   readonly policy: () => Policy;
   /** Judge and record. Never rejects: a fault is a verdict that blocks. */
   readonly enforce: (crossing: Crossing, caller: Caller, endpoint: Endpoint) => Promise<Ruling>;
-  /** `true` when all stores are open. */
+  /**
+   * What is remembered beside the journal. Rejects with a `StoreFailure` while it cannot be had; an operation need
+   * not catch that one, nor those of the store's own questions.
+   */
+  readonly store: () => Promise<Store>;
+  /** `true` when all stores are open and answer. */
   readonly ready: () => Promise<boolean>;
   /** Agent ids seen by any worker since the start, sorted, at most 1,000. */
   readonly agentsSeen: () => Promise<readonly string[]>;

@@ -47,7 +47,8 @@ const WRITER_PRAGMAS = `
   PRAGMA wal_autocheckpoint = 4000;
 `;
 
-function connect(settings: SqliteSettings): DatabaseSync {
+/** Opens the file itself, for a driver that speaks to it in its own way. */
+export function connect(settings: Omit<SqliteSettings, 'path'> & { path: string | URL }): DatabaseSync {
   const readOnly = settings.read_only ?? false;
   const timeout = settings.busy_timeout_ms ?? BUSY_TIMEOUT_MS;
   const database = new DatabaseSync(settings.path, { readOnly, timeout });
@@ -67,7 +68,7 @@ function connect(settings: SqliteSettings): DatabaseSync {
 const STATEMENTS_MAX = 64;
 
 /** The few calls that the query builder makes of a database, with statements kept by their text. */
-function adapt(database: DatabaseSync): SqliteDatabase {
+export function adapt(database: DatabaseSync): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
     close: () => database.close(),

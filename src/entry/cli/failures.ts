@@ -8,6 +8,7 @@ const EXPECTED = [
   'Refusal',
   'SocketFailure',
   'StartFailure',
+  'StoreFailure',
 ];
 
 /** The answer is no; every other refusal is about how the command was used or set up. */

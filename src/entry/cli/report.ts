@@ -4,6 +4,7 @@ import type { Policy } from '../../core/types.ts';
 import { needsAgentToken } from '../../runtime/access/index.ts';
 import { isLoopbackHost } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';
+import { placeOf, storeSettings } from '../../runtime/store/settings.ts';
 import { counted } from './table.ts';
 
 /** What a service that has started says of itself. */
@@ -21,6 +22,8 @@ export interface StartReport {
   readonly contracts: number;
   readonly identities: number;
   readonly state_dir: string;
+  /** Where approvals, tokens and the like are kept: a file, or a database without its credentials. */
+  readonly store: string;
   readonly access: string;
   /** A command line to try. */
   readonly try: string;
@@ -54,6 +57,7 @@ export function startReport({ version, config, policy, port, warnings }: Started
     contracts: policy.contracts.length,
     identities: policy.identities.length,
     state_dir: config.state_dir,
+    store: placeOf(storeSettings(config)),
     access: accessSentence(config),
     try: tryLine(url, config),
     try_action: tryAction(policy),

@@ -76,12 +76,14 @@ function tell(report: StartReport, terminal: Terminal): void {
 }
 
 function facts(report: StartReport): [name: string, value: string][] {
+  const is_elsewhere = !report.store.startsWith(report.state_dir);
   return [
     ['Address', report.url],
     ['Docs', report.docs_url],
     ['Policy', policyLine(report)],
     ['Config', report.config_file ?? 'none: the defaults hold (`service init` writes one)'],
     ['Data', report.state_dir],
+    ...(is_elsewhere ? [['Store', report.store] as [string, string]] : []),
     ['Access', report.access],
   ];
 }

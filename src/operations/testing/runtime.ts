@@ -3,6 +3,7 @@ import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
 import { enforce } from '../../runtime/enforce.ts';
+import { StoreFailure } from '../../runtime/store/failure.ts';
 import type { AuditEvent, AuditFilter, Ports, Runtime } from '../../runtime/types.ts';
 
 /** What a test wants of its runtime; everything has the default of a service without configuration. */
@@ -64,6 +65,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     now_ms: () => NOW_MS,
     policy: () => policy,
     enforce: (crossing, caller, endpoint) => enforce(crossing, caller, endpoint, ports),
+    store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     ready: async () => true,
     agentsSeen: async () => [...new Set(events.map((event) => event.agent_id))].sort(),
     metricsText: async () => '# HELP service_requests_total Checks.\n',

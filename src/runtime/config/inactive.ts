@@ -17,7 +17,6 @@ export function inactiveKeys(
     [config.intelligence.enabled, 'intelligence.enabled', 'no advisor runs'],
     [config.proxy.target !== undefined, 'proxy.target', 'nothing is forwarded'],
     [config.secrets.backend !== undefined, 'secrets.backend', 'no secret is read from it'],
-    [/^postgres/.test(config.storage.url ?? ''), 'storage.url', 'the embedded store is used'],
   ];
   return idle
     .filter(([configured]) => configured)

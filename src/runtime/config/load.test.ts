@@ -448,7 +448,6 @@ log: {level: debug}
       'service.yaml:32: `intelligence.enabled` is not active in this version: no advisor runs.',
       'service.yaml:31: `proxy.target` is not active in this version: nothing is forwarded.',
       'service.yaml:22: `secrets.backend` is not active in this version: no secret is read from it.',
-      'service.yaml:21: `storage.url` is not active in this version: the embedded store is used.',
     ],
   );
 });

@@ -288,7 +288,7 @@ export const configSchema = {
     },
     storage: {
       type: 'object',
-      description: 'The store.',
+      description: 'Where what is remembered beside the journal is kept; see [storage.md](storage.md).',
       additionalProperties: false,
       default: {},
       properties: {
@@ -297,7 +297,8 @@ export const configSchema = {
           pattern: '^(sqlite:.+|postgres(ql)?://[^\\s]+)$',
           maxLength: 4096,
           'x-expects': 'must begin with `sqlite:`, `postgres://` or `postgresql://`',
-          description: 'Without it: a SQLite file in the state folder. A change needs a restart.',
+          description:
+            '`sqlite:FILE`, relative to this file, or `postgres://USER:${NAME}@HOST:PORT/DATABASE`, the password from the environment. Without it: `store.db` in the state folder. A change needs a restart.',
         },
       },
     },

@@ -3,6 +3,7 @@ export type StartFailureCode =
   | 'config_invalid'
   | 'state_in_use'
   | 'state_unusable'
+  | 'store_unusable'
   | 'address_in_use'
   | 'address_unusable'
   | 'worker_failed';

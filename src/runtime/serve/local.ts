@@ -5,10 +5,11 @@ import type { Config } from '../config/index.ts';
 import { openLog } from '../log.ts';
 import { loadPolicy } from '../policies/index.ts';
 import { type Centre, openRuntime } from '../runtime.ts';
+import { lazyStore, openStore, type Store, storeSettings } from '../store/index.ts';
 import type { AuditEvent, Caller, ReloadReport, Runtime } from '../types.ts';
 import { StartFailure } from './failure.ts';
 import { reachService, type ServiceDoor } from './socket-client.ts';
-import { statePaths, takeOwnerLock } from './state-dir.ts';
+import { makeStateDir, statePaths, takeOwnerLock } from './state-dir.ts';
 
 /** A runtime without a service, for one command. */
 export interface LocalRuntime extends Runtime {
@@ -35,16 +36,18 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   const append = (event: AuditEvent): Promise<void> =>
     writeSpool({ dir: paths.journal, events: [event], now_ms: Date.now });
   const door = lazyDoor(config.state_dir);
+  const log = openLog({ level: config.log.level, name: 'cli' });
   const { runtime, close } = openRuntime({
     version,
     config,
     started_ms: Date.now(),
     policy: made.policy,
     journal: config.audit.enabled ? { append } : null,
+    store: lazyStore(() => openAlone(config), log),
     index_path: paths.index,
     metrics: null,
     centre: localCentre(config, door),
-    log: openLog({ level: config.log.level, name: 'cli' }),
+    log,
     now_ms: Date.now,
   });
   const queryAudit: Runtime['queryAudit'] = async (filter) =>
@@ -57,6 +60,12 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
       (await door.opened())?.close();
     },
   };
+}
+
+/** Without a service nobody has made the store yet, nor brought it up to date. */
+function openAlone(config: Config): Promise<Store> {
+  makeStateDir(config.state_dir);
+  return openStore(storeSettings(config), { migrate: true });
 }
 
 interface LazyDoor {

@@ -6,6 +6,7 @@ import { faultFields, type Log } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
 import { savePolicy } from '../policies/saved.ts';
 import { type Centre, type OpenRuntime, openRuntime } from '../runtime.ts';
+import { lazyStore, type Store } from '../store/index.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
 import { openMetricsSum } from './metrics-sum.ts';
@@ -27,6 +28,8 @@ export interface ParentParts {
   readonly port: number;
   readonly worker_url: URL;
   readonly spare: WorkerProcess | null;
+  /** Open and up to date; closed last. */
+  readonly store: Store;
   readonly dispatch: Dispatch;
   readonly log: Log;
 }
@@ -72,7 +75,9 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     orders: (writer) => ordersFor(writer, parts, late),
   });
   const journal = await startWorkers(workers, config, log);
-  const open = openRuntime({ ...parts, journal, index_path: paths.index, metrics, centre, now_ms: Date.now });
+  const store = lazyStore(async () => parts.store, log);
+  const shared = { journal, store, index_path: paths.index, metrics, centre, now_ms: Date.now };
+  const open = openRuntime({ ...parts, ...shared });
   late.reloading = openReloading({
     first: parts.policy,
     load: parts.loadPolicy,

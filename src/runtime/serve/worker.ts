@@ -4,6 +4,7 @@ import { faultFields, type Log, openLog } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
 import { readPolicy } from '../policies/saved.ts';
 import { type Centre, type OpenRuntime, openRuntime } from '../runtime.ts';
+import { lazyStore, openStore, storeSettings } from '../store/index.ts';
 import type { Runtime } from '../types.ts';
 import { type Channel, openChannel } from './channel.ts';
 import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
@@ -125,6 +126,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
     started_ms: orders.started_ms,
     policy,
     journal,
+    store: lazyStore(() => openStore(storeSettings(config)), log),
     index_path: paths.index,
     metrics,
     centre: centreOver(channel),

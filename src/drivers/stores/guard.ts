@@ -1,0 +1,77 @@
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import type { StoreFailure } from './failure.ts';
+import { fromStored, toStored } from './texts.ts';
+
+/** What a database's error means; `null` for one that is the program's own fault. */
+export type FailureOf = (error: unknown) => StoreFailure | null;
+
+/**
+ * Puts itself between the query builder and a database: failures come out as a `StoreFailure`, texts go in and
+ * come out as they were, rows are plain objects. What is wrong with a statement itself comes out as it is.
+ */
+export function guard(driver: Driver, failureOf: FailureOf): Driver {
+  const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
+  const attempt = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw failureOf(error) ?? error;
+    }
+  };
+  const of = (connection: DatabaseConnection): DatabaseConnection => inner.get(connection)!;
+  return {
+    init: (options) => attempt(() => driver.init(options)),
+    acquireConnection: async (options) => {
+      const own = await attempt(() => driver.acquireConnection(options));
+      const guarded = guardConnection(own, attempt, failureOf);
+      inner.set(guarded, own);
+      return guarded;
+    },
+    beginTransaction: (connection, settings) =>
+      attempt(() => driver.beginTransaction(of(connection), settings)),
+    commitTransaction: (connection) => attempt(() => driver.commitTransaction(of(connection))),
+    // Why it is rolled back is what the caller is to hear; a connection that cannot be is given up by its driver.
+    rollbackTransaction: (connection) => driver.rollbackTransaction(of(connection)).catch(() => {}),
+    releaseConnection: (connection, options) => driver.releaseConnection(of(connection), options),
+    destroy: (options) => driver.destroy(options),
+  };
+}
+
+function guardConnection(
+  own: DatabaseConnection,
+  attempt: <Result>(work: () => Promise<Result>) => Promise<Result>,
+  failureOf: FailureOf,
+): DatabaseConnection {
+  return {
+    executeQuery: async <Row>(query: CompiledQuery) => {
+      const result = await attempt(() => own.executeQuery<Row>(stored(query)));
+      return { ...result, rows: result.rows.map(restored) };
+    },
+    async *streamQuery<Row>(
+      query: CompiledQuery,
+      chunk_size: number,
+    ): AsyncIterableIterator<QueryResult<Row>> {
+      try {
+        for await (const part of own.streamQuery<Row>(stored(query), chunk_size))
+          yield { ...part, rows: part.rows.map(restored) };
+      } catch (error) {
+        throw failureOf(error) ?? error;
+      }
+    },
+  };
+}
+
+function stored(query: CompiledQuery): CompiledQuery {
+  const isPlain = (value: unknown): boolean => typeof value !== 'string' || toStored(value) === value;
+  if (query.parameters.every(isPlain)) return query;
+  const parameters = query.parameters.map((value) => (typeof value === 'string' ? toStored(value) : value));
+  return { ...query, parameters };
+}
+
+function restored<Row>(row: Row): Row {
+  const plain: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(row as Record<string, unknown>)) {
+    plain[column] = typeof value === 'string' ? fromStored(value) : value;
+  }
+  return plain as Row;
+}

@@ -1,0 +1,176 @@
+import type { Dialect, Kysely, PostgresPool, PostgresPoolClient } from 'kysely';
+import type { CustomTypesConfig, Pool, PoolConfig } from 'pg';
+import { StoreFailure } from './failure.ts';
+import { guard } from './guard.ts';
+
+export interface PostgresSettings {
+  /** `postgres://user:password@host:5432/database?sslmode=verify-full`. */
+  readonly url: string;
+  /** How long one question may take, in milliseconds, and how long a connection may take to come about: half of it. */
+  readonly patience_ms?: number;
+  /** Connections that this process holds at most. */
+  readonly connections_max?: number;
+}
+
+/** State in a database server, for services on more than one machine. Loads `pg` when it is opened, and not before. */
+export const postgres = {
+  name: 'postgres',
+  settings: {
+    type: 'object',
+    required: ['url'],
+    properties: {
+      url: { type: 'string', description: 'Where it is, and as whom.' },
+      patience_ms: { type: 'integer', minimum: 100, default: 10_000 },
+      connections_max: { type: 'integer', minimum: 1, default: 4 },
+    },
+  },
+  open,
+} as const;
+
+const PATIENCE_MS = 10_000;
+const CONNECTIONS_MAX = 4;
+
+/** Connects with the first question, and again by itself; `destroy()` ends the connections. */
+async function open<Tables>(settings: PostgresSettings): Promise<Kysely<Tables>> {
+  const pg = await loadDriver();
+  const { Kysely, PostgresAdapter, PostgresDriver, PostgresIntrospector, PostgresQueryCompiler } =
+    await import('kysely');
+  const dialect: Dialect = {
+    createDriver: () => guard(new PostgresDriver({ pool: async () => openPool(pg, settings) }), failureOf),
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+  return new Kysely<Tables>({ dialect });
+}
+
+type Library = typeof import('pg')['default'];
+
+async function loadDriver(): Promise<Library> {
+  try {
+    return (await import('pg')).default;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new StoreFailure(
+      'store_driver_missing',
+      '`storage.url` names a PostgreSQL, and the package `pg`, which speaks to it, is not installed. Install it beside this program (`npm install pg`), or take `storage.url` away to use the embedded store.',
+    );
+  }
+}
+
+function openPool(pg: Library, settings: PostgresSettings): PostgresPool {
+  const patience_ms = settings.patience_ms ?? PATIENCE_MS;
+  const options: PoolConfig = {
+    connectionString: settings.url,
+    application_name: 'agent-safety',
+    max: settings.connections_max ?? CONNECTIONS_MAX,
+    connectionTimeoutMillis: patience_ms / 2,
+    // The server's own limit comes first, for it knows what it was doing; ours is for a server that says nothing any more.
+    statement_timeout: patience_ms * 0.8,
+    query_timeout: patience_ms,
+    lock_timeout: patience_ms / 2,
+    idle_in_transaction_session_timeout: patience_ms * 2,
+    keepAlive: true,
+    types: numbersAndBytes(pg),
+  };
+  const pool = new pg.Pool(options);
+  // A connection that dies while nobody uses it: the pool makes another when one is wanted.
+  pool.on('error', () => {});
+  return dropsTheBroken(pool, options);
+}
+
+/** BIGINT and sums of it as numbers, bytes as what they are in SQLite too. */
+function numbersAndBytes(pg: Library): CustomTypesConfig {
+  const { BYTEA, INT8, NUMERIC } = pg.types.builtins;
+  const own: Readonly<Record<number, (text: string) => unknown>> = {
+    [INT8]: safeNumber,
+    [NUMERIC]: safeNumber,
+    [BYTEA]: (text) => Uint8Array.from(pg.types.getTypeParser(BYTEA)(text) as Uint8Array),
+  };
+  const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && own[oid]) || pg.types.getTypeParser(oid, format as 'text');
+  return { getTypeParser } as CustomTypesConfig;
+}
+
+function safeNumber(text: string): number {
+  const number = Number(text);
+  if (Math.abs(number) <= Number.MAX_SAFE_INTEGER) return number;
+  throw new RangeError('a number from the store is too large');
+}
+
+/** The pool, but a connection on which something failed that is not a statement's own fault is used no more. */
+function dropsTheBroken(pool: Pool, options: PoolConfig): PostgresPool {
+  const connect = async (): Promise<PostgresPoolClient> => {
+    const client = await pool.connect();
+    let is_broken = false;
+    const query = async (...words: unknown[]): Promise<unknown> => {
+      try {
+        return await (client.query as (...words: unknown[]) => Promise<unknown>)(...words);
+      } catch (error) {
+        is_broken ||= stateOf(error) === null || failureOf(error)?.code === 'store_unavailable';
+        throw error;
+      }
+    };
+    const release = (destroy?: boolean): void => client.release(is_broken || destroy === true);
+    return { query: query as PostgresPoolClient['query'], release };
+  };
+  return { connect, end: () => pool.end(), options };
+}
+
+/** The five characters by which PostgreSQL names what is wrong; `null` where it did not say anything. */
+function stateOf(error: unknown): string | null {
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  return typeof code === 'string' && typeof severity === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
+}
+
+const CONFLICTS = ['40001', '40P01'];
+const NO_TABLES = ['42P01', '42703', '3F000'];
+/** Connection, authentication, missing database, read-only standby, resources, operator, system, damage. */
+const ENVIRONMENT = /^(08|28|3D|25006|42501|53|57|58|F0|XX)/;
+
+function failureOf(error: unknown): StoreFailure | null {
+  if (error instanceof StoreFailure) return error;
+  // What went wrong before a statement was sent is the program's own fault.
+  if (error instanceof TypeError || error instanceof RangeError) return null;
+  const state = stateOf(error);
+  if (state === null) return unreachable((error as NodeJS.ErrnoException).code ?? null);
+  if (CONFLICTS.includes(state)) {
+    const message = 'Others changed the same rows at the same time, again and again. Try again.';
+    return new StoreFailure('store_conflict', message, state);
+  }
+  if (state === '55P03') {
+    return new StoreFailure('store_busy', 'Other processes hold the store for too long. Try again.', state);
+  }
+  if (state === '53100') {
+    const message = 'The disk of the database is full. Make room; it goes on by itself then.';
+    return new StoreFailure('store_full', message, state);
+  }
+  if (NO_TABLES.includes(state)) {
+    const message = 'The store does not have the tables of this version. Start the service again.';
+    return new StoreFailure('store_older', message, state);
+  }
+  return ENVIRONMENT.test(state) ? refused(state) : null;
+}
+
+function unreachable(code: string | null): StoreFailure {
+  const message =
+    'The database of `storage.url` does not answer. Check that it runs and that its host, port and TLS settings are right.';
+  return new StoreFailure('store_unavailable', message, code);
+}
+
+const SENTENCES: readonly (readonly [RegExp, string])[] = [
+  [/^28/, 'does not let this user in. Check the user and the password of `storage.url`, and `pg_hba.conf`.'],
+  [/^3D/, 'has no database of that name. Make it (`createdb`), or mend `storage.url`.'],
+  [
+    /^42501/,
+    'does not let this user make or change its tables. Give the user the right to create in the schema.',
+  ],
+  [/^25006/, 'only lets its data be read. Name the primary server in `storage.url`.'],
+  [/^53300/, 'has no connection left. Raise its `max_connections`, or run fewer workers.'],
+];
+
+function refused(state: string): StoreFailure {
+  const known = SENTENCES.find(([states]) => states.test(state));
+  const sentence = known?.[1] ?? 'cannot answer now. Its own log says why; it is asked again by itself.';
+  return new StoreFailure('store_unavailable', `The database of \`storage.url\` ${sentence}`, state);
+}

@@ -1,0 +1,1 @@
+export { StoreFailure, type StoreFailureCode } from '../../drivers/stores/failure.ts';

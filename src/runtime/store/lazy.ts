@@ -1,0 +1,55 @@
+import { faultFields, type Log } from '../log.ts';
+import { StoreFailure } from './failure.ts';
+import type { Store } from './open.ts';
+
+/** The store of a process that may never need it, or that starts before it is there. */
+export interface LazyStore {
+  /** The store; opened with the first call, and tried again with the next one where that failed. */
+  readonly open: () => Promise<Store>;
+  /** Whether it is open and answers now. Opens it. Never rejects. */
+  readonly isThere: () => Promise<boolean>;
+  /** Closes it where it was opened. */
+  readonly close: () => Promise<void>;
+}
+
+const COMPLAINT_MS = 5_000;
+
+/** @param openNow is called again after each failure; what it fails with is told to the log now and then */
+export function lazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error'>): LazyStore {
+  let opened: Promise<Store> | null = null;
+  let told_ms = Number.NEGATIVE_INFINITY;
+  let is_closed = false;
+
+  const failed = (fault: unknown): void => {
+    opened = null;
+    if (performance.now() - told_ms < COMPLAINT_MS) return;
+    told_ms = performance.now();
+    log.error('the store cannot be opened, and what needs it is refused', storeFields(fault));
+  };
+  const open = (): Promise<Store> => {
+    if (is_closed) return Promise.reject(new StoreFailure('store_closed', 'The service is stopping.'));
+    if (opened === null) {
+      opened = openNow();
+      opened.catch(failed);
+    }
+    return opened;
+  };
+  return {
+    open,
+    isThere: () =>
+      open().then(
+        (store) => store.isThere(),
+        () => false,
+      ),
+    close: async () => {
+      is_closed = true;
+      await (await opened?.catch(() => null))?.close();
+    },
+  };
+}
+
+/** What the log may hold of a failure. */
+export function storeFields(fault: unknown): ReturnType<typeof faultFields> {
+  if (!(fault instanceof StoreFailure)) return faultFields(fault);
+  return { code: fault.code, system_code: fault.system_code, reason: fault.message };
+}

@@ -1,0 +1,79 @@
+import { type Kysely, sql } from 'kysely';
+import { StoreFailure } from './failure.ts';
+import type { Migrations } from './migrations.ts';
+import type { StoreSettings } from './settings.ts';
+import type { StoreTables } from './tables.ts';
+
+const TABLE = 'store_migrations';
+const LOCK_TABLE = 'store_migration_lock';
+
+/**
+ * Makes the changes that are not made yet, all or none of them; two processes that want to do so take turns.
+ *
+ * @throws StoreFailure `store_newer`, and changes nothing
+ */
+export async function bringUpToDate(
+  db: Kysely<StoreTables>,
+  kind: StoreSettings['kind'],
+  migrations: Migrations,
+): Promise<void> {
+  refuseNewer(await namesOfMade(db, kind), migrations);
+  const { Migrator } = await import('kysely/migration');
+  const schema = kind === 'postgres' ? { migrationTableSchema: await schemaOf(db) } : {};
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...migrations }) },
+    migrationTableName: TABLE,
+    migrationLockTableName: LOCK_TABLE,
+    // A subject's second change comes after another subject's first one, whatever their numbers.
+    allowUnorderedMigrations: true,
+    ...schema,
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+/** @throws StoreFailure `store_newer`, `store_older` */
+export async function checkTables(
+  db: Kysely<StoreTables>,
+  kind: StoreSettings['kind'],
+  migrations: Migrations,
+): Promise<void> {
+  const made = await namesOfMade(db, kind);
+  refuseNewer(made, migrations);
+  if (made !== null && Object.keys(migrations).every((name) => made.includes(name))) return;
+  throw new StoreFailure(
+    'store_older',
+    'The store does not have the tables of this version. Start the service: it makes them.',
+  );
+}
+
+function refuseNewer(made: readonly string[] | null, migrations: Migrations): void {
+  if (made === null || made.every((name) => Object.hasOwn(migrations, name))) return;
+  throw new StoreFailure(
+    'store_newer',
+    'The store was changed by a later version of this program. Use that version, or one that is newer; nothing was changed.',
+  );
+}
+
+/** The names of the changes that were made; `null` in a store without any table of ours. */
+async function namesOfMade(db: Kysely<StoreTables>, kind: StoreSettings['kind']): Promise<string[] | null> {
+  const found =
+    kind === 'postgres'
+      ? await sql<{ name: string | null }>`select to_regclass(${TABLE})::text as name`.execute(db)
+      : await sql<{ name: string }>`select name from sqlite_master where name = ${TABLE}`.execute(db);
+  if (!found.rows[0]?.name) return null;
+  const rows = await db.selectFrom(TABLE).select('name').execute();
+  return rows.map(({ name }) => name);
+}
+
+/** The schema in which tables of ours are made: the first of the `search_path` that exists. */
+async function schemaOf(db: Kysely<StoreTables>): Promise<string> {
+  const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
+  const name = rows[0]?.name;
+  if (name) return name;
+  throw new StoreFailure(
+    'store_unavailable',
+    'The database of `storage.url` has no schema in which tables can be made. Make one, or name one with `?options=-csearch_path%3DNAME`.',
+  );
+}

@@ -1,0 +1,10 @@
+import type { Migration } from 'kysely/migration';
+
+/** Changes of the tables by their name: four digits that give the order, and a subject (`0010_approvals`). */
+export type Migrations = Readonly<Record<string, Migration>>;
+
+/**
+ * Every change that any version has made, in the order of their names. One that was published is never edited;
+ * what it got wrong is mended by another.
+ */
+export const MIGRATIONS: Migrations = {};

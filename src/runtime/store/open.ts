@@ -1,0 +1,128 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import { StoreFailure } from './failure.ts';
+import type { Migrations } from './migrations.ts';
+import type { StoreSettings } from './settings.ts';
+import type { StoreTables } from './tables.ts';
+
+/** What the service remembers beside its journal. Every failure of it is a `StoreFailure`. */
+export interface Store {
+  readonly kind: StoreSettings['kind'];
+  /** Reads, single statements. Not within a transaction's work: that has `trx`. */
+  readonly db: Kysely<StoreTables>;
+  /**
+   * Does the work in one transaction, and resolves when it is durable. On SQLite nobody else writes meanwhile; on
+   * PostgreSQL a row that decides anything is read with `forUpdate()` (which SQLite passes over) or changed by a
+   * statement that names what it must be. After a conflict with others the work is done again from its beginning,
+   * so that it must change nothing but the store.
+   */
+  readonly transaction: <Result>(work: (trx: Transaction<StoreTables>) => Promise<Result>) => Promise<Result>;
+  /** Whether it answers now. Never rejects. */
+  readonly isThere: () => Promise<boolean>;
+  readonly close: () => Promise<void>;
+}
+
+export interface StoreOptions {
+  /** Bring the tables up to date first, and make the store where there is none: for the parent, at its start. */
+  readonly migrate?: boolean;
+  readonly migrations?: Migrations;
+}
+
+/**
+ * Opens the store of one process.
+ *
+ * @throws StoreFailure `store_newer` where a later version has been at work, `store_older` where the tables are
+ *   not made yet and `migrate` does not ask for it, and what the database itself fails with
+ */
+export async function openStore(settings: StoreSettings, options: StoreOptions = {}): Promise<Store> {
+  const { migrate = false } = options;
+  // The query builder takes longer to load than all else of a start.
+  const [{ bringUpToDate, checkTables }, { MIGRATIONS }] = await Promise.all([
+    import('./migrate.ts'),
+    import('./migrations.ts'),
+  ]);
+  const migrations = options.migrations ?? MIGRATIONS;
+  const db = await connect(settings, migrate);
+  try {
+    if (migrate) await bringUpToDate(db, settings.kind, migrations);
+    else await checkTables(db, settings.kind, migrations);
+    return storeOver(db, settings.kind);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+async function connect(settings: StoreSettings, create: boolean): Promise<Kysely<StoreTables>> {
+  if (settings.kind === 'postgres') {
+    const { postgres } = await import('../../drivers/stores/postgres.ts');
+    return postgres.open<StoreTables>(settings);
+  }
+  const { sqliteStore } = await import('../../drivers/stores/sqlite-store.ts');
+  return sqliteStore.open<StoreTables>({ ...settings, create });
+}
+
+/** A transaction's work must not ask for another connection: it would wait for itself. */
+const inside = new AsyncLocalStorage<true>();
+
+function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
+  let closed: Promise<void> | null = null;
+  const opened = (): Kysely<StoreTables> => {
+    if (closed !== null)
+      throw new StoreFailure('store_closed', 'The store is closed: the service is stopping.');
+    if (inside.getStore()) throw new Error('within a transaction its own `trx` is to be used');
+    return db;
+  };
+  return {
+    kind,
+    get db() {
+      return opened();
+    },
+    transaction: async (work) => {
+      const usable = opened();
+      return withoutConflict(() => usable.transaction().execute((trx) => inside.run(true, () => work(trx))));
+    },
+    isThere: () => isThere(db),
+    close: () => {
+      closed ??= db.destroy();
+      return closed;
+    },
+  };
+}
+
+const TRIES_MAX = 10;
+const PAUSE_MS_MAX = 100;
+
+/** Does again what met others at the same rows; what it had changed has been taken back. */
+async function withoutConflict<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isConflict(error) || tries === TRIES_MAX) throw error;
+      await sleep(Math.random() * Math.min(PAUSE_MS_MAX, 2 ** tries));
+    }
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof StoreFailure && error.code === 'store_conflict';
+}
+
+const PROBE_MS = 2_000;
+
+/** One small question; a database that takes longer than this for it is not there for anybody who waits for a decision. */
+async function isThere(db: Kysely<StoreTables>): Promise<boolean> {
+  const late = new AbortController();
+  const asked = db.selectFrom('store_migrations').select('name').limit(1).execute();
+  const answer = asked.then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([answer, sleep(PROBE_MS, false, { signal: late.signal })]);
+  } finally {
+    late.abort();
+  }
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { lawTables, migrations } from './testing/law-tables.ts';
+import { races } from './testing/races.ts';
+import { withStores } from './testing/stores.ts';
+
+const ROWS = 1_000;
+
+withStores(
+  'the store under 8 processes',
+  (law) => {
+    law('1,000 rows that all claim at once have one owner each', async ({ store, settings }) => {
+      const ids = Array.from({ length: ROWS }, (_, at) => at);
+      await lawTables(store.db)
+        .insertInto('claims')
+        .values(ids.map((id) => ({ id, owner: null })))
+        .execute();
+      const won = await races<number[], number[]>({
+        settings,
+        work: new URL('./testing/claim-rows.ts', import.meta.url),
+        input: ids,
+      });
+      assert.equal(won.length, 8);
+      assert.deepEqual(
+        won.flat().sort((a, b) => a - b),
+        ids,
+      );
+      const rows = await lawTables(store.db).selectFrom('claims').selectAll().execute();
+      assert.equal(rows.length, ROWS);
+      for (const { id, owner } of rows) assert.ok(won[owner!]!.includes(id), `row ${id}`);
+      // A race in which one process had all to itself would prove nothing.
+      assert.ok(won.filter((each) => each.length > 0).length > 1, `${won.map((each) => each.length)}`);
+    });
+  },
+  { migrations },
+);

@@ -1,0 +1,8 @@
+/**
+ * All tables of the store. Each subject describes its own beside its code (`runtime/<subject>/tables.ts`) and is
+ * named here; the changes that make them are in `migrations.ts`.
+ */
+export interface StoreTables {
+  /** Which changes of the tables were made, and when (ISO 8601). */
+  readonly store_migrations: { readonly name: string; readonly timestamp: string };
+}

@@ -1,0 +1,45 @@
+/** Tables for the laws of the store itself. */
+import type { Kysely } from 'kysely';
+import { BYTES, type Migrations, type StoreTables } from '../index.ts';
+
+export type LawTables = {
+  /** Counters. */
+  readonly counts: { id: string; amount: number };
+  /** One row of every type. */
+  readonly values: { id: string; amount: number | null; bytes: Uint8Array | null; note: string | null };
+  /** Things of which each is to have one owner. */
+  readonly claims: { id: number; owner: number | null };
+};
+
+export const migrations: Migrations = {
+  '0001_counts': {
+    up: async (db) => {
+      await db.schema
+        .createTable('counts')
+        .addColumn('id', 'text', (column) => column.primaryKey().notNull())
+        .addColumn('amount', 'bigint', (column) => column.notNull())
+        .execute();
+    },
+  },
+  '0002_values': {
+    up: async (db) => {
+      await db.schema
+        .createTable('values')
+        .addColumn('id', 'text', (column) => column.primaryKey().notNull())
+        .addColumn('amount', 'bigint')
+        .addColumn('bytes', BYTES)
+        .addColumn('note', 'text')
+        .execute();
+      await db.schema
+        .createTable('claims')
+        .addColumn('id', 'bigint', (column) => column.primaryKey().notNull())
+        .addColumn('owner', 'integer')
+        .execute();
+    },
+  },
+};
+
+/** The same connection or transaction, seen with these tables. */
+export function lawTables(db: Kysely<StoreTables>): Kysely<StoreTables & LawTables> {
+  return db.withTables<LawTables>();
+}

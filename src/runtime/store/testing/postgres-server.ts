@@ -1,0 +1,170 @@
+/**
+ * A real PostgreSQL for tests: on a free port, with a folder of its own, gone when its owner is gone. It refuses to run as
+ * root, so that root runs it as `postgres` or `nobody`.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, chownSync, constants, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface PostgresServer {
+  /** Of the server; the database `postgres` in it is for making others. */
+  readonly url: string;
+  /** Makes an empty database and gives its address. */
+  readonly makeDatabase: () => Promise<string>;
+  /** Stops the server as its operator would, while clients are connected; it can be started again. */
+  readonly stop: () => Promise<void>;
+  readonly start: () => Promise<void>;
+  /** Stops it for good and removes its folder. */
+  readonly remove: () => Promise<void>;
+}
+
+/** Where Debian keeps the programs of each version. */
+export const POSTGRES_FOLDERS = '/usr/lib/postgresql/*/bin';
+const USER = 'tester';
+const START_MS_MAX = 60_000;
+
+/** Why there can be no server here, or `null`. */
+export function whyNoPostgres(): string | null {
+  if (programs() === null)
+    return 'PostgreSQL is not installed (scripts/run scripts/components/main.ts postgresql)';
+  if (process.getuid?.() === 0 && otherUser() === null) return 'PostgreSQL needs a user that is not root';
+  return null;
+}
+
+/** Starts one. Only where `whyNoPostgres` says `null`. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const bin = programs()!;
+  const user = process.getuid?.() === 0 ? otherUser() : null;
+  const dir = mkdtempSync(join(tmpdir(), 'postgres-test-'));
+  if (user !== null) chownSync(dir, user.uid, user.gid);
+  const data = join(dir, 'data');
+  const as = (words: readonly string[]): readonly string[] =>
+    user === null
+      ? words
+      : ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', ...words];
+  const initdb = [
+    join(bin, 'initdb'),
+    '-D',
+    data,
+    '-U',
+    USER,
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '-N',
+  ];
+  const [program, ...words] = as(initdb);
+  const made = spawnSync(program!, words, { cwd: '/', encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const port = await freePort();
+  const settings = ['fsync=off', 'full_page_writes=off', 'max_connections=200', 'listen_addresses=127.0.0.1'];
+  const flags = [...settings, 'unix_socket_directories='].flatMap((setting) => ['-c', setting]);
+  const command = as([join(bin, 'postgres'), '-D', data, '-p', `${port}`, ...flags]);
+  const url = (database: string): string => `postgres://${USER}@127.0.0.1:${port}/${database}`;
+  let running: ChildProcess | null = null;
+  let databases = 0;
+  const start = async (): Promise<void> => {
+    running = underGuard(command, dir);
+    await untilItAnswers(url('postgres'), running);
+  };
+  const stop = async (): Promise<void> => {
+    if (running === null) return;
+    const gone = once(running, 'close');
+    running.stdin?.end('stay\n');
+    running = null;
+    await gone;
+  };
+  await start();
+  return {
+    url: url('postgres'),
+    makeDatabase: async () => {
+      databases += 1;
+      const name = `test_${process.pid}_${databases}`;
+      await withClient(url('postgres'), `create database ${name}`);
+      return url(name);
+    },
+    start,
+    stop,
+    remove: async () => {
+      await stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Runs the server below a shell that ends it when its standard input closes: that happens when its owner was
+ * killed too, and then nobody else would remove the folder. A line before says that it is to stay.
+ * SIGINT is PostgreSQL's fast shutdown, which does not wait for clients.
+ */
+function underGuard(command: readonly string[], dir: string): ChildProcess {
+  const script =
+    'dir=$1; shift; "$@" 2>&1 & server=$!; read -r word; kill -INT $server; wait $server; [ -n "$word" ] || rm -rf "$dir"';
+  const words = ['-c', script, 'guard', dir, ...command];
+  return spawn('/bin/sh', words, { cwd: '/', stdio: ['pipe', 'ignore', 'ignore'] });
+}
+
+async function untilItAnswers(url: string, running: ChildProcess): Promise<void> {
+  const until_ms = performance.now() + START_MS_MAX;
+  for (;;) {
+    const answered = await withClient(url, 'select 1').then(
+      () => null,
+      (error: Error) => error,
+    );
+    if (answered === null) return;
+    if (running.exitCode !== null || performance.now() > until_ms)
+      throw new Error(`PostgreSQL did not start: ${answered.message}`);
+    await sleep(50);
+  }
+}
+
+async function withClient(url: string, statement: string): Promise<void> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The folder of the server's programs, those of the newest version. */
+function programs(): string | null {
+  const versions = globSync(POSTGRES_FOLDERS).sort();
+  const folders = [...versions.reverse(), ...(process.env.PATH ?? '').split(delimiter).filter(Boolean)];
+  return folders.find((folder) => ['initdb', 'postgres'].every((name) => canRun(join(folder, name)))) ?? null;
+}
+
+function canRun(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function otherUser(): { uid: number; gid: number } | null {
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
+    if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
+  }
+  return null;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,54 @@
+/** Real processes that do the same work against the same store at the same time. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Store, StoreSettings } from '../index.ts';
+
+/** What a racer's work is given. Its answer must be plain data. */
+export interface Racer<Input> {
+  readonly store: Store;
+  /** From 0. */
+  readonly number: number;
+  readonly input: Input;
+}
+
+export interface Race<Input> {
+  readonly settings: StoreSettings;
+  /**
+   * A module whose default export is `(racer: Racer) => Promise<Outcome>`; where the store has tables of a test's
+   * own, it exports their `migrations` too.
+   */
+  readonly work: URL;
+  readonly input: Input;
+  /** Default 8. */
+  readonly processes?: number;
+}
+
+/** Runs the work in every process, begun when all have their store open, and gives what each came to. */
+export async function races<Outcome, Input = null>(race: Race<Input>): Promise<readonly Outcome[]> {
+  const { settings, work, input, processes = 8 } = race;
+  const racers = Array.from({ length: processes }, (_, number) => {
+    const child = fork(new URL('racer.ts', import.meta.url), { serialization: 'advanced' });
+    const gone = once(child, 'exit').then(([code, signal]) => {
+      throw new Error(`racer ${number} ended (${signal ?? `code ${code}`}) before it was done`);
+    });
+    gone.catch(() => {});
+    const hear = () => Promise.race([once(child, 'message'), gone]).then(([message]) => message);
+    return { child, hear, number };
+  });
+  try {
+    await Promise.all(
+      racers.map(({ child, hear, number }) => {
+        child.send({ settings, work: work.href, input, number });
+        return hear();
+      }),
+    );
+    return await Promise.all(
+      racers.map(({ child, hear }) => {
+        child.send('go');
+        return hear() as Promise<Outcome>;
+      }),
+    );
+  } finally {
+    for (const { child } of racers) child.kill('SIGKILL');
+  }
+}
