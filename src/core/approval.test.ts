@@ -24,6 +24,8 @@ const policy = policyOf({
       action: 'require_approval',
     },
     { name: 'never', boundary: 'action', data_tags: ['forbidden'], action: 'block' },
+    ask('declared', { data_tags: ['own.mask'] }),
+    { name: 'input-mask', boundary: 'input', data_tags: ['own.mask'], action: 'redact' },
     ask('watched', { data_tags: ['watched'], enforcement: 'monitor' }),
   ],
   documents: [
@@ -79,6 +81,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     wants: { rules: ['default.require_approval'], ttl_ms: HOUR_MS, min_approvals: 1 },
     granted: { decision: 'allow', action: 'flag', rule: 'default.require_approval' },
   },
+  'a mask without a place blocks, whatever is granted': {
+    crossing: call('other', {}, { declared_tags: ['own.mask'] }),
+    wants: null,
+    granted: { decision: 'block', action: 'block', rule: 'input-mask' },
+  },
   'what blocks stays a block, and nobody is asked': {
     crossing: call('pay_now', {}, { declared_tags: ['forbidden'] }),
     wants: null,
@@ -91,13 +98,16 @@ for (const [name, { crossing, wants, granted }] of Object.entries(ROWS)) {
     const first = judge(crossing, policy);
     assert.equal(first.decision, 'block');
     assert.deepEqual(first.approval, wants);
-    const verdict = judge({ ...crossing, approved_rules: wants?.rules ?? ['pay', 'never'] }, policy);
+    const verdict = judge(
+      { ...crossing, approved_rules: wants?.rules ?? ['pay', 'never', 'declared'] },
+      policy,
+    );
     assert.deepEqual(pick(verdict), granted);
     assert.equal(verdict.approval, null);
   });
 }
 
-test('approval: every row ran', () => assert.equal(Object.keys(ROWS).length, 6));
+test('approval: every row ran', () => assert.equal(Object.keys(ROWS).length, 7));
 
 test('approval: what is granted for one rule is not granted for another', () => {
   const verdict = judge(call('pay_bill', {}, { approved_rules: ['pay'] }), policy);

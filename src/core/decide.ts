@@ -11,7 +11,6 @@ import { placeOf, type RuleTable, tableOf } from './rules.ts';
 import { normalTag } from './tags.ts';
 import type {
   AllowedFinding,
-  ApprovalWanted,
   Breach,
   Content,
   Coverage,
@@ -106,26 +105,28 @@ export function verdictOn(
   const asked = { crossing, policy, table, findings, allowed_findings, declared, coverage };
   if (isClean(asked)) return allowed(asked);
   const { verdict } = weigh(asked);
-  return verdict.action === 'require_approval' ? { ...verdict, approval: approvalWanted(asked) } : verdict;
+  return verdict.action === 'require_approval' ? asking(asked, verdict) : verdict;
 }
 
 /** More names than this no person reads before agreeing. */
 const RULES_ASKING_MAX = 32;
 
 /**
- * All that asks for approval. Of several that ask only the first is seen, so each that was seen is granted, and
- * the rest weighed again, until nothing asks any more.
+ * Adds all that asks for approval. Of several that ask only the first is seen, so each that was seen is granted,
+ * and the rest weighed again, until nothing asks any more. Where that comes to a block, nobody needs to be asked.
  */
-function approvalWanted(asked: Asked): ApprovalWanted | null {
+function asking(asked: Asked, verdict: Verdict): Verdict {
   const rules: string[] = [];
   let ttl_ms = Number.POSITIVE_INFINITY;
   let min_approvals = 1;
   for (;;) {
-    const { verdict, winner } = weigh({ ...asked, crossing: { ...asked.crossing, approved_rules: rules } });
-    if (verdict.action !== 'require_approval') return { rules, ttl_ms, min_approvals };
-    if (rules.length >= RULES_ASKING_MAX) return null;
-    const terms = winner.approval ?? APPROVAL_DEFAULT;
-    rules.push(winner.rule);
+    const next = weigh({ ...asked, crossing: { ...asked.crossing, approved_rules: rules } });
+    if (next.verdict.action === 'block') return next.verdict;
+    if (next.verdict.action !== 'require_approval')
+      return { ...verdict, approval: { rules, ttl_ms, min_approvals } };
+    if (rules.length >= RULES_ASKING_MAX) return verdict;
+    const terms = next.winner.approval ?? APPROVAL_DEFAULT;
+    rules.push(next.winner.rule);
     ttl_ms = Math.min(ttl_ms, terms.ttl_ms);
     min_approvals = Math.max(min_approvals, terms.min_approvals);
   }
