@@ -50,6 +50,8 @@ export interface RuntimeParts {
 export interface OpenRuntime {
   readonly runtime: Runtime;
   readonly agents: AgentsSeen;
+  /** What judging and recording use now; a reload brings others. */
+  readonly ports: () => Ports;
   /** Puts another policy in force. Requests in flight keep the one that they began with. */
   readonly usePolicy: (policy: Policy) => void;
   /**
@@ -107,6 +109,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   return {
     runtime,
     agents,
+    ports: () => ports,
     usePolicy: (policy) => {
       ports = portsOf(parts, agents, unrecorded, policy);
     },

@@ -5,9 +5,11 @@ import type { Config } from '../config/index.ts';
 import { faultFields, type Log } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
 import { savePolicy } from '../policies/saved.ts';
-import { type Centre, type OpenRuntime, openRuntime } from '../runtime.ts';
+import { type Centre, openRuntime } from '../runtime.ts';
+import { openHousekeeping } from '../store/housekeeping.ts';
 import { lazyStore, type Store } from '../store/index.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
+import { choresOf } from './chores.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
@@ -89,6 +91,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     log,
   });
   if (journal !== null) late.indexing = openParentIndexing(config, journal, log);
+  const housekeeping = openHousekeeping(choresOf({ config, log, store: store.open, ports: open.ports }), log);
   const status = statusOf(parts, workers, late.reloading);
   const socket = await openCommandSocket(parts, open.runtime, centre, status);
   return {
@@ -97,7 +100,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
-      await closeAll({ indexing: late.indexing, journal, open, log });
+      await closeAll([housekeeping, late.indexing, journal, open], log);
       return { forced };
     },
     kill: workers.kill,
@@ -143,15 +146,13 @@ async function startWorkers(workers: Workers, config: Config, log: Log): Promise
   throw started.status === 'rejected' ? started.reason : (opened as PromiseRejectedResult).reason;
 }
 
-/** What stands open is closed whatever befalls the rest. */
-async function closeAll(opened: {
-  indexing: Indexing | null;
-  journal: Journal | null;
-  open: OpenRuntime;
-  log: Log;
-}): Promise<void> {
-  for (const close of [opened.indexing?.close, opened.journal?.close, opened.open.close]) {
-    await close?.().catch((fault) => opened.log.error('something could not be closed', faultFields(fault)));
+/** What stands open is closed in this order, whatever befalls the rest. */
+async function closeAll(
+  opened: readonly ({ readonly close: () => Promise<void> } | null)[],
+  log: Log,
+): Promise<void> {
+  for (const one of opened) {
+    await one?.close().catch((fault) => log.error('something could not be closed', faultFields(fault)));
   }
 }
 

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StoreFailure } from './failure.ts';
+import { openHousekeeping } from './housekeeping.ts';
+
+const SOON_MS = 1;
+
+/** Runs until the list has so many entries. */
+async function until(list: readonly unknown[], length: number): Promise<void> {
+  while (list.length < length) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+test('a chore is done again and again, in batches while there is more', async () => {
+  const left = [3, 2, 1, 0, 0];
+  const done: number[] = [];
+  const chore = {
+    name: 'count',
+    every_ms: SOON_MS,
+    run: async () => {
+      const [next = 0] = left.splice(0, 1);
+      done.push(next);
+      return next > 0;
+    },
+  };
+  const housekeeping = openHousekeeping([chore], { error: () => assert.fail() });
+  await until(done, 5);
+  await housekeeping.close();
+  assert.deepEqual(done.slice(0, 5), [3, 2, 1, 0, 0]);
+});
+
+test('chores never run at the same time', async () => {
+  const began: string[] = [];
+  let running = 0;
+  const chore = (name: string) => ({
+    name,
+    every_ms: SOON_MS,
+    run: async () => {
+      began.push(name);
+      running += 1;
+      assert.equal(running, 1);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      running -= 1;
+      return false;
+    },
+  });
+  const told: unknown[] = [];
+  const housekeeping = openHousekeeping([chore('a'), chore('b')], { error: (...line) => told.push(line) });
+  await until(began, 6);
+  await housekeeping.close();
+  assert.deepEqual(told, []);
+  assert.deepEqual(new Set(began), new Set(['a', 'b']));
+});
+
+test('one that fails is told and tried again, and holds up no other', async () => {
+  const told: unknown[] = [];
+  const done: string[] = [];
+  const failing = {
+    name: 'fails',
+    every_ms: SOON_MS,
+    run: (): Promise<boolean> => {
+      throw new StoreFailure('store_unavailable', 'It is gone.', '57P01');
+    },
+  };
+  const working = { name: 'works', every_ms: SOON_MS, run: async () => done.push('x') < 0 };
+  const housekeeping = openHousekeeping([failing, working], { error: (...line) => told.push(line) });
+  await until(told, 2);
+  await until(done, 2);
+  await housekeeping.close();
+  assert.deepEqual(told[0], [
+    'a chore failed, and is tried again',
+    { chore: 'fails', code: 'store_unavailable', system_code: '57P01', reason: 'It is gone.' },
+  ]);
+});
+
+test('closing waits for what was begun, and begins nothing more', async () => {
+  const done: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  const slow = {
+    name: 'slow',
+    every_ms: SOON_MS,
+    run: async () => {
+      entered.resolve();
+      await gate.promise;
+      done.push('slow');
+      return true;
+    },
+  };
+  const housekeeping = openHousekeeping([slow], { error: () => assert.fail() });
+  await entered.promise;
+  const closing = housekeeping.close();
+  gate.resolve();
+  await closing;
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  assert.deepEqual(done, ['slow']);
+});
