@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { detectors } from '../detectors/index.ts';
 import { parseAnchor, parseUnits } from './anchors.ts';
-import { complete, ENDING, follow, makeAutomaton, UNKNOWN } from './automaton.ts';
+import { type Automaton, makeAutomaton } from './automaton.ts';
+import { firstPlace, makeHits, PART_UNITS, walk } from './walk.ts';
 
 /** The same anchor as a regular expression of the language, which the automaton must agree with. */
 function asPattern(notation: string): RegExp {
@@ -16,21 +17,16 @@ function asPattern(notation: string): RegExp {
   return new RegExp(source, fold ? 'gi' : 'g');
 }
 
-/** Where each anchor ends in the text, `anchor@end`. */
-function endingsByAutomaton(notations: readonly string[], text: string): string[] {
-  const anchors = notations.flatMap((notation, index) =>
-    parseAnchor(notation).map((anchor) => ({ anchor, index })),
-  );
-  const automaton = makeAutomaton(anchors.map(({ anchor }) => anchor));
+const hits = makeHits();
+
+/** Where each anchor ends in the text, `anchor@end`; in parts of the given size. */
+function endingsByAutomaton(automaton: Automaton, text: string, part_units = PART_UNITS): string[] {
   const found = new Set<string>();
-  let row = automaton.start;
-  for (let at = 0; at < text.length; at++) {
-    const unit_class = automaton.classes[text.charCodeAt(at)]!;
-    let entry = automaton.table[row + unit_class]!;
-    if (entry === UNKNOWN) entry = follow(automaton, row, unit_class);
-    row = entry % ENDING;
-    for (const anchor of automaton.endings[row / automaton.stride]!)
-      found.add(`${anchors[anchor]!.index}@${at + 1}`);
+  let place = firstPlace(automaton);
+  for (let from = 0; from < text.length; from += part_units) {
+    place = walk(automaton, place, text, from, Math.min(text.length, from + part_units), hits);
+    for (let hit = 0; hit < hits.count; hit++)
+      for (const anchor of automaton.endings[hits.states[hit]!]!) found.add(`${anchor}@${hits.ends[hit]}`);
   }
   return [...found].sort();
 }
@@ -62,8 +58,13 @@ function lengthsOf(notation: string): readonly RegExp[] {
   );
 }
 
+const notations = [...new Set(detectors.flatMap(({ anchors }) => anchors))];
+const anchors = notations.flatMap((notation, index) =>
+  parseAnchor(notation).map((anchor) => ({ anchor, index })),
+);
+const all = anchors.map(({ anchor }) => anchor);
+
 test('the automaton of all detectors agrees with patterns tried at every place', () => {
-  const notations = [...new Set(detectors.flatMap(({ anchors }) => anchors))];
   const pieces = detectors.flatMap(({ examples }) =>
     examples.hits.map((hit) => hit.replace(/[«»]/g, '').slice(0, 60)),
   );
@@ -75,36 +76,45 @@ test('the automaton of all detectors agrees with patterns tried at every place',
     ),
     { maxLength: 6 },
   );
+  const automaton = makeAutomaton(all);
   let endings = 0;
   fc.assert(
     fc.property(text, (parts) => {
       const expected = endingsByPatterns(notations, parts.join(''));
       endings += expected.length;
-      assert.deepEqual(endingsByAutomaton(notations, parts.join('')), expected);
+      const found = endingsByAutomaton(automaton, parts.join('')).map((ending) =>
+        ending.replace(/^\d+/, (anchor) => `${anchors[Number(anchor)]!.index}`),
+      );
+      assert.deepEqual([...new Set(found)].sort(), expected);
     }),
     { numRuns: 40 },
   );
   assert.ok(notations.length > 80 && endings > 40, `${notations.length} anchors, ${endings} endings`);
 });
 
-test('states grow with the anchors, and not with each pair of them', () => {
-  const some = detectors.filter((_, at) => at % 5 === 0);
-  const anchors = some.flatMap((detector) => detector.anchors.flatMap(parseAnchor));
-  const automaton = makeAutomaton(anchors);
-  const count = complete(automaton);
-  const { length } = automaton.source.nodes;
-  assert.ok(count > length / 2 && count < 6 * length, `${count} states of ${length} nodes`);
+const EXAMPLES = detectors.flatMap(({ examples }) => [...examples.hits, ...examples.misses]).join('\n');
+
+test('a walk at four places, in parts, or with states made anew finds the same', () => {
+  const text = EXAMPLES.slice(0, 60_000);
+  const whole = makeAutomaton(all);
+  const expected = endingsByAutomaton(whole, text, 200);
+  const few = makeAutomaton(all, 1_000);
+  assert.deepEqual(endingsByAutomaton(whole, text), expected);
+  assert.deepEqual(endingsByAutomaton(whole, text, 1_111), expected);
+  assert.deepEqual(endingsByAutomaton(few, text, 700), expected);
+  assert.ok(expected.length > 5_000, `${expected.length} endings`);
+  assert.ok(whole.nodes_of.length > 3_000 && few.nodes_of.length <= 1_000, `${few.nodes_of.length} states`);
 });
 
-test('a text of all examples makes a part of the states', () => {
-  const automaton = makeAutomaton(detectors.flatMap((detector) => detector.anchors.flatMap(parseAnchor)));
-  const text = detectors.flatMap(({ examples }) => [...examples.hits, ...examples.misses]).join('\n');
-  let row = automaton.start;
-  for (let at = 0; at < text.length; at++) {
-    row = follow(automaton, row, automaton.classes[text.charCodeAt(at)]!) % ENDING;
+test('whatever a text, there are no more states than there is room for', () => {
+  const automaton = makeAutomaton(all);
+  const { length } = automaton.table;
+  for (let round = 0; round < 2; round++) {
+    endingsByAutomaton(automaton, EXAMPLES);
+    endingsByAutomaton(automaton, [...EXAMPLES].reverse().join(''));
+    assert.ok(automaton.nodes_of.length > 500 && automaton.nodes_of.length << 7 <= length);
   }
-  const count = automaton.source.nodes_of.length;
-  assert.ok(count > 500 && count < 32_768, `${count} states`);
+  assert.equal(automaton.table.length, length);
 });
 
 const NOTATION: readonly (readonly [string, readonly number[]])[] = [

@@ -1,5 +1,5 @@
 import { type Anchor, parseAnchor, parseUnits } from './anchors.ts';
-import { type Automaton, ENDING, follow, makeAutomaton, UNKNOWN } from './automaton.ts';
+import { type Automaton, makeAutomaton } from './automaton.ts';
 import type { Detector, LinearPattern } from './detector.ts';
 import { patternReach, type Range } from './pattern-reach.ts';
 import { INJECTION_SUMS, type InjectionSums } from './phrases.ts';
@@ -7,6 +7,7 @@ import { blobSignals } from './views/blobs.ts';
 import { signals } from './views/signals.ts';
 import { addPlace, type Windows } from './views/windows.ts';
 import { wordingSignals } from './views/wording.ts';
+import { firstPlace, makeHits, PART_UNITS, walk } from './walk.ts';
 import { weigh } from './weigh.ts';
 
 /** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
@@ -88,6 +89,8 @@ interface Trial {
 /** So many phrases are held until they are weighed; what stands on both sides of such a cut is not added up. */
 const PHRASES_MAX = 512;
 
+const hits = makeHits();
+
 /** Builds the automaton and the sticky patterns. Throws where an anchor or a pattern is malformed. */
 export function compileScanner(
   detectors: readonly Detector[],
@@ -125,28 +128,29 @@ export function scan(
   places: Places = { windows: [], blob_starts: [], wordings: [] },
 ): boolean {
   const { automaton } = scanner;
-  let row = automaton.start;
-  let has_anchors = false;
-  meter.work += text.length;
   const phrases: Match[] = [];
-  for (let at = 0; at < text.length; at++) {
-    const { classes, table } = automaton;
-    let entry = 0;
-    while (at < text.length) {
-      entry = table[row + classes[text.charCodeAt(at)]!]!;
-      if (entry >= ENDING) break;
-      row = entry;
-      at += 1;
+  let place = firstPlace(automaton);
+  let has_anchors = false;
+  let is_over = false;
+  meter.work += text.length;
+  for (let from = 0; from < text.length && !is_over; from += PART_UNITS) {
+    place = walk(automaton, place, text, from, Math.min(text.length, from + PART_UNITS), hits);
+    for (let hit = 0; hit < hits.count && !is_over; hit++) {
+      if (!has_anchors) forget(scanner);
+      has_anchors = true;
+      verify(
+        scanner,
+        text,
+        hits.ends[hit]!,
+        automaton.endings[hits.states[hit]!]!,
+        matches,
+        phrases,
+        meter,
+        places,
+      );
+      if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches, scanner.sums);
+      is_over = matches.length >= matches_max || meter.work > meter.allowed;
     }
-    if (at === text.length) break;
-    if (entry === UNKNOWN) entry = follow(automaton, row, classes[text.charCodeAt(at)]!);
-    row = entry % ENDING;
-    if (entry < ENDING) continue;
-    if (!has_anchors) forget(scanner);
-    has_anchors = true;
-    verify(scanner, text, at + 1, row, matches, phrases, meter, places);
-    if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches, scanner.sums);
-    if (matches.length >= matches_max || meter.work > meter.allowed) break;
   }
   if (phrases.length > 0) weigh(text, phrases, matches, scanner.sums);
   return has_anchors;
@@ -219,17 +223,16 @@ export function verify(
   scanner: Scanner,
   text: string,
   anchor_end: number,
-  row: number,
+  anchors: readonly number[],
   matches: Match[],
   phrases: Match[],
   meter: Meter,
   places: Places,
 ): void {
-  const { stride, endings } = scanner.automaton;
   let row_start = -1;
   let row_end = -1;
   let ends_number = false;
-  for (const anchor of endings[row / stride]!) {
+  for (const anchor of anchors) {
     const index = scanner.anchor_probe[anchor]!;
     const from = anchor_end - scanner.anchor_length[anchor]!;
     if (index < 0) {

@@ -1,4 +1,5 @@
 import type { Scanner } from '../matching/scanner.ts';
+import type { Place } from '../matching/walk.ts';
 
 /** How far back a match may begin of which a part of the anchor is there. */
 export interface Depth {
@@ -12,8 +13,8 @@ export interface Depth {
 export interface Depths {
   /** Per node of the automaton's trie. */
   readonly of_nodes: readonly Depth[];
-  /** Per state, of all its nodes; made when a text first comes by. */
-  readonly of_states: Depth[];
+  /** Of all nodes of a place; made when a text first comes by. */
+  readonly of_places: WeakMap<Place, Depth>;
   /** The probes that step back from their anchor. */
   readonly back_probes: readonly number[];
   /** Patterns of users may begin so many units before their anchor. */
@@ -30,11 +31,10 @@ export function anchorDepths(scanner: Scanner): Depths {
   return made;
 }
 
-/** The depth of the state whose row is given. */
-export function depthAt({ automaton }: Scanner, { of_nodes, of_states }: Depths, row: number): Depth {
-  const state = row / automaton.stride;
-  const made = of_states[state] ?? together(automaton.source.nodes_of[state]!.map((node) => of_nodes[node]!));
-  of_states[state] = made;
+/** The depth of a place to which a walk has come. */
+export function depthAt({ of_nodes, of_places }: Depths, place: Place): Depth {
+  const made = of_places.get(place) ?? together(place.map((node) => of_nodes[node]!));
+  of_places.set(place, made);
   return made;
 }
 
@@ -50,8 +50,7 @@ function deepest(back: Depth['back']): Depth['back'] {
 }
 
 function depthsOf(scanner: Scanner): Depths {
-  const { nodes } = scanner.automaton.source;
-  const of_nodes: Depth[] = nodes.map(() => NOTHING);
+  const of_nodes: Depth[] = scanner.automaton.trie.endings.map(() => NOTHING);
   visit(scanner, of_nodes, 0, 0);
   const back_probes = scanner.probes.flatMap(({ back_over, detector }, index) =>
     back_over === null || detector.weight !== undefined ? [] : [index],
@@ -59,7 +58,7 @@ function depthsOf(scanner: Scanner): Depths {
   const before = scanner.probes.map(({ detector: { pattern } }) =>
     'find' in pattern ? pattern.before_units_max : 0,
   );
-  return { of_nodes, of_states: [], back_probes, before_units_max: Math.max(0, ...before) };
+  return { of_nodes, of_places: new WeakMap(), back_probes, before_units_max: Math.max(0, ...before) };
 }
 
 interface Ending {
@@ -70,15 +69,15 @@ interface Ending {
 
 /** Fills in the node and those behind it; returns the anchors that end there. Anchors are short, and so is this. */
 function visit(scanner: Scanner, depths: Depth[], node: number, depth: number): readonly Ending[] {
-  const { nodes } = scanner.automaton.source;
+  const { trie } = scanner.automaton;
   const endings: Ending[] = [];
-  for (const anchor of nodes[node]!.endings) {
+  for (const anchor of trie.endings[node]!) {
     const index = scanner.anchor_probe[anchor]!;
     const is_phrase = index >= 0 && scanner.probes[index]!.detector.weight !== undefined;
     if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }
-  const { edges } = nodes[node]!;
-  for (let at = 1; at < edges.length; at += 2) endings.push(...visit(scanner, depths, edges[at]!, depth + 1));
+  for (let edge = trie.edges_from[node]!; edge < trie.edges_from[node + 1]!; edge++)
+    endings.push(...visit(scanner, depths, trie.edge_nodes[edge]!, depth + 1));
   if (depth === 0 || endings.length === 0) return endings;
   const units = Math.max(0, ...endings.map(({ before }) => depth - before));
   const stepping = endings.filter(({ index }) => index >= 0 && scanner.probes[index]!.back_over !== null);

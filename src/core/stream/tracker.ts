@@ -1,5 +1,5 @@
-import { ENDING, follow as followAnchors, UNKNOWN } from '../matching/automaton.ts';
 import { BLOB_SIGNAL, type Match, type Meter, matchAt, type Scanner, stepBack } from '../matching/scanner.ts';
+import { firstPlace, makeHits, PART_UNITS, type Place, walk } from '../matching/walk.ts';
 import { anchorDepths, type Depths, depthAt } from './anchor-depths.ts';
 import { atHand, type GrowingText } from './growing-text.ts';
 import { follow, type Liveness, livenessOf, livenessWithin, type State } from './liveness.ts';
@@ -16,7 +16,7 @@ export interface Tracker {
   readonly depths: Depths;
   /** How far the text was looked at. */
   at: number;
-  row: number;
+  place: Place;
   readonly open: Try[];
   /** How many of them each probe has, and how many there may be before it is tried to decide some. */
   readonly open_counts: Map<number, number>;
@@ -49,6 +49,8 @@ interface Try {
   is_decided: boolean;
 }
 
+const hits = makeHits();
+
 const OPEN_MAX = 64;
 /** Work of a step of the automaton of a pattern. */
 const STEP_WORK = 1 / 4;
@@ -63,7 +65,7 @@ export function startTracker(scanner: Scanner, text: GrowingText, holds: Holds, 
     meter,
     depths,
     at: text.end,
-    row: scanner.automaton.start,
+    place: firstPlace(scanner.automaton),
     open: [],
     open_counts: new Map(),
     open_max: OPEN_MAX,
@@ -84,7 +86,7 @@ export function advance(tracker: Tracker, piece: string): void {
   stepOpen(tracker, piece);
   tracker.at += piece.length;
   extendRuns(tracker, piece, from);
-  walk(tracker, piece, from);
+  walkPiece(tracker, piece, from);
   decide(tracker, false);
 }
 
@@ -96,7 +98,7 @@ export function finish(tracker: Tracker): void {
 /** The first unit that may yet belong to a match; `at` where none may. */
 export function frontOf(tracker: Tracker): number {
   const { scanner, text, at, open, holds, depths, run_starts } = tracker;
-  const depth = depthAt(scanner, depths, tracker.row);
+  const depth = depthAt(depths, tracker.place);
   let front = Math.max(0, at - depth.units - depths.before_units_max);
   for (const { index, start, value_from, match_from, is_decided, liveness } of open) {
     const held = is_decided ? start : (match_from ?? value_from);
@@ -124,22 +126,18 @@ function extendRuns({ scanner, run_starts, depths }: Tracker, piece: string, fro
   });
 }
 
-function walk(tracker: Tracker, piece: string, from: number): void {
+function walkPiece(tracker: Tracker, piece: string, from: number): void {
   const { automaton } = tracker.scanner;
-  let { row } = tracker;
-  for (let at = 0; at < piece.length; at++) {
-    const unit_class = automaton.classes[piece.charCodeAt(at)]!;
-    let entry = automaton.table[row + unit_class]!;
-    if (entry === UNKNOWN) entry = followAnchors(automaton, row, unit_class);
-    row = entry % ENDING;
-    if (entry >= ENDING) openTries(tracker, row, from + at + 1);
+  for (let at = 0; at < piece.length; at += PART_UNITS) {
+    tracker.place = walk(automaton, tracker.place, piece, at, Math.min(piece.length, at + PART_UNITS), hits);
+    for (let hit = 0; hit < hits.count; hit++)
+      openTries(tracker, automaton.endings[hits.states[hit]!]!, from + hits.ends[hit]!);
   }
-  tracker.row = row;
 }
 
-function openTries(tracker: Tracker, row: number, anchor_end: number): void {
+function openTries(tracker: Tracker, anchors: readonly number[], anchor_end: number): void {
   const { scanner, text, signals, blob_starts } = tracker;
-  for (const anchor of scanner.automaton.endings[row / scanner.automaton.stride]!) {
+  for (const anchor of anchors) {
     const index = scanner.anchor_probe[anchor]!;
     const from = anchor_end - scanner.anchor_length[anchor]!;
     if (index < 0) {
