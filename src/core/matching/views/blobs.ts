@@ -105,8 +105,8 @@ function base16(text: string, start: number, end: number): Blob | null {
   return is_whole && bytes.length >= TEXT_BYTES_MIN ? blobOf(bytes, start, at) : null;
 }
 
-/** `NaN` for what is none. */
-function hexDigit(unit: number): number {
+/** What a unit is worth as a digit of base16; `NaN` for what is none. */
+export function hexDigit(unit: number): number {
   if (unit >= 48 && unit <= 57) return unit - 48;
   const letter = unit | 32;
   return letter >= 97 && letter <= 102 ? letter - 87 : Number.NaN;

@@ -1,4 +1,4 @@
-import { utf8 } from './blobs.ts';
+import { hexDigit, utf8 } from './blobs.ts';
 
 /** What stands at a place of a text, decoded, and where the encoded form ends. */
 export interface Decoded {
@@ -11,7 +11,7 @@ export const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,14}));
 /** What an escape with a backslash can look like. */
 export const BACKSLASHED =
   /\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(\r?\n)|([^\r\n]))/y;
-const PERCENT = /%([0-9a-fA-F]{2})/y;
+const PERCENT = 37;
 /** The end of a string literal, what joins it to the next, and where that begins. */
 export const JOINT =
   /(?:\\?["'`])[ \t]{0,40}(?:(?:[+&~.]|\.\.|\|\||<>)?[ \t]{0,40}\\?(?:\r?\n[ \t]{0,80}){0,2}(?:[+&~.]|\.\.|\|\|)?[ \t]{0,40})(?:\\?["'`])(?=[^\s"'`,;:)\]}])/y;
@@ -92,9 +92,10 @@ export function backslashAt(text: string, at: number): Decoded | null {
 export function percentAt(text: string, at: number): Decoded | null {
   const bytes: number[] = [];
   for (let next = at; bytes.length < 4; next += 3) {
-    const found = matchAt(PERCENT, text, next);
-    if (found === null) return null;
-    bytes.push(Number.parseInt(found[1]!, 16));
+    const byte = hexDigit(text.charCodeAt(next + 1)) * 16 + hexDigit(text.charCodeAt(next + 2));
+    if (text.charCodeAt(next) !== PERCENT || Number.isNaN(byte)) return null;
+    if (next === at && byte < 0x80) return { text: String.fromCharCode(byte), end: next + 3 };
+    bytes.push(byte);
     const decoded = utf8(bytes);
     if (decoded !== null) return { text: decoded, end: next + 3 };
   }

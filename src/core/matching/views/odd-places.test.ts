@@ -20,6 +20,9 @@ const SIBLINGS: readonly (readonly [ordinary: string, odd: string])[] = [
   ['<th>Size &amp; weight</th>', '<th>Size&amp;weight</th>'],
   ['Chair &#8212; oak', 'Chair&#45;oak'],
   ['<td>&nbsp;&nbsp;</td>', '<td>4&nbsp;111</td>'],
+  ['<td>4,5&nbsp;kg</td>', 'AB 12 34 56&nbsp;C'],
+  ['/search?q=blue%20chair%2Foak&x=1', '/search?q=blue%20chair%2F42&x=1'],
+  ['/a?file=my%20notes', '/a?say=please%20read%20my%20notes'],
   ['import (\n\t"fmt"\n\t"strings"\n)', '("AKIA"\n\t"Z7QX"\n)'],
   ['total = name + "suffix"', 'total = "name" + "suffix"'],
   ['uй', 'раypаl'],
@@ -36,7 +39,7 @@ test('a place is odd where what it reads as could be a part of something', () =>
     assert.deepEqual(oddPlaces(ordinary, signalled), { decoded: [], rearranged: [] }, ordinary);
     assert.ok(oddPlaces(odd, placesIn(odd).windows).decoded.length > 0, odd);
   }
-  assert.equal(SIBLINGS.length, 10);
+  assert.equal(SIBLINGS.length, 13);
   const apart = 'say s k - a b c d e f';
   assert.equal(oddPlaces(apart, placesIn(apart).windows).rearranged.length, 2);
 });
@@ -53,7 +56,7 @@ function newIn(view: View, look: Scan): readonly string[] {
 }
 
 const around: Scan = (view, found) =>
-  scanAround(scanner, view, found, 1000, { work: 0, allowed: 1e9 }, placesIn(''));
+  scanAround(scanner, view, [0, 1e9], found, 1000, { work: 0, allowed: 1e9 }, placesIn(''));
 const whole: Scan = (view, found) => void scan(scanner, view.text, found, 1000);
 
 test('around what was decoded all is found that a scan of the whole view finds', () => {

@@ -3,6 +3,7 @@
  * ordinary code and markup is full of them: a look at each costs little, a look at the text around it in another
  * reading costs as much as some hundred units of text.
  */
+import type { Decoded } from './escapes.ts';
 import { fold } from './fold.ts';
 import { decodedAt } from './reading.ts';
 import { addPlace, type Windows } from './windows.ts';
@@ -44,25 +45,9 @@ function beforeOperator(text: string, start: number): number {
 function isOdd(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; ) {
     const decoded = decodedAt(text, at, text.length);
-    if (decoded === null) {
-      at += 1;
-      continue;
-    }
-    const unit = text.charCodeAt(at);
-    if (QUOTES.includes(text[at]!)) {
-      if (isTokenJoint(text, at, decoded.end)) return true;
-      at = decoded.end;
-    } else if (decoded.text === '') {
-      if (unit === BACKSLASH || (isInk(text, at - 1) && isInk(text, decoded.end))) return true;
-      at = decoded.end;
-    } else if (unit >= BEYOND_ASCII) {
-      if (!isLookalike(unit) || isDisguised(text, at)) return true;
-      at = decoded.end;
-    } else {
-      const signs_end = signsEnd(text, at);
-      if (signs_end === null || !isAlone(text, at, signs_end)) return true;
-      at = signs_end;
-    }
+    const next = decoded === null ? at + 1 : harmlessEnd(text, at, decoded);
+    if (next === null) return true;
+    at = next;
   }
   return false;
 }
@@ -70,15 +55,40 @@ function isOdd(text: string, start: number, end: number): boolean {
 const BACKSLASH = 92;
 const BEYOND_ASCII = 0x80;
 
+/** Behind what reads otherwise from the offset on, if no detector could care; else `null`. */
+function harmlessEnd(text: string, at: number, decoded: Decoded): number | null {
+  const unit = text.charCodeAt(at);
+  if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;
+  if (unit >= BEYOND_ASCII && decoded.text !== '') return isLookalike(unit) ? plainWordEnd(text, at) : null;
+  if (decoded.text === '') {
+    const is_within = isInk(text, at - 1) && isInk(text, decoded.end);
+    return is_within || unit === BACKSLASH ? null : decoded.end;
+  }
+  const end = signsEnd(text, decoded);
+  return end !== null && saysNothing(text, at, end) ? end : null;
+}
+
 /** Literals that stand side by side, as in lists of imports, make a value only where they look like one. */
 function isTokenJoint(text: string, at: number, end: number): boolean {
   if (/[+&~.|<>]/.test(text.slice(at, end))) return true;
-  const left = text.slice(Math.max(0, at - TOKEN_UNITS_MAX), at);
-  const right = text.slice(end, end + TOKEN_UNITS_MAX);
-  return /[0-9A-Z@][^\s"'`]*$/.test(left) || /^[^\s"'`]*[0-9A-Z@]/.test(right);
+  return /[0-9A-Z@]/.test(text.slice(tokenStart(text, at), at) + text.slice(end, tokenEnd(text, end)));
 }
 
-const TOKEN_UNITS_MAX = 64;
+/** What ends a value, a word or a part of an address. */
+const BETWEEN_TOKENS = ' \t\r\n"\'`<>&?=#';
+const TOKEN_UNITS_MAX = 36;
+
+function tokenStart(text: string, end: number): number {
+  let start = end;
+  while (start > 0 && end - start < TOKEN_UNITS_MAX && !BETWEEN_TOKENS.includes(text[start - 1]!)) start -= 1;
+  return start;
+}
+
+function tokenEnd(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && end - start < TOKEN_UNITS_MAX && !BETWEEN_TOKENS.includes(text[end]!)) end += 1;
+  return end;
+}
 
 /** Whether a unit is a part of something written: what is not seen is in no value but between such units. */
 function isInk(text: string, at: number): boolean {
@@ -91,49 +101,62 @@ function isLookalike(unit: number): boolean {
   return unit >= 0x250 && unit < 0x590;
 }
 
+const WORD_UNIT = /[\w\u0250-\u058f-]/;
 const WORD_UNITS_MAX = 64;
 
 /** A word is disguised where all its letters look Latin, and some are; `2-й` and `uй` are what they are. */
-function isDisguised(text: string, at: number): boolean {
+function plainWordEnd(text: string, at: number): number | null {
   let start = at;
-  while (start > 0 && at - start < WORD_UNITS_MAX && isWordUnit(text.charCodeAt(start - 1))) start -= 1;
+  while (start > 0 && at - start < WORD_UNITS_MAX && WORD_UNIT.test(text[start - 1]!)) start -= 1;
   let end = at + 1;
-  while (end - at < WORD_UNITS_MAX && isWordUnit(text.charCodeAt(end))) end += 1;
+  while (end < text.length && end - at < WORD_UNITS_MAX && WORD_UNIT.test(text[end]!)) end += 1;
   const word = text.slice(start, end);
-  const has_latin = /[A-Za-z]|[0-9].*[0-9].*[0-9].*[0-9]/.test(word);
-  return has_latin && ![...word].some((letter) => fold(letter.charCodeAt(0)).charCodeAt(0) >= BEYOND_ASCII);
+  const is_other = [...word].some((letter) => fold(letter.charCodeAt(0)).charCodeAt(0) >= BEYOND_ASCII);
+  return is_other || !HAS_LATIN.test(word) ? end : null;
 }
 
-function isWordUnit(unit: number): boolean {
-  const letter = unit | 32;
-  return (
-    isLookalike(unit) ||
-    (letter >= 97 && letter <= 122) ||
-    (unit >= 48 && unit <= 57) ||
-    unit === 45 ||
-    unit === 95
-  );
-}
+/** Letters, or digits enough for the body of a key. */
+const HAS_LATIN = /[A-Za-z]|[0-9].*[0-9].*[0-9].*[0-9]/;
 
 /** Signs that say nothing where they stand alone: those of a shell and of markup do. */
 const MINOR = /^[^A-Za-z0-9|<>;$#`"'\\%\u00c0-\u200f\u2028-\u202f\u2060-\u209f\u2100-\uffff]*$/;
 
-/** Where the escapes from here on end that stand for such signs, one behind the other; `null` where one does not. */
-function signsEnd(text: string, at: number): number | null {
-  let end = at;
-  for (;;) {
-    const decoded = decodedAt(text, end, text.length);
-    if (decoded === null) return end;
+/** Where this escape and those right behind it end if they stand for such signs; `null` where one does not. */
+function signsEnd(text: string, first: Decoded): number | null {
+  let end = first.end;
+  for (let decoded: Decoded | null = first; decoded !== null; decoded = decodedAt(text, end, text.length)) {
     if (!MINOR.test(decoded.text)) return null;
     end = decoded.end;
   }
+  return end;
 }
 
+function saysNothing(text: string, start: number, end: number): boolean {
+  if (text[start] === '%') return isBetweenPlainWords(text, start, end);
+  return isAlone(text, start, end) || (text.startsWith('&nbsp;', start) && isBeforeUnit(text, start, end));
+}
+
+/** Also in markup: `<td>&nbsp;</td>`. */
 function isAlone(text: string, start: number, end: number): boolean {
   const before = text[start - 1];
   const after = text[end];
   return (isBlank(before) || before === '>') && (isBlank(after) || after === '<');
 }
+
+/** A number and its unit: `4,5&nbsp;kg`. Longer words may be a street, single letters the end of an identifier. */
+function isBeforeUnit(text: string, start: number, end: number): boolean {
+  return /[0-9]/.test(text[start - 1] ?? '') && UNIT.test(text.slice(end, end + 3));
+}
+
+const UNIT = /^(?:[a-zµ][A-Za-z]|[%€])(?![A-Za-z0-9])/;
+
+/** `blue%20chair%2Foak`: few words, all of small letters, are no value, and fewer than make an instruction. */
+function isBetweenPlainWords(text: string, start: number, end: number): boolean {
+  if (end - start !== 3) return false;
+  return PLAIN_WORDS.test(text.slice(tokenStart(text, start), tokenEnd(text, end)));
+}
+
+const PLAIN_WORDS = /^[a-z]{1,16}(?:%(?:20|2[Ff]|2[Cc])[a-z]{1,16}){1,2}$/;
 
 function isBlank(unit: string | undefined): boolean {
   return unit === undefined || unit === ' ' || unit === '\n' || unit === '\r' || unit === '\t';

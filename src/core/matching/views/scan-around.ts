@@ -1,19 +1,20 @@
 import { ENDING, follow, UNKNOWN } from '../automaton.ts';
 import { forget, type Match, type Meter, type Places, type Scanner, scan, verify } from '../scanner.ts';
 import { CONTEXT_UNITS, isNew, type View } from './view.ts';
-import { BEFORE_UNITS, wordEnd, wordStart } from './windows.ts';
+import { addPlace, BEFORE_UNITS, type Windows, wordEnd, wordStart } from './windows.ts';
 
 /** So far behind a decoded place an anchor may stand of a match that begins before it: the name of an address. */
 const BACK_UNITS = 96;
 
 /**
- * Scans a view as `scan` does a text, but looks for anchors only where a match may be new: from where one may
- * begin that goes on into what was decoded, to where one may begin that is explained by it. What else is in the
- * view was found in the text around.
+ * Scans a view as `scan` does a text, but looks for anchors only around the odd places of the text that it is of:
+ * from where a match may begin that goes on into what was decoded there, to where one may begin that is explained
+ * by it. What else is in the view was found in the text.
  */
 export function scanAround(
   scanner: Scanner,
   view: View,
+  odd: Windows,
   matches: Match[],
   matches_max: number,
   meter: Meter,
@@ -21,7 +22,7 @@ export function scanAround(
 ): void {
   const phrases: Match[] = [];
   forget(scanner);
-  const spans = spansOf(view);
+  const spans = spansOf(view, odd);
   for (let at = 0; at < spans.length; at += 2) {
     const to = spans[at + 1]!;
     meter.work += to - spans[at]!;
@@ -36,17 +37,19 @@ export function scanAround(
   scan(scanner, view.text, matches, matches_max, meter);
 }
 
-/** Parts of the view, by pairs, ascending and apart. */
-function spansOf({ text, starts, is_decoded }: View): readonly number[] {
-  const spans: number[] = [];
+/** Parts of the view, ascending and apart. */
+function spansOf(view: View, odd: Windows): Windows {
+  const { text, starts, source_starts, source_ends, is_decoded } = view;
+  const spans: Windows = [];
+  let place = 0;
   for (let piece = 0; piece < starts.length; piece++) {
     if (!is_decoded[piece]) continue;
-    const start = starts[piece]! - BEFORE_UNITS;
-    const last = spans.length - 1;
-    const from = last > 0 && start <= spans[last]! ? -1 : wordStart(text, start);
+    while (place < odd.length && odd[place + 1]! <= source_starts[piece]!) place += 2;
+    if (place === odd.length) break;
+    if (odd[place]! >= source_ends[piece]!) continue;
+    const from = wordStart(text, starts[piece]! - BEFORE_UNITS);
     const to = (starts[piece + 1] ?? text.length) + CONTEXT_UNITS + BACK_UNITS;
-    if (last > 0 && from <= spans[last]!) spans[last] = to;
-    else spans.push(from, to);
+    addPlace(spans, from, to);
   }
   for (let at = 1; at < spans.length; at += 2) spans[at] = wordEnd(text, spans[at]!);
   return spans;

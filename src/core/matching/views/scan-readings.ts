@@ -72,10 +72,10 @@ function searchReadings(search: Search, { windows, blob_starts }: Places): void 
   const { text, depth } = search;
   const blobs = blobsAt(text, blob_starts);
   const { decoded, rearranged } = oddPlaces(text, windows);
-  searchWindows(search, widened(text, decoded), (start, end) => readEscapes(text, start, end));
-  searchWindows(search, widened(text, placesOf(blobs)), (start, end) => readBlobs(text, start, end, blobs));
+  searchWindows(search, decoded, (start, end) => readEscapes(text, start, end));
+  searchWindows(search, placesOf(blobs), (start, end) => readBlobs(text, start, end, blobs));
   if (depth > 0) return;
-  searchWindows(search, widened(text, rearranged), (start, end) => readRearranged(text, start, end));
+  searchWindows(search, rearranged, (start, end) => readRearranged(text, start, end));
 }
 
 function placesOf(blobs: readonly Blob[]): Windows {
@@ -86,9 +86,12 @@ function placesOf(blobs: readonly Blob[]): Windows {
 
 type Read = (start: number, end: number) => View | null;
 
-function searchWindows(search: Search, windows: Windows, read: Read): void {
+/** Looks at the text around odd places as it reads. */
+function searchWindows(search: Search, odd: Windows, read: Read): void {
+  if (odd.length === 0) return;
+  const windows = widened(search.text, odd);
   for (let at = 0; at < windows.length && !isOver(search); at += 2) {
-    const end = searchWindow(search, windows[at]!, windows[at + 1]!, read);
+    const end = searchWindow(search, windows[at]!, windows[at + 1]!, odd, read);
     while (at + 3 < windows.length && windows[at + 3]! <= end) at += 2;
   }
 }
@@ -97,22 +100,22 @@ function searchWindows(search: Search, windows: Windows, read: Read): void {
 const PIECE_WORK = 2;
 
 /** Scans one window as it reads. Returns where the part that was looked at ends. */
-function searchWindow(search: Search, start: number, first_end: number, read: Read): number {
+function searchWindow(search: Search, start: number, first_end: number, odd: Windows, read: Read): number {
   const { text, meter } = search;
   for (let end = first_end; ; end = Math.min(text.length, start + GROWTH * (end - start))) {
     const view = read(start, end);
     meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
-    const is_cut = view !== null && searchView(search, view);
+    const is_cut = view !== null && searchView(search, view, odd);
     if (!is_cut || end === text.length || meter.work > meter.allowed) return end;
   }
 }
 
 /** Returns whether a match ends where the view does, and so may go on behind it. */
-function searchView(search: Search, view: View): boolean {
+function searchView(search: Search, view: View, odd: Windows): boolean {
   const { scanner, matches_max, meter, depth } = search;
   const found: Match[] = [];
   const places = startPlaces();
-  scanAround(scanner, view, found, matches_max, meter, places);
+  scanAround(scanner, view, odd, found, matches_max, meter, places);
   if (depth + 1 < DEPTH_MAX)
     searchReadings({ ...search, text: view.text, matches: found, depth: depth + 1 }, places);
   bringOut(search, found, view);
