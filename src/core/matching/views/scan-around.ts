@@ -1,5 +1,5 @@
-import { ENDING, follow, UNKNOWN } from '../automaton.ts';
 import { forget, type Match, type Meter, type Places, type Scanner, scan, verify } from '../scanner.ts';
+import { firstPlace, makeHits, PART_UNITS, walk } from '../walk.ts';
 import { CONTEXT_UNITS, isNew, type View } from './view.ts';
 import { addPlace, BEFORE_UNITS, type Windows, wordEnd, wordStart } from './windows.ts';
 
@@ -24,11 +24,10 @@ export function scanAround(
   forget(scanner);
   const spans = spansOf(view, odd);
   for (let at = 0; at < spans.length; at += 2) {
-    const to = spans[at + 1]!;
-    meter.work += to - spans[at]!;
-    walk(scanner, view.text, spans[at]!, to, (end, row) => {
-      verify(scanner, view.text, end, row, matches, phrases, meter, places);
-      return matches.length < matches_max && meter.work <= meter.allowed;
+    meter.work += spans[at + 1]! - spans[at]!;
+    const is_over = (): boolean => matches.length >= matches_max || meter.work > meter.allowed;
+    hitsIn(scanner, view.text, spans[at]!, spans[at + 1]!, (end, anchors) => {
+      if (!is_over()) verify(scanner, view.text, end, anchors, matches, phrases, meter, places);
     });
   }
   if (!phrases.some(({ start, end }) => isNew(view, start, end))) return;
@@ -55,28 +54,19 @@ function spansOf(view: View, odd: Windows): Windows {
   return spans;
 }
 
-/** Tells where anchors end between two places, until it is told to stop. */
-function walk(
+const hits = makeHits();
+
+/** Tells where anchors end between two places of a text, and which. */
+function hitsIn(
   { automaton }: Scanner,
   text: string,
   from: number,
   to: number,
-  visit: (end: number, row: number) => boolean,
+  tell: (end: number, anchors: readonly number[]) => void,
 ): void {
-  const { classes } = automaton;
-  let row = automaton.start;
-  for (let at = from; at < to; at++) {
-    const { table } = automaton;
-    let entry = 0;
-    while (at < to) {
-      entry = table[row + classes[text.charCodeAt(at)]!]!;
-      if (entry >= ENDING) break;
-      row = entry;
-      at += 1;
-    }
-    if (at === to) return;
-    if (entry === UNKNOWN) entry = follow(automaton, row, classes[text.charCodeAt(at)]!);
-    row = entry % ENDING;
-    if (entry >= ENDING && !visit(at + 1, row)) return;
+  let place = firstPlace(automaton);
+  for (let at = from; at < to; at += PART_UNITS) {
+    place = walk(automaton, place, text, at, Math.min(to, at + PART_UNITS), hits);
+    for (let hit = 0; hit < hits.count; hit++) tell(hits.ends[hit]!, automaton.endings[hits.states[hit]!]!);
   }
 }
