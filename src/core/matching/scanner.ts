@@ -214,11 +214,13 @@ function unitTable(notation: string): Uint8Array {
   return units;
 }
 
+/** A scan begins: no detector has matched or failed. */
 export function forget({ matched_until, failed_at }: Scanner): void {
   matched_until.fill(0);
   failed_at.fill(-1);
 }
 
+/** Tries the detectors whose anchors end at a place, and notes the places that may read otherwise. */
 export function verify(
   scanner: Scanner,
   text: string,
