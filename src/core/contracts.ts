@@ -81,6 +81,11 @@ export function contentObjections(
   return objections;
 }
 
+/** An objection to the content as a record has it: what was broken, and no place. */
+export function recalledObjection(what: string, enforcement: Objection['enforcement']): Objection {
+  return objection(what, 'The content did not fit the contract of the tool.', enforcement);
+}
+
 /** Whether fields can be taken from it: objects and lists have some, a text has none. */
 function hasFields(content: Content): boolean {
   return content.kind === 'json' && typeof content.value === 'object';

@@ -37,7 +37,8 @@ export function outcomeOfStripping(phase: Phase | null): Outcome {
   return { action: 'redact', rule, reason, fallback_template: null };
 }
 
-function outcomeOfDefault(
+/** What a tag comes to that no rule names. */
+export function outcomeOfDefault(
   { default_action }: Policy,
   approved_rules: readonly string[] | undefined,
 ): Outcome {

@@ -92,12 +92,13 @@ export const auditQuery = operation({
       limit: input.limit ?? LIMIT_DEFAULT,
       newest_first: input.newest_first ?? true,
     };
-    const { events, count } = await query(filter, context);
+    const { events, count } = await findEvents(filter, context);
     return { events: events as object[], count };
   },
 });
 
-async function query(filter: AuditFilter, { runtime }: Context): Promise<AuditPage> {
+/** Asks the trail; what is wrong with a filter, and a question that takes too long, are expected noes. */
+export async function findEvents(filter: AuditFilter, { runtime }: Context): Promise<AuditPage> {
   try {
     return await runtime.queryAudit(filter);
   } catch (error) {

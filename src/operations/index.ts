@@ -1,4 +1,5 @@
 import { auditQuery } from './audit.ts';
+import { policyExplain } from './explain.ts';
 import { scanFile } from './file.ts';
 import { guardOutput } from './guard.ts';
 import { health, ready } from './health.ts';
@@ -33,6 +34,7 @@ export const operations: readonly AnyOperation[] = [
   pluginsList,
   policiesReload,
   policyEvaluate,
+  policyExplain,
   policyTemplate,
   policyTemplates,
   ready,

@@ -8,6 +8,7 @@ import { openFingerprints } from './fingerprints.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { StartFailure } from './serve/failure.ts';
+import { statePaths } from './serve/state-dir.ts';
 import type { LazyStore } from './store/index.ts';
 import type {
   AuditFilter,
@@ -85,6 +86,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     },
     now_ms,
     policy: () => ports.policy,
+    policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : savedPolicy(config, hash)),
     enforce: (crossing, caller, endpoint) =>
       road === null
         ? loadRoad().then((enforce) => enforce(crossing, caller, endpoint, ports))
@@ -134,6 +136,11 @@ async function queryAudit(parts: RuntimeParts, index: LazyIndex, filter: AuditFi
   parseFilter(filter, now_ms());
   await available(centre.syncIndex(), log, 'The audit index cannot be brought up to date; the log says why.');
   return queryIndex(await index.open(), filter, { now_ms });
+}
+
+async function savedPolicy(config: Config, hash: string): Promise<Policy | null> {
+  const { readPolicy } = await import('./policies/saved.ts');
+  return readPolicy(statePaths(config.state_dir).policies, hash).catch(() => null);
 }
 
 /** Judged once and not recorded: the tables of a search are made by the first. */

@@ -156,6 +156,8 @@ export interface Runtime {
   readonly now_ms: () => number;
   /** The policy in force. A request takes it once and keeps it. */
   readonly policy: () => Policy;
+  /** The policy with that hash: the one in force, or one that was saved when it was; `null` where it is gone. */
+  readonly policyOf: (hash: string) => Promise<Policy | null>;
   /** Judge and record. Never rejects: a fault is a verdict that blocks. */
   readonly enforce: (crossing: Crossing, caller: Caller, endpoint: Endpoint) => Promise<Ruling>;
   /**

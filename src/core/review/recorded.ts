@@ -1,4 +1,19 @@
-import type { JudgedFinding } from '../types.ts';
+import { isFact } from '../tags.ts';
+import {
+  ACTIONS,
+  BOUNDARIES,
+  type Boundary,
+  type Coverage,
+  type Decision,
+  type Envelope,
+  type Finding,
+  type JudgedFinding,
+  PHASES,
+  type Phase,
+  SEVERITIES,
+  type Severity,
+  type Tag,
+} from '../types.ts';
 
 /** Kinds of findings that one event holds at most. */
 const KINDS_MAX = 100;
@@ -14,4 +29,134 @@ export function foundTags(findings: readonly JudgedFinding[]): string[] {
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return [...counts].slice(0, KINDS_MAX).map(([kind, count]) => `${kind} ${count}`);
+}
+
+/** What is read of an audit event; every line of the journal that is a decision has it. */
+export interface RecordedEvent {
+  readonly event_id: string;
+  readonly boundary: string;
+  readonly decision: Decision;
+  readonly action: string;
+  readonly policy_name: string;
+  readonly data_tags: readonly Tag[];
+  readonly tenant_id: string;
+  readonly agent_id: string;
+  readonly tool_name: string | null;
+  readonly session_id: string | null;
+  readonly source_agent_id: string | null;
+  readonly destination_agent_id: string | null;
+  readonly policy_hash: string;
+  readonly coverage: 'full' | 'partial';
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** What the arguments or the result were found to be, which only the content can tell. */
+export interface ContentRecord {
+  /** `arguments`, `accepts.fields`, `emits.fields`: what of a contract the content itself broke. */
+  readonly broken: readonly string[];
+  /** Whether the contract took fields away; `null` where that cannot be told from the record. */
+  readonly strips: boolean | null;
+}
+
+/** All of a decision that a policy can be asked about again. No text is in it, and none was kept. */
+export interface Recollection {
+  readonly crossing: Envelope;
+  readonly findings: readonly Finding[];
+  /** What the caller declared, and facts. */
+  readonly declared: readonly Tag[];
+  readonly coverage: Coverage;
+  readonly content: ContentRecord;
+}
+
+/** Why an event cannot be asked about again. */
+export type NotRecalled = 'no_decision' | 'fault' | 'incomplete';
+
+/**
+ * Reads an event back that was decided at `decided_ms` (since 1970, UTC); gives a word where it is no decision of
+ * rules, or does not hold all that they saw.
+ */
+export function recollect(event: RecordedEvent, decided_ms: number): Recollection | NotRecalled {
+  const { metadata, coverage } = event;
+  if (!isBoundary(event.boundary) || typeof metadata.endpoint !== 'string') return 'no_decision';
+  if (!(ACTIONS as readonly string[]).includes(event.action)) return 'no_decision';
+  if (metadata.fault === true) return 'fault';
+  const findings = findingsOf(metadata);
+  if (findings === null) return 'incomplete';
+  const declared = texts(metadata.declared_tags);
+  const known = new Set([...declared, ...findings.flatMap(({ tags }) => tags)]);
+  const rest = event.data_tags.filter((tag) => !known.has(tag));
+  if (!rest.every(isFact)) return 'incomplete';
+  return {
+    crossing: { ...envelopeOf(event, event.boundary, declared), now_ms: decided_ms },
+    findings,
+    declared: [...declared, ...rest],
+    coverage: coverage === 'full' ? { status: 'full' } : partial(metadata),
+    content: contentRecord(event),
+  };
+}
+
+function isBoundary(text: string): text is Boundary {
+  return (BOUNDARIES as readonly string[]).includes(text);
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function partial({ coverage_reason, coverage_bytes }: RecordedEvent['metadata']): Coverage {
+  return { status: 'partial', reason: String(coverage_reason ?? ''), bytes: Number(coverage_bytes ?? 0) };
+}
+
+function envelopeOf(
+  event: RecordedEvent,
+  boundary: Boundary,
+  declared_tags: readonly Tag[],
+): Omit<Envelope, 'now_ms'> {
+  const { phase, approved_rules } = event.metadata;
+  return {
+    boundary,
+    phase: (PHASES as readonly unknown[]).includes(phase) ? (phase as Phase) : null,
+    tenant_id: event.tenant_id,
+    agent_id: event.agent_id,
+    session_id: event.session_id,
+    source_agent_id: event.source_agent_id,
+    destination_agent_id: event.destination_agent_id,
+    tool: event.tool_name,
+    declared_tags,
+    approved_rules: texts(approved_rules),
+  };
+}
+
+const KIND = /^(\S+) (\S+) ([1-9]\d{0,8})$/;
+
+/** The findings of an event, without their places; `null` where some were left out of the record. */
+function findingsOf({ found_tags, findings: total = 0 }: RecordedEvent['metadata']): Finding[] | null {
+  const findings: Finding[] = [];
+  for (const kind of texts(found_tags)) {
+    const [, tags = '', severity = '', count = '0'] = KIND.exec(kind) ?? [];
+    if (!(SEVERITIES as readonly string[]).includes(severity)) return null;
+    if (findings.length + Number(count) > Number(total)) return null;
+    const finding = placeless(tags.split('+') as [Tag, ...Tag[]], severity as Severity);
+    for (let left = Number(count); left > 0; left -= 1) findings.push(finding);
+  }
+  return findings.length === total ? findings : null;
+}
+
+/** A finding of which only that is known which rules ask about. */
+function placeless(tags: readonly [Tag, ...Tag[]], severity: Severity): Finding {
+  const type = 'content_detected';
+  return { rule_id: '', detector: '', type, severity, tags, start: 0, end: 0, leaf: 0, path: null };
+}
+
+const CONTENT_RULES = ['arguments', 'accepts.fields', 'emits.fields'];
+
+function contentRecord({ decision, metadata }: RecordedEvent): ContentRecord {
+  const breaches = texts(metadata.breaches);
+  const monitored = texts(metadata.monitored);
+  const broken = CONTENT_RULES.filter(
+    (name) => breaches.includes(`contract_violation:${name}`) || monitored.includes(`contract.${name}:block`),
+  );
+  const taken = CONTENT_RULES.some((name) => monitored.includes(`contract.${name}:redact`));
+  if (taken || Number(metadata.stripped_fields ?? 0) > 0) return { broken, strips: true };
+  return { broken, strips: decision === 'block' ? null : false };
 }

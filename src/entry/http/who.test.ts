@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { operations } from '../../operations/index.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { ensureToken, newApiKey } from '../../runtime/access/tokens.ts';
+import type { AuditEvent } from '../../runtime/types.ts';
 import { type Asked, serve } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'who-'));
@@ -53,6 +54,7 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   plugins_list: EVERYONE_KNOWN,
   policies_reload: ['operator'],
   policy_evaluate: EVERYONE_KNOWN,
+  policy_explain: EVERYONE_KNOWN,
   policy_template: EVERYONE_KNOWN,
   policy_templates: EVERYONE_KNOWN,
   ready: OPEN,
@@ -61,8 +63,10 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   scan_structured: EVERYONE_KNOWN,
 };
 
-function exampleOf({ http, example }: AnyOperation): Asked {
-  const values = example as Record<string, string>;
+/** Every caller asks about a decision of its own: those before it in the list have made some. */
+function exampleOf({ http, example }: AnyOperation, events: readonly AuditEvent[], who: string): Asked {
+  const own = events.find(({ caller_id }) => caller_id.endsWith(who));
+  const values: Record<string, string> = { ...(example as object), event_id: own?.event_id ?? 'evt_none' };
   const path = http.path.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? '');
   return http.method === 'GET' ? { path } : { path, body: example };
 }
@@ -75,7 +79,7 @@ test('every operation runs its example for those who may, and for nobody else', 
       const may = allowed[operation.name];
       assert.ok(may !== undefined, `say who may call ${operation.name}`);
       for (const [who, headers] of Object.entries(callers)) {
-        const answer = await service.ask({ ...exampleOf(operation), headers });
+        const answer = await service.ask({ ...exampleOf(operation, service.events, who), headers });
         const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
         if (may.includes(who as Who)) assert.equal(answer.status, 200, note);
         else assertRefused(who as Who, answer, note);
@@ -251,7 +255,7 @@ test('where loopback needs a credential too, only health and readiness are open'
   try {
     const statuses: Record<string, number> = {};
     for (const operation of operations.filter((one) => one.unavailable === undefined)) {
-      statuses[operation.name] = (await service.ask(exampleOf(operation))).status;
+      statuses[operation.name] = (await service.ask(exampleOf(operation, [], ''))).status;
     }
     for (const [name, status] of Object.entries(statuses)) {
       assert.equal(status, name === 'health' || name === 'ready' ? 200 : 401, name);

@@ -64,6 +64,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     },
     now_ms: () => NOW_MS,
     policy: () => policy,
+    policyOf: async (hash) => (hash === policy.hash ? policy : null),
     enforce: (crossing, caller, endpoint) => enforce(crossing, caller, endpoint, ports),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     ready: async () => true,

@@ -57,15 +57,15 @@ test('what is missing, damaged or another policy is refused', async () => {
   }
 });
 
-test('the newest twenty are kept, and the one just saved whatever its time', async () => {
-  for (let n = 10; n < 40; n += 1) {
+test('the newest hundred are kept, and the one just saved whatever its time', async () => {
+  for (let n = 10; n < 120; n += 1) {
     const file = await savePolicy(dir, policyNumber(n));
     await utimes(file, n * 1000, n * 1000);
   }
-  const last = policyNumber(40);
+  const last = policyNumber(120);
   await savePolicy(dir, last);
   const names = await readdir(dir);
-  assert.equal(names.length, 20);
+  assert.equal(names.length, 100);
   assert.ok(names.every((name) => /^[0-9a-f]{64}\.json$/.test(name)));
   assert.deepEqual(await readPolicy(dir, last.hash), last);
   assert.deepEqual(await readPolicy(dir, policyNumber(39).hash), policyNumber(39));

@@ -5,8 +5,8 @@ import { deepFreeze, policyHash } from '../../core/compile/policy-hash.ts';
 import type { Policy } from '../../core/types.ts';
 import { readText } from '../config/read-text.ts';
 
-/** How many saved policies are kept; the newest stay. */
-const KEPT_MAX = 20;
+/** How many saved policies are kept; the newest stay. Decisions can be explained as long as theirs is here. */
+const KEPT_MAX = 100;
 const POLICY_BYTES_MAX = 268_435_456;
 const HASH = /^sha256:([0-9a-f]{64})$/;
 const NAME = /^[0-9a-f]{64}\.json$/;
@@ -14,7 +14,7 @@ const NAME = /^[0-9a-f]{64}\.json$/;
 /**
  * Saves a compiled policy under its hash, for other processes to load without compiling. Whole or not at
  * all: written aside, flushed, renamed. The folder is made (0700) where it is missing; older policies than the
- * newest twenty are removed. Gives the file's name.
+ * newest hundred are removed. Gives the file's name.
  */
 export async function savePolicy(dir: string, policy: Policy): Promise<string> {
   const file = fileOf(dir, policy.hash);
@@ -44,6 +44,14 @@ export async function readPolicy(dir: string, hash: string): Promise<Policy> {
     throw new Error(`The saved policy ${hash} is damaged.`);
   }
   return deepFreeze(policy);
+}
+
+/** Whether a policy of that hash is saved; what is in the file is looked at when it is read. */
+export async function isSaved(dir: string, hash: string): Promise<boolean> {
+  return stat(fileOf(dir, hash)).then(
+    () => true,
+    () => false,
+  );
 }
 
 function fileOf(dir: string, hash: string): string {

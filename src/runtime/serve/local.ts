@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Policy } from '../../core/types.ts';
 import { writeSpool } from '../audit/spool.ts';
 import type { Config } from '../config/index.ts';
 import { openLog } from '../log.ts';
@@ -33,8 +34,10 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     );
   }
   const paths = statePaths(config.state_dir);
-  const append = (event: AuditEvent): Promise<void> =>
-    writeSpool({ dir: paths.journal, events: [event], now_ms: Date.now });
+  const append = async (event: AuditEvent): Promise<void> => {
+    await keepPolicy(paths.policies, made.policy);
+    await writeSpool({ dir: paths.journal, events: [event], now_ms: Date.now });
+  };
   const door = lazyDoor(config.state_dir);
   const log = openLog({ level: config.log.level, name: 'cli' });
   const { runtime, close } = openRuntime({
@@ -66,6 +69,12 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
 function openAlone(config: Config): Promise<Store> {
   makeStateDir(config.state_dir);
   return openStore(storeSettings(config), { migrate: true });
+}
+
+/** Saves the policy that decides, where it is not saved yet, so that the decision can be explained later. */
+async function keepPolicy(dir: string, policy: Policy): Promise<void> {
+  const { isSaved, savePolicy } = await import('../policies/saved.ts');
+  if (!(await isSaved(dir, policy.hash))) await savePolicy(dir, policy);
 }
 
 interface LazyDoor {

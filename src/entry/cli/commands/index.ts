@@ -56,7 +56,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'policy',
-    summary: 'ask the policy, or have the running service read it again',
+    summary: 'ask, test, check and explain the policy, or have it read again',
     load: async () => (await import('./policy.ts')).policy,
   },
   {

@@ -4,6 +4,7 @@ import type { ReloadReport } from '../../../runtime/types.ts';
 import { ask } from '../ask.ts';
 import { EXIT } from '../exit.ts';
 import { configOption, examples, gathered, jsonOption } from '../options.ts';
+import { explain } from '../policy/explain.ts';
 import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
 
 export function policy(command: Command, terminal: Terminal): void {
@@ -33,9 +34,11 @@ export function policy(command: Command, terminal: Terminal): void {
     .addOption(jsonOption())
     .action((options: { config?: string; json?: true }) => reloadPolicy(options, terminal));
   examples(reload, [['service policy reload', '']]);
+  explain(command, terminal);
   examples(command, [
     ['service policy evaluate --boundary input --data-tag secret.credential', 'block'],
     ['service policy reload', 'after an edit'],
+    ['service policy explain evt_0123456789abcdef01234567', 'why a decision is what it is'],
   ]);
 }
 

@@ -1,0 +1,132 @@
+import { contractOf, recalledObjection } from '../contracts.ts';
+import { factsNamed } from '../facts/facts.ts';
+import { outcomeOfStripping } from '../outcomes.ts';
+import { placeOf, type RuleTable, type Tried, tableOf } from '../rules.ts';
+import { covers } from '../tags.ts';
+import type { Action, Decision, Phase, Policy, ToolContract } from '../types.ts';
+import { DECISION_OF, type Heard, type Hearing, hear, objectionsTo, tagsOf } from '../voices.ts';
+import type { ContentRecord, Recollection } from './recorded.ts';
+
+/** What a policy makes of a recorded decision. */
+export interface Told {
+  readonly decision: Decision;
+  readonly action: Action;
+  readonly rule: string;
+}
+
+/** What a policy says to a decision that was recorded: the same rules, asked by the same code as the first time. */
+export function retell(recalled: Recollection, policy: Policy, tried?: Tried): Heard {
+  return hear(hearingOf(recalled, policy), tried);
+}
+
+/** All that has a say on a recorded decision under a policy. */
+export function hearingOf(recalled: Recollection, policy: Policy): Hearing {
+  const { crossing, findings, declared, coverage, content } = recalled;
+  const table = tableFor(recalled, policy);
+  const contract = contractOf(crossing, policy);
+  const has_terms = contract !== null && contract !== 'undeclared';
+  const of_content = has_terms
+    ? content.broken.map((name) => recalledObjection(name, contract.enforcement))
+    : [];
+  const is_full = coverage.status === 'full';
+  const data_tags = tagsOf(findings, declared);
+  return {
+    crossing,
+    policy,
+    table,
+    findings,
+    declared,
+    coverage,
+    objections: is_full ? objectionsTo(crossing, policy, contract, data_tags, of_content) : [],
+    stripping:
+      is_full && has_terms && content.strips === true
+        ? { outcome: outcomeOfStripping(crossing.phase), enforcement: contract.enforcement }
+        : null,
+  };
+}
+
+/** The rules that are asked about it. */
+export function tableFor({ crossing }: Recollection, policy: Policy): RuleTable {
+  return tableOf(policy, placeOf(crossing.boundary, crossing.phase), crossing.tenant_id);
+}
+
+/** What a hearing came to. */
+export function toldOf({ winner }: Pick<Heard, 'winner'>): Told {
+  return { decision: DECISION_OF[winner.action], action: winner.action, rule: winner.rule };
+}
+
+/** Why what another policy would have said cannot be told from the record alone. */
+export type Untold = 'detection_differs' | 'limits_differ' | 'facts_not_recorded' | 'contract_differs';
+
+/** What another policy would have said, or why that cannot be told. */
+export function retellUnder(recalled: Recollection, was: Policy, next: Policy): Told | Untold {
+  if (was === next) return toldOf(retell(recalled, next));
+  if (!sameDetection(was, next)) return 'detection_differs';
+  if (!sameLimits(was, next)) return 'limits_differ';
+  if (!sameFacts(recalled, was, next)) return 'facts_not_recorded';
+  const told = contentsPossible(recalled, was, next).map((content) =>
+    toldOf(retell({ ...recalled, content }, next)),
+  );
+  const [first] = told as [Told];
+  return told.every(({ action }) => action === first.action) ? first : 'contract_differs';
+}
+
+function sameDetection(was: Policy, next: Policy): boolean {
+  return textOf(was, 'detection') === textOf(next, 'detection');
+}
+
+function sameLimits(was: Policy, next: Policy): boolean {
+  return textOf(was, 'limits') === textOf(next, 'limits');
+}
+
+const known = new WeakMap<object, string>();
+
+/** Compiled settings are written in one order, so that the same settings are the same text. */
+function textOf(policy: Policy, part: 'detection' | 'limits'): string {
+  const value = policy[part];
+  const text = known.get(value) ?? JSON.stringify(value);
+  known.set(value, text);
+  return text;
+}
+
+/** Facts are looked for where a rule names one, and hosts only as they are named. */
+function sameFacts(recalled: Recollection, was: Policy, next: Policy): boolean {
+  const { boundary, phase } = recalled.crossing;
+  if (placeOf(boundary, phase) !== 'request') return true;
+  const wanted = factsNamed(tableFor(recalled, next));
+  if (wanted.length === 0) return true;
+  const looked_for = factsNamed(tableFor(recalled, was));
+  const hosts = wanted.filter((tag) => covers('host', tag));
+  return looked_for.length > 0 && hosts.every((tag) => looked_for.includes(tag));
+}
+
+/** What the content may be to the contract that the next policy has for its tool: one, where that is known. */
+function contentsPossible(recalled: Recollection, was: Policy, next: Policy): readonly ContentRecord[] {
+  const { crossing, content } = recalled;
+  const before = contractOf(crossing, was);
+  const after = contractOf(crossing, next);
+  if (after === null || after === 'undeclared') return [{ broken: [], strips: false }];
+  const terms = contentTerms(after, crossing.phase);
+  if (before !== null && before !== 'undeclared' && terms === contentTerms(before, crossing.phase)) {
+    return content.strips === null
+      ? [
+          { ...content, strips: false },
+          { ...content, strips: true },
+        ]
+      : [content];
+  }
+  const clean = { broken: [], strips: false };
+  if (terms === NO_TERMS) return [clean];
+  return [clean, { broken: [], strips: true }, { broken: [brokenBy(crossing.phase)], strips: false }];
+}
+
+/** What of a contract is about the content itself. */
+function contentTerms({ arguments: schema, accepts, emits }: ToolContract, phase: Phase | null): string {
+  return JSON.stringify(phase === 'response' ? [null, emits.fields] : [schema, accepts.fields]);
+}
+
+const NO_TERMS = JSON.stringify([null, []]);
+
+function brokenBy(phase: Phase | null): string {
+  return phase === 'response' ? 'emits.fields' : 'arguments';
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent, LOOPBACK, person } from '../runtime/access/callers.ts';
+import type { Caller } from '../runtime/types.ts';
+import { call } from './call.ts';
+import { operationNamed } from './index.ts';
+import { type AnyOperation, Refusal } from './operation.ts';
+import { testRuntime } from './testing/runtime.ts';
+
+const explain = operationNamed('policy_explain') as AnyOperation;
+const scan = operationNamed('scan_input') as AnyOperation;
+
+/** Put together from pieces, so that no scanner of repositories takes it for a real one. */
+const KEY = ['sk-', 'ABCDEF1234567890'].join('');
+
+const rules = [
+  { name: 'keys', boundary: 'input', data_tags: ['secret.credential'], action: 'block' },
+  { name: 'keys-again', boundary: 'input', data_tags: ['secret'], action: 'flag' },
+  { name: 'only-output', boundary: 'output', data_tags: ['secret'], action: 'block' },
+  { name: 'watch', boundary: 'input', data_tags: ['personal'], action: 'block', enforcement: 'monitor' },
+];
+const tenants = {
+  acme: [{ name: 'acme-own', boundary: 'input', data_tags: ['own'], action: 'block' }],
+  globex: [{ name: 'globex-own', boundary: 'input', data_tags: ['own'], action: 'block' }],
+};
+
+const OPERATOR = person('operator');
+const KEY_A = agent('key:a', ['check', 'policy:read', 'audit:read_own'], ['acme'], ['bot']);
+const KEY_B = agent('key:b', ['check', 'policy:read', 'audit:read_own'], ['acme'], ['bot']);
+const AUDITOR = agent('key:audit', ['audit:read', 'policy:read'], ['acme'], '*');
+const OTHER_AUDITOR = agent('key:other', ['audit:read', 'policy:read'], ['globex'], '*');
+const OTHER_AGENT = agent('key:agent', ['audit:read', 'policy:read'], '*', ['ann']);
+const NO_POLICY = agent('key:blind', ['audit:read'], '*', '*');
+const NO_AUDIT = agent('key:check', ['check', 'policy:read'], '*', '*');
+
+test('who may have which decision explained', async () => {
+  const { runtime } = testRuntime({ rules, tenants });
+  const context = (caller: Caller) => ({ runtime, caller, request_id: 'req' });
+  const input = { text: `Use ${KEY}`, tenant_id: 'acme', agent_id: 'bot' };
+  const { event_id } = (await call(scan, input, context(KEY_A))) as { event_id: string };
+  const rows: readonly [string, Caller, string, string][] = [
+    ['a person', OPERATOR, event_id, 'explained'],
+    ['the caller itself', KEY_A, event_id, 'explained'],
+    ['another key of the same tenant', KEY_B, event_id, 'not_found'],
+    ['loopback, which made another call', LOOPBACK, event_id, 'not_found'],
+    ['who may read all of the tenant', AUDITOR, event_id, 'explained'],
+    ['who may read all of another tenant', OTHER_AUDITOR, event_id, 'not_found'],
+    ['who may read all of another agent', OTHER_AGENT, event_id, 'not_found'],
+    ['who may not read the policy', NO_POLICY, event_id, 'forbidden'],
+    ['who may not read the trail', NO_AUDIT, event_id, 'forbidden'],
+    ['an event that is not there', OPERATOR, 'evt_none', 'not_found'],
+  ];
+  for (const [name, caller, id, expected] of rows) {
+    const outcome = await call(explain, { event_id: id }, context(caller)).then(
+      (reply) => (reply as { status: string }).status,
+      (error: unknown) => (error instanceof Refusal ? error.code : String(error)),
+    );
+    assert.equal(outcome, expected, name);
+  }
+  assert.equal(rows.length, 10);
+});
+
+test('an explanation names every rule that was asked, and why it did not speak', async () => {
+  const { runtime } = testRuntime({ rules, tenants });
+  const context = { runtime, caller: OPERATOR, request_id: 'req' };
+  const text = `Use ${KEY} and write to anna.holm@acme-mail.io`;
+  const { event_id } = (await call(scan, { text, tenant_id: 'acme' }, context)) as { event_id: string };
+  const reply = JSON.parse(JSON.stringify(await call(explain, { event_id }, context)));
+  const { explanation } = reply;
+  assert.equal(explanation.agrees, true);
+  const [key, email] = explanation.voices;
+  assert.deepEqual(
+    [key.tag, key.action, key.rule, key.won],
+    ['secret.credential.api_key', 'block', 'keys', true],
+  );
+  const outcomes = (voice: { trials: { rule: string; outcome: string }[] }) =>
+    voice.trials.slice(0, 4).map(({ rule, outcome }) => [rule, outcome]);
+  assert.deepEqual(outcomes(key), [
+    ['acme-own', 'not_matched'],
+    ['keys', 'matched'],
+    ['keys-again', 'not_reached'],
+    ['watch', 'not_reached'],
+  ]);
+  assert.deepEqual(outcomes(email), [
+    ['acme-own', 'not_matched'],
+    ['keys', 'not_matched'],
+    ['keys-again', 'not_matched'],
+    ['watch', 'monitored'],
+  ]);
+  assert.deepEqual(
+    explanation.not_asked.map(({ rule, because }: Record<string, string>) => [rule, because]),
+    [
+      ['only-output', 'boundary'],
+      ['globex-own', 'tenant'],
+    ],
+  );
+  assert.deepEqual(explanation.mends, {
+    changes: [{ kind: 'tag', rule: 'keys', change: 'without the tag `secret.credential.api_key`' }],
+    comes_to: { decision: 'modify', action: 'redact', rule: 'builtin.personal.input' },
+  });
+  assert.ok(!JSON.stringify(reply).includes(KEY) && !JSON.stringify(reply).includes('anna.holm'));
+  const scoped = { ...context, caller: { ...AUDITOR, id: 'key:audit' } };
+  const narrow = JSON.stringify(await call(explain, { event_id }, scoped));
+  assert.ok(!narrow.includes('globex'), 'another tenant’s rule is named');
+});
+
+test('what cannot be explained says why', async () => {
+  const { runtime, events } = testRuntime({ rules });
+  const context = { runtime, caller: OPERATOR, request_id: 'req' };
+  const { event_id } = (await call(scan, { text: `Use ${KEY}` }, context)) as { event_id: string };
+  const [event] = events.splice(0, 1);
+  const rows: readonly [object, string][] = [
+    [{}, 'explained'],
+    [{ policy_hash: `sha256:${'0'.repeat(64)}` }, 'policy_gone'],
+    [{ metadata: { phase: 'policy_reload' } }, 'no_decision'],
+    [{ metadata: { ...event!.metadata, fault: true } }, 'fault'],
+    [{ metadata: { ...event!.metadata, found_tags: ['secret high 9'] } }, 'incomplete'],
+  ];
+  for (const [fields, status] of rows) {
+    events.splice(0, events.length, { ...event!, ...fields });
+    const reply = (await call(explain, { event_id }, context)) as { status: string; explanation: unknown };
+    assert.deepEqual([reply.status, reply.explanation !== null], [status, status === 'explained']);
+  }
+  // A record that was changed is not explained away.
+  events.splice(0, events.length, { ...event!, action: 'flag', decision: 'allow' });
+  const reply = (await call(explain, { event_id }, context)) as { explanation: { agrees: boolean } };
+  assert.equal(reply.explanation.agrees, false);
+  assert.equal(rows.length, 5);
+});

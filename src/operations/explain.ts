@@ -1,0 +1,190 @@
+import { explain } from '../core/review/explain.ts';
+import { ACTIONS, DECISIONS } from '../core/types.ts';
+import type { AuditEvent, Caller } from '../runtime/types.ts';
+import { findEvents } from './audit.ts';
+import { type Context, operation, Refusal } from './operation.ts';
+
+const decision = { enum: DECISIONS } as const;
+const action = { enum: ACTIONS } as const;
+const text = { type: 'string' } as const;
+const textOrNull = { type: ['string', 'null'] } as const;
+const whole = { type: 'integer' } as const;
+
+function record<const Properties extends object>(properties: Properties) {
+  return { type: 'object', properties } as const;
+}
+
+function list<const Items extends object>(items: Items, description: string) {
+  return { type: 'array', items, description } as const;
+}
+
+const told = record({ decision, action, rule: text });
+
+function orNull<const Schema extends object>(schema: Schema, description: string) {
+  return { anyOf: [schema, { type: 'null' }], description } as const;
+}
+
+const trial = record({
+  rule: text,
+  action,
+  tenant_id: textOrNull,
+  builtin: { type: 'boolean' },
+  outcome: { enum: ['matched', 'monitored', 'not_matched', 'not_reached'] },
+  why: text,
+});
+
+const voice = record({
+  about: { enum: ['crossing', 'tag', 'contract', 'identity', 'coverage'] },
+  tag: textOrNull,
+  origin: { enum: ['found', 'declared', 'fact', null] },
+  severity: textOrNull,
+  action,
+  rule: text,
+  reason: text,
+  won: { type: 'boolean', description: 'Whether it decided.' },
+  trials: list(trial, 'Every rule that was asked, in order.'),
+  trials_left_off: whole,
+});
+
+const explanation = record({
+  told: { ...told, description: 'What the policy says to the recorded facts.' },
+  agrees: { type: 'boolean', description: 'Whether that is what was recorded.' },
+  voices: list(voice, 'Everyone who had a say; the strictest decides.'),
+  monitored: list(record({ rule: text, action, tag: textOrNull }), 'What would have acted.'),
+  would_be: orNull(told, 'With all that is in monitor mode in force.'),
+  not_asked: list(
+    record({
+      rule: text,
+      tenant_id: textOrNull,
+      because: { enum: ['boundary', 'phase', 'tenant'] },
+      why: text,
+    }),
+    'Rules for another place or tenant.',
+  ),
+  not_asked_left_off: whole,
+  mends: orNull(
+    record({ changes: list(record({ kind: text, rule: text, change: text }), 'What.'), comes_to: told }),
+    'The least that would have to be otherwise together; `null` where it was allowed.',
+  ),
+});
+
+/** Why there is no explanation, as a sentence. */
+const REASONS = {
+  explained: 'The rules were asked again about what was recorded; no text is kept.',
+  policy_gone: 'The policy that decided is no longer kept, so its rules cannot be asked.',
+  no_decision: 'The event is a change or a note of the service and no decision of rules.',
+  fault: 'A fault of the service decided, and no rule.',
+  incomplete:
+    'The event does not hold all that was found, so what the rules saw cannot be asked about again.',
+} as const;
+
+export const policyExplain = operation({
+  name: 'policy_explain',
+  summary: 'Explain a decision',
+  description:
+    'Says why a recorded decision is what it is: every rule that was asked, in order, why it did or did not match, who decided, and the least that would have to be otherwise. It asks the policy that decided about the recorded tags and facts. A caller that may only read its own sees the decisions of its own calls.',
+  http: { method: 'GET', path: '/v1/policies/explain/{event_id}' },
+  permission: 'audit:read_own',
+  needs: 'journal',
+  input: {
+    type: 'object',
+    required: ['event_id'],
+    properties: {
+      event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event.' },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['event_id', 'timestamp', 'policy_hash', 'status', 'reason', 'recorded', 'explanation'],
+    properties: {
+      event_id: text,
+      timestamp: text,
+      policy_hash: text,
+      status: { enum: ['explained', 'policy_gone', 'no_decision', 'fault', 'incomplete'] },
+      reason: { ...text, description: 'What the status means, as a sentence.' },
+      recorded: record({ decision, action, rule: text, reason: text }),
+      explanation: orNull(explanation, 'Only with the status `explained`.'),
+    },
+  },
+  example: { event_id: 'evt_0123456789abcdef01234567' },
+  answer: {
+    event_id: 'evt_0123456789abcdef01234567',
+    timestamp: '2026-01-31T12:00:00.000Z',
+    policy_hash: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+    status: 'explained',
+    reason: REASONS.explained,
+    recorded: {
+      decision: 'allow',
+      action: 'allow',
+      rule: 'default.allow',
+      reason: 'Nothing was found that a rule acts on.',
+    },
+    explanation: {
+      told: { decision: 'allow', action: 'allow', rule: 'default.allow' },
+      agrees: true,
+      voices: [],
+      monitored: [],
+      would_be: null,
+      not_asked: [],
+      not_asked_left_off: 0,
+      mends: null,
+    },
+  },
+  refusals: ['not_found'],
+  async run({ event_id }, context) {
+    const { caller, runtime } = context;
+    if (!caller.permissions.includes('policy:read'))
+      throw new Refusal('forbidden', 'The credential does not have the permission `policy:read`.');
+    const event = await eventFor(event_id, context);
+    const policy = await runtime.policyOf(event.policy_hash);
+    const explained = policy === null ? 'policy_gone' : explain(event, Date.parse(event.timestamp), policy);
+    const status: keyof typeof REASONS = typeof explained === 'string' ? explained : 'explained';
+    return {
+      event_id: event.event_id,
+      timestamp: event.timestamp,
+      policy_hash: event.policy_hash,
+      status,
+      reason: REASONS[status],
+      recorded: {
+        decision: event.decision,
+        action: event.action,
+        rule: event.policy_name,
+        reason: event.reason,
+      },
+      explanation: typeof explained === 'string' ? null : plain(explained, caller),
+    };
+  },
+});
+
+/** The event; one that the caller may not see is not there for it. */
+async function eventFor(event_id: string, context: Context): Promise<AuditEvent> {
+  const { events } = await findEvents({ event_id, limit: 1 }, context);
+  const [event] = events;
+  if (event !== undefined && maySee(event, context.caller)) return event;
+  throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
+}
+
+function maySee({ caller_id, tenant_id, agent_id }: AuditEvent, caller: Caller): boolean {
+  const { tenants, agents, permissions } = caller;
+  return (
+    (permissions.includes('audit:read') || caller_id === caller.id) &&
+    (tenants === '*' || tenants.includes(tenant_id)) &&
+    (agents === '*' || agents.includes(agent_id))
+  );
+}
+
+type Explained = Exclude<ReturnType<typeof explain>, string>;
+
+/** What other tenants' rules are called is for those who may act for these tenants. */
+function plain(explained: Explained, { tenants }: Caller) {
+  const not_asked = explained.not_asked.filter(
+    ({ tenant_id }) => tenant_id === null || tenants === '*' || tenants.includes(tenant_id),
+  );
+  return structuredClone({ ...explained, not_asked }) as Mutable<Explained>;
+}
+
+type Mutable<T> = T extends readonly (infer Item)[]
+  ? Mutable<Item>[]
+  : T extends object
+    ? { -readonly [Key in keyof T]: Mutable<T[Key]> }
+    : T;
