@@ -1,13 +1,16 @@
-/** Programs from outside that some checks need. They come from apt where it may be used, and are never faked. */
+/** Programs from outside that some checks need. They come from apt, where it may be used, and from PyPI. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { POSTGRES_FOLDERS } from '../../src/runtime/store/testing/postgres-server.ts';
+import { installFromPypi, programsOf } from './python.ts';
 
 export interface Component {
   readonly name: string;
-  /** The Debian package that brings it. */
+  /** The Debian package that brings it, or that is needed to install it. */
   readonly apt: string;
+  /** What PyPI brings it as; it is installed for this checkout alone. */
+  readonly pypi?: string;
   /** The program that must be found in PATH, or in a folder of its own. */
   readonly program: string;
   /** A pattern of such folders. */
@@ -25,6 +28,14 @@ export const components: readonly Component[] = [
     program: 'postgres',
     folders: POSTGRES_FOLDERS,
     needed_for: 'the laws of the store on PostgreSQL',
+  },
+  {
+    name: 'moto',
+    apt: 'python3-venv',
+    pypi: 'moto[server]==5.2.5',
+    program: 'moto_server',
+    folders: programsOf('moto'),
+    needed_for: 'the tests of the secret backend `cloud`, as AWS',
   },
 ];
 
@@ -52,15 +63,28 @@ export function locate(name: string): string | null {
 export function ensure(names: readonly string[], say: (line: string) => void): string[] {
   const missing = names.filter((name) => locate(name) === null);
   if (missing.length === 0) return [];
+  const rest = missing.filter((name) => !fromPypi(name, say));
+  if (rest.length > 0) ensureByApt(rest, say);
+  for (const name of rest) if (locate(name) === null) fromPypi(name, say);
+  return missing.filter((name) => locate(name) === null);
+}
+
+function fromPypi(name: string, say: (line: string) => void): boolean {
+  const requirement = components.find((each) => each.name === name)?.pypi;
+  if (requirement === undefined) return false;
+  say(`installing ${requirement} ...`);
+  return installFromPypi(name, requirement);
+}
+
+function ensureByApt(missing: readonly string[], say: (line: string) => void): void {
   const apt = aptCommand();
-  if (apt === null) return missing;
+  if (apt === null) return;
   const packages = components.filter((each) => missing.includes(each.name)).map((each) => each.apt);
   say(`installing ${packages.join(', ')} ...`);
   if (!runApt(apt, ['install', '-y', '--no-install-recommends', ...packages])) {
     runApt(apt, ['update']);
     runApt(apt, ['install', '-y', '--no-install-recommends', ...packages]);
   }
-  return missing.filter((name) => locate(name) === null);
 }
 
 /** `apt-get` as root, through a `sudo` that asks for no password, or `null`. */

@@ -59,7 +59,15 @@ export interface Tree {
   readonly texts: readonly { readonly path: string; readonly text: string }[];
 }
 
-const SKIPPED = new Set(['node_modules', '.git', '.service', 'dist', 'test-output', 'package-lock.json']);
+const SKIPPED = new Set([
+  'node_modules',
+  '.git',
+  '.service',
+  'dist',
+  'test-output',
+  '.components',
+  'package-lock.json',
+]);
 const TEXT = /\.(ts|mjs|js|json|md|sh|yaml|yml|toml|py|html|css|txt)$|\/[^.]+$/;
 
 /** Reads the tree below `root`. */

@@ -20,7 +20,8 @@ export async function ask(
 ): Promise<unknown> {
   const { operations } = await import('../../operations/index.ts');
   const operation = operations.find((one) => one.name === name)!;
-  if (operation.needs === 'live') return askService(await configOf(terminal, config_path), name, input);
+  if (operation.needs === 'live')
+    return askService(await configOf(terminal, config_path, 'leave'), name, input);
   const { call } = await import('../../operations/call.ts');
   const caller = cliCaller();
   if (operation.needs === 'nothing')

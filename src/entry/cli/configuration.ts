@@ -1,16 +1,19 @@
-import type { Config, Overrides } from '../../runtime/config/index.ts';
+import type { Config, ConfigRequest } from '../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The configuration in use: `path`, else what the environment and the current folder say, else the defaults. */
+/**
+ * The configuration in use: `path`, else what the environment and the current folder say, else the defaults. Who
+ * needs none of its credentials leaves its secrets, and works while their backend does not.
+ */
 export async function configOf(
   terminal: Terminal,
   path: string | undefined,
-  overrides: Overrides = {},
+  secrets: ConfigRequest['secrets'] = 'read',
 ): Promise<Config> {
   const { loadConfig, problemLine } = await import('../../runtime/config/index.ts');
   const { env, cwd } = terminal;
-  const result = await loadConfig({ path: path ?? null, env, cwd, overrides });
+  const result = await loadConfig({ path: path ?? null, env, cwd, secrets });
   if (result.ok) return result.config;
   throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid:', {
     details: result.problems,

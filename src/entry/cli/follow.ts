@@ -28,7 +28,7 @@ export async function followEvents(
   const { followJournal, parseFilter } = await import('../../runtime/audit/index.ts');
   const parsed = parseFilter(filter, Date.now());
   const { statePaths } = await import('../../runtime/serve/state-dir.ts');
-  const dir = statePaths((await configOf(terminal, config_path)).state_dir).journal;
+  const dir = statePaths((await configOf(terminal, config_path, 'leave')).state_dir).journal;
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());

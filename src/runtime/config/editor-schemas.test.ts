@@ -97,8 +97,11 @@ const full = {
   storage: { url: 'sqlite:x' },
   secrets: {
     backend: 'vault',
+    timeout_ms: 100,
+    cache_ttl_seconds: 1,
+    cache_entries_max: 1,
     env_map: { a: 'B' },
-    vault: { address: 'http://v', token_env: 'T', path: 'p' },
+    vault: { address: 'http://v', token_env: 'T', path: 'p', namespace: 'n' },
     cloud: { region: 'r', secret_name: 's' },
   },
   alerts: {
@@ -179,6 +182,8 @@ const value = fc.constantFrom<unknown>(
   'A_B',
   '${P}',
   'a${P}',
+  '${secret:s}',
+  'a${secret:s}',
   0,
   1,
   -1,
@@ -196,6 +201,9 @@ const value = fc.constantFrom<unknown>(
   { enabled: true },
 );
 
+const LONG = 'x'.repeat(32);
+const SOURCES = { env: { P: LONG }, secrets: new Map([['s', { ok: true, value: LONG }] as const]) };
+
 test('an editor and the loader agree on what is valid, for any value in any place', () => {
   let valid = 0;
   let runs = 0;
@@ -204,7 +212,7 @@ test('an editor and the loader agree on what is valid, for any value in any plac
       const written = changed(full, steps, other);
       // The value of the variable fits wherever the place takes a text; an editor lets it pass everywhere.
       const uses = typeof other === 'string' && other.includes('${');
-      const loads = settle(written, configSchema, { P: 'x'.repeat(32) }).problems.length === 0;
+      const loads = settle(written, configSchema, SOURCES).problems.length === 0;
       const edits = validator.validate(written).valid;
       runs += 1;
       if (loads) valid += 1;
@@ -238,7 +246,7 @@ test('unknown keys are refused by both, but for free ones', () => {
     ] as const) {
       const written = changed(full, steps, { ...part, [key]: 1 });
       assert.equal(validator.validate(written).valid, expected, `${steps.join('.')} ${key}, editor`);
-      const { problems } = settle(written, configSchema, { P: 'x'.repeat(32) });
+      const { problems } = settle(written, configSchema, SOURCES);
       assert.equal(problems.length === 0, expected, `${steps.join('.')} ${key}`);
     }
   }

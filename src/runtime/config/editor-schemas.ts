@@ -11,9 +11,10 @@ export interface SchemaFile {
 
 type Written = { readonly [key: string]: unknown };
 
-/** What `${NAME}` in a value looks like; an editor cannot know what stands behind it. */
-const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' } as const;
-const WHOLE_REFERENCE = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' } as const;
+/** What `${NAME}` and `${secret:name}` in a value look like; an editor cannot know what stands behind them. */
+const NAMED = '\\$\\{(?:[A-Za-z_][A-Za-z0-9_]*|secret:[A-Za-z0-9_./#-]+)\\}';
+const REFERENCE = { type: 'string', pattern: NAMED } as const;
+const WHOLE_REFERENCE = { type: 'string', pattern: `^${NAMED}$` } as const;
 
 /** The schema of `service.yaml` and of each kind of v1alpha1 document, as the folder `schemas/` holds them. */
 export function editorSchemas(): readonly SchemaFile[] {

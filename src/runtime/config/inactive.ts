@@ -16,7 +16,6 @@ export function inactiveKeys(
     [config.dashboard.users.length > 0, 'dashboard.users', 'there is no dashboard'],
     [config.intelligence.enabled, 'intelligence.enabled', 'no advisor runs'],
     [config.proxy.target !== undefined, 'proxy.target', 'nothing is forwarded'],
-    [config.secrets.backend !== undefined, 'secrets.backend', 'no secret is read from it'],
   ];
   return idle
     .filter(([configured]) => configured)

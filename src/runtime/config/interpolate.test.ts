@@ -23,7 +23,7 @@ const filled: readonly (readonly [string, string, whole: boolean, literal: strin
 
 test('references are replaced once, and only as written', () => {
   for (const [text, expected, whole, literal] of filled) {
-    const result = interpolate(text, env);
+    const result = interpolate(text, { env, secrets: new Map() });
     assert.ok(result.ok, text);
     assert.deepEqual([result.text, result.whole, result.literal], [expected, whole, literal], text);
   }
@@ -37,7 +37,7 @@ const refused: readonly (readonly [string, RegExp])[] = [
   ['${PORT:-1}', /names no environment variable/],
   ['${1A}', /names no environment variable/],
   ['${ PORT }', /names no environment variable/],
-  ['${secret:db}', /secret of the secret backend/],
+  ['${secret:db}', /asks for a secret/],
   ['${toString}', /`toString`, which is not set$/],
   ['${__proto__}', /`__proto__`, which is not set$/],
   ['ok ${PORT} ${NOPE}', /`NOPE`/],
@@ -45,7 +45,7 @@ const refused: readonly (readonly [string, RegExp])[] = [
 
 test('what cannot be filled in is said, without repeating what is no name', () => {
   for (const [text, expected] of refused) {
-    const result = interpolate(text, env);
+    const result = interpolate(text, { env, secrets: new Map() });
     assert.ok(!result.ok, text);
     assert.match(result.message, expected);
   }
@@ -56,7 +56,7 @@ test('any value comes through as it is, whatever stands around it', () => {
   const around = fc.string().filter((text) => !text.includes('${') && !text.endsWith('$'));
   fc.assert(
     fc.property(around, fc.string(), around, (before, value, after) => {
-      const result = interpolate(`${before}\${V}${after}`, { V: value });
+      const result = interpolate(`${before}\${V}${after}`, { env: { V: value }, secrets: new Map() });
       assert.ok(result.ok);
       assert.equal(result.text, before + value + after);
       assert.equal(result.literal, before + after);
@@ -71,7 +71,7 @@ test('text without `${` is never changed, and escaping brings any text back', ()
       const text = pieces.join('').replace(/\$+\{/g, () => '${');
       const result = interpolate(
         text.replaceAll('${', () => '$${'),
-        {},
+        { env: {}, secrets: new Map() },
       );
       assert.ok(result.ok, text);
       assert.equal(result.text, text);

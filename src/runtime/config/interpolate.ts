@@ -13,15 +13,28 @@ export type Interpolated =
     }
   | { readonly ok: false; readonly message: string };
 
+/** A secret that was read, or the predicate of a sentence that says why not. */
+export type SecretRead =
+  | { readonly ok: true; readonly value: string }
+  | { readonly ok: false; readonly message: string };
+
+/** Where the values of references come from. */
+export interface Sources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** By name, what was read of the secret backend; `left`: what stands on a secret stays as it is written. */
+  readonly secrets: ReadonlyMap<string, SecretRead> | 'left';
+}
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-const SECRET = /^secret:/;
+const SECRET = 'secret:';
 
 /**
- * Replaces `${NAME}` in a string that was already parsed by the value of that environment variable; `$${` is
- * how `${` itself is written. A replaced value is never looked at again, so it cannot bring in structure or a
- * further reference. An answer that is not `ok` has the predicate of a sentence, which repeats no value.
+ * Replaces `${NAME}` in a string that was already parsed by the value of that environment variable, and
+ * `${secret:name}` by that secret; `$${` is how `${` itself is written. A replaced value is never looked at
+ * again, so it cannot bring in structure or a further reference. An answer that is not `ok` has the predicate of
+ * a sentence, which repeats no value.
  */
-export function interpolate(text: string, env: Readonly<Record<string, string | undefined>>): Interpolated {
+export function interpolate(text: string, sources: Sources): Interpolated {
   const parts: string[] = [];
   let literal = '';
   let references = 0;
@@ -37,7 +50,7 @@ export function interpolate(text: string, env: Readonly<Record<string, string | 
     const close = text.indexOf('}', open);
     if (close === -1)
       return { ok: false, message: 'has a `${` that is not closed; write `$${` for the characters' };
-    const found = lookUp(text.slice(open + 2, close), env);
+    const found = lookUp(text.slice(open + 2, close), sources);
     if (!found.ok) return found;
     literal += text.slice(at, open);
     parts.push(text.slice(at, open), found.value);
@@ -49,16 +62,21 @@ export function interpolate(text: string, env: Readonly<Record<string, string | 
   return { ok: true, text: parts.join('') + rest, whole, references, literal: literal + rest };
 }
 
-function lookUp(
-  name: string,
-  env: Readonly<Record<string, string | undefined>>,
-): { ok: true; value: string } | { ok: false; message: string } {
-  if (SECRET.test(name)) {
-    return {
-      ok: false,
-      message:
-        'asks for a secret of the secret backend, which this version cannot do; use `${NAME}` of the environment',
-    };
+/** The names of secrets that a string asks for. */
+export function secretNames(text: string): string[] {
+  return [...text.matchAll(/(?<!\$)\$\{secret:([^}]*)\}/g)].map(([, name = '']) => name);
+}
+
+function lookUp(name: string, { env, secrets }: Sources): SecretRead {
+  if (name.startsWith(SECRET)) {
+    if (secrets === 'left') return { ok: true, value: `\${${name}}` };
+    const read = secrets.get(name.slice(SECRET.length));
+    return (
+      read ?? {
+        ok: false,
+        message: 'asks for a secret, which cannot be had here; use `${NAME}` of the environment',
+      }
+    );
   }
   if (!NAME.test(name)) {
     return {

@@ -142,7 +142,7 @@ const bad: readonly Bad[] = [
     text: 'server: {host: "${}"}\nstate_dir: ${secret:folder}\nlog: {level: "${X"}',
     problems: [
       '1: `server.host` has a `${...}` that names no environment variable; write `$${` for the characters.',
-      '2: `state_dir` asks for a secret of the secret backend, which this version cannot do; use `${NAME}` of the environment.',
+      '2: `state_dir` may take no secret: it is needed before any can be read.',
       '3: `log.level` has a `${` that is not closed; write `$${` for the characters.',
     ],
   },
@@ -162,14 +162,14 @@ const bad: readonly Bad[] = [
     ].join('\n'),
     env: { A: 'a' },
     problems: [
-      '3: `alerts.channels[0].routing_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
-      '4: `alerts.channels[1].api_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
-      '5: `alerts.channels[2].password` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
-      '6: `alerts.channels[3].url` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
-      '7: `alerts.channels[4].url` has a password in plain text; put it into an environment variable and write `${NAME}` in its place.',
-      '7: `alerts.channels[4].secret` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
-      '8: `storage.url` has a password in plain text; put it into an environment variable and write `${NAME}` in its place.',
-      '9: `secrets.vault.address` has a password in plain text; put it into an environment variable and write `${NAME}` in its place.',
+      '3: `alerts.channels[0].routing_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '4: `alerts.channels[1].api_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '5: `alerts.channels[2].password` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '6: `alerts.channels[3].url` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '7: `alerts.channels[4].url` has a password in plain text; put it into an environment variable and write `${NAME}` in its place, or into the secret backend and write `${secret:name}`.',
+      '7: `alerts.channels[4].secret` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '8: `storage.url` has a password in plain text; put it into an environment variable and write `${NAME}` in its place, or into the secret backend and write `${secret:name}`.',
+      '9: `secrets.vault.address` has a password in plain text; put it into an environment variable and write `${NAME}` in its place, or into the secret backend and write `${secret:name}`.',
       '9: `secrets.vault.token_env` must be the name of an environment variable, in capitals; the credential itself stays there.',
       '10: `intelligence.backend.api_key_env` must be the name of an environment variable, in capitals; the credential itself stays there.',
     ],
@@ -179,7 +179,7 @@ const bad: readonly Bad[] = [
     text: 'alerts: {channels: [{type: paging, routing_key: "${EMPTY}"}, {type: paging, routing_key: "${NOT}"}]}',
     env: { EMPTY: '' },
     problems: [
-      '1: `alerts.channels[0].routing_key` names an environment variable that is empty.',
+      '1: `alerts.channels[0].routing_key` names a variable or a secret that is empty.',
       '1: `alerts.channels[1].routing_key` needs the environment variable `NOT`, which is not set.',
     ],
   },
@@ -254,7 +254,7 @@ const bad: readonly Bad[] = [
     name: 'values that may be there',
     text: `detection:\n  fingerprint_key: ${MARKER}\n  allowed:\n    - {fingerprint: ${MARKER}, reason: r, owner: o, expires: tomorrow}\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", owner: o, expires: 2027-01-31}`,
     problems: [
-      '2: `detection.fingerprint_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`.',
+      '2: `detection.fingerprint_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
       '4: `detection.allowed[0].fingerprint` must be `hmac-sha256:` and 64 hex digits, as `service fingerprint add` prints it.',
       '4: `detection.allowed[0].expires` must be a date, `2027-01-31`, or a time with a zone, `2027-01-31T18:00:00Z`.',
       '5: `detection.allowed[1].reason` is missing.',
@@ -270,6 +270,47 @@ const bad: readonly Bad[] = [
     text: 'detection: {fingerprint_key: "${KEY}"}',
     env: { KEY: MARKER.slice(0, 8) },
     problems: ['1: `detection.fingerprint_key` is shorter than 32 characters.'],
+  },
+  {
+    name: 'secrets where none may stand, that are not there, or without a backend',
+    text: [
+      'alerts: {channels: [{type: paging, routing_key: "${secret:nope}"}, {type: paging, routing_key: "${secret:../x}"}]}',
+      'policies: [{name: r, boundary: input, data_tags: [a], action: block, reason: "${secret:there}"}]',
+      'secrets: {backend: env, env_map: {there: THERE}, vault: {address: "http://${secret:there}", token_env: T, path: p}}',
+    ].join('\n'),
+    env: { THERE: MARKER },
+    problems: [
+      '1: `alerts.channels[0].routing_key` asks for a secret, and the section `secrets` is not right.',
+      '1: `alerts.channels[1].routing_key` asks for a secret, and the section `secrets` is not right.',
+      '2: `policies[0].reason` asks for a secret, and a rule may hold none: rules are saved and shown.',
+      '3: `secrets.vault.address` may take no secret: it is needed before any can be read.',
+    ],
+  },
+  {
+    name: 'secrets that a backend does not have',
+    text: [
+      'alerts: {channels: [{type: paging, routing_key: "${secret:nope}"}, {type: paging, routing_key: "${secret:../x}"}]}',
+      'secrets: {backend: env, env_map: {there: THERE}}',
+    ].join('\n'),
+    env: { THERE: MARKER },
+    problems: [
+      '1: `alerts.channels[0].routing_key` needs the secret `nope`, which the backend `env` does not have.',
+      '1: `alerts.channels[1].routing_key` asks for a secret by what is no name of one: letters, digits, `_`, `.`, `-` and `/` make one, and `#field`.',
+    ],
+  },
+  {
+    name: 'a backend that is not set, or not set up',
+    text: 'alerts: {channels: [{type: paging, routing_key: "${secret:k}"}]}',
+    problems: [
+      '1: `alerts.channels[0].routing_key` asks for a secret, and no backend is set; set `secrets.backend`, or use `${NAME}` of the environment.',
+    ],
+  },
+  {
+    name: 'a vault without its token',
+    text: 'alerts: {channels: [{type: paging, routing_key: "${secret:k}"}]}\nsecrets: {backend: vault, vault: {address: "http://127.0.0.1:1", token_env: T, path: p}}',
+    problems: [
+      '1: `alerts.channels[0].routing_key` asks for a secret. Secrets cannot be read: the backend `vault` needs a token in the environment variable `T`, which is not set.',
+    ],
   },
   {
     name: 'patterns of one’s own',
@@ -296,7 +337,7 @@ test('a bad configuration is refused with every problem that it has, and with no
     assert.deepEqual(lines(result), problems, name);
     assert.ok(!JSON.stringify(result).includes(MARKER), name);
   }
-  assert.equal(bad.length, 29);
+  assert.equal(bad.length, 33);
 });
 
 test('without a file the defaults hold', async () => {
@@ -352,7 +393,7 @@ test('without a file the defaults hold', async () => {
     },
     state_dir: join(cwd, '.service'),
     storage: {},
-    secrets: { env_map: {} },
+    secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
     alerts: { channels: [] },
     proxy: { timeout_seconds: 30, retry: { max_attempts: 3, backoff_factor: 0.5 } },
     intelligence: { enabled: false },
@@ -447,7 +488,6 @@ log: {level: debug}
       'service.yaml:33: `dashboard.users` is not active in this version: there is no dashboard.',
       'service.yaml:32: `intelligence.enabled` is not active in this version: no advisor runs.',
       'service.yaml:31: `proxy.target` is not active in this version: nothing is forwarded.',
-      'service.yaml:22: `secrets.backend` is not active in this version: no secret is read from it.',
     ],
   );
 });

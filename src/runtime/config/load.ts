@@ -1,7 +1,10 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Problem } from '../../core/types.ts';
+import type { SecretReading } from '../secrets/references.ts';
 import { inactiveKeys } from './inactive.ts';
+import { type Sources, secretNames } from './interpolate.ts';
 import { applyOverrides, type Overrides } from './overrides.ts';
 import type { Step } from './problem-path.ts';
 import { problemAt } from './problem-text.ts';
@@ -20,12 +23,21 @@ export interface ConfigRequest {
   readonly overrides?: Overrides;
   /** Default: the current folder. */
   readonly cwd?: string;
+  /**
+   * `read`: values of `${secret:name}` are read of the backend, the default. `leave`: such references stay as they
+   * are written, for who needs no credential: nothing waits for a backend then.
+   */
+  readonly secrets?: 'read' | 'leave';
 }
 
 /** All problems have level `error`, all warnings `warning`. */
-export type ConfigResult =
+export type ConfigResult = (
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Problem[] }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+) & {
+  /** Which secrets were asked for, for the audit trail. */
+  readonly secret_readings: readonly SecretReading[];
+};
 
 /** The name of the configuration file, and the one that is taken too. */
 const FILE_NAMES = ['service.yaml', 'service.yml'] as const;
@@ -43,8 +55,33 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
       ? { file: null, label: 'service.yaml', base_dir: cwd }
       : { file: resolve(cwd, found), label: found, base_dir: dirname(resolve(cwd, found)) };
   const written = origin.file === null ? null : await readMapping(origin.file, origin.label);
-  if (written !== null && !written.ok) return written;
-  return settleConfig(written, origin, request);
+  if (written !== null && !written.ok) return { ...written, secret_readings: [] };
+  const { sources, readings } = await sourcesOf(written?.value, request);
+  return { ...settleConfig(written, origin, request, sources), secret_readings: readings };
+}
+
+/** The environment, and what the configuration asks of the secret backend, if it does. */
+async function sourcesOf(
+  written: unknown,
+  { env, secrets }: ConfigRequest,
+): Promise<{ sources: Sources; readings: readonly SecretReading[] }> {
+  if (secrets === 'leave') return { sources: { env, secrets: 'left' }, readings: [] };
+  const names = namesIn(written);
+  if (names.size === 0) return { sources: { env, secrets: new Map() }, readings: [] };
+  const { readReferences } = await import('../secrets/references.ts');
+  const section = (written as { secrets?: unknown }).secrets;
+  const { reads, readings } = await readReferences([...names], section, env);
+  return { sources: { env, secrets: reads }, readings };
+}
+
+/** The secrets that are asked for, but in the section that says how to read them. */
+function namesIn(written: unknown, names = new Set<string>()): ReadonlySet<string> {
+  if (typeof written === 'string') for (const name of secretNames(written)) names.add(name);
+  if (typeof written !== 'object' || written === null) return names;
+  for (const [key, value] of Object.entries(written)) {
+    if (!key.startsWith('x-')) namesIn(value, names);
+  }
+  return names;
 }
 
 async function findFile(cwd: string): Promise<string | null> {
@@ -84,10 +121,13 @@ function settleConfig(
   written: (MappingRead & { ok: true }) | null,
   origin: Origin,
   request: ConfigRequest,
-): ConfigResult {
+  sources: Sources,
+):
+  | Omit<ConfigResult & { ok: true }, 'secret_readings'>
+  | Omit<ConfigResult & { ok: false }, 'secret_readings'> {
   const { label } = origin;
   const lineOf = (steps: readonly Step[]): number | undefined => written?.lineOf(steps);
-  const settled = settle(written?.value ?? {}, configSchema, request.env);
+  const settled = settle(written?.value ?? {}, configSchema, sources);
   const overridden = applyOverrides(settled.value, request.overrides ?? {});
   const problems = settled.problems.map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
   if (problems.length + overridden.problems.length > 0) {

@@ -1,4 +1,5 @@
 import type { Problem } from '../../core/types.ts';
+import type { Sources } from './interpolate.ts';
 import { sentence } from './problem-text.ts';
 import { configSchema } from './schema.ts';
 import type { Schema } from './schema-types.ts';
@@ -36,7 +37,7 @@ export function applyOverrides(
   for (const [name, option, steps] of OPTIONS) {
     const given = overrides[name];
     if (given === undefined) continue;
-    const checked = settle(given, schemaAt(steps), {});
+    const checked = settle(given, schemaAt(steps), NO_SOURCES);
     if (checked.problems.length === 0) value = withValue(value, steps, checked.value);
     for (const { message } of checked.problems) {
       problems.push({
@@ -49,6 +50,9 @@ export function applyOverrides(
   }
   return { value, problems };
 }
+
+/** An option is what its writer typed. */
+const NO_SOURCES: Sources = { env: {}, secrets: new Map() };
 
 function schemaAt(steps: readonly string[]): Schema {
   let schema: Schema = configSchema;

@@ -1,16 +1,40 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { environmentName, names, url } from './schema-parts.ts';
 
 /** `secrets`: where credentials come from. */
 export const secrets = {
   type: 'object',
-  description: 'Where credentials come from.',
+  description:
+    'Where credentials come from. In here only `${NAME}` of the environment may stand, everywhere else also `${secret:name}`. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
     backend: { type: 'string', enum: ['env', 'vault', 'cloud'], description: 'The secret backend.' },
+    timeout_ms: {
+      type: 'integer',
+      minimum: 50,
+      maximum: 60_000,
+      default: 5_000,
+      description: 'How long the backend may take for one secret, in milliseconds.',
+    },
+    cache_ttl_seconds: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 86_400,
+      default: 300,
+      description: 'How old a value may be that an agent gets, in seconds; 0 asks the backend each time.',
+    },
+    cache_entries_max: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 100_000,
+      default: 1_000,
+      description: 'How many values are held in the memory of one process.',
+    },
     env_map: {
       type: 'object',
-      description: 'For `env`: the name of a secret, and the environment variable that holds it.',
+      description:
+        'For `env`: the name of a secret, and the environment variable that holds it. Where it has entries, there are no other secrets.',
       additionalProperties: environmentName,
       propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
       maxProperties: 10_000,
@@ -29,9 +53,18 @@ export const secrets = {
         },
         path: {
           type: 'string',
-          minLength: 1,
+          pattern: '^[^\\s?#]+$',
           maxLength: 1024,
-          description: 'Path below which the secrets are.',
+          'x-expects': 'must be mount and path of a secret, as `secret/service`',
+          description:
+            'Mount and path of a secret of the key-value engine, version 2, as `secret/service`; without a mount it is in `secret`. Its fields are the secrets; so are those of secrets below it, as `db/prod#password`.',
+        },
+        namespace: {
+          type: 'string',
+          pattern: '^[A-Za-z0-9_./-]+$',
+          maxLength: 256,
+          'x-expects': 'must be a path of letters, digits, `_`, `.`, `-` and `/`',
+          description: 'Namespace of the vault, where it has some.',
         },
       },
     },
@@ -45,9 +78,15 @@ export const secrets = {
           type: 'string',
           minLength: 1,
           maxLength: 64,
-          description: 'Region of the secrets manager.',
+          description: 'Region of the secrets manager (AWS).',
         },
-        secret_name: { type: 'string', minLength: 1, maxLength: 512, description: 'Name of the secret.' },
+        secret_name: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 512,
+          description:
+            'Name or ARN of a secret. Of one in JSON the members are the secrets; a plain one is the secret `value`.',
+        },
       },
     },
   },

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { closest, distance } from 'fastest-levenshtein';
-import { interpolate } from './interpolate.ts';
+import { interpolate, type Sources, secretNames } from './interpolate.ts';
 import { formatPath, type Step } from './problem-path.ts';
 import type { Schema, TypeName } from './schema-types.ts';
 
@@ -12,22 +12,22 @@ export interface ValueProblem {
 
 interface Settling {
   readonly root: Schema;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly sources: Sources;
   readonly problems: ValueProblem[];
 }
 
 /**
- * Checks a written value against a schema: replaces `${NAME}` in strings, turns a string that was one
+ * Checks a written value against a schema: replaces `${NAME}` and `${secret:name}` in strings, turns a string that was one
  * reference into the number or boolean that is wanted, fills in defaults, and collects every problem. The
  * value is only to be used where there are none. Messages name keys and choices and never repeat a value.
  */
 export function settle(
   written: unknown,
   schema: Schema,
-  env: Readonly<Record<string, string | undefined>>,
+  sources: Sources,
 ): { value: unknown; problems: readonly ValueProblem[] } {
   const problems: ValueProblem[] = [];
-  const value = settleValue({ root: schema, env, problems }, written, schema, []);
+  const value = settleValue({ root: schema, sources, problems }, written, schema, []);
   return { value, problems };
 }
 
@@ -54,25 +54,34 @@ function settleValue(at: Settling, written: unknown, schema: Schema, steps: Step
 }
 
 const plainCredential =
-  'is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`';
+  'is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`';
 
 function settleText(at: Settling, written: string, schema: Schema, steps: Step[]): unknown {
   if (schema['x-verbatim'] === true) return written;
-  const filled = interpolate(written, at.env);
+  if (secretNames(written).length > 0) {
+    if (BEFORE_SECRETS.includes(String(steps[0])))
+      return say(at, steps, 'may take no secret: it is needed before any can be read');
+    // What the reference stands for is not known, so that nothing else can be asked of it.
+    if (at.sources.secrets === 'left') return written;
+  }
+  const filled = interpolate(written, at.sources);
   if (!filled.ok) return say(at, steps, filled.message);
   if (schema['x-credential'] === true) {
     if (!filled.whole) return say(at, steps, plainCredential);
-    return filled.text === '' ? say(at, steps, 'names an environment variable that is empty') : filled.text;
+    return filled.text === '' ? say(at, steps, 'names a variable or a secret that is empty') : filled.text;
   }
   if (hasPassword(filled.literal)) {
     return say(
       at,
       steps,
-      'has a password in plain text; put it into an environment variable and write `${NAME}` in its place',
+      'has a password in plain text; put it into an environment variable and write `${NAME}` in its place, or into the secret backend and write `${secret:name}`',
     );
   }
   return filled.whole ? coerce(filled.text, typesOf(schema)) : filled.text;
 }
+
+/** What says how secrets are read, and where that is written down. */
+const BEFORE_SECRETS = ['secrets', 'state_dir'];
 
 /** An address with a user and a password before the `@`, both written out. */
 function hasPassword(literal: string): boolean {
@@ -92,10 +101,15 @@ function coerce(text: string, types: readonly TypeName[]): unknown {
   return text;
 }
 
-/** A part that another room reads (rules): its strings are filled in, its shape is not looked at. */
+/**
+ * A part that another room reads (rules): its strings are filled in, its shape is not looked at. A rule is saved
+ * with the policy and shown, so that no secret may stand in it.
+ */
 function settleFree(at: Settling, written: unknown, steps: Step[]): unknown {
   if (typeof written === 'string') {
-    const filled = interpolate(written, at.env);
+    if (secretNames(written).length > 0)
+      return say(at, steps, 'asks for a secret, and a rule may hold none: rules are saved and shown');
+    const filled = interpolate(written, at.sources);
     return filled.ok ? filled.text : say(at, steps, filled.message);
   }
   if (Array.isArray(written)) return written.map((item, i) => settleFree(at, item, [...steps, i]));

@@ -1,6 +1,7 @@
 import type { Policy, Problem } from '../../core/types.ts';
 import { type Config, type ConfigRequest, loadConfig } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
+import type { SecretReading } from '../secrets/references.ts';
 import { loadPolicy, type Patterns } from './load-policy.ts';
 import { restartKeys } from './restart-keys.ts';
 
@@ -13,19 +14,24 @@ export interface Loaded {
   readonly warnings: readonly Problem[];
 }
 
-export type LoadResult =
+export type LoadResult = (
   | ({ readonly ok: true } & Loaded)
-  | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] };
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
+) & {
+  /** Which secrets the configuration asked for. */
+  readonly secret_readings: readonly SecretReading[];
+};
 
 /** Reads the configuration and all that it names. All of it, or none. */
 export async function load(request: ConfigRequest): Promise<LoadResult> {
   const read = await loadConfig(request);
-  if (!read.ok) return { ok: false, problems: read.problems, warnings: [] };
+  const { secret_readings } = read;
+  if (!read.ok) return { ok: false, problems: read.problems, warnings: [], secret_readings };
   const made = await loadPolicy(read.config);
   const warnings = [...read.warnings, ...made.warnings];
-  if (!made.ok) return { ok: false, problems: made.problems, warnings };
+  if (!made.ok) return { ok: false, problems: made.problems, warnings, secret_readings };
   const { policy, files, patterns } = made;
-  return { ok: true, config: read.config, policy, files, patterns, warnings };
+  return { ok: true, config: read.config, policy, files, patterns, warnings, secret_readings };
 }
 
 /** What is in force, as far as a reload compares with it. */
@@ -44,8 +50,9 @@ export async function reload(request: ConfigRequest, started: Config, running: I
   const next = await load(request);
   if (!next.ok) return next;
   const problems = goneSince(running, next);
-  if (problems.length > 0) return { ok: false, problems, warnings: next.warnings };
-  return { ...next, warnings: [...next.warnings, ...restartKeys(started, next.config)] };
+  const { warnings, secret_readings } = next;
+  if (problems.length > 0) return { ok: false, problems, warnings, secret_readings };
+  return { ...next, warnings: [...warnings, ...restartKeys(started, next.config)] };
 }
 
 function goneSince(running: InForce, next: Loaded): Problem[] {

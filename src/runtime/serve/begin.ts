@@ -60,6 +60,7 @@ export async function begin(
       ...options,
       config,
       policy: made.policy,
+      secret_readings: read.secret_readings,
       loadPolicy: loadAgain,
       started_ms,
       url,
@@ -121,12 +122,14 @@ interface Latest {
 
 async function policyAgain(request: ConfigRequest, started: Config, latest: Latest): Promise<PolicyLoad> {
   const next = await reload(request, started, latest);
-  if (!next.ok) return { ok: false, problems: next.problems };
+  const { secret_readings } = next;
+  if (!next.ok) return { ok: false, problems: next.problems, secret_readings };
   const keyless = fingerprintProblem(started, next.policy);
-  if (keyless !== null) return { ok: false, problems: [keyless] };
+  if (keyless !== null) return { ok: false, problems: [keyless], secret_readings };
   latest.config = next.config;
   latest.patterns = next.patterns;
-  return { ok: true, policy: next.policy, warnings: next.warnings.map(problemLine) };
+  const warnings = next.warnings.map(problemLine);
+  return { ok: true, policy: next.policy, warnings, secret_readings };
 }
 
 interface Held {

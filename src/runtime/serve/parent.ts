@@ -6,6 +6,8 @@ import { faultFields, type Log } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
 import { savePolicy } from '../policies/saved.ts';
 import { type Centre, openRuntime } from '../runtime.ts';
+import { recordReadings } from '../secrets/reading-event.ts';
+import type { SecretReading } from '../secrets/references.ts';
 import { openHousekeeping } from '../store/housekeeping.ts';
 import { lazyStore, type Store } from '../store/index.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
@@ -24,6 +26,8 @@ export interface ParentParts {
   readonly version: string;
   readonly config: Config;
   readonly policy: Policy;
+  /** Secrets that the configuration asked for. */
+  readonly secret_readings: readonly SecretReading[];
   readonly loadPolicy: () => Promise<PolicyLoad>;
   readonly started_ms: number;
   readonly url: string;
@@ -77,6 +81,8 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     orders: (writer) => ordersFor(writer, parts, late),
   });
   const journal = await startWorkers(workers, config, log);
+  const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
+  await recordReadings(parts.secret_readings, by, { journal, now_ms: Date.now, log });
   const store = lazyStore(async () => parts.store, log);
   const shared = { journal, store, index_path: paths.index, metrics, centre, now_ms: Date.now };
   const open = openRuntime({ ...parts, ...shared });

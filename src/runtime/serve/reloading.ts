@@ -3,14 +3,20 @@ import type { Journal } from '../audit/journal.ts';
 import { newEventId } from '../event-id.ts';
 import { faultFields, type Log } from '../log.ts';
 import { serviceEvent } from '../record.ts';
+import { recordReadings } from '../secrets/reading-event.ts';
+import type { SecretReading } from '../secrets/references.ts';
 import type { AuditEvent, ReloadReport } from '../types.ts';
 import { changeGeneration, type Generation } from './generations.ts';
 import type { Worker } from './workers.ts';
 
 /** A policy that was read anew, or what is wrong with it. */
-export type PolicyLoad =
+export type PolicyLoad = (
   | { readonly ok: true; readonly policy: Policy; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly problems: Extract<ReloadReport, { reloaded: false }>['problems'] };
+  | { readonly ok: false; readonly problems: Extract<ReloadReport, { reloaded: false }>['problems'] }
+) & {
+  /** Secrets that the configuration asked for. */
+  readonly secret_readings: readonly SecretReading[];
+};
 
 export interface ReloadingParts {
   readonly first: Policy;
@@ -68,6 +74,7 @@ export function openReloading(parts: ReloadingParts): Reloading {
     inForce: () => in_force,
     reload: async (caller_id) => {
       const loaded = await parts.load();
+      await recordReadings(loaded.secret_readings, { caller_id, policy_hash: in_force.hash }, parts);
       if (!loaded.ok) return refuse(caller_id, loaded.problems);
       const { policy, warnings } = loaded;
       const changed = policy.hash !== in_force.hash;

@@ -64,7 +64,7 @@ async function placesOf(options: VerifyOptions, terminal: Terminal): Promise<Pla
   const { statePaths } = await import('../../../runtime/serve/state-dir.ts');
   const dir =
     options.dir === undefined
-      ? (await configOf(terminal, options.config)).state_dir
+      ? (await configOf(terminal, options.config, 'leave')).state_dir
       : resolve(terminal.cwd, options.dir);
   const inside = statePaths(dir);
   if (await isThere(inside.journal)) return inside;

@@ -46,7 +46,7 @@ function kindArgument(): Argument {
 
 async function showToken(kind: TokenKind, options: TokenOptions, terminal: Terminal): Promise<void> {
   const { readToken } = await import('../../../runtime/access/tokens.ts');
-  const found = readToken((await configOf(terminal, options.config)).state_dir, kind);
+  const found = readToken((await configOf(terminal, options.config, 'leave')).state_dir, kind);
   if (found === null) {
     throw new CommandFailure(EXIT.no, 'not_found', `There is no ${kind} token yet.`, {
       hint: MADE_WHEN[kind],
@@ -63,7 +63,7 @@ const MADE_WHEN: Readonly<Record<TokenKind, string>> = {
 
 async function rotateOne(kind: TokenKind, options: TokenOptions, terminal: Terminal): Promise<void> {
   const { rotateToken } = await import('../../../runtime/access/tokens.ts');
-  const made = rotateToken((await configOf(terminal, options.config)).state_dir, kind);
+  const made = rotateToken((await configOf(terminal, options.config, 'leave')).state_dir, kind);
   answer(kind, made, options, terminal);
 }
 

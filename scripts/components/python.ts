@@ -1,0 +1,36 @@
+/** Programs that PyPI brings, each in an environment of its own below `.components`. */
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const FOLDER = resolve(import.meta.dirname, '..', '..', '.components');
+const INSTALL_MS_MAX = 10 * 60_000;
+
+/** Where the programs of a component lie. */
+export function programsOf(name: string): string {
+  return join(FOLDER, name, 'bin');
+}
+
+/** Installs a requirement, `moto[server]==5.2.5`, for one component; `false` where that cannot be. */
+export function installFromPypi(name: string, requirement: string): boolean {
+  const folder = join(FOLDER, name);
+  rmSync(folder, { recursive: true, force: true });
+  const steps = [
+    ['python3', '-m', 'venv', folder],
+    [
+      join(folder, 'bin', 'python'),
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      requirement,
+    ],
+  ];
+  const done = steps.every(
+    ([program, ...words]) =>
+      spawnSync(program!, words, { stdio: 'ignore', timeout: INSTALL_MS_MAX }).status === 0,
+  );
+  if (!done) rmSync(folder, { recursive: true, force: true });
+  return done;
+}

@@ -1,0 +1,142 @@
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { bounded, memberText, type SecretBackend, SecretFailure } from './backend.ts';
+
+export interface CloudSettings {
+  readonly region: string;
+  /** Name or ARN of one secret. */
+  readonly secret_name: string;
+}
+
+/**
+ * AWS Secrets Manager, by its own SDK, which finds credentials and address where it always does (environment,
+ * profile, role). It is loaded when it is asked for. The secret is JSON whose members are the keys, or a plain
+ * text, which is the key `value`.
+ */
+export const cloud = {
+  name: 'cloud',
+  settings: {
+    type: 'object',
+    required: ['region', 'secret_name'],
+    properties: { region: { type: 'string' }, secret_name: { type: 'string' } },
+  },
+  open,
+} as const;
+
+/** Tries of one question, the first included. */
+const ATTEMPTS_MAX = 2;
+
+type Sdk = typeof import('@aws-sdk/client-secrets-manager');
+
+function open({ region, secret_name }: CloudSettings): SecretBackend {
+  let client: Promise<{ sdk: Sdk; client: SecretsManagerClient }> | null = null;
+  const connect = async () => {
+    const sdk = await loadSdk();
+    return { sdk, client: new sdk.SecretsManagerClient({ region, maxAttempts: ATTEMPTS_MAX }) };
+  };
+  const read = async (signal: AbortSignal): Promise<string | null> => {
+    client ??= connect();
+    client.catch(() => {
+      client = null;
+    });
+    const { sdk, client: connected } = await client;
+    try {
+      const question = new sdk.GetSecretValueCommand({ SecretId: secret_name });
+      return textOf(await withinTime(connected.send(question, { abortSignal: signal }), signal));
+    } catch (error) {
+      if (nameOf(error) === 'ResourceNotFoundException') return null;
+      throw failureOf(error, signal);
+    }
+  };
+  return {
+    get: async (key, signal) => {
+      const text = await read(signal);
+      return text === null ? null : inText(text, key);
+    },
+    check: async (signal) => {
+      if ((await read(signal)) === null)
+        throw new SecretFailure('secrets_setup', 'has no secret of the name in `secrets.cloud.secret_name`');
+    },
+    close: () => void client?.then(({ client: connected }) => connected.destroy()).catch(() => {}),
+  };
+}
+
+async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import('@aws-sdk/client-secrets-manager');
+  } catch {
+    const what =
+      'needs the package `@aws-sdk/client-secrets-manager`; install it beside the service with npm';
+    throw new SecretFailure('secrets_setup', what);
+  }
+}
+
+/** The search for credentials takes no signal, and waits for an address that a machine outside the cloud has not. */
+async function withinTime<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  signal.throwIfAborted();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const giveUp = (): void => reject(signal.reason);
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    answer.catch(() => {});
+  }
+}
+
+function textOf(answer: {
+  SecretString?: string | undefined;
+  SecretBinary?: Uint8Array | undefined;
+}): string {
+  return answer.SecretString ?? Buffer.from(answer.SecretBinary ?? []).toString('utf8');
+}
+
+function inText(text: string, key: string): string | null {
+  const members = membersOf(text);
+  if (members !== null) return memberText(members, key);
+  return key === 'value' && text !== '' ? bounded(text) : null;
+}
+
+function membersOf(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const DENIED = new Set([
+  'AccessDeniedException',
+  'UnrecognizedClientException',
+  'InvalidSignatureException',
+  'ExpiredTokenException',
+  'InvalidClientTokenId',
+  'SignatureDoesNotMatch',
+  'CredentialsProviderError',
+  'TokenProviderError',
+]);
+
+/** The SDK's own messages repeat names of accounts and roles, so that none is passed on. */
+function failureOf(error: unknown, signal: AbortSignal): SecretFailure {
+  if (error instanceof SecretFailure) return error;
+  const name = nameOf(error);
+  // The SDK calls a connection that was closed a time-out too.
+  if (signal.aborted) return new SecretFailure('secrets_timeout', 'did not answer in time');
+  const status = (error as { $metadata?: { httpStatusCode?: number } } | null)?.$metadata?.httpStatusCode;
+  if (DENIED.has(name) || status === 401 || status === 403) {
+    const what =
+      'does not let these credentials read the secret; see where the SDK finds them, and that they may `secretsmanager:GetSecretValue`';
+    return new SecretFailure('secrets_denied', what);
+  }
+  const is_refused = status !== undefined && status < 500 && !/Throttl|TooMany|LimitExceeded/.test(name);
+  if (!is_refused) return new SecretFailure('secrets_unavailable', 'cannot be reached, or cannot answer now');
+  return new SecretFailure(
+    'secrets_answer',
+    `refuses the question (${/^\w{1,64}$/.test(name) ? name : status})`,
+  );
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : '';
+}

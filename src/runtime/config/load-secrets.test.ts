@@ -1,0 +1,72 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type ConfigRequest, type ConfigResult, loadConfig } from './load.ts';
+import { configSchema } from './schema.ts';
+import type { Schema } from './schema-types.ts';
+
+let dir = '';
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'config-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+/** Stands where a credential would; it may appear in no message. */
+const MARKER = 'hunter2marker';
+
+async function load(text: string, request: Partial<ConfigRequest> = {}): Promise<ConfigResult> {
+  await writeFile(join(dir, 'service.yaml'), text);
+  return loadConfig({ path: null, cwd: dir, env: {}, ...request });
+}
+
+const ASKING = [
+  'alerts: {channels: [{type: paging, routing_key: "${secret:paging}"}, {type: webhook, url: "https://h.example/${secret:path}", secret: "${secret:paging}"}]}',
+  'secrets: {backend: env, env_map: {paging: A, path: B}}',
+].join('\n');
+
+test('secrets are read of the backend once each, and what was read is told without its value', async () => {
+  const env = { A: MARKER, B: '${C}' };
+  const result = await load(ASKING, { env });
+  assert.ok(result.ok, JSON.stringify(result));
+  assert.deepEqual(result.config.alerts.channels, [
+    { type: 'paging', routing_key: MARKER },
+    { type: 'webhook', url: 'https://h.example/${C}', secret: MARKER },
+  ]);
+  assert.deepEqual(result.secret_readings, [
+    { secret_key: 'paging', secret_backend: 'env', result: 'allow' },
+    { secret_key: 'path', secret_backend: 'env', result: 'allow' },
+  ]);
+  const missing = await load(ASKING, { env: { A: MARKER } });
+  assert.ok(!missing.ok && !JSON.stringify(missing).includes(MARKER));
+  assert.deepEqual(
+    missing.secret_readings.map(({ result: came }) => came),
+    ['allow', 'missing'],
+  );
+});
+
+test('who needs no credential asks no backend', async () => {
+  const result = await load(`${ASKING}\nstate_dir: s`, { secrets: 'leave' });
+  assert.ok(result.ok, JSON.stringify(result));
+  assert.deepEqual(result.config.alerts.channels[0], { type: 'paging', routing_key: '${secret:paging}' });
+  assert.deepEqual([result.config.state_dir, result.secret_readings], [join(dir, 's'), []]);
+});
+
+test('every key that sounds like a credential takes a reference only', () => {
+  const suspects: string[] = [];
+  const visit = (schema: Schema, path: string): void => {
+    const name = path.split('.').at(-1) ?? '';
+    const sounds =
+      /secret|password|token|credential|_key|api_?key|routing/.test(name) &&
+      !/_env$|_file$|_name$/.test(name);
+    const holds_text = [schema.type].flat().includes('string') && schema.enum === undefined;
+    if (sounds && holds_text && schema['x-credential'] !== true) suspects.push(path);
+    for (const [key, property] of Object.entries(schema.properties ?? {})) visit(property, `${path}.${key}`);
+    for (const choice of schema.oneOf ?? []) visit(choice, path);
+    if (schema.items !== undefined) visit(schema.items, `${path}[]`);
+  };
+  visit(configSchema, '');
+  assert.deepEqual(suspects, []);
+});

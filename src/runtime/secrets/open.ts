@@ -1,0 +1,69 @@
+import { type SecretBackend, SecretFailure } from '../../drivers/secrets/backend.ts';
+import type { secrets } from '../config/schema-outside.ts';
+import type { Settled } from '../config/schema-types.ts';
+import { openSecrets, type Secrets, SecretUnread } from './secrets.ts';
+
+/** The `secrets` section of the configuration. */
+export type SecretSettings = Settled<typeof secrets>;
+
+export interface SecretsWorld {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A clock that never jumps. */
+  readonly now_ms: () => number;
+}
+
+/**
+ * Opens the backend that the configuration names; its driver is loaded now. `null` where it names none.
+ * @throws SecretUnread where something that it needs is not there
+ */
+export async function openConfiguredSecrets(
+  settings: SecretSettings,
+  { env, now_ms }: SecretsWorld,
+): Promise<Secrets | null> {
+  const name = settings.backend;
+  if (name === undefined) return null;
+  const { timeout_ms, cache_ttl_seconds, cache_entries_max } = settings;
+  const backend = await openBackend(name, settings, env);
+  return openSecrets({
+    name,
+    backend,
+    timeout_ms,
+    cache_ttl_ms: cache_ttl_seconds * 1_000,
+    cache_entries_max,
+    now_ms,
+  });
+}
+
+async function openBackend(
+  name: NonNullable<SecretSettings['backend']>,
+  settings: SecretSettings,
+  env: SecretsWorld['env'],
+): Promise<SecretBackend> {
+  try {
+    return await OPENERS[name](settings, env);
+  } catch (error) {
+    if (!(error instanceof SecretFailure)) throw error;
+    throw new SecretUnread(error.code, `Secrets cannot be read: the backend \`${name}\` ${error.message}.`);
+  }
+}
+
+const OPENERS: Readonly<
+  Record<
+    NonNullable<SecretSettings['backend']>,
+    (settings: SecretSettings, env: SecretsWorld['env']) => Promise<SecretBackend>
+  >
+> = {
+  env: async ({ env_map }, environment) =>
+    (await import('../../drivers/secrets/env.ts')).env.open({ env_map, env: environment }),
+  vault: async ({ vault: section }, environment) => {
+    const { vault } = await import('../../drivers/secrets/vault.ts');
+    return vault.open({ ...present(section, 'vault'), env: environment });
+  },
+  cloud: async ({ cloud: section }) =>
+    (await import('../../drivers/secrets/cloud.ts')).cloud.open(present(section, 'cloud')),
+};
+
+function present<Section>(section: Section | undefined, name: string): Section {
+  if (section !== undefined) return section;
+  throw new SecretFailure('secrets_setup', `needs the section \`secrets.${name}\``);
+}

@@ -1,0 +1,60 @@
+import type { Journal } from '../audit/journal.ts';
+import { newEventId } from '../event-id.ts';
+import { faultFields, type Log } from '../log.ts';
+import { contextHash, serviceEvent } from '../record.ts';
+import type { AuditEvent } from '../types.ts';
+import type { SecretReading } from './references.ts';
+
+/** The tag of every event about a secret that was asked for. */
+export const SECRET_TAG = 'secret.credential';
+
+/** Who had the configuration read, and the policy in force then. */
+interface By {
+  readonly caller_id: string;
+  readonly policy_hash: string;
+}
+
+/**
+ * Writes down which secrets the configuration asked for, never a value. Where the journal refuses, the log says so
+ * and no more: no decision is given then, so that nothing else need fail.
+ */
+export async function recordReadings(
+  readings: readonly SecretReading[],
+  by: By,
+  {
+    journal,
+    now_ms,
+    log,
+  }: {
+    readonly journal: Pick<Journal, 'append'> | null;
+    readonly now_ms: () => number;
+    readonly log: Log;
+  },
+): Promise<void> {
+  const events = readings.map((reading) => readingEvent(reading, { ...by, now_ms: now_ms() }));
+  await Promise.all(events.map((event) => journal?.append(event))).catch((fault) =>
+    log.error('the secrets that were read could not be recorded', faultFields(fault)),
+  );
+}
+
+function readingEvent(
+  { secret_key, secret_backend, result }: SecretReading,
+  about: By & { readonly now_ms: number },
+): AuditEvent {
+  const event = serviceEvent({
+    ...about,
+    event_id: newEventId(about.now_ms),
+    phase: 'secret_resolve',
+    done: result === 'allow',
+    reason: REASONS[result],
+    metadata: { result, secret_backend, secret_key },
+  });
+  const tagged = { ...event, data_tags: [SECRET_TAG] };
+  return { ...tagged, context_hash: contextHash(tagged) };
+}
+
+const REASONS: Readonly<Record<SecretReading['result'], string>> = {
+  allow: 'The configuration asks for the secret, and it was read.',
+  missing: 'The configuration asks for a secret that the backend does not have.',
+  error: 'The configuration asks for a secret that could not be read.',
+};

@@ -1,0 +1,95 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { isSecretKey } from '../../drivers/secrets/backend.ts';
+import type { SecretRead } from '../config/interpolate.ts';
+import { secrets as secretsSchema } from '../config/schema-outside.ts';
+import { settle } from '../config/settle.ts';
+import { openConfiguredSecrets, type SecretSettings } from './open.ts';
+import { type Secrets, SecretUnread } from './secrets.ts';
+
+/** That a secret was asked for, by whom ever, and what became of it; never its value. */
+export interface SecretReading {
+  readonly secret_key: string;
+  readonly secret_backend: string;
+  readonly result: 'allow' | 'missing' | 'error';
+}
+
+/** Secrets that one configuration may ask for. */
+const REFERENCES_MAX = 1_000;
+
+/**
+ * Reads what `${secret:name}` asks for of the backend that the written section describes, all at once and each
+ * afresh. What cannot be read says why, for the key that asks.
+ */
+export async function readReferences(
+  names: readonly string[],
+  section: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<{ reads: ReadonlyMap<string, SecretRead>; readings: readonly SecretReading[] }> {
+  const refuseAll = (message: string) => ({
+    reads: new Map(names.map((name) => [name, { ok: false, message } as const])),
+    readings: [],
+  });
+  if (names.length > REFERENCES_MAX) return refuseAll(`is one of more than ${REFERENCES_MAX} secrets`);
+  const settled = settle(section ?? {}, secretsSchema, { env, secrets: new Map() });
+  if (settled.problems.length > 0)
+    return refuseAll('asks for a secret, and the section `secrets` is not right');
+  let backend: Secrets | null;
+  try {
+    backend = await openConfiguredSecrets(settled.value as SecretSettings, {
+      env,
+      now_ms: () => performance.now(),
+    });
+  } catch (error) {
+    return refuseAll(`asks for a secret. ${sentenceOf(error)}`);
+  }
+  if (backend === null)
+    return refuseAll(
+      'asks for a secret, and no backend is set; set `secrets.backend`, or use `${NAME}` of the environment',
+    );
+  try {
+    return await readAll(names, backend);
+  } finally {
+    backend.close();
+  }
+}
+
+async function readAll(names: readonly string[], backend: Secrets) {
+  const reads = new Map<string, SecretRead>();
+  const readings: SecretReading[] = [];
+  const readOne = async (name: string): Promise<void> => {
+    const { read, result } = await readSecret(name, backend);
+    reads.set(name, read);
+    if (result !== null) readings.push({ secret_key: name, secret_backend: backend.backend, result });
+  };
+  // A few at a time: a backend that limits how often it is asked would refuse all at once.
+  const queue = [...names];
+  const takeTurns = async (): Promise<void> => {
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) await readOne(name);
+  };
+  await Promise.all(Array.from({ length: 8 }, takeTurns));
+  return { reads, readings: readings.sort((a, b) => (a.secret_key < b.secret_key ? -1 : 1)) };
+}
+
+async function readSecret(
+  name: string,
+  backend: Secrets,
+): Promise<{ read: SecretRead; result: SecretReading['result'] | null }> {
+  if (!isSecretKey(name)) {
+    const message =
+      'asks for a secret by what is no name of one: letters, digits, `_`, `.`, `-` and `/` make one, and `#field`';
+    return { read: { ok: false, message }, result: null };
+  }
+  try {
+    const value = await backend.get(name);
+    if (value !== null) return { read: { ok: true, value }, result: 'allow' };
+    const message = `needs the secret \`${name}\`, which the backend \`${backend.backend}\` does not have`;
+    return { read: { ok: false, message }, result: 'missing' };
+  } catch (error) {
+    return { read: { ok: false, message: `asks for a secret. ${sentenceOf(error)}` }, result: 'error' };
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof SecretUnread) return error.message;
+  throw error;
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Stands before a server as the network does: lets through, refuses, or takes everything and answers nothing. */
+export interface Gate {
+  readonly port: number;
+  readonly set: (state: 'open' | 'shut' | 'silent') => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens a gate before a port of this machine. */
+export async function openGate(target_port: number): Promise<Gate> {
+  let state: 'open' | 'shut' | 'silent' = 'open';
+  const sockets = new Set<Socket>();
+  const hold = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+  };
+  const dropAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const server = createServer((incoming) => {
+    hold(incoming);
+    if (state === 'shut') incoming.destroy();
+    if (state !== 'open') return;
+    const outgoing = hold(connect(target_port, '127.0.0.1'));
+    incoming.pipe(outgoing).pipe(incoming);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    set: (next) => {
+      state = next;
+      // Connections that are kept alive would go on through a gate that is shut.
+      dropAll();
+    },
+    close: async () => {
+      server.close();
+      dropAll();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The routes of a Vault that the driver asks, over real HTTP; statuses and bodies are those of the program. */
+export interface VaultWire {
+  readonly port: number;
+  /** Replaces the fields of a secret, by its path below the mount `secret`; `null` deletes its latest version. */
+  readonly put: (path: string, fields: Readonly<Record<string, unknown>> | null) => void;
+  /** Answers everything in another way until it is taken back with `null`. */
+  readonly answer: (instead: ((response: ServerResponse) => void) | null) => void;
+  /** Every request so far: method, address and headers. */
+  readonly asked: () => readonly { readonly url: string; readonly headers: IncomingMessage['headers'] }[];
+  readonly close: () => Promise<void>;
+}
+
+/** Starts one on a free port; `token` is the only one that it takes. */
+export async function startVaultWire(token: string): Promise<VaultWire> {
+  const secrets = new Map<string, Readonly<Record<string, unknown>> | null>();
+  const asked: { url: string; headers: IncomingMessage['headers'] }[] = [];
+  let instead: ((response: ServerResponse) => void) | null = null;
+  const server = createServer((request, response) => {
+    asked.push({ url: request.url ?? '', headers: request.headers });
+    if (instead !== null) return instead(response);
+    if (request.headers['x-vault-token'] !== token)
+      return send(response, 403, { errors: ['permission denied'] });
+    const [path] = (request.url ?? '').split('?');
+    if (path === '/v1/auth/token/lookup-self') return send(response, 200, { data: { policies: ['reader'] } });
+    if (path?.startsWith('/v1/secret/data/') !== true)
+      return send(response, 404, { errors: ['no handler for route'] });
+    const name = decodeURIComponent(path.slice('/v1/secret/data/'.length));
+    const fields = secrets.get(name);
+    if (fields === undefined) return send(response, 404, { errors: [] });
+    const metadata = {
+      version: 1,
+      destroyed: false,
+      deletion_time: fields === null ? '2026-01-31T12:00:00Z' : '',
+    };
+    send(response, fields === null ? 404 : 200, { data: { data: fields, metadata } });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    put: (path, fields) => void secrets.set(path, fields),
+    answer: (next) => {
+      instead = next;
+    },
+    asked: () => asked,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,144 @@
+/** The places that secret backends read, so that one set of laws holds for all of them. */
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { locate } from '../../../scripts/components/components.ts';
+import type { SecretBackend } from '../../../src/drivers/secrets/backend.ts';
+import { env } from '../../../src/drivers/secrets/env.ts';
+import { vault } from '../../../src/drivers/secrets/vault.ts';
+import { freePort } from '../service.ts';
+import { eventually } from './eventually.ts';
+import { type Gate, openGate } from './gate.ts';
+import { awsKeys, startMoto } from './moto.ts';
+import { startVaultWire } from './vault-wire.ts';
+
+export interface World {
+  readonly name: string;
+  /** Opens a backend with credentials that may read, or with others; the environment has none of a third kind. */
+  readonly open: (credentials: 'right' | 'wrong' | 'denied') => Promise<SecretBackend>;
+  /** Which credentials it can tell apart. */
+  readonly refuses: readonly ('wrong' | 'denied')[];
+  /** Replaces all secrets. */
+  readonly put: (secrets: Readonly<Record<string, string>>) => Promise<void>;
+  /** The network before it; `null` where there is none. */
+  readonly gate: Gate | null;
+  /** Texts that no failure may hold beside the values. */
+  readonly credentials: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+export async function envWorld(): Promise<World> {
+  const environment: Record<string, string | undefined> = {};
+  return {
+    name: 'env',
+    open: async () => env.open({ env_map: { alpha: 'V_ALPHA', beta: 'V_BETA' }, env: environment }),
+    refuses: [],
+    put: async (secrets) => {
+      for (const name of ['alpha', 'beta']) environment[`V_${name.toUpperCase()}`] = secrets[name];
+    },
+    gate: null,
+    credentials: [],
+    close: async () => {},
+  };
+}
+
+const TOKENS = { right: ['hvs', 'right0123456789'].join('.'), wrong: ['hvs', 'wrong0123456789'].join('.') };
+
+/** The driver against the wire format alone, which every machine can run. */
+export async function vaultWireWorld(): Promise<World> {
+  const wire = await startVaultWire(TOKENS.right);
+  const gate = await openGate(wire.port);
+  return {
+    name: 'vault, on the wire',
+    open: async (credentials) => openVault(gate.port, credentials === 'right' ? TOKENS.right : TOKENS.wrong),
+    refuses: ['wrong'],
+    put: async (secrets) => wire.put('service', secrets),
+    gate,
+    credentials: Object.values(TOKENS),
+    close: async () => {
+      await gate.close();
+      await wire.close();
+    },
+  };
+}
+
+function openVault(port: number, token: string): SecretBackend {
+  const environment = { THE_TOKEN: token };
+  const address = `http://127.0.0.1:${port}`;
+  return vault.open({ address, token_env: 'THE_TOKEN', env: environment, path: 'secret/data/service' });
+}
+
+/** The program of a real Vault or OpenBao, where this machine has one in its PATH. */
+export function vaultProgram(): string | null {
+  for (const folder of (process.env.PATH ?? '').split(delimiter).filter(Boolean)) {
+    for (const name of ['bao', 'vault']) {
+      try {
+        accessSync(join(folder, name), constants.X_OK);
+        return join(folder, name);
+      } catch {
+        // Not here.
+      }
+    }
+  }
+  return null;
+}
+
+/** The driver against the program itself, in its development mode; `null` where there is none. */
+export async function vaultWorld(): Promise<World | null> {
+  const program = vaultProgram();
+  if (program === null) return null;
+  const [port, root] = [await freePort(), ['root', '0123456789'].join('-')];
+  const args = ['server', '-dev', '-dev-no-store-token', `-dev-listen-address=127.0.0.1:${port}`];
+  const child = spawn(program, [...args, `-dev-root-token-id=${root}`], { stdio: 'ignore' });
+  const ask = async (path: string, body: object): Promise<{ auth?: { client_token?: string } }> => {
+    const init = { method: 'POST', headers: { 'x-vault-token': root }, body: JSON.stringify(body) };
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/${path}`, init);
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    const text = await answer.text();
+    return text === '' ? {} : JSON.parse(text);
+  };
+  await eventually(() => ask('secret/data/service', { data: {} }));
+  const rules = 'path "secret/data/service*" { capabilities = ["read"] }';
+  await ask('sys/policies/acl/reader', { policy: rules });
+  const right = (await ask('auth/token/create', { policies: ['reader'] })).auth?.client_token ?? '';
+  const denied = (await ask('auth/token/create', { policies: ['default'] })).auth?.client_token ?? '';
+  const gate = await openGate(port);
+  const tokens = { right, denied, wrong: TOKENS.wrong };
+  return {
+    name: 'vault, the program',
+    open: async (credentials) => openVault(gate.port, tokens[credentials]),
+    refuses: ['wrong', 'denied'],
+    put: async (secrets) => void (await ask('secret/data/service', { data: secrets })),
+    gate,
+    credentials: Object.values(tokens),
+    close: async () => {
+      await gate.close();
+      child.kill('SIGKILL');
+    },
+  };
+}
+
+/** The driver and the real SDK against moto; `null` where it is not installed. */
+export async function cloudWorld(): Promise<World | null> {
+  const program = locate('moto');
+  if (program === null) return null;
+  const moto = await startMoto(program);
+  const gate = await openGate(moto.port);
+  return {
+    name: 'cloud, moto',
+    open: async (credentials) => {
+      const keys = credentials === 'wrong' ? awsKeys('wrong') : moto.keys[credentials];
+      Object.assign(process.env, keys, { AWS_ENDPOINT_URL: `http://127.0.0.1:${gate.port}` });
+      const { cloud } = await import('../../../src/drivers/secrets/cloud.ts');
+      return cloud.open({ region: 'eu-central-1', secret_name: 'service' });
+    },
+    refuses: ['wrong', 'denied'],
+    put: (secrets) => moto.put('service', JSON.stringify(secrets)),
+    gate,
+    credentials: [...Object.values(moto.keys), awsKeys('wrong')].map((keys) => keys.AWS_SECRET_ACCESS_KEY),
+    close: async () => {
+      await gate.close();
+      moto.stop();
+    },
+  };
+}
