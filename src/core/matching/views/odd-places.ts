@@ -17,11 +17,20 @@ export interface OddPlaces {
 /** Sorts the places of signals; those that read as they stand are in neither list. Linear. */
 export function oddPlaces(text: string, signalled: Windows): OddPlaces {
   const odd: OddPlaces = { decoded: [], rearranged: [] };
+  let harmless_until = 0;
+  let odd_until = 0;
   for (let at = 0; at < signalled.length; at += 2) {
     const start = signalled[at]!;
     const end = signalled[at + 1]!;
-    if (isOdd(text, beforeOperator(text, start), end)) addPlace(odd.decoded, start, end);
     if (REARRANGED.test(text.slice(start, end))) addPlace(odd.rearranged, start, end);
+    // What is encoded comes in rows: what is right behind an odd place is odd.
+    const from = Math.max(harmless_until, beforeOperator(text, start));
+    const until = start < odd_until ? null : harmlessUntil(text, from, end);
+    if (until !== null) harmless_until = until;
+    else {
+      addPlace(odd.decoded, start, end);
+      odd_until = end + TOKEN_UNITS_MAX;
+    }
   }
   return odd;
 }
@@ -42,20 +51,21 @@ function beforeOperator(text: string, start: number): number {
   return at >= 0 && QUOTES.includes(text[at]!) ? at : start;
 }
 
-function isOdd(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; ) {
+/** Behind what the units from `start` to `end` read as, if no detector could care; else `null`. */
+function harmlessUntil(text: string, start: number, end: number): number | null {
+  for (let at = start; ; ) {
+    if (at >= end) return at;
     const decoded = decodedAt(text, at, text.length);
     const next = decoded === null ? at + 1 : harmlessEnd(text, at, decoded);
-    if (next === null) return true;
+    if (next === null) return null;
     at = next;
   }
-  return false;
 }
 
 const BACKSLASH = 92;
 const BEYOND_ASCII = 0x80;
 
-/** Behind what reads otherwise from the offset on, if no detector could care; else `null`. */
+/** The same for what stands at one offset, decoded. */
 function harmlessEnd(text: string, at: number, decoded: Decoded): number | null {
   const unit = text.charCodeAt(at);
   if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;

@@ -1,7 +1,7 @@
 import { forget, type Match, type Meter, type Places, type Scanner, scan, verify } from '../scanner.ts';
 import { firstPlace, makeHits, PART_UNITS, walk } from '../walk.ts';
 import { CONTEXT_UNITS, isNew, type View } from './view.ts';
-import { addPlace, BEFORE_UNITS, type Windows, wordEnd, wordStart } from './windows.ts';
+import { addPlace, around, BEFORE_UNITS, type Windows } from './windows.ts';
 
 /** So far behind a decoded place an anchor may stand of a match that begins before it: the name of an address. */
 const BACK_UNITS = 96;
@@ -39,19 +39,15 @@ export function scanAround(
 /** Parts of the view, ascending and apart. */
 function spansOf(view: View, odd: Windows): Windows {
   const { text, starts, source_starts, source_ends, is_decoded } = view;
-  const spans: Windows = [];
+  const pieces: Windows = [];
   let place = 0;
   for (let piece = 0; piece < starts.length; piece++) {
     if (!is_decoded[piece]) continue;
     while (place < odd.length && odd[place + 1]! <= source_starts[piece]!) place += 2;
     if (place === odd.length) break;
-    if (odd[place]! >= source_ends[piece]!) continue;
-    const from = wordStart(text, starts[piece]! - BEFORE_UNITS);
-    const to = (starts[piece + 1] ?? text.length) + CONTEXT_UNITS + BACK_UNITS;
-    addPlace(spans, from, to);
+    if (odd[place]! < source_ends[piece]!) addPlace(pieces, starts[piece]!, starts[piece + 1] ?? text.length);
   }
-  for (let at = 1; at < spans.length; at += 2) spans[at] = wordEnd(text, spans[at]!);
-  return spans;
+  return around(text, pieces, BEFORE_UNITS, CONTEXT_UNITS + BACK_UNITS);
 }
 
 const hits = makeHits();

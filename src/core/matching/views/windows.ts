@@ -15,19 +15,26 @@ export function addPlace(windows: Windows, start: number, end: number): void {
 
 /** The same with the text around, up to white space where there is some near. */
 export function widened(text: string, windows: Windows): Windows {
-  const wide: number[] = [];
-  for (let at = 0; at < windows.length; at += 2) {
-    const start = wordStart(text, windows[at]! - BEFORE_UNITS);
-    const end = wordEnd(text, windows[at + 1]! + AFTER_UNITS);
-    const last = wide.length - 1;
-    if (last > 0 && start <= wide[last]!) wide[last] = Math.max(wide[last]!, end);
-    else wide.push(start, end);
-  }
-  return wide;
+  return around(text, windows, BEFORE_UNITS, AFTER_UNITS);
 }
 
-/** Where the word begins that the offset is in, or before which it is; not farther back than a word is long. */
-export function wordStart(text: string, from: number): number {
+/**
+ * The windows with so many units before and behind each, and the words that they begin and end in. Words are long:
+ * their ends are looked for once where windows come to overlap.
+ */
+export function around(text: string, windows: Windows, before: number, after: number): Windows {
+  const wide: Windows = [];
+  for (let at = 0; at < windows.length; at += 2) {
+    const from = windows[at]! - before;
+    const is_within = wide.length > 0 && from <= wide.at(-1)!;
+    addPlace(wide, is_within ? from : wordStart(text, from), windows[at + 1]! + after);
+  }
+  const ended: Windows = [];
+  for (let at = 0; at < wide.length; at += 2) addPlace(ended, wide[at]!, wordEnd(text, wide[at + 1]!));
+  return ended;
+}
+
+function wordStart(text: string, from: number): number {
   if (from <= 0) return 0;
   const lowest = Math.max(0, from - WORD_UNITS_MAX);
   let at = from;
@@ -35,8 +42,7 @@ export function wordStart(text: string, from: number): number {
   return at;
 }
 
-/** Where the word ends that the offset is in. */
-export function wordEnd(text: string, from: number): number {
+function wordEnd(text: string, from: number): number {
   const highest = Math.min(text.length, from + WORD_UNITS_MAX);
   let at = Math.min(from, text.length);
   while (at < highest && !isSpace(text.charCodeAt(at))) at += 1;
