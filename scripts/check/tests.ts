@@ -37,6 +37,7 @@ export async function checkByTests(
     if (type === 'test:pass' && data.skip !== undefined) skipped.push(`${data.name}: ${reasonOf(data.skip)}`);
     if (type === 'test:pass' && data.todo !== undefined)
       failures.push(`${placeOf(data)}\n  is marked as still to do`);
+    if (type === 'test:diagnostic' && data.message.startsWith('laws: ')) say(`       ${data.message}`);
     if (type === 'test:fail') failures.push(...failureOf(data, printed));
     if (type !== 'test:summary') continue;
     if (data.file === undefined) ok &&= data.success;

@@ -103,6 +103,11 @@ function dropsTheBroken(pool: Pool, options: PoolConfig): PostgresPool {
   const connect = async (): Promise<PostgresPoolClient> => {
     const client = await pool.connect();
     let is_broken = false;
+    // The pool listens to those that nobody uses; an error that nobody hears would end the process.
+    const breaks = (): void => {
+      is_broken = true;
+    };
+    client.on('error', breaks);
     const query = async (...words: unknown[]): Promise<unknown> => {
       try {
         return await (client.query as (...words: unknown[]) => Promise<unknown>)(...words);
@@ -111,7 +116,10 @@ function dropsTheBroken(pool: Pool, options: PoolConfig): PostgresPool {
         throw error;
       }
     };
-    const release = (destroy?: boolean): void => client.release(is_broken || destroy === true);
+    const release = (destroy?: boolean): void => {
+      client.off('error', breaks);
+      client.release(is_broken || destroy === true);
+    };
     return { query: query as PostgresPoolClient['query'], release };
   };
   return { connect, end: () => pool.end(), options };
@@ -133,14 +141,14 @@ function failureOf(error: unknown): StoreFailure | null {
   // What went wrong before a statement was sent is the program's own fault.
   if (error instanceof TypeError || error instanceof RangeError) return null;
   const state = stateOf(error);
+  // All connections of this process were in use for too long; the library has no code for it.
+  if ((error as Error).message === 'timeout exceeded when trying to connect') return busy(null);
   if (state === null) return unreachable((error as NodeJS.ErrnoException).code ?? null);
   if (CONFLICTS.includes(state)) {
     const message = 'Others changed the same rows at the same time, again and again. Try again.';
     return new StoreFailure('store_conflict', message, state);
   }
-  if (state === '55P03') {
-    return new StoreFailure('store_busy', 'Other processes hold the store for too long. Try again.', state);
-  }
+  if (state === '55P03') return busy(state);
   if (state === '53100') {
     const message = 'The disk of the database is full. Make room; it goes on by itself then.';
     return new StoreFailure('store_full', message, state);
@@ -150,6 +158,10 @@ function failureOf(error: unknown): StoreFailure | null {
     return new StoreFailure('store_older', message, state);
   }
   return ENVIRONMENT.test(state) ? refused(state) : null;
+}
+
+function busy(state: string | null): StoreFailure {
+  return new StoreFailure('store_busy', 'Others hold the store for too long. Try again.', state);
 }
 
 function unreachable(code: string | null): StoreFailure {

@@ -92,15 +92,11 @@ function driverOf(settings: SqliteStoreSettings): Driver {
   const turns = openTurns(patience_ms, busy);
   let handle: Handle | null = null;
 
-  /** The handle, opened anew where the name stands for another file than before. */
+  /** The handle. A file that lies there now and is another one is not written: the log of the first would be mixed into it. */
   const current = (): Handle => {
-    const file_id = fileId(settings.path);
-    if (handle !== null && handle.file_id === file_id) return handle;
-    if (handle !== null && file_id === null) throw removed();
-    const next = openHandle(settings, handle === null && (settings.create ?? false));
-    handle?.database.close();
-    handle = next;
-    return next;
+    handle ??= openHandle(settings);
+    if (handle.file_id !== fileId(settings.path)) throw replaced();
+    return handle;
   };
   const execute = (sql: string): void => current().database.exec(sql);
   const connection: DatabaseConnection = {
@@ -130,7 +126,7 @@ function driverOf(settings: SqliteStoreSettings): Driver {
   };
 }
 
-function openHandle({ path }: SqliteStoreSettings, create: boolean): Handle {
+function openHandle({ path, create = false }: SqliteStoreSettings): Handle {
   const database = connect({ path: create ? path : existing(path), busy_timeout_ms: 0 });
   try {
     database.exec('PRAGMA synchronous = FULL');
@@ -218,11 +214,11 @@ function systemCode(error: unknown): string | null {
 }
 
 function busy(): StoreFailure {
-  return new StoreFailure('store_busy', 'Other processes hold the store for too long. Try again.');
+  return new StoreFailure('store_busy', 'Others hold the store for too long. Try again.');
 }
 
-function removed(): StoreFailure {
+function replaced(): StoreFailure {
   const message =
-    'The file of the store was taken away while it was in use. Put it back, or start the service again.';
+    'The file of the store was taken away or replaced while it was in use. Put it back; or stop the service, remove the files beside it that end in `-wal` and `-shm`, and start it again.';
   return new StoreFailure('store_unavailable', message);
 }

@@ -64,14 +64,14 @@ async function connect(settings: StoreSettings, create: boolean): Promise<Kysely
 }
 
 /** A transaction's work must not ask for another connection: it would wait for itself. */
-const inside = new AsyncLocalStorage<true>();
+const inside = new AsyncLocalStorage<Kysely<StoreTables>>();
 
 function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
   let closed: Promise<void> | null = null;
   const opened = (): Kysely<StoreTables> => {
     if (closed !== null)
       throw new StoreFailure('store_closed', 'The store is closed: the service is stopping.');
-    if (inside.getStore()) throw new Error('within a transaction its own `trx` is to be used');
+    if (inside.getStore() === db) throw new Error('within a transaction its own `trx` is to be used');
     return db;
   };
   return {
@@ -81,7 +81,7 @@ function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
     },
     transaction: async (work) => {
       const usable = opened();
-      return withoutConflict(() => usable.transaction().execute((trx) => inside.run(true, () => work(trx))));
+      return withoutConflict(() => usable.transaction().execute((trx) => inside.run(db, () => work(trx))));
     },
     isThere: () => isThere(db),
     close: () => {

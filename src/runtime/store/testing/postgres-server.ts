@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chownSync, constants, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, chownSync, constants, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -15,15 +15,24 @@ export interface PostgresServer {
   readonly url: string;
   /** Makes an empty database and gives its address. */
   readonly makeDatabase: () => Promise<string>;
+  /** Has its operator do something: in the database `postgres`, or in that of an address. */
+  readonly run: (statement: string, url?: string) => Promise<void>;
   /** Stops the server as its operator would, while clients are connected; it can be started again. */
   readonly stop: () => Promise<void>;
   readonly start: () => Promise<void>;
+  /** Takes the limit away from it and from all that it has started. */
+  readonly makeRoom: () => void;
   /** Stops it for good and removes its folder. */
   readonly remove: () => Promise<void>;
 }
 
 /** Where Debian keeps the programs of each version. */
 export const POSTGRES_FOLDERS = '/usr/lib/postgresql/*/bin';
+export interface PostgresOptions {
+  /** No file of it grows beyond this, as on a disk that is full; until `makeRoom`. */
+  readonly file_bytes_max?: number;
+}
+
 const USER = 'tester';
 const START_MS_MAX = 60_000;
 
@@ -36,7 +45,7 @@ export function whyNoPostgres(): string | null {
 }
 
 /** Starts one. Only where `whyNoPostgres` says `null`. */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const bin = programs()!;
   const user = process.getuid?.() === 0 ? otherUser() : null;
   const dir = mkdtempSync(join(tmpdir(), 'postgres-test-'));
@@ -63,9 +72,16 @@ export async function startPostgres(): Promise<PostgresServer> {
   const made = spawnSync(program!, words, { cwd: '/', encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const port = await freePort();
-  const settings = ['fsync=off', 'full_page_writes=off', 'max_connections=200', 'listen_addresses=127.0.0.1'];
+  const settings = [
+    'fsync=off',
+    'full_page_writes=off',
+    'max_connections=200',
+    'deadlock_timeout=50ms',
+    'listen_addresses=127.0.0.1',
+  ];
   const flags = [...settings, 'unix_socket_directories='].flatMap((setting) => ['-c', setting]);
-  const command = as([join(bin, 'postgres'), '-D', data, '-p', `${port}`, ...flags]);
+  const limit = options.file_bytes_max === undefined ? [] : ['prlimit', `--fsize=${options.file_bytes_max}:`];
+  const command = [...limit, ...as([join(bin, 'postgres'), '-D', data, '-p', `${port}`, ...flags])];
   const url = (database: string): string => `postgres://${USER}@127.0.0.1:${port}/${database}`;
   let running: ChildProcess | null = null;
   let databases = 0;
@@ -83,6 +99,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   await start();
   return {
     url: url('postgres'),
+    run: (statement, at = url('postgres')) => withClient(at, statement),
     makeDatabase: async () => {
       databases += 1;
       const name = `test_${process.pid}_${databases}`;
@@ -91,6 +108,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     },
     start,
     stop,
+    makeRoom: () => liftLimit(data, as),
     remove: async () => {
       await stop();
       rmSync(dir, { recursive: true, force: true });
@@ -108,6 +126,16 @@ function underGuard(command: readonly string[], dir: string): ChildProcess {
     'dir=$1; shift; "$@" 2>&1 & server=$!; read -r word; kill -INT $server; wait $server; [ -n "$word" ] || rm -rf "$dir"';
   const words = ['-c', script, 'guard', dir, ...command];
   return spawn('/bin/sh', words, { cwd: '/', stdio: ['pipe', 'ignore', 'ignore'] });
+}
+
+function liftLimit(data: string, as: (words: readonly string[]) => readonly string[]): void {
+  const [main = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
+  const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').split(' ').filter(Boolean);
+  for (const pid of [main, ...children]) {
+    const [program, ...words] = as(['prlimit', '--pid', pid, '--fsize=unlimited:']);
+    const { status, stderr } = spawnSync(program!, words, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`the limit of ${pid} stays: ${stderr}`);
+  }
 }
 
 async function untilItAnswers(url: string, running: ChildProcess): Promise<void> {

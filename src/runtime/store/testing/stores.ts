@@ -34,7 +34,6 @@ const KINDS = ['sqlite', 'postgres'] as const;
 export function withStores(subject: string, laws: (law: Law) => void, options: LawsOptions = {}): void {
   const declared: Parameters<Law>[] = [];
   laws((...law) => declared.push(law));
-  const server = sharedServer();
   for (const kind of KINDS) {
     const reason = kind === 'postgres' ? whyNoPostgres() : null;
     const name = `${subject} on ${kind}: ${declared.length} laws`;
@@ -42,9 +41,9 @@ export function withStores(subject: string, laws: (law: Law) => void, options: L
       let ran = 0;
       for (const [law, work] of declared) {
         await t.test(law, async (context) => {
-          const home = await makeHome(kind, server);
-          await withHome(home, options, (at) => work(at, context));
+          const home = await makeHome(kind);
           ran += 1;
+          await withHome(home, options, (at) => work(at, context));
         });
       }
       t.diagnostic(`laws: ${ran} of ${subject} ran on ${kind}`);
@@ -60,9 +59,9 @@ interface Home {
   readonly remove: () => void;
 }
 
-async function makeHome(kind: Store['kind'], server: () => Promise<PostgresServer>): Promise<Home> {
+async function makeHome(kind: Store['kind']): Promise<Home> {
   if (kind === 'postgres') {
-    const running = await server();
+    const running = await sharedServer();
     const settings: StoreSettings = { kind, url: await running.makeDatabase() };
     return { settings, server: running, remove: () => {} };
   }
@@ -92,12 +91,11 @@ async function withHome(
   }
 }
 
-/** One server for all laws of a file, started by the first that wants it. */
-function sharedServer(): () => Promise<PostgresServer> {
-  let started: Promise<PostgresServer> | null = null;
-  after(async () => (await started?.catch(() => null))?.remove());
-  return () => {
-    started ??= startPostgres();
-    return started;
-  };
+let started: Promise<PostgresServer> | null = null;
+after(async () => (await started?.catch(() => null))?.remove());
+
+/** One server for all tests of a file, started by the first that wants it. */
+export function sharedServer(): Promise<PostgresServer> {
+  started ??= startPostgres();
+  return started;
 }

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openTurns } from './turns.ts';
+
+const LONG_MS = 60_000;
+const late = () => new Error('too late');
+
+test('one at a time, in the order in which they came', async () => {
+  const turns = openTurns(LONG_MS, late);
+  const order: number[] = [];
+  let inside = 0;
+  const one = async (number: number): Promise<void> => {
+    await turns.take();
+    inside += 1;
+    assert.equal(inside, 1);
+    order.push(number);
+    await new Promise((resolve) => setImmediate(resolve));
+    inside -= 1;
+    turns.give();
+  };
+  await Promise.all([0, 1, 2, 3, 4].map(one));
+  assert.deepEqual(order, [0, 1, 2, 3, 4]);
+});
+
+test('who waits too long is told, and nobody waits for them', async () => {
+  const turns = openTurns(1, late);
+  await turns.take();
+  await assert.rejects(turns.take(), /too late/);
+  turns.give();
+  await turns.take();
+  turns.give();
+});

@@ -1,0 +1,352 @@
+/** What every subject may rely on, on both databases. */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import fc from 'fast-check';
+import type { Migrations, Store } from './index.ts';
+import { lawTables, migrations } from './testing/law-tables.ts';
+import type { PairsOrders } from './testing/pairs.ts';
+import { races } from './testing/races.ts';
+import { type LawStore, withStores } from './testing/stores.ts';
+
+const made = async (store: Store): Promise<string[]> => {
+  const rows = await store.db.selectFrom('store_migrations').select('name').orderBy('name').execute();
+  return rows.map(({ name }) => name);
+};
+
+const later: Migrations = {
+  ...migrations,
+  '0003_later': {
+    up: async (db) => {
+      await db.schema.createTable('later').addColumn('id', 'text').execute();
+    },
+  },
+};
+
+const broken: Migrations = {
+  ...later,
+  '0004_broken': {
+    up: async (db) => {
+      await db.schema.createTable('half').addColumn('id', 'text').execute();
+      throw new Error('the second half does not work');
+    },
+  },
+};
+
+withStores(
+  'the tables of the store',
+  (law) => {
+    law('changing them twice, or by four at once, is changing them once', async ({ store, another }) => {
+      const before = await made(store);
+      assert.deepEqual(before, Object.keys(migrations));
+      const four = Array.from({ length: 4 }, () => another({ migrate: true, migrations: later }));
+      await Promise.all(four);
+      assert.deepEqual(await made(store), Object.keys(later));
+      await lawTables(store.db).selectFrom('counts').selectAll().execute();
+    });
+
+    law('those of a later version are refused, and stay as they are', async ({ store, another }) => {
+      await another({ migrate: true, migrations: later });
+      for (const migrate of [true, false])
+        await assert.rejects(another({ migrate }), { name: 'StoreFailure', code: 'store_newer' });
+      assert.deepEqual(await made(store), Object.keys(later));
+    });
+
+    law('those of an earlier version are refused by whoever may not change them', async ({ another }) => {
+      await assert.rejects(another({ migrations: later }), { code: 'store_older' });
+    });
+
+    law(
+      'a change that fails half-way leaves nothing, and all before it are taken back too',
+      async ({ store, another }) => {
+        await assert.rejects(another({ migrate: true, migrations: broken }), /does not work/);
+        assert.deepEqual(await made(store), Object.keys(migrations));
+        const tables = await store.db.introspection.getTables();
+        assert.deepEqual(
+          tables.filter(({ name }) => ['half', 'later'].includes(name)),
+          [],
+        );
+        await another({ migrate: true, migrations: later });
+      },
+    );
+
+    law('a subject that is added in between is made up for', async ({ another, store }) => {
+      const between = { ...migrations, '0001_between': later['0003_later']! };
+      await another({ migrate: true, migrations: between });
+      assert.deepEqual(await made(store), Object.keys(between).sort());
+    });
+  },
+  { migrations },
+);
+
+withStores(
+  'transactions of the store',
+  (law) => {
+    law('two processes that count to 1,000 each come to 2,000', async ({ store, settings }) => {
+      await lawTables(store.db).insertInto('counts').values({ id: 'one', amount: 0 }).execute();
+      const work = new URL('./testing/increment.ts', import.meta.url);
+      const counted = await races<number, number>({ settings, work, input: 1_000, processes: 2 });
+      assert.deepEqual(counted, [1_000, 1_000]);
+      assert.equal(await amountOf(store, 'one'), 2_000);
+    });
+
+    law('what fails is taken back, and others go on', async ({ store, another }) => {
+      const failing = store.transaction(async (trx) => {
+        await lawTables(trx).insertInto('counts').values({ id: 'a', amount: 1 }).execute();
+        throw new Error('changed its mind');
+      });
+      await assert.rejects(failing, /changed its mind/);
+      const second = await another();
+      await lawTables(second.db).insertInto('counts').values({ id: 'a', amount: 2 }).execute();
+      assert.equal(await amountOf(store, 'a'), 2);
+    });
+
+    law('what is not committed is seen by nobody else', async ({ store, another }) => {
+      const second = await another();
+      await store.transaction(async (trx) => {
+        await lawTables(trx).insertInto('counts').values({ id: 'a', amount: 1 }).execute();
+        assert.equal(await amountOf(second, 'a'), undefined);
+      });
+      assert.equal(await amountOf(second, 'a'), 1);
+    });
+
+    law('many at once in one process all come about', async ({ store }) => {
+      await lawTables(store.db).insertInto('counts').values({ id: 'one', amount: 0 }).execute();
+      const raise = () =>
+        store.transaction(async (trx) => {
+          const db = lawTables(trx);
+          const { amount } = await db
+            .selectFrom('counts')
+            .select('amount')
+            .where('id', '=', 'one')
+            .forUpdate()
+            .executeTakeFirstOrThrow();
+          await db
+            .updateTable('counts')
+            .set({ amount: amount + 1 })
+            .where('id', '=', 'one')
+            .execute();
+        });
+      await Promise.all(Array.from({ length: 100 }, raise));
+      assert.equal(await amountOf(store, 'one'), 100);
+    });
+
+    law('two that wait for each other are told apart: both come about', async ({ store, another }) => {
+      const db = lawTables(store.db);
+      await db
+        .insertInto('counts')
+        .values([
+          { id: 'a', amount: 0 },
+          { id: 'b', amount: 0 },
+        ])
+        .execute();
+      const second = await another();
+      const raise = (by: Store, order: readonly string[]) =>
+        by.transaction(async (trx) => {
+          for (const id of order) {
+            const raised = lawTables(trx).updateTable('counts').where('id', '=', id);
+            await raised.set(({ eb }) => ({ amount: eb('amount', '+', 1) })).execute();
+          }
+        });
+      const both = Array.from({ length: 10 }, () => [raise(store, ['a', 'b']), raise(second, ['b', 'a'])]);
+      await Promise.all(both.flat());
+      assert.deepEqual([await amountOf(store, 'a'), await amountOf(store, 'b')], [20, 20]);
+    });
+
+    law('its own store is no way out of a transaction', async ({ store }) => {
+      for (const wrong of [() => store.db, () => store.transaction(async () => 1)])
+        await assert.rejects(
+          store.transaction(async () => wrong()),
+          /`trx`/,
+        );
+      assert.ok(await store.isThere());
+    });
+
+    law('a store that was closed says so', async ({ another }) => {
+      const store = await another();
+      await store.close();
+      await store.close();
+      assert.throws(() => store.db, { code: 'store_closed' });
+      await assert.rejects(
+        store.transaction(async () => 1),
+        { code: 'store_closed' },
+      );
+      assert.equal(await store.isThere(), false);
+    });
+  },
+  { migrations },
+);
+
+withStores(
+  'a writer of the store that is killed',
+  (law) => {
+    law('loses nothing that it had said, and leaves no half', async ({ store, settings }) => {
+      const KILLS = 5;
+      let next = 0;
+      let said_in_all = 0;
+      for (let kill = 1; kill <= KILLS; kill++) {
+        const { said, first } = await killAfter(settings, next, kill * 7);
+        said_in_all += said;
+        const rows = await lawTables(store.db)
+          .selectFrom('counts')
+          .selectAll()
+          .where('amount', '>=', first)
+          .execute();
+        const pairs = Map.groupBy(rows, ({ amount }) => amount);
+        for (let pair = first; pair < first + said; pair++)
+          assert.ok(pairs.has(pair), `pair ${pair} is lost`);
+        for (const [pair, halves] of pairs) assert.equal(halves.length, 2, `pair ${pair}`);
+        next = first + pairs.size;
+      }
+      assert.ok(said_in_all >= KILLS * 7);
+    });
+
+    law('within a transaction holds up nobody, and nothing of it is there', async ({ store, settings }) => {
+      const child = startPairs({ settings, first: 0, stay: true });
+      assert.deepEqual(await once(child, 'message'), ['inside', undefined]);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      await store.transaction(async (trx) => {
+        assert.equal((await lawTables(trx).selectFrom('counts').selectAll().execute()).length, 0);
+        await lawTables(trx).insertInto('counts').values({ id: '0 left', amount: 0 }).execute();
+      });
+    });
+  },
+  { migrations },
+);
+
+withStores(
+  'values in the store',
+  (law) => {
+    law('come out as they went in', async ({ store }) => {
+      const text = fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.string(),
+        fc.constantFrom('\0', 'a\0b', '\uD800', '\uF8FF0000'),
+      );
+      const wild = fc
+        .array(fc.integer({ min: 0, max: 0xffff }))
+        .map((units) => String.fromCharCode(...units));
+      const row = fc.record({
+        amount: fc.option(fc.maxSafeInteger()),
+        bytes: fc.option(fc.uint8Array()),
+        note: fc.option(fc.oneof(text, wild)),
+      });
+      let rows = 0;
+      const there_and_back = fc.asyncProperty(row, async (values) => {
+        rows += 1;
+        const id = values.note ?? 'none';
+        await lawTables(store.db).deleteFrom('values').execute();
+        await lawTables(store.db)
+          .insertInto('values')
+          .values({ id, ...values })
+          .execute();
+        const found = await lawTables(store.db)
+          .selectFrom('values')
+          .selectAll()
+          .where('id', '=', id)
+          .execute();
+        assert.deepEqual(found, [{ id, ...values }]);
+      });
+      await fc.assert(there_and_back, { numRuns: 150 });
+      assert.ok(rows >= 150);
+    });
+
+    law('are numbers where they are counted and added up', async ({ store }) => {
+      const db = lawTables(store.db);
+      await db
+        .insertInto('counts')
+        .values([
+          { id: 'a', amount: 2 ** 50 },
+          { id: 'b', amount: 1 },
+        ])
+        .execute();
+      const { count, total } = await db
+        .selectFrom('counts')
+        .select(({ fn }) => [fn.countAll().as('count'), fn.sum('amount').as('total')])
+        .executeTakeFirstOrThrow();
+      assert.deepEqual([count, total], [2, 2 ** 50 + 1]);
+    });
+
+    law('that are no number JavaScript has are refused, not rounded', async ({ store }) => {
+      const { sql } = await import('kysely');
+      const wide = sql`select cast(9007199254740993 as bigint) as amount`.execute(store.db);
+      await assert.rejects(wide, RangeError);
+    });
+
+    law('that were said to be unique are so, and no failure of the store', async ({ store }) => {
+      const twice = { id: 'a', amount: 1 };
+      await lawTables(store.db).insertInto('counts').values(twice).execute();
+      const again = lawTables(store.db).insertInto('counts').values(twice).execute();
+      await assert.rejects(again, (error: Error) => error.name !== 'StoreFailure');
+      const kept = await lawTables(store.db)
+        .insertInto('counts')
+        .values({ id: 'a', amount: 2 })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .returning('id')
+        .execute();
+      assert.deepEqual(kept, []);
+    });
+  },
+  { migrations },
+);
+
+withStores(
+  'a clock that is set back',
+  (law) => {
+    law('revives nothing whose end was stored when it was reached', async ({ store }) => {
+      const db = lawTables(store.db);
+      const EXPIRES_MS = 1_000;
+      await db
+        .insertInto('values')
+        .values({ id: 'token', amount: EXPIRES_MS, note: null, bytes: null })
+        .execute();
+      // As subjects do it: who finds that the time is up says so in the row, and asks the row first.
+      const isUsable = (now_ms: number) =>
+        store.transaction(async (trx) => {
+          const values = lawTables(trx);
+          const row = await values
+            .selectFrom('values')
+            .selectAll()
+            .where('id', '=', 'token')
+            .forUpdate()
+            .executeTakeFirstOrThrow();
+          if (row.note === 'ended') return false;
+          if (now_ms < row.amount!) return true;
+          await values.updateTable('values').set({ note: 'ended' }).where('id', '=', 'token').execute();
+          return false;
+        });
+      const answers: boolean[] = [];
+      for (const now_ms of [0, EXPIRES_MS - 1, EXPIRES_MS, 500, 0]) answers.push(await isUsable(now_ms));
+      assert.deepEqual(answers, [true, true, false, false, false]);
+    });
+  },
+  { migrations },
+);
+
+async function amountOf(store: Store, id: string): Promise<number | undefined> {
+  const rows = lawTables(store.db).selectFrom('counts').select('amount').where('id', '=', id);
+  return (await rows.executeTakeFirst())?.amount;
+}
+
+function startPairs(orders: PairsOrders) {
+  const child = fork(new URL('./testing/pairs.ts', import.meta.url), { serialization: 'advanced' });
+  child.send(orders);
+  return child;
+}
+
+/** Kills a writer when it has said so many pairs, in the middle of the next. */
+async function killAfter(
+  settings: LawStore['settings'],
+  first: number,
+  pairs: number,
+): Promise<{ first: number; said: number }> {
+  const child = startPairs({ settings, first, stay: false });
+  let said = 0;
+  child.on('message', () => {
+    said += 1;
+    if (said === pairs) child.kill('SIGKILL');
+  });
+  await once(child, 'close');
+  return { first, said };
+}

@@ -1,0 +1,54 @@
+/** A line between a program and a server that can go silent, or be cut. */
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface BadLine {
+  /** The server's address with the line's own port in it. */
+  readonly url: string;
+  /** From now on nothing comes through, and nobody is told. */
+  readonly goSilent: () => void;
+  /** Everything that is open is cut; what comes anew goes through. */
+  readonly cut: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Lays a line to the server of an address. */
+export async function openBadLine(server_url: string): Promise<BadLine> {
+  const { port, hostname } = new URL(server_url);
+  const open = new Set<Socket>();
+  let is_silent = false;
+  const line = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(from);
+      from.on('data', (bytes) => is_silent || to.write(bytes));
+      from.on('error', () => {});
+      from.on('close', () => {
+        open.delete(from);
+        to.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(line, 'listening');
+  const url = new URL(server_url);
+  url.port = `${(line.address() as { port: number }).port}`;
+  const cut = (): void => {
+    is_silent = false;
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    url: url.href,
+    goSilent: () => {
+      is_silent = true;
+    },
+    cut,
+    close: async () => {
+      cut();
+      line.close();
+      await once(line, 'close');
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/** A racer that raises one counter by one, again and again: reads it, thinks, and writes what it has read plus one. */
+import { lawTables } from './law-tables.ts';
+import type { Racer } from './races.ts';
+
+export { migrations } from './law-tables.ts';
+
+/** @param racer its input says how often */
+export default async function increment({ store, input: times }: Racer<number>): Promise<number> {
+  for (let time = 0; time < times; time++) {
+    await store.transaction(async (trx) => {
+      const db = lawTables(trx);
+      const row = await db
+        .selectFrom('counts')
+        .select('amount')
+        .where('id', '=', 'one')
+        .forUpdate()
+        .executeTakeFirstOrThrow();
+      await new Promise((resolve) => setImmediate(resolve));
+      await db
+        .updateTable('counts')
+        .set({ amount: row.amount + 1 })
+        .where('id', '=', 'one')
+        .execute();
+    });
+  }
+  return times;
+}
