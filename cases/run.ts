@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { celConditions, conditionProblem } from '../src/core/conditions/cel.ts';
 import { compile, judge, type PolicySettings } from '../src/core/index.ts';
 import { toCodePoints } from '../src/core/offsets.ts';
 import { leafTexts } from '../src/core/payload.ts';
@@ -127,6 +128,7 @@ export function policyOf({ file, config, documents }: CaseGroup): Policy {
     ],
     documents: documents.map((value, at) => ({ file: `${file}: documents[${at}]`, value })),
     settings: settingsOf(config),
+    readCondition: conditionProblem,
   });
   assert.ok(policy !== null, problems.map(({ message }) => message).join('\n'));
   return policy;
@@ -175,7 +177,7 @@ function settingsOf(config: Config): PolicySettings {
 /** Runs a case on `judge` and gives the answer with the names of the wire. */
 export function judgeCase({ request }: Case, policy: Policy): Readonly<Record<string, unknown>> {
   const crossing = crossingOf(request);
-  const verdict = judge(crossing, policy);
+  const verdict = judge(crossing, policy, null, celConditions);
   const { decision, action, rule, reason, stripped_fields, coverage, fallback_used } = verdict;
   const hasContent = verdict.content !== null && (decision === 'modify' || fallback_used);
   return {

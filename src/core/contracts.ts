@@ -2,8 +2,9 @@ import { type ArgumentCheck, argumentCheck } from './arguments.ts';
 import { detect } from './detect.ts';
 import { type FieldTree, fieldTree, type Kept, keepFields, stepOf } from './fields.ts';
 import type { Objection } from './objection.ts';
-import { coveredBy } from './tags.ts';
-import type { Content, Crossing, Envelope, Json, Phase, Policy, Tag, ToolContract } from './types.ts';
+import { actorsOf } from './rules.ts';
+import { coveredBy, isFact, matchesAny } from './tags.ts';
+import type { Content, Crossing, Envelope, Finding, Json, Policy, Tag, ToolContract } from './types.ts';
 
 /** The contract of a crossing's tool, `undeclared` where it has none, `null` where contracts have no say. */
 export function contractOf(crossing: Envelope, policy: Policy): ToolContract | 'undeclared' | null {
@@ -13,34 +14,67 @@ export function contractOf(crossing: Envelope, policy: Policy): ToolContract | '
   return policy.undeclared_tools === 'allow' ? null : 'undeclared';
 }
 
+/** Where data leaves with the call of a tool whose contract says so. */
+const EGRESS: Tag = 'egress.tool';
+
+/** Facts that a contract declares of a crossing: that a call takes data out, where a result comes from. */
+export function declaredFacts(
+  contract: ToolContract | 'undeclared' | null,
+  phase: Crossing['phase'],
+): readonly Tag[] {
+  if (contract === null || contract === 'undeclared') return [];
+  if (phase === 'response') return (contract.emits.tags ?? []).filter(isFact);
+  return contract.side_effects.egress ? [EGRESS] : [];
+}
+
+/** The tags of a crossing without its facts, and the findings in which those that were found stand. */
+export interface Carried {
+  readonly tags: readonly Tag[];
+  readonly findings: readonly Finding[];
+}
+
 /**
  * What a contract has against a tool call or its result (`response`) that carries these tags. `of_content` is what
  * it has against the content itself: see `contentObjections`.
  */
 export function contractObjections(
   contract: ToolContract | 'undeclared',
-  phase: Phase | null,
-  tags: readonly Tag[],
+  crossing: Envelope,
+  carried: Carried,
   of_content: readonly Objection[],
 ): readonly Objection[] {
   if (contract === 'undeclared') {
     return [objection('tool', 'The tool has no contract, and undeclared tools may not be used.', 'enforce')];
   }
-  return [
-    ...of_content,
-    ...(phase === 'response' ? resultObjections(contract, tags) : callObjections(contract, tags)),
-  ];
+  return crossing.phase === 'response'
+    ? [...of_content, ...resultObjections(contract, carried)]
+    : [...callerObjections(contract, crossing), ...of_content, ...callObjections(contract, carried)];
 }
 
-function callObjections(
-  { accepts, enforcement, side_effects }: ToolContract,
-  tags: readonly Tag[],
+/** Who calls, and how often. Everyone who acts must be among the agents that may. */
+function callerObjections(
+  { allowed_agents, max_calls_per_minute, enforcement }: ToolContract,
+  crossing: Envelope,
 ): Objection[] {
   const objections: Objection[] = [];
-  if (accepts.tags !== null && !tags.every((tag) => coveredBy(accepts.tags as readonly Tag[], tag))) {
-    objections.push(
-      objection('accepts.tags', 'The arguments carry a tag that the tool does not accept.', enforcement),
-    );
+  const { calls_last_minute = 0 } = crossing;
+  if (allowed_agents.length > 0 && !actorsOf(crossing).every((agent) => matchesAny(allowed_agents, agent))) {
+    const reason = 'The agent is not among those that may call the tool.';
+    objections.push(objection('allowed_agents', reason, enforcement));
+  }
+  if (max_calls_per_minute !== null && calls_last_minute > max_calls_per_minute) {
+    const reason = `The agent may call the tool ${max_calls_per_minute} times a minute; wait, and call again.`;
+    objections.push(objection('max_calls_per_minute', reason, enforcement));
+  }
+  return objections;
+}
+
+function callObjections({ accepts, enforcement, side_effects }: ToolContract, carried: Carried): Objection[] {
+  const objections: Objection[] = [];
+  const refused = beyond(accepts.tags, carried);
+  if (refused !== null) {
+    const reason = `The arguments carry the tag \`${refused.tag}\`, which the tool does not accept.`;
+    objections.push(objection('accepts.tags', reason, enforcement, refused.path));
   }
   if (side_effects.requires_approval) {
     const reason = 'The contract of the tool asks for a person’s approval.';
@@ -55,9 +89,27 @@ function callObjections(
   return objections;
 }
 
-function resultObjections({ emits, enforcement }: ToolContract, tags: readonly Tag[]): Objection[] {
-  if (emits.tags === null || tags.every((tag) => coveredBy(emits.tags as readonly Tag[], tag))) return [];
-  return [objection('emits.tags', 'The result carries a tag that the tool may not give out.', enforcement)];
+function resultObjections({ emits, enforcement }: ToolContract, carried: Carried): Objection[] {
+  const refused = beyond(boundOf(emits.tags), carried);
+  if (refused === null) return [];
+  const reason = `The result carries the tag \`${refused.tag}\`, which the tool may not give out.`;
+  return [objection('emits.tags', reason, enforcement, refused.path)];
+}
+
+/** Facts say where a result comes from and restrict nothing; `null` where no tag does. */
+function boundOf(tags: readonly Tag[] | null): readonly Tag[] | null {
+  const kinds = tags?.filter((tag) => !isFact(tag)) ?? null;
+  return kinds?.length === 0 && tags?.length !== 0 ? null : kinds;
+}
+
+/** The first tag that is not covered, and where it was found; `null` where all are. */
+function beyond(
+  bound: readonly Tag[] | null,
+  { tags, findings }: Carried,
+): { readonly tag: Tag; readonly path: string | null } | null {
+  const tag = bound === null ? undefined : tags.find((each) => !coveredBy(bound, each));
+  if (tag === undefined) return null;
+  return { tag, path: findings.find((finding) => finding.tags.includes(tag))?.path ?? null };
 }
 
 /** What a contract has against the arguments or the result as they are, whatever they carry. */

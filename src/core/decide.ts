@@ -1,9 +1,11 @@
 import { APPROVAL_DEFAULT } from './compile/builtin.ts';
-import { contentObjections, contractOf, strip } from './contracts.ts';
+import type { Conditions } from './conditions/facts.ts';
+import { contentObjections, contractOf, declaredFacts, strip } from './contracts.ts';
 import { detect } from './detect.ts';
 import { partAllowed } from './detection/part-allowed.ts';
 import { factsNamed, factsOf } from './facts/facts.ts';
 import { fallbackText } from './fallback.ts';
+import { flowBreach, sessionChange } from './flow.ts';
 import type { Objection } from './objection.ts';
 import { type Outcome, outcomeOfStripping, SILENCE } from './outcomes.ts';
 import { redact } from './redact.ts';
@@ -20,6 +22,7 @@ import type {
   FingerprintOf,
   JudgedFinding,
   Policy,
+  Rule,
   Tag,
   ToolContract,
   Verdict,
@@ -29,15 +32,18 @@ import { DECISION_OF, hear, objectionsTo, type Stripping, tagsOf } from './voice
 /**
  * Decides on a crossing: in go what crosses and a policy, out comes a verdict. Synchronous, total and pure:
  * the same crossing under the same policy has the same verdict, and a fault of ours is a verdict that blocks.
- * Without `fingerprintOf` nothing is let be for its fingerprint.
+ * Without `fingerprintOf` nothing is let be for its fingerprint; without `conditions` none in CEL has an answer, so
+ * that rules with one restrict and never allow.
  */
 export function judge(
   crossing: Crossing,
   policy: Policy,
   fingerprintOf: FingerprintOf | null = null,
+  conditions: Conditions | null = null,
 ): Verdict {
   try {
-    return decide(crossing, policy, fingerprintOf);
+    const seen = detect(crossing.content, policy.detection, policy.limits);
+    return verdictOn(crossing, policy, seen, fingerprintOf, conditions);
   } catch {
     return faulty(policy);
   }
@@ -69,16 +75,8 @@ const NOTHING = Object.freeze({
   monitored: Object.freeze([]),
   approval: null,
   would_be: null,
+  session_change: null,
 });
-
-function decide(crossing: Crossing, policy: Policy, fingerprintOf: FingerprintOf | null): Verdict {
-  return verdictOn(
-    crossing,
-    policy,
-    detect(crossing.content, policy.detection, policy.limits),
-    fingerprintOf,
-  );
-}
 
 /** What was found in a crossing's content, and how much of it was looked at. */
 export interface Seen {
@@ -92,20 +90,36 @@ export function verdictOn(
   policy: Policy,
   { findings: found, coverage }: Seen,
   fingerprintOf: FingerprintOf | null,
+  conditions: Conditions | null = null,
 ): Verdict {
   const { findings, allowed_findings } = partAllowed(crossing, policy.detection, found, fingerprintOf);
   const place = placeOf(crossing.boundary, crossing.phase);
   const table = tableOf(policy, place, crossing.tenant_id);
-  const named = place === 'request' ? factsNamed(table) : NONE;
-  const facts = named.length === 0 ? NONE : factsOf(crossing.content, named, policy.limits);
+  const contract = contractOf(crossing, policy);
+  const facts = factsIn(crossing, policy, table, contract);
   const declared =
     crossing.declared_tags.length + facts.length === 0
       ? NONE
       : [...new Set([...crossing.declared_tags.map(normalTag), ...facts])];
-  const asked = { crossing, policy, table, findings, allowed_findings, declared, coverage };
+  const what = { crossing, policy, table, contract, conditions };
+  const asked = { ...what, findings, allowed_findings, declared, coverage };
   if (isClean(asked)) return allowed(asked);
   const { verdict } = weigh(asked);
   return verdict.action === 'require_approval' ? asking(asked, verdict) : verdict;
+}
+
+/** What is looked for where a rule names it, and no finding. */
+function factsIn(
+  { content, phase }: Crossing,
+  policy: Policy,
+  table: RuleTable,
+  contract: Asked['contract'],
+): readonly Tag[] {
+  if (phase !== 'request' && phase !== 'response') return NONE;
+  const named = factsNamed(table);
+  if (named.length === 0) return NONE;
+  const seen = phase === 'request' ? factsOf(content, named, policy.limits) : NONE;
+  return [...seen, ...declaredFacts(contract, phase)];
 }
 
 /** More names than this no person reads before agreeing. */
@@ -139,6 +153,8 @@ interface Asked {
   readonly crossing: Crossing;
   readonly policy: Policy;
   readonly table: RuleTable;
+  readonly contract: ToolContract | 'undeclared' | null;
+  readonly conditions: Conditions | null;
   readonly findings: readonly Finding[];
   readonly allowed_findings: readonly AllowedFinding[];
   /** Tags that stand for no place in the content: what the caller says, and facts. */
@@ -153,7 +169,8 @@ function isClean({ crossing, table, findings, declared, coverage }: Asked): bool
     findings.length === 0 &&
     declared.length === 0 &&
     coverage.status === 'full' &&
-    table.about_crossing.length === 0
+    table.about_crossing.length === 0 &&
+    table.marks.length === 0
   );
 }
 
@@ -180,14 +197,14 @@ interface Weighed {
 }
 
 function weigh(asked: Asked): Weighed {
-  const { crossing, policy, table, findings, declared, coverage } = asked;
+  const { findings, declared, coverage } = asked;
   const is_full = coverage.status === 'full';
   const data_tags = tagsOf(findings, declared);
-  const contract = contractOf(crossing, policy);
-  const objections = is_full ? objectionsOf(asked, contract, data_tags) : [];
-  const stripping = is_full ? strippingOf(contract, asked) : null;
-  const heard = hear({ crossing, policy, table, findings, declared, coverage, objections, stripping });
-  const { winner, judged, masked } = heard;
+  const objections = is_full ? objectionsOf(asked, data_tags) : [];
+  const stripping = is_full ? strippingOf(asked) : null;
+  const heard = hear({ ...asked, objections, stripping });
+  const { winner, masked, circumstances } = heard;
+  const judged = heard.judged.map(({ finding }) => finding);
   const decision = DECISION_OF[winner.action];
   const { content, fallback_used } = contentOf(
     winner,
@@ -202,9 +219,9 @@ function weigh(asked: Asked): Weighed {
     action: winner.action,
     rule: winner.rule,
     reason: winner.reason,
-    findings: judged.map(({ finding }) => finding),
+    findings: judged,
     allowed_findings: asked.allowed_findings,
-    breaches: breachesOf(heard.objections, coverage),
+    breaches: breachesOf(heard.objections, coverage, circumstances.flow_spoke),
     data_tags,
     content,
     stripped_fields: decision === 'modify' && stripping?.enforcement === 'enforce' ? stripping.stripped : [],
@@ -213,20 +230,21 @@ function weigh(asked: Asked): Weighed {
     monitored: heard.monitored,
     would_be: heard.would_be,
     approval: null,
-    policy_hash: policy.hash,
+    session_change:
+      decision === 'block' ? null : sessionChange({ ...asked, findings: judged, data_tags, circumstances }),
+    policy_hash: asked.policy.hash,
     fault: false,
   };
   return { verdict, winner };
 }
 
 function objectionsOf(
-  { crossing, policy }: Asked,
-  contract: ToolContract | 'undeclared' | null,
-  data_tags: readonly Tag[],
+  { crossing, policy, contract, findings }: Asked,
+  tags: readonly Tag[],
 ): readonly Objection[] {
   const has_terms = contract !== null && contract !== 'undeclared';
   const of_content = has_terms ? contentObjections(contract, crossing, policy) : [];
-  return objectionsTo(crossing, policy, contract, data_tags, of_content);
+  return objectionsTo(crossing, policy, contract, { tags, findings }, of_content);
 }
 
 interface Stripped extends Stripping {
@@ -234,10 +252,7 @@ interface Stripped extends Stripping {
   readonly stripped: readonly string[];
 }
 
-function strippingOf(
-  contract: ToolContract | 'undeclared' | null,
-  { crossing, policy }: Asked,
-): Stripped | null {
+function strippingOf({ crossing, policy, contract }: Asked): Stripped | null {
   if (contract === null || contract === 'undeclared') return null;
   const kept = strip(contract, crossing, crossing.content, policy);
   if (kept === null) return null;
@@ -245,8 +260,12 @@ function strippingOf(
   return { contract, enforcement, stripped: kept.stripped, outcome: outcomeOfStripping(crossing.phase) };
 }
 
-function breachesOf(objections: readonly Objection[], coverage: Coverage): readonly Breach[] {
-  const breaches = objections.flatMap(({ breach }) => breach ?? []);
+function breachesOf(
+  objections: readonly Objection[],
+  coverage: Coverage,
+  flow_spoke: ReadonlySet<Rule>,
+): readonly Breach[] {
+  const breaches = [...objections.flatMap(({ breach }) => breach ?? []), ...[...flow_spoke].map(flowBreach)];
   if (coverage.status === 'full') return breaches;
   const exceeded: Breach = {
     type: 'coverage_exceeded',

@@ -1,4 +1,5 @@
-import { coveredBy, matchesAny } from './tags.ts';
+import { type ConditionFacts, type Conditions, factsOf } from './conditions/facts.ts';
+import { coveredBy, covers, isFact, matchesAny } from './tags.ts';
 import {
   ACTIONS,
   type Action,
@@ -10,6 +11,7 @@ import {
   type Policy,
   type Rule,
   SEVERITIES,
+  type SessionMark,
   type Severity,
   type Tag,
 } from './types.ts';
@@ -26,6 +28,15 @@ export interface Circumstances {
   readonly approved_rules?: readonly string[] | undefined;
   /** Whether rules in monitor mode speak as those in force do: what they would come to. */
   readonly heeds_monitored?: boolean;
+  /** What the session has read. */
+  readonly session_tags: readonly Tag[];
+  /**
+   * Whether a condition in CEL holds for the tag that is asked about, `null` for the crossing itself. Throws where
+   * nobody can tell.
+   */
+  readonly holds: (when: string, tagged: Tagged | null) => boolean;
+  /** Rules about the session that spoke are added here. */
+  readonly flow_spoke: Set<Rule>;
 }
 
 /**
@@ -36,6 +47,14 @@ export interface RuleTable {
   readonly about_crossing: readonly (readonly Rule[])[];
   readonly about_tags: readonly (readonly Rule[])[];
   readonly builtin: readonly Rule[];
+  /**
+   * Rules about tags that restrict what a session may do after what it has read. Each speaks for itself and hides
+   * no other, so that a session that has read more is never let through where one that has read less is not.
+   */
+  readonly flow: readonly (readonly Rule[])[];
+  /** What speaks for tags that no rule names. */
+  readonly default_action: Action;
+  readonly marks: readonly SessionMark[];
 }
 
 /** A tag and what is known about its finding; the severity is `null` where the tag was only declared. */
@@ -49,10 +68,25 @@ export function placeOf(boundary: Boundary, phase: Phase | null | undefined): Pl
   return boundary === 'action' ? (phase ?? 'request') : boundary;
 }
 
+/** What conditions in CEL may ask about, beside the crossing's own fields. */
+export interface Known {
+  /** Found and declared. */
+  readonly data_tags: readonly Tag[];
+  /** How many findings there are. */
+  readonly findings: number;
+  /** `null`: no condition has an answer. */
+  readonly conditions: Conditions | null;
+}
+
 /** What a crossing brings to the conditions of rules. */
-export function circumstancesOf(crossing: Envelope): Circumstances {
-  const { tool, approved_rules } = crossing;
-  return { tool, agents: actorsOf(crossing), approved_rules };
+export function circumstancesOf(crossing: Envelope, known: Known): Circumstances {
+  const { tool, approved_rules, session_tags = [] } = crossing;
+  const holds = (when: string, tagged: Tagged | null): boolean => {
+    if (known.conditions === null) throw new Error('There is nothing here that evaluates conditions.');
+    const facts: ConditionFacts = factsOf(crossing, known.data_tags, known.findings, tagged);
+    return known.conditions.holds(when, facts);
+  };
+  return { tool, agents: actorsOf(crossing), approved_rules, session_tags, holds, flow_spoke: new Set() };
 }
 
 /** Everyone that acts in a crossing: the agent, and the source where it is named and another. */
@@ -76,7 +110,7 @@ export function strictest<T extends { readonly action: Action }>(speakers: reado
 }
 
 /** What of a rule's conditions did not hold. */
-export type Mismatch = 'tag' | 'severity' | 'tool' | 'agent';
+export type Mismatch = 'tag' | 'severity' | 'tool' | 'agent' | 'session_tags' | 'when';
 
 /** Told of each rule that is asked, in order: what did not hold of it, or `null` where it matches. */
 export type Tried = (rule: Rule, mismatch: Mismatch | null, tagged: Tagged | null) => void;
@@ -90,8 +124,20 @@ export function ruleForTag(
   tried?: Tried,
 ): Rule | null {
   const own = strictest(speakers(table.about_tags, tagged, circumstances, monitored, tried));
-  if (own !== null) return own;
-  const builtin = table.builtin.find((rule) => speaksOf(rule, tagged, circumstances, tried));
+  const usual = own ?? builtinFor(table, tagged, circumstances, tried);
+  if (table.flow.length === 0) return usual;
+  const flow = strictest(speakers(table.flow, tagged, circumstances, monitored, tried));
+  const action = usual?.action ?? (isFact(tagged.tag) ? 'allow' : table.default_action);
+  return flow !== null && stricter(flow.action, action) ? flow : usual;
+}
+
+function builtinFor(
+  table: RuleTable,
+  tagged: Tagged,
+  circumstances: Circumstances,
+  tried: Tried | undefined,
+): Rule | null {
+  const builtin = table.builtin.find((rule) => fitOf(rule, tagged, circumstances, tried) === 'yes');
   return builtin === undefined ? null : granted(builtin, builtin.name, circumstances.approved_rules);
 }
 
@@ -134,10 +180,15 @@ function speakers(
   const found: Rule[] = [];
   for (const stream of streams) {
     for (const rule of stream) {
-      if (!speaksOf(rule, tagged, circumstances, tried)) continue;
+      const fit = fitOf(rule, tagged, circumstances, tried);
+      if (fit === 'no') continue;
       if (rule.enforcement === 'enforce' || circumstances.heeds_monitored) {
-        found.push(granted(rule, rule.name, circumstances.approved_rules));
-        break;
+        if (isFlow(rule)) circumstances.flow_spoke.add(rule);
+        const spoken = fit === 'yes' ? rule : { ...rule, reason: unknownReason(rule) };
+        found.push(granted(spoken, rule.name, circumstances.approved_rules));
+        // A rule of which nobody can tell whether it fits hides none behind it.
+        if (fit === 'yes') break;
+        continue;
       }
       note(monitored, { rule: rule.name, action: rule.action, tag: tagged?.tag ?? null });
     }
@@ -162,16 +213,44 @@ export function note(monitored: Monitored[], noted: Monitored): void {
   if (!monitored.some(same)) monitored.push(noted);
 }
 
-function speaksOf(
+/** Whether a rule fits; `unknown` where its condition has no answer and it would restrict. */
+type Fit = 'yes' | 'no' | 'unknown';
+
+function fitOf(
   rule: Rule,
   tagged: Tagged | null,
   circumstances: Circumstances,
   tried: Tried | undefined,
-): boolean {
-  const mismatch =
+): Fit {
+  const cheap =
     (tagged === null ? null : tagMismatch(rule, tagged)) ?? circumstanceMismatch(rule, circumstances);
-  tried?.(rule, mismatch, tagged);
-  return mismatch === null;
+  const met = cheap === null ? conditionOf(rule, tagged, circumstances) : 'no';
+  tried?.(rule, cheap ?? (met === 'no' ? 'when' : null), tagged);
+  return met;
+}
+
+function conditionOf({ when, action }: Rule, tagged: Tagged | null, { holds }: Circumstances): Fit {
+  if (when === null) return 'yes';
+  try {
+    return holds(when, tagged) ? 'yes' : 'no';
+  } catch {
+    // What is not known to hold never lets anything through, and never keeps a rule from restricting.
+    return action === 'allow' ? 'no' : 'unknown';
+  }
+}
+
+function unknownReason({ name }: Rule): string {
+  return `The condition of the rule \`${name}\` could not be evaluated, so it counts as met.`;
+}
+
+/** Whether each of the tags, or a descendant of it, is among those that a session has read. */
+function hasRead(asked: readonly Tag[], session_tags: readonly Tag[]): boolean {
+  return asked.every((ancestor) => session_tags.some((tag) => covers(ancestor, tag)));
+}
+
+/** Whether a rule restricts what may follow in a session. One that allows stands in the order of the others. */
+function isFlow({ session_tags, action }: Rule): boolean {
+  return session_tags.length > 0 && action !== 'allow';
 }
 
 function tagMismatch(rule: Rule, { tag, severity }: Tagged): Mismatch | null {
@@ -185,16 +264,16 @@ function tagMismatch(rule: Rule, { tag, severity }: Tagged): Mismatch | null {
  * A rule that restricts holds when any of the acting agents is one of its own; a rule that allows only when
  * all of them are, so that naming a second agent never loosens anything.
  */
-function circumstanceMismatch(
-  { tools, agents, action }: Rule,
+export function circumstanceMismatch(
+  { tools, agents, action, session_tags }: Pick<Rule, 'tools' | 'agents' | 'action' | 'session_tags'>,
   circumstances: Circumstances,
 ): Mismatch | null {
   if (tools.length > 0 && (circumstances.tool === null || !matchesAny(tools, circumstances.tool)))
     return 'tool';
-  if (agents.length === 0) return null;
-  const isOne = (agent: string) => matchesAny(agents, agent);
+  const isOne = (agent: string) => agents.length === 0 || matchesAny(agents, agent);
   const holds = action === 'allow' ? circumstances.agents.every(isOne) : circumstances.agents.some(isOne);
-  return holds ? null : 'agent';
+  if (!holds) return 'agent';
+  return hasRead(session_tags, circumstances.session_tags) ? null : 'session_tags';
 }
 
 const tables = new WeakMap<Policy, Map<string | null, Record<Place, RuleTable>>>();
@@ -214,13 +293,10 @@ export function tableOf(policy: Policy, place: Place, tenant_id: string): RuleTa
 }
 
 function derive(policy: Policy): Map<string | null, Record<Place, RuleTable>> {
-  const tenants = new Set<string | null>([null, ...policy.rules.map((rule) => rule.tenant_id)]);
-  const global = policy.rules.filter((rule) => rule.tenant_id === null);
+  const scoped = [...policy.rules, ...policy.session_marks];
+  const tenants = new Set<string | null>([null, ...scoped.map(({ tenant_id }) => tenant_id)]);
   const derived = new Map<string | null, Record<Place, RuleTable>>();
-  for (const tenant of tenants) {
-    const own = tenant === null ? [] : policy.rules.filter((rule) => rule.tenant_id === tenant);
-    derived.set(tenant, tablesFor([...own, ...global], policy.builtin_rules));
-  }
+  for (const tenant of tenants) derived.set(tenant, tablesFor(policy, tenant));
   return derived;
 }
 
@@ -249,18 +325,25 @@ export const STREAMS: Readonly<Record<Place, readonly [Sight, ...Sight[]]>> = {
 };
 
 /** Why a rule does not stand in such a list; `null` where it does. */
-export function unseen(rule: Rule, { boundary, phase }: Sight): 'boundary' | 'phase' | null {
+export function unseen(
+  rule: Pick<Rule, 'boundaries' | 'phases'>,
+  { boundary, phase }: Sight,
+): 'boundary' | 'phase' | null {
   if (!rule.boundaries.includes(boundary)) return 'boundary';
   return phase === null || rule.phases.includes(phase) ? null : 'phase';
 }
 
-function tablesFor(rules: readonly Rule[], builtin: readonly Rule[]): Record<Place, RuleTable> {
-  const seen = (all: readonly Rule[], sight: Sight) => all.filter((rule) => unseen(rule, sight) === null);
-  const at = (place: Place) =>
-    table(
-      STREAMS[place].map((sight) => seen(rules, sight)),
-      seen(builtin, STREAMS[place][0]),
-    );
+function tablesFor(policy: Policy, tenant: string | null): Record<Place, RuleTable> {
+  const { builtin_rules: builtin, default_action } = policy;
+  const rules = forTenant(policy.rules, tenant);
+  const marks = forTenant(policy.session_marks, tenant);
+  const seen = <T extends Pick<Rule, 'boundaries' | 'phases'>>(all: readonly T[], sight: Sight) =>
+    all.filter((each) => unseen(each, sight) === null);
+  const at = (place: Place) => {
+    const [here] = STREAMS[place];
+    const streams = STREAMS[place].map((sight) => seen(rules, sight));
+    return table(streams, { builtin: seen(builtin, here), marks: seen(marks, here), default_action });
+  };
   return {
     input: at('input'),
     output: at('output'),
@@ -270,12 +353,27 @@ function tablesFor(rules: readonly Rule[], builtin: readonly Rule[]): Record<Pla
   };
 }
 
-function table(streams: readonly (readonly Rule[])[], builtin: readonly Rule[]): RuleTable {
-  const filtered = (keep: (rule: Rule) => boolean) =>
-    streams.map((stream) => stream.filter(keep)).filter((stream) => stream.length > 0);
+/** A tenant's own before those of all. */
+function forTenant<T extends { readonly tenant_id: string | null }>(
+  list: readonly T[],
+  tenant: string | null,
+): readonly T[] {
+  const own = tenant === null ? [] : list.filter(({ tenant_id }) => tenant_id === tenant);
+  return [...own, ...list.filter(({ tenant_id }) => tenant_id === null)];
+}
+
+function table(
+  streams: readonly (readonly Rule[])[],
+  others: Pick<RuleTable, 'builtin' | 'marks' | 'default_action'>,
+): RuleTable {
+  const alone = [...new Set(streams.flat())].filter(isFlow).map((rule) => [rule]);
+  const ordered = streams.map((stream) => stream.filter((rule) => !isFlow(rule)));
+  const filtered = (lists: readonly (readonly Rule[])[], keep: (rule: Rule) => boolean) =>
+    lists.map((stream) => stream.filter(keep)).filter((stream) => stream.length > 0);
   return {
-    about_crossing: filtered((rule) => rule.data_tags.length === 0),
-    about_tags: filtered((rule) => rule.data_tags.length > 0),
-    builtin,
+    about_crossing: filtered([...ordered, ...alone], (rule) => rule.data_tags.length === 0),
+    about_tags: filtered(ordered, (rule) => rule.data_tags.length > 0),
+    flow: filtered(alone, (rule) => rule.data_tags.length > 0),
+    ...others,
   };
 }

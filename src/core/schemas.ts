@@ -29,6 +29,16 @@ const tags = {
   items: tag,
 } as const;
 
+/** As people write it: `personal.*` is the same as `personal`. */
+const sessionTag = {
+  type: 'string',
+  maxLength: 130,
+  pattern: '^[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$',
+  'x-expects': 'must be a tag: a dotted name such as `untrusted.web`, letters first',
+} as const;
+
+const sessionTags = { type: 'array', minItems: 1, maxItems: 100, items: sessionTag } as const;
+
 const outsideName = {
   type: 'string',
   minLength: 1,
@@ -103,8 +113,17 @@ const condition = closed(
       'must be `request`, `response` or `message`, or a list of them',
       'Which side of an action it sees. Without it: calls and messages, no results.',
     ),
-    session_tags: { description: 'Not evaluated by this version, and refused.' },
-    when: { description: 'Not evaluated by this version, and refused.' },
+    session_tags: {
+      ...sessionTags,
+      description:
+        'What the session must have read before: all of these tags, each itself or a descendant of it.',
+    },
+    when: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 2_000,
+      description: 'A condition in CEL over facts of the crossing; see docs/policies.md.',
+    },
   },
   [],
 );
@@ -125,7 +144,19 @@ export const ruleSchema = closed(
       description:
         'The tags that it answers for; a tag covers its descendants. Without any, the rule is about the crossing itself.',
     },
-    action: { enum: ACTIONS, description: 'What is done. Over all tags the strictest action wins.' },
+    action: {
+      enum: ACTIONS,
+      description:
+        'What is done. Over all tags the strictest action wins. A rule with `session` may do without: it decides nothing.',
+    },
+    session: closed(
+      {
+        add: { ...sessionTags, description: 'Tags that the session has from then on.' },
+        remove: { ...sessionTags, description: 'Tags that it loses, with their descendants.' },
+        reset: { type: 'boolean', description: '`true`: it loses all tags that it had.' },
+      },
+      [],
+    ),
     tenant_id,
     condition: { ...condition, description: 'What else must hold.' },
     priority: {
@@ -160,7 +191,7 @@ export const ruleSchema = closed(
       [],
     ),
   },
-  ['name', 'boundary', 'action'],
+  ['name', 'boundary'],
 );
 
 /** What one tool takes, gives and does. */
@@ -171,6 +202,16 @@ export const contractSchema = closed(
     arguments: {
       type: ['object', 'boolean'],
       description: 'JSON Schema (2020-12) of the arguments. References only inside it, and none to itself.',
+    },
+    allowed_agents: {
+      ...outsideNames,
+      description: 'Agents that may call it; `*` stands for any run of characters. Without it any.',
+    },
+    max_calls_per_minute: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000,
+      description: 'How often one agent may call it within any sixty seconds, over all workers.',
     },
     accepts: closed(
       {
@@ -184,7 +225,11 @@ export const contractSchema = closed(
     ),
     emits: closed(
       {
-        tags: { ...tags, description: 'Tags that the result may carry. Without it any; an empty list none.' },
+        tags: {
+          ...tags,
+          description:
+            'Tags that the result may carry, and that the session has read after a call. Without it any; an empty list none. Facts such as `untrusted.web` say where it comes from and restrict nothing.',
+        },
         fields: { ...fields, description: 'Fields of the result that are kept. Without it all.' },
       },
       [],
@@ -194,6 +239,11 @@ export const contractSchema = closed(
       {
         reversible: { type: 'boolean', description: 'Whether the call can be undone.' },
         requires_approval: { type: 'boolean', description: 'Whether a person must agree to each call.' },
+        egress: {
+          type: 'boolean',
+          default: false,
+          description: 'Whether data leaves with a call: it carries the tag `egress.tool`.',
+        },
         description: text,
       },
       ['reversible', 'requires_approval'],

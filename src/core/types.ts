@@ -64,6 +64,10 @@ export interface Crossing {
   readonly declared_tags: readonly Tag[];
   /** Names of rules whose `require_approval` a person has granted for exactly this crossing. */
   readonly approved_rules?: readonly string[];
+  /** What the session has read so far, as far as anyone keeps it; absent is the same as nothing. */
+  readonly session_tags?: readonly Tag[];
+  /** Calls of this tool by this agent within the last minute, this one included; absent where nobody counts. */
+  readonly calls_last_minute?: number;
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
 }
@@ -145,6 +149,14 @@ export interface WouldBe {
   readonly rule: string;
 }
 
+/** What a crossing that goes through makes of its session's tags: first some go, then others come. */
+export interface SessionChange {
+  /** What is read by letting it through; tags that the session has already may be among them. */
+  readonly add: readonly Tag[];
+  /** Tags that go, with their descendants; `all` is a reset. */
+  readonly remove: readonly Tag[] | 'all';
+}
+
 /** The answer of `judge`. It holds changed text only in `content`, and nothing that was matched elsewhere. */
 export interface Verdict {
   readonly decision: Decision;
@@ -170,6 +182,8 @@ export interface Verdict {
   readonly approval: ApprovalWanted | null;
   /** `null` where nothing in monitor mode would have acted. */
   readonly would_be: WouldBe | null;
+  /** `null` where the session stays as it is, and where no rule in force asks about sessions. */
+  readonly session_change: SessionChange | null;
   readonly policy_hash: string;
   /** A fault of ours became this verdict; it always blocks. */
   readonly fault: boolean;
@@ -189,6 +203,10 @@ export interface Rule {
   /** Exact names, or with `*` for any run of characters. */
   readonly tools: readonly string[];
   readonly agents: readonly string[];
+  /** All of these, or descendants of them, must be among the tags of the session; empty: any session. */
+  readonly session_tags: readonly Tag[];
+  /** A condition in CEL over facts; `null`: none. */
+  readonly when: string | null;
   /** Lower first; equal ones keep the order of definition. */
   readonly priority: number;
   readonly reason: string;
@@ -202,6 +220,23 @@ export interface Rule {
   readonly approval: { readonly ttl_ms: number; readonly min_approvals: number };
 }
 
+/** What a rule makes of the session's tags where it fits and the crossing goes through. */
+export interface SessionMark
+  extends Pick<
+    Rule,
+    | 'name'
+    | 'boundaries'
+    | 'phases'
+    | 'data_tags'
+    | 'tenant_id'
+    | 'tools'
+    | 'agents'
+    | 'session_tags'
+    | 'when'
+  > {
+  readonly change: SessionChange;
+}
+
 /** What a tool takes, gives, and does. */
 export interface ToolContract {
   readonly tool_name: string;
@@ -210,12 +245,18 @@ export interface ToolContract {
   readonly arguments: Json | null;
   /** Tags that the arguments may carry; empty accepts none but untagged data; `null` does not restrict. */
   readonly accepts: { readonly tags: readonly Tag[] | null; readonly fields: readonly string[] };
+  /** Agents that may call it, exact names or wildcards; empty: any. */
+  readonly allowed_agents: readonly string[];
+  /** Calls of one agent within any sixty seconds; `null`: any number. */
+  readonly max_calls_per_minute: number | null;
   /** Fields of the result that are kept (dotted paths; empty keeps all), and the tags it may carry. */
   readonly emits: { readonly tags: readonly Tag[] | null; readonly fields: readonly string[] };
   readonly stores: { readonly fields: readonly string[]; readonly retention_ms: number | null };
   readonly side_effects: {
     readonly reversible: boolean;
     readonly requires_approval: boolean;
+    /** Whether data leaves with the call: it then carries the tag `egress.tool`. */
+    readonly egress: boolean;
     readonly description: string;
   };
   readonly tenant_id: string | null;
@@ -324,6 +365,8 @@ export interface Policy {
   /** Tenant and global rules in the order in which they are asked. */
   readonly rules: readonly Rule[];
   readonly builtin_rules: readonly Rule[];
+  /** What rules make of sessions, in the order of their rules. */
+  readonly session_marks: readonly SessionMark[];
   readonly contracts: readonly ToolContract[];
   readonly identities: readonly AgentIdentity[];
   readonly memory_schemas: readonly MemorySchema[];

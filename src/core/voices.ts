@@ -1,4 +1,5 @@
-import { contractObjections } from './contracts.ts';
+import type { Conditions } from './conditions/facts.ts';
+import { type Carried, contractObjections } from './contracts.ts';
 import { identityObjections } from './identities.ts';
 import type { Objection } from './objection.ts';
 import {
@@ -11,6 +12,7 @@ import {
   SILENCE,
 } from './outcomes.ts';
 import {
+  type Circumstances,
   circumstancesOf,
   granted,
   note,
@@ -49,6 +51,8 @@ export interface Hearing {
   readonly objections: readonly Objection[];
   /** What it comes to that a contract takes fields away; `null` where none does. */
   readonly stripping: Stripping | null;
+  /** What evaluates conditions in CEL; without it they restrict and never allow. */
+  readonly conditions: Conditions | null;
 }
 
 /** What a contract that takes fields away has to say. */
@@ -67,6 +71,8 @@ export interface Heard {
   readonly objections: readonly Objection[];
   readonly monitored: readonly Monitored[];
   readonly would_be: WouldBe | null;
+  /** What the rules were asked with. */
+  readonly circumstances: Circumstances;
 }
 
 /** Asks everyone; the strictest wins, the first of equals. `tried` is told of each rule that is asked. */
@@ -85,7 +91,9 @@ function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean,
   const strips =
     stripping !== null &&
     counts({ ...stripping.outcome, enforcement: stripping.enforcement }, heeds_monitored, monitored);
-  const circumstances = { ...circumstancesOf(crossing), heeds_monitored };
+  const data_tags = tagsOf(findings, declared);
+  const known = { data_tags, findings: findings.length, conditions: hearing.conditions };
+  const circumstances = { ...circumstancesOf(crossing, known), heeds_monitored };
   const about = ruleForCrossing(table, circumstances, monitored, tried);
   const ruleFor = oncePerTag((tagged) => ruleForTag(table, tagged, circumstances, monitored, tried));
   const judged = findings.map((finding) => judgeFinding(finding, policy, ruleFor, approved_rules));
@@ -100,7 +108,7 @@ function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean,
     ...declared.flatMap((tag) => outcomeOfDeclared(tag, policy, ruleFor, masked, approved_rules)),
     ...(strips ? [stripping.outcome] : []),
   ];
-  return { winner: strictest(outcomes) ?? SILENCE, judged, masked, objections };
+  return { winner: strictest(outcomes) ?? SILENCE, judged, masked, objections, circumstances };
 }
 
 /** Whether it has a say. What is in monitor mode is noted, and has none. */
@@ -135,7 +143,7 @@ export function objectionsTo(
   crossing: Envelope,
   policy: Policy,
   contract: ToolContract | 'undeclared' | null,
-  data_tags: readonly Tag[],
+  { tags: data_tags, findings }: Carried,
   of_content: readonly Objection[],
 ): readonly Objection[] {
   if (crossing.boundary !== 'action') return [];
@@ -143,7 +151,7 @@ export function objectionsTo(
   const identity = identityObjections(crossing, policy, tags);
   return contract === null
     ? identity
-    : [...identity, ...contractObjections(contract, crossing.phase, tags, of_content)];
+    : [...identity, ...contractObjections(contract, crossing, { tags, findings }, of_content)];
 }
 
 /** Declared and found tags, each once, sorted. */

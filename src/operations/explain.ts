@@ -1,5 +1,6 @@
 import { explain } from '../core/review/explain.ts';
 import { ACTIONS, DECISIONS } from '../core/types.ts';
+import { conditionsOf } from '../runtime/conditions.ts';
 import type { AuditEvent, Caller } from '../runtime/types.ts';
 import { findEvents } from './audit.ts';
 import { type Context, operation, Refusal } from './operation.ts';
@@ -137,7 +138,10 @@ export const policyExplain = operation({
       throw new Refusal('forbidden', 'The credential does not have the permission `policy:read`.');
     const event = await eventFor(event_id, context);
     const policy = await runtime.policyOf(event.policy_hash);
-    const explained = policy === null ? 'policy_gone' : explain(event, Date.parse(event.timestamp), policy);
+    const explained =
+      policy === null
+        ? 'policy_gone'
+        : explain(event, Date.parse(event.timestamp), policy, await conditionsOf(policy));
     const status: keyof typeof REASONS = typeof explained === 'string' ? explained : 'explained';
     return {
       event_id: event.event_id,

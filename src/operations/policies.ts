@@ -1,5 +1,6 @@
 import { evaluate } from '../core/evaluate.ts';
 import { ACTIONS, BOUNDARIES } from '../core/types.ts';
+import { conditionsOf } from '../runtime/conditions.ts';
 import { operation, Refusal } from './operation.ts';
 import { dataTags, tenantId } from './shapes.ts';
 import { tenantOf } from './subject.ts';
@@ -58,14 +59,22 @@ export const policyEvaluate = operation({
   input: {
     type: 'object',
     required: ['boundary'],
-    properties: { boundary: { enum: BOUNDARIES }, data_tags: dataTags, tenant_id: tenantId },
+    properties: {
+      boundary: { enum: BOUNDARIES },
+      data_tags: dataTags,
+      session_tags: { ...dataTags, description: 'What the session has read.' },
+      tenant_id: tenantId,
+    },
   },
   output: { type: 'object', required: ['action'], properties: { action: { enum: ACTIONS } } },
   example: { boundary: 'output', data_tags: ['personal.pii'] },
   answer: { action: 'redact' },
-  run(input, context) {
+  async run(input, context) {
+    const policy = context.runtime.policy();
     const data_tags = (input.data_tags ?? []).map((tag) => tag.toLowerCase());
     const tenant_id = tenantOf({ tenant_id: input.tenant_id }, context);
-    return { action: evaluate(context.runtime.policy(), { boundary: input.boundary, data_tags, tenant_id }) };
+    const { boundary, session_tags = [] } = input;
+    const asked = { boundary, data_tags, session_tags, tenant_id };
+    return { action: evaluate(policy, asked, await conditionsOf(policy)) };
   },
 });

@@ -1,5 +1,7 @@
+import { hasConditions } from '../core/conditions/facts.ts';
 import { judge } from '../core/decide.ts';
 import type { Crossing, Verdict } from '../core/types.ts';
+import { conditionsOf } from './conditions.ts';
 import { auditEvent, type LoggedTexts } from './record.ts';
 import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
 
@@ -17,7 +19,9 @@ export async function enforce(
 ): Promise<Ruling> {
   const event_id = ports.new_event_id(crossing.now_ms);
   const before_ms = performance.now();
-  const judged = judge(crossing, ports.policy, ports.fingerprintOf ?? null);
+  // Without what evaluates conditions they restrict and never allow.
+  const conditions = hasConditions(ports.policy) ? await conditionsOf(ports.policy).catch(() => null) : null;
+  const judged = judge(crossing, ports.policy, ports.fingerprintOf ?? null, conditions);
   const scan_ms = performance.now() - before_ms;
   const verdict = await recorded(judged, event_id, crossing, caller, endpoint, ports);
   const ruling: Ruling = { verdict, event_id, scan_duration_ms: Math.round(scan_ms) };
@@ -65,6 +69,7 @@ function unrecordable(verdict: Verdict): Verdict {
     monitored: [],
     approval: null,
     would_be: null,
+    session_change: null,
     policy_hash: verdict.policy_hash,
     fault: true,
   };

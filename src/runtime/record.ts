@@ -26,6 +26,8 @@ export interface Decided {
 const LOGGED_TEXT_MAX = 8_192;
 /** Names that one list in the metadata holds at most. */
 const LIST_MAX = 50;
+/** Tags of a session that one event holds at most. */
+const SESSION_TAGS_MAX = 1_000;
 /** Kinds of findings, and declared tags, that one event holds at most. */
 const RECORDED_MAX = 100;
 
@@ -135,6 +137,7 @@ function metadataOf(decided: Decided): Metadata {
     metadata.approved_rules = [...crossing.approved_rules].sort().slice(0, LIST_MAX);
   if (verdict.breaches.length > 0)
     metadata.breaches = names(verdict.breaches, (each) => `${each.type}:${each.rule}`);
+  if (crossing.calls_last_minute !== undefined) metadata.calls_last_minute = crossing.calls_last_minute;
   if (verdict.coverage.status === 'partial') {
     metadata.coverage_bytes = verdict.coverage.bytes;
     metadata.coverage_reason = verdict.coverage.reason;
@@ -149,6 +152,8 @@ function metadataOf(decided: Decided): Metadata {
   if (crossing.phase !== null) metadata.phase = crossing.phase;
   if (isLogged(crossing.boundary, crossing.phase, decided.logged)) addText(metadata, decided);
   if (verdict.findings.length > 0) metadata.rule_ids = names(verdict.findings, (each) => each.rule_id);
+  if (crossing.session_tags !== undefined && crossing.session_tags.length > 0)
+    metadata.session_tags = [...crossing.session_tags].sort().slice(0, SESSION_TAGS_MAX);
   if (verdict.stripped_fields.length > 0) metadata.stripped_fields = verdict.stripped_fields.length;
   if (crossing.content.kind === 'text') metadata.text_bytes = Buffer.byteLength(crossing.content.text);
   return metadata;

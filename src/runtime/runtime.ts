@@ -2,6 +2,7 @@ import type { Crossing, Policy } from '../core/types.ts';
 import { type AgentsSeen, agentsSeen } from './agents.ts';
 import type { Journal } from './audit/journal.ts';
 import type { AuditIndex } from './audit/store.ts';
+import { conditionsOf } from './conditions.ts';
 import type { Config } from './config/index.ts';
 import { newEventId } from './event-id.ts';
 import { openFingerprints } from './fingerprints.ts';
@@ -117,7 +118,9 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     },
     warm: async (policy = ports.policy) => {
       const [, { judge }] = await Promise.all([loadRoad(), import('../core/decide.ts')]);
-      const { fault } = judge({ ...NOTHING, now_ms: now_ms() }, policy, openFingerprints(config, policy));
+      const conditions = await conditionsOf(policy);
+      const fingerprintOf = openFingerprints(config, policy);
+      const { fault } = judge({ ...NOTHING, now_ms: now_ms() }, policy, fingerprintOf, conditions);
       if (fault) throw new Error('nothing can be judged by this policy');
     },
     close: () => index.close().finally(parts.store.close),

@@ -3,7 +3,14 @@ import type { TidyRule } from '../rule.ts';
 import type { Import } from '../tree.ts';
 
 /** All that core may import from outside: pure, without install script, without generated code at run time. */
-const PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'fastest-levenshtein', 'ipaddr.js', 're2js'];
+const PACKAGES = [
+  '@cfworker/json-schema',
+  '@marcbachmann/cel-js',
+  '@noble/hashes',
+  'fastest-levenshtein',
+  'ipaddr.js',
+  're2js',
+];
 /** Where core may take types from, and nothing that runs. */
 const TYPE_PACKAGES = ['typebox'];
 /** What would let the world into a decision. */

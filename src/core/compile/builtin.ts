@@ -88,6 +88,8 @@ function builtin(row: Row, where: Where, name: string, action: Action, severity_
     tenant_id: null,
     tools: [],
     agents: [],
+    session_tags: [],
+    when: null,
     priority: 100,
     reason: `${row.words} ${WHERE_WORDS[where]}.`,
     severity_min,

@@ -38,17 +38,35 @@ const WRONG: Row[] = [
   [[{ ...RULE, enforcement: 'observe' }], [], 'policies[0].enforcement', /must be one of/],
   [[{ ...RULE, enabled: 'no' }], [], 'policies[0].enabled', /`true` or `false`/],
   [[{ ...RULE, condition: { tool: 7 } }], [], 'policies[0].condition.tool', /must be a text/],
+  [[{ ...RULE, condition: { when: '' } }], [], 'policies[0].condition.when', /must not be empty/],
   [
-    [{ ...RULE, condition: { when: 'true' } }],
+    [{ ...RULE, condition: { when: 'tol == "x"' } }],
     [],
     'policies[0].condition.when',
-    /not evaluated by this version/,
+    /unknown variable: tol/,
+  ],
+  [[{ ...RULE, condition: { when: 'tool' } }], [], 'policies[0].condition.when', /true or false.*`string`/],
+  [[{ ...RULE, condition: { session_tags: [] } }], [], 'policies[0].condition.session_tags', /at least 1/],
+  [
+    [{ ...RULE, condition: { session_tags: ['a*'] } }],
+    [],
+    'policies[0].condition.session_tags[0]',
+    /must be a tag/,
+  ],
+  [[{ ...RULE, action: undefined }], [], 'policies[0].action', /is missing/],
+  [[{ ...RULE, action: undefined, session: {} }], [], 'policies[0].session', /says nothing/],
+  [[{ ...RULE, session: { reset: false } }], [], 'policies[0].session', /says nothing/],
+  [
+    [{ ...RULE, session: { remove: ['a'], reset: true } }],
+    [],
+    'policies[0].session.remove',
+    /keep one of them/,
   ],
   [
-    [{ ...RULE, condition: { session_tags: ['a'] } }],
+    [{ ...RULE, action: undefined, session: { add: ['a'] }, enforcement: 'monitor' }],
     [],
-    'policies[0].condition.session_tags',
-    /not evaluated/,
+    'policies[0].enforcement',
+    /decides nothing/,
   ],
   [[{ ...RULE, condition: { data_tags: ['a'] } }], [], 'policies[0].condition.data_tags', /keep one of them/],
   [
@@ -135,7 +153,7 @@ test('what is wrong is told with its place and a sentence, and there is no polic
     assert.match(first.message, /^`.*[.?]$/s);
     assert.equal(first.file, rules.length > 0 && documents.length === 0 ? 'service.yaml' : 'document-0.yaml');
   }
-  assert.equal(WRONG.length, 48);
+  assert.equal(WRONG.length, 56);
 });
 
 test('every problem is told, not only the first', () => {
@@ -217,6 +235,8 @@ test('both shapes of a rule come to the same', () => {
     tenant_id: null,
     tools: ['a'],
     agents: ['b'],
+    session_tags: [],
+    when: null,
     priority: 100,
     reason: 'The rule `r` blocks this.',
     severity_min: null,

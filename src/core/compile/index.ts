@@ -6,7 +6,7 @@ import { recordsOf } from './documents.ts';
 import { deepFreeze, policyHash } from './policy-hash.ts';
 import { below, type Place, problem } from './problems.ts';
 import { type Placed, readContract, readIdentity, readMemory } from './records.ts';
-import { type PlacedRule, readRule } from './rules.ts';
+import { type ConditionReader, type PlacedRule, readRule } from './rules.ts';
 
 /** What of the configuration goes into a policy. */
 export interface PolicySettings extends DetectionSettings {
@@ -36,6 +36,8 @@ export interface CompileInput {
   readonly settings: PolicySettings;
   /** Needed where the settings name single detectors; see `namesDetectors`. */
   readonly readNamed?: NamedReader;
+  /** Needed where a rule has a condition in CEL; see `namesConditions`. */
+  readonly readCondition?: ConditionReader;
 }
 
 export interface Compiled {
@@ -49,7 +51,8 @@ export { namesDetectors } from './detection.ts';
 
 /** Makes a policy of what people wrote, or says everything that is wrong with it. Inline rules come first. */
 export function compile(input: CompileInput): Compiled {
-  const read: Read = { problems: [], rules: [], contracts: [], identities: [], memories: [] };
+  const { readCondition } = input;
+  const read: Read = { problems: [], rules: [], contracts: [], identities: [], memories: [], readCondition };
   for (const list of input.inline_rules) readInline(read, list);
   for (const { file, value } of input.documents) readDocument(read, file, value);
   read.problems.push(...duplicates(read));
@@ -64,6 +67,27 @@ interface Read {
   readonly contracts: Placed<Policy['contracts'][number]>[];
   readonly identities: Placed<Policy['identities'][number]>[];
   readonly memories: Placed<Policy['memory_schemas'][number]>[];
+  readonly readCondition: ConditionReader | undefined;
+}
+
+/** Whether any rule has a condition in CEL. */
+export function namesConditions({
+  inline_rules,
+  documents,
+}: Pick<CompileInput, 'inline_rules' | 'documents'>): boolean {
+  const rules = [
+    ...inline_rules.map((list) => list.rules),
+    ...documents.flatMap(({ value }) => {
+      const { policy, policies } = (value ?? {}) as {
+        readonly policy?: unknown;
+        readonly policies?: unknown;
+      };
+      return [[policy], Array.isArray(policies) ? policies : []];
+    }),
+  ].flat();
+  return rules.some(
+    (rule) => (rule as { condition?: { when?: unknown } | null } | null)?.condition?.when !== undefined,
+  );
 }
 
 function readInline(
@@ -93,7 +117,7 @@ function readRecord(
   tenant_id: string | null,
 ): void {
   const { problems } = read;
-  if (kind === 'policy') push(read.rules, readRule(value, tenant_id, place, problems));
+  if (kind === 'policy') push(read.rules, readRule(value, tenant_id, place, problems, read.readCondition));
   else if (kind === 'tool-contract') push(read.contracts, readContract(value, place, problems));
   else if (kind === 'agent-identity') push(read.identities, readIdentity(value, place, problems));
   else push(read.memories, readMemory(value, place, problems));
@@ -117,10 +141,7 @@ function plain(written: unknown, place: Place, problems: Problem[]): Json | unde
 
 function duplicates(read: Read): Problem[] {
   return [
-    ...doubled(
-      'rule',
-      read.rules.map(({ rule, place }) => ({ name: rule.name, tenant_id: rule.tenant_id, place })),
-    ),
+    ...doubled('rule', read.rules),
     ...doubled(
       'contract',
       read.contracts.map(({ record, place }) => ({
@@ -171,7 +192,8 @@ function policyOf(read: Read, settings: PolicySettings, detection: Detection): P
   const unknown_agents = settings.unknown_agents ?? (identities.length > 0 ? 'block' : 'allow');
   const content: Omit<Policy, 'hash'> = {
     default_action: settings.default_action,
-    rules: read.rules.map(({ rule }) => rule).sort((a, b) => a.priority - b.priority),
+    rules: read.rules.flatMap(({ rule }) => rule ?? []).sort((a, b) => a.priority - b.priority),
+    session_marks: read.rules.flatMap(({ mark }) => mark ?? []),
     builtin_rules: settings.builtin_rules ? builtinRules(settings.pii_protection.action) : [],
     contracts: read.contracts.map(({ record }) => record),
     identities,

@@ -30,6 +30,8 @@ function contractOf(written: WrittenContract, schema: Json): ToolContract {
     tool_name: written.tool_name,
     description: written.description ?? '',
     arguments: schema,
+    allowed_agents: written.allowed_agents ?? [],
+    max_calls_per_minute: written.max_calls_per_minute ?? null,
     accepts: { tags: tagsOrNull(accepts.tags), fields: accepts.fields ?? [] },
     emits: { tags: tagsOrNull(emits.tags), fields: emits.fields ?? [] },
     stores: {
@@ -45,9 +47,10 @@ function contractOf(written: WrittenContract, schema: Json): ToolContract {
 function side_effectsOf({
   reversible,
   requires_approval,
+  egress = false,
   description = '',
 }: WrittenContract['side_effects']) {
-  return { reversible, requires_approval, description };
+  return { reversible, requires_approval, egress, description };
 }
 
 /** Reads one written identity; `null` where it is not used. */

@@ -1,17 +1,23 @@
 import { PLACEHOLDERS, unknownPlaceholders } from '../fallback.ts';
 import { ruleSchema } from '../schemas.ts';
-import type { Action, Json, Phase, Problem, Rule } from '../types.ts';
+import type { Action, Json, Phase, Problem, Rule, SessionChange, SessionMark } from '../types.ts';
 import { APPROVAL_DEFAULT } from './builtin.ts';
 import { durationMs } from './duration.ts';
 import { below, listed, type Place, problem } from './problems.ts';
 import { shapeProblems } from './shape.ts';
 import type { WrittenRule } from './written.ts';
 
-/** A rule and where it stands. */
+/** What a written rule comes to, and where it stands: what it decides, what it makes of sessions, or both. */
 export interface PlacedRule {
-  readonly rule: Rule;
+  readonly name: string;
+  readonly tenant_id: string | null;
+  readonly rule: Rule | null;
+  readonly mark: SessionMark | null;
   readonly place: Place;
 }
+
+/** Says what is wrong with a condition in CEL, as the rest of a sentence; `null` for nothing. */
+export type ConditionReader = (when: string) => string | null;
 
 const PRIORITY_DEFAULT = 100;
 
@@ -21,14 +27,27 @@ export function readRule(
   tenant_id: string | null,
   place: Place,
   problems: Problem[],
+  readCondition: ConditionReader | undefined,
 ): PlacedRule | null {
   const shape = shapeProblems(written, ruleSchema, place);
   const record = written as unknown as WrittenRule;
-  const meaning = isReadable(written) ? ruleProblems(record, tenant_id, place) : [];
+  const meaning = isReadable(written) ? ruleProblems(record, tenant_id, place, readCondition) : [];
   problems.push(...shape, ...meaning);
   if (shape.length > 0 || meaning.some(({ level }) => level === 'error') || record.enabled === false)
     return null;
-  return { rule: ruleOf(record, tenant_id), place };
+  const shared = sharedOf(record, tenant_id);
+  const { name } = shared;
+  const { action, session } = record;
+  return {
+    name,
+    tenant_id: shared.tenant_id,
+    rule: action === undefined ? null : ruleOf(record, action, shared),
+    mark:
+      session === undefined || record.enforcement === 'monitor'
+        ? null
+        : { ...shared, change: changeOf(session) },
+    place,
+  };
 }
 
 /** Whether the parts that problems of meaning look into have the types that they need; the rest may be wrong. */
@@ -40,20 +59,30 @@ function isReadable(written: Json): boolean {
   return (condition === undefined || isMapping) && hasText;
 }
 
-function ruleOf(record: WrittenRule, tenant_id: string | null): Rule {
-  const { condition = {}, approval = {} } = record;
+/** Which crossings a rule is about. */
+function sharedOf(record: WrittenRule, tenant_id: string | null): Omit<SessionMark, 'change'> {
+  const { condition = {} } = record;
   const data_tags = record.data_tags ?? condition.data_tags ?? [];
   return {
     name: record.name,
     boundaries: unique(asList(record.boundary)),
     phases: unique(condition.phase === undefined ? PHASES_DEFAULT : asList(condition.phase)),
     data_tags: unique(data_tags.map((tag) => tag.toLowerCase())),
-    action: record.action,
     tenant_id: tenant_id ?? record.tenant_id ?? null,
     tools: unique([...asList(condition.tool), ...asList(condition.tools)]),
     agents: unique([...asList(condition.agent), ...asList(condition.agents)]),
+    session_tags: sessionTags(condition.session_tags),
+    when: condition.when ?? null,
+  };
+}
+
+function ruleOf(record: WrittenRule, action: Action, shared: Omit<SessionMark, 'change'>): Rule {
+  const { approval = {} } = record;
+  return {
+    ...shared,
+    action,
     priority: record.priority ?? PRIORITY_DEFAULT,
-    reason: record.reason ?? `The rule \`${record.name}\` ${DOES[record.action]}.`,
+    reason: record.reason ?? `The rule \`${record.name}\` ${DOES[action]}.`,
     severity_min: null,
     severity: record.severity ?? null,
     fallback_template: record.fallback_template ?? null,
@@ -63,6 +92,14 @@ function ruleOf(record: WrittenRule, tenant_id: string | null): Rule {
       min_approvals: approval.min_approvals ?? APPROVAL_DEFAULT.min_approvals,
     },
   };
+}
+
+function changeOf({ add, remove, reset }: NonNullable<WrittenRule['session']>): SessionChange {
+  return { add: sessionTags(add), remove: reset === true ? 'all' : sessionTags(remove) };
+}
+
+function sessionTags(written: readonly string[] | undefined): readonly string[] {
+  return unique((written ?? []).map((tag) => tag.toLowerCase().replace(/\.\*$/, '')));
 }
 
 /** Results are seen only by rules that say so. */
@@ -76,10 +113,16 @@ const DOES: Readonly<Record<Action, string>> = {
   block: 'blocks this',
 };
 
-function ruleProblems(record: WrittenRule, tenant_id: string | null, place: Place): readonly Problem[] {
-  const { condition = {} } = record;
+function ruleProblems(
+  record: WrittenRule,
+  tenant_id: string | null,
+  place: Place,
+  readCondition: ConditionReader | undefined,
+): readonly Problem[] {
   return [
-    ...unevaluated(condition, place),
+    ...nothingToDo(record, place),
+    ...sessionProblems(record, place),
+    ...condition(record.condition?.when, below(place, 'condition', 'when'), readCondition),
     ...twoShapes(record, place),
     ...taglessRedact(record, place),
     ...phaseWithoutAction(record, place),
@@ -88,16 +131,36 @@ function ruleProblems(record: WrittenRule, tenant_id: string | null, place: Plac
   ];
 }
 
-/** A condition that is not evaluated would make a rule that never matches, silently. */
-function unevaluated(condition: NonNullable<WrittenRule['condition']>, place: Place): Problem[] {
-  return (['when', 'session_tags'] as const)
-    .filter((key) => Object.hasOwn(condition, key))
-    .map((key) =>
+function nothingToDo({ action, session }: WrittenRule, place: Place): Problem[] {
+  return action === undefined && session === undefined ? [problem(below(place, 'action'), 'is missing')] : [];
+}
+
+function sessionProblems({ action, session, enforcement }: WrittenRule, place: Place): Problem[] {
+  if (session === undefined || session === null) return [];
+  const here = below(place, 'session');
+  const { add, remove, reset } = session;
+  if (add === undefined && remove === undefined && reset !== true)
+    return [problem(here, 'says nothing; name tags under `add` or `remove`, or say `reset: true`')];
+  if (remove !== undefined && reset === true)
+    return [
+      problem(below(here, 'remove'), 'stands beside `reset: true`, which takes all tags; keep one of them'),
+    ];
+  if (action === undefined && enforcement === 'monitor')
+    return [
       problem(
-        below(place, 'condition', key),
-        'is not evaluated by this version, so the rule would never do what it says; leave it out',
+        below(place, 'enforcement'),
+        'is `monitor` on a rule that decides nothing, so it would do nothing at all; leave it out',
       ),
-    );
+    ];
+  return [];
+}
+
+/** A condition that is not evaluated would make a rule that never matches, silently. */
+function condition(when: unknown, place: Place, readCondition: ConditionReader | undefined): Problem[] {
+  if (typeof when !== 'string') return [];
+  const wrong =
+    readCondition === undefined ? 'needs what reads conditions, which is not loaded' : readCondition(when);
+  return wrong === null ? [] : [problem(place, wrong)];
 }
 
 function twoShapes(record: WrittenRule, place: Place): Problem[] {

@@ -1,4 +1,5 @@
 import { holdsCommands } from '../commands/in-payload.ts';
+import { namesIn } from '../conditions/facts.ts';
 import { walk } from '../payload.ts';
 import type { RuleTable } from '../rules.ts';
 import { once } from '../shell/memo.ts';
@@ -11,8 +12,11 @@ import { isPath, tagsOfPath } from './paths.ts';
 import { sqlTags } from './sql.ts';
 
 /** Tags of facts that some rule of a table names: without any, nobody asks for facts. */
-export const factsNamed: (table: RuleTable) => readonly Tag[] = once(({ about_tags, builtin }) =>
-  [...about_tags.flat(), ...builtin].flatMap(({ data_tags }) => data_tags.filter(isFact)),
+export const factsNamed: (table: RuleTable) => readonly Tag[] = once(
+  ({ about_crossing, about_tags, flow, builtin, marks }) =>
+    [...about_crossing.flat(), ...about_tags.flat(), ...flow.flat(), ...builtin, ...marks].flatMap(
+      ({ data_tags, when }) => [...data_tags, ...(when === null ? [] : namesIn(when))].filter(isFact),
+    ),
 );
 
 const HOST_KEY = /^(?:host|hosts|host_?name|server|domain|endpoint|target|address|ip|ip_?address|remote)$/i;

@@ -1,3 +1,4 @@
+import type { Conditions } from '../conditions/facts.ts';
 import type { Monitored, Policy, WouldBe } from '../types.ts';
 import { type Mends, mendsOf } from './mend.ts';
 import { type NotRecalled, type RecordedEvent, recollect } from './recorded.ts';
@@ -20,8 +21,13 @@ export interface Explanation {
 }
 
 /** Explains a recorded decision by the policy that made it: all rules are asked again, by the code that judged. */
-export function explain(event: RecordedEvent, decided_ms: number, policy: Policy): Explanation | NotRecalled {
-  const recalled = recollect(event, decided_ms);
+export function explain(
+  event: RecordedEvent,
+  decided_ms: number,
+  policy: Policy,
+  conditions: Conditions | null = null,
+): Explanation | NotRecalled {
+  const recalled = recollect(event, decided_ms, conditions);
   if (typeof recalled === 'string') return recalled;
   const heard = retell(recalled, policy);
   const told = toldOf(heard);

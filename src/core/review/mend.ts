@@ -64,8 +64,9 @@ function mendOf(voice: Voice, recalled: Recollection, policy: Policy): Mend {
 
 function otherCrossing(name: string, policy: Policy): string {
   const rule = policy.rules.find((each) => each.name === name);
-  const { tools = [], agents = [] } = rule ?? {};
+  const { tools = [], agents = [], session_tags = [] } = rule ?? {};
   const kinds = [
+    ...(session_tags.length > 0 ? [`a session that has not read ${names(session_tags)}`] : []),
     ...(tools.length > 0 ? [`another tool than ${names(tools)}`] : []),
     ...(agents.length > 0 ? [`another agent than ${names(agents)}`] : []),
   ];
@@ -88,6 +89,10 @@ function objectionMend(rule: string, { crossing }: Recollection, policy: Policy)
       const allowed = tags.length === 0 ? 'without any tag' : `with no tags but ${names(tags)}`;
       return { kind: 'contract', rule, change: `${allowed}, as the contract of \`${tool}\` has it` };
     }
+    case 'contract.allowed_agents':
+      return { kind: 'contract', rule, change: `by an agent that the contract of \`${tool}\` names` };
+    case 'contract.max_calls_per_minute':
+      return { kind: 'contract', rule, change: 'a minute later' };
     case 'identity.agent_id':
       return { kind: 'identity', rule, change: `with an identity document for each of ${agents}` };
     case 'identity.tools':
@@ -135,6 +140,8 @@ function without(voice: Voice, { recalled, policy }: Setting): Setting {
 function lenient(policy: Policy): Policy {
   const contracts = policy.contracts.map((each) => ({
     ...each,
+    allowed_agents: [],
+    max_calls_per_minute: null,
     accepts: { ...each.accepts, tags: null },
     emits: { ...each.emits, tags: null },
   }));

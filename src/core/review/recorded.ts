@@ -1,3 +1,4 @@
+import type { Conditions } from '../conditions/facts.ts';
 import { isFact } from '../tags.ts';
 import {
   ACTIONS,
@@ -66,6 +67,8 @@ export interface Recollection {
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
   readonly content: ContentRecord;
+  /** What evaluates the conditions of a policy in CEL; without it they restrict and never allow. */
+  readonly conditions: Conditions | null;
 }
 
 /** Why an event cannot be asked about again. */
@@ -75,7 +78,11 @@ export type NotRecalled = 'no_decision' | 'fault' | 'incomplete';
  * Reads an event back that was decided at `decided_ms` (since 1970, UTC); gives a word where it is no decision of
  * rules, or does not hold all that they saw.
  */
-export function recollect(event: RecordedEvent, decided_ms: number): Recollection | NotRecalled {
+export function recollect(
+  event: RecordedEvent,
+  decided_ms: number,
+  conditions: Conditions | null = null,
+): Recollection | NotRecalled {
   const { metadata, coverage } = event;
   if (!isBoundary(event.boundary) || typeof metadata.endpoint !== 'string') return 'no_decision';
   if (!(ACTIONS as readonly string[]).includes(event.action)) return 'no_decision';
@@ -92,6 +99,7 @@ export function recollect(event: RecordedEvent, decided_ms: number): Recollectio
     declared: [...declared, ...rest],
     coverage: coverage === 'full' ? { status: 'full' } : partial(metadata),
     content: contentRecord(event),
+    conditions,
   };
 }
 
@@ -112,7 +120,7 @@ function envelopeOf(
   boundary: Boundary,
   declared_tags: readonly Tag[],
 ): Omit<Envelope, 'now_ms'> {
-  const { phase, approved_rules } = event.metadata;
+  const { phase, approved_rules, session_tags, calls_last_minute } = event.metadata;
   return {
     boundary,
     phase: (PHASES as readonly unknown[]).includes(phase) ? (phase as Phase) : null,
@@ -124,6 +132,8 @@ function envelopeOf(
     tool: event.tool_name,
     declared_tags,
     approved_rules: texts(approved_rules),
+    session_tags: texts(session_tags),
+    ...(typeof calls_last_minute === 'number' && { calls_last_minute }),
   };
 }
 

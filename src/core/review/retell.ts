@@ -1,7 +1,14 @@
 import { contractOf, recalledObjection } from '../contracts.ts';
 import { factsNamed } from '../facts/facts.ts';
 import { outcomeOfStripping } from '../outcomes.ts';
-import { placeOf, type RuleTable, type Tried, tableOf } from '../rules.ts';
+import {
+  type Circumstances,
+  circumstancesOf,
+  placeOf,
+  type RuleTable,
+  type Tried,
+  tableOf,
+} from '../rules.ts';
 import { covers } from '../tags.ts';
 import type { Action, Decision, Phase, Policy, ToolContract } from '../types.ts';
 import { DECISION_OF, type Heard, type Hearing, hear, objectionsTo, tagsOf } from '../voices.ts';
@@ -29,7 +36,7 @@ export function hearingOf(recalled: Recollection, policy: Policy): Hearing {
     ? content.broken.map((name) => recalledObjection(name, contract.enforcement))
     : [];
   const is_full = coverage.status === 'full';
-  const data_tags = tagsOf(findings, declared);
+  const tags = tagsOf(findings, declared);
   return {
     crossing,
     policy,
@@ -37,12 +44,19 @@ export function hearingOf(recalled: Recollection, policy: Policy): Hearing {
     findings,
     declared,
     coverage,
-    objections: is_full ? objectionsTo(crossing, policy, contract, data_tags, of_content) : [],
+    objections: is_full ? objectionsTo(crossing, policy, contract, { tags, findings }, of_content) : [],
     stripping:
       is_full && has_terms && content.strips === true
         ? { outcome: outcomeOfStripping(crossing.phase), enforcement: contract.enforcement }
         : null,
+    conditions: recalled.conditions,
   };
+}
+
+/** What the rules are asked with about it. */
+export function askedWith({ crossing, findings, declared, conditions }: Recollection): Circumstances {
+  const data_tags = tagsOf(findings, declared);
+  return circumstancesOf(crossing, { data_tags, findings: findings.length, conditions });
 }
 
 /** The rules that are asked about it. */

@@ -1,10 +1,10 @@
 import { outcomeOf, outcomeOfDeclared, outcomeOfDefault } from '../outcomes.ts';
-import { circumstancesOf, ruleForTag } from '../rules.ts';
+import { ruleForTag } from '../rules.ts';
 import { isFact } from '../tags.ts';
 import type { Action, Policy, Severity, Tag } from '../types.ts';
 import type { Heard } from '../voices.ts';
 import type { Recollection } from './recorded.ts';
-import { hearingOf, tableFor } from './retell.ts';
+import { askedWith, hearingOf, tableFor } from './retell.ts';
 import { type Trial, trialsOf } from './trials.ts';
 
 /** One who has a say on a decision. */
@@ -98,7 +98,7 @@ const NO_RULE = 'It is a fact, and no rule names it.';
 function declaredVoices(recalled: Recollection, policy: Policy, { masked }: Heard): Said[] {
   const { crossing, declared } = recalled;
   const table = tableFor(recalled, policy);
-  const circumstances = circumstancesOf(crossing);
+  const circumstances = askedWith(recalled);
   return declared.map((tag) => {
     const ruleFor = () => ruleForTag(table, { tag, severity: null }, circumstances, []);
     const [outcome] = outcomeOfDeclared(tag, policy, ruleFor, masked, crossing.approved_rules);

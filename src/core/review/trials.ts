@@ -1,6 +1,5 @@
 import {
   type Circumstances,
-  circumstancesOf,
   type Mismatch,
   placeOf,
   ruleForCrossing,
@@ -11,7 +10,7 @@ import {
 } from '../rules.ts';
 import type { Action, Policy, Rule } from '../types.ts';
 import type { Recollection } from './recorded.ts';
-import { tableFor } from './retell.ts';
+import { askedWith, tableFor } from './retell.ts';
 
 /** Rules that one question lists at most; behind them only their number is told. */
 const TRIALS_MAX = 200;
@@ -41,7 +40,7 @@ export interface Trials {
 
 /** Asks the rules about a tag, or about the crossing itself where it is `null`, and notes what each said. */
 export function trialsOf(recalled: Recollection, policy: Policy, tagged: Tagged | null): Trials {
-  const circumstances = circumstancesOf(recalled.crossing);
+  const circumstances = askedWith(recalled);
   const table = tableFor(recalled, policy);
   const said = new Map<Rule, Mismatch | null>();
   const tried = (rule: Rule, mismatch: Mismatch | null) => void said.set(rule, mismatch);
@@ -49,7 +48,8 @@ export function trialsOf(recalled: Recollection, policy: Policy, tagged: Tagged 
     tagged === null
       ? ruleForCrossing(table, circumstances, [], tried)
       : ruleForTag(table, tagged, circumstances, [], tried);
-  const streams = tagged === null ? table.about_crossing : [...table.about_tags, table.builtin];
+  const streams =
+    tagged === null ? table.about_crossing : [...table.about_tags, table.builtin, ...table.flow];
   const trials: Trial[] = [];
   let count = 0;
   for (const stream of streams) {
@@ -99,6 +99,10 @@ function whyNot(rule: Rule, mismatch: Mismatch, tagged: Tagged | null, circumsta
       return rule.action === 'allow' && circumstances.agents.length > 1
         ? `It allows ${names(rule.agents)}, and not all who act are that: ${names(circumstances.agents)}.`
         : `It is for the agent ${names(rule.agents)}, and ${names(circumstances.agents)} acts.`;
+    case 'session_tags':
+      return `It is for sessions that have read ${names(rule.session_tags)}, and this one has not.`;
+    case 'when':
+      return 'Its condition `when` does not hold.';
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Conditions } from '../conditions/facts.ts';
 import { faulty, judge, verdictOn } from '../decide.ts';
 import { findingOf, settledIn, WORK_FLOOR, WORK_PER_UNIT } from '../detect.ts';
 import type { Detector } from '../matching/detector.ts';
@@ -52,7 +53,8 @@ export interface Stream {
  *
  * Text is held back while it may belong to a secret or to personal data, or to another finding that the policy
  * masks or blocks; of ordinary prose that is the last word or so. A JSON document is held whole, and so is all
- * text at `action`, where contracts speak about the whole, and text for which a rule has a text of its own.
+ * text at `action`, where contracts speak about the whole, and text for which a rule has a text or a condition of
+ * its own.
  * What a text asks for adds up over sentences, and is no reason to hold them: where such a finding blocks or
  * would be masked, the stream ends as soon as it is known, and its beginning may have gone on. Once a part has
  * gone on, a limit, a fault, or a finding that comes too late ends the stream with a block.
@@ -61,8 +63,9 @@ export function openStream(
   policy: Policy,
   crossing: Omit<Crossing, 'content'>,
   fingerprintOf: FingerprintOf | null = null,
+  conditions: Conditions | null = null,
 ): Stream {
-  const state = startState(policy, crossing, fingerprintOf);
+  const state = startState(policy, crossing, fingerprintOf, conditions);
   const taking = (work: () => Released): Released => {
     if (state.has_ended) return nothing('block');
     try {
@@ -86,6 +89,7 @@ interface StreamState {
   readonly policy: Policy;
   readonly crossing: Crossing;
   readonly fingerprintOf: FingerprintOf | null;
+  readonly conditions: Conditions | null;
   readonly look: Look;
   readonly meter: Meter;
   readonly document: DocumentReader;
@@ -115,6 +119,7 @@ function startState(
   policy: Policy,
   open: Omit<Crossing, 'content'>,
   fingerprintOf: FingerprintOf | null,
+  conditions: Conditions | null,
 ): StreamState {
   const crossing: Crossing = { ...open, content: { kind: 'text', text: '' } };
   const meter: Meter = { work: 0, allowed: WORK_FLOOR };
@@ -124,6 +129,7 @@ function startState(
     policy,
     crossing,
     fingerprintOf,
+    conditions,
     look: startLook(policy.detection, holdsOf(policy, crossing), meter),
     meter,
     document: startDocument(),
@@ -164,7 +170,10 @@ function isWhole(policy: Policy, crossing: Crossing, asked: Verdict): boolean {
   if (crossing.boundary === 'action') return true;
   if (crossing.declared_tags.length > 0 && asked.decision === 'block') return true;
   const rules = [...policy.rules, ...policy.builtin_rules];
-  return rules.some((rule) => rule.fallback_template !== null && rule.action === 'redact');
+  // A condition may ask how many findings there are.
+  return rules.some(
+    (rule) => rule.when !== null || (rule.fallback_template !== null && rule.action === 'redact'),
+  );
 }
 
 function push(state: StreamState, piece: string | Uint8Array): Released {
@@ -267,7 +276,12 @@ function end(state: StreamState): Released {
   const verdict =
     !is_held && look.is_clean
       ? verdictOn(crossing, policy, { findings: [], coverage: FULL }, null)
-      : judge({ ...crossing, content: { kind: 'text', text } }, policy, state.fingerprintOf);
+      : judge(
+          { ...crossing, content: { kind: 'text', text } },
+          policy,
+          state.fingerprintOf,
+          state.conditions,
+        );
   const rest = finished(state, text, verdict);
   return { ...rest, text: before.text + rest.text, findings: [...before.findings, ...rest.findings] };
 }

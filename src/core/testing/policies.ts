@@ -1,6 +1,7 @@
 import { type DetectionSettings, readDetection } from '../compile/detection.ts';
 import { compile, type PolicySettings } from '../compile/index.ts';
 import { namedReader } from '../compile/named-detection.ts';
+import { conditionProblem } from '../conditions/cel.ts';
 import { INJECTION_SUMS } from '../matching/phrases.ts';
 import type { Crossing, Detection, Policy } from '../types.ts';
 
@@ -49,6 +50,7 @@ export function compiled({ rules = [], tenants = {}, documents = [], settings = 
       })),
     ],
     readNamed: namedReader,
+    readCondition: conditionProblem,
     documents: documents.map((value, at) => ({ file: `document-${at}.yaml`, value })),
     settings: { ...SETTINGS, ...settings },
   });

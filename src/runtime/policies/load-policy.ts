@@ -1,4 +1,5 @@
 import type { CompileInput, PolicySettings } from '../../core/compile/index.ts';
+import { asksSessions } from '../../core/flow.ts';
 import type { AllowedFingerprint, Policy, Problem } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
@@ -29,18 +30,24 @@ export type PolicyResult =
 export async function loadPolicy(config: Config, now_ms = Date.now()): Promise<PolicyResult> {
   const found = await findDocuments(config);
   const read = await readDocuments(found.files);
-  const { compile, namesDetectors } = await import('../../core/compile/index.ts');
+  const { compile, namesConditions, namesDetectors } = await import('../../core/compile/index.ts');
   const input = compileInput(config, read.documents);
   // It brings all detectors along, which a start has no time for.
   const named = namesDetectors(input.settings)
     ? await import('../../core/compile/named-detection.ts')
     : undefined;
-  const compiled = compile({ ...input, ...(named && { readNamed: named.namedReader }) });
+  const cel = namesConditions(input) ? await import('../../core/conditions/cel.ts') : undefined;
+  const compiled = compile({
+    ...input,
+    ...(named && { readNamed: named.namedReader }),
+    ...(cel && { readCondition: cel.conditionProblem }),
+  });
   const said = [
     ...found.problems,
     ...found.warnings,
     ...read.problems,
     ...compiled.problems,
+    ...unkept(compiled.policy, config),
     ...expired(config, now_ms),
   ];
   const told = await withLines(said, read.documents, config);
@@ -56,6 +63,19 @@ export async function loadPolicy(config: Config, now_ms = Date.now()): Promise<P
     patterns: found,
     warnings,
   };
+}
+
+/** What would need sessions or calls to be kept, which this version does not: it would never restrict. */
+function unkept(policy: Policy | null, { origin }: Config): Problem[] {
+  if (policy === null) return [];
+  const tenants = [...policy.rules, ...policy.contracts].map(({ tenant_id }) => tenant_id ?? '');
+  const asked = tenants.some((tenant_id) => asksSessions(policy, tenant_id));
+  const counted = policy.contracts.some(({ max_calls_per_minute }) => max_calls_per_minute !== null);
+  if (!asked && !counted) return [];
+  const what = asked
+    ? 'names `session_tags`, which are not kept by this version'
+    : 'names `max_calls_per_minute`, which is not counted by this version';
+  return [problemAt(origin.label, [], what)];
 }
 
 function compileInput(config: Config, documents: readonly WrittenDocument[]): CompileInput {
