@@ -117,14 +117,17 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       ports = portsOf(parts, agents, unrecorded, policy);
     },
     warm: async (policy = ports.policy) => {
-      const [, { judge }] = await Promise.all([loadRoad(), import('../core/decide.ts')]);
-      const conditions = await conditionsOf(policy);
-      const fingerprintOf = openFingerprints(config, policy);
-      const { fault } = judge({ ...NOTHING, now_ms: now_ms() }, policy, fingerprintOf, conditions);
-      if (fault) throw new Error('nothing can be judged by this policy');
+      await Promise.all([loadRoad(), judgeNothing(policy, config, now_ms())]);
     },
     close: () => index.close().finally(parts.store.close),
   };
+}
+
+/** Rejects where nothing can be judged by the policy. */
+async function judgeNothing(policy: Policy, config: Config, now_ms: number): Promise<void> {
+  const [{ judge }, conditions] = await Promise.all([import('../core/decide.ts'), conditionsOf(policy)]);
+  const { fault } = judge({ ...NOTHING, now_ms }, policy, openFingerprints(config, policy), conditions);
+  if (fault) throw new Error('nothing can be judged by this policy');
 }
 
 /** Asks the index, once it has every event whose answer was given before the question. */
