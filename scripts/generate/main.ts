@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { editorSchemas } from '../../src/runtime/config/editor-schemas.ts';
+import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { typeNamesPage } from './type-names-page.ts';
@@ -14,6 +15,7 @@ const check = process.argv.includes('--check');
 const files = [
   { path: 'docs/configuration.md', text: configurationPage() },
   { path: 'docs/commands.md', text: commandsPage() },
+  { path: 'src/core/detection/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/type-names.md', text: typeNamesPage() },
   ...editorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];

@@ -1,6 +1,6 @@
 import { type FoundCommands, readPayload } from './commands/in-payload.ts';
 import { commandsInText } from './commands/in-text.ts';
-import { scannersFor } from './detection/scanners.ts';
+import { scannerFor } from './detection/scanners.ts';
 import { COMMAND_FAMILY, hasEntropy, namedRule, standingOf } from './detection/standing.ts';
 import { decode, isEscapedJson, offsetsOf, type Reading, readJson } from './json.ts';
 import type { Detector } from './matching/detector.ts';
@@ -25,7 +25,7 @@ export function detect(
 ): { findings: Finding[]; coverage: Coverage } {
   const search: Search = {
     detection,
-    ...scannersFor(detection),
+    scanner: scannerFor(detection),
     limits,
     findings: [],
     bytes: 0,
@@ -41,8 +41,7 @@ export function detect(
 /** What one call of `detect` has come to. */
 interface Search {
   readonly detection: Detection;
-  readonly builtin: Scanner;
-  readonly custom: Scanner | null;
+  readonly scanner: Scanner;
   readonly limits: ScanLimits;
   readonly findings: Finding[];
   /** UTF-8 bytes looked at; kept exactly for payloads, and for texts only where it can matter. */
@@ -89,7 +88,7 @@ function searchPayload(search: Search, value: Json): void {
       addFindings(search, text, matches, leaf.index, leaf.path);
       matches.length = 0;
     }
-    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.builtin, text) : NONE;
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
     addCommands(search, commands?.visit(leaf) ?? null);
   });
   addCommands(search, commands?.end() ?? null);
@@ -165,7 +164,7 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
     const is_document = decoded !== null && isEscapedJson(text);
     if (leaf.is_member) matchCues(text, cues, found);
     const has_anchors = !is_document && scanText(search, text, found);
-    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.builtin, text) : NONE;
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
     if (!is_document && found.length === 0) return;
     const offsets = decoded === null ? null : offsetsOf(view.text, leaf);
     const inner: View = { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1 };
@@ -175,14 +174,11 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
 }
 
 function scanText(search: Search, text: string, matches: Match[]): boolean {
-  const { meter, builtin, custom } = search;
-  const matches_max = matchesMax(search);
-  meter.allowed += text.length * WORK_PER_UNIT;
-  const has_anchors = scanReadings(builtin, text, matches, matches_max, meter);
-  if (custom !== null) {
-    meter.allowed += text.length * WORK_PER_UNIT;
-    scanReadings(custom, text, matches, matches_max, meter);
-  }
+  const { meter, scanner, detection } = search;
+  // Patterns of the configuration may take as much again.
+  const shares = detection.patterns.length > 0 ? 2 : 1;
+  meter.allowed += text.length * WORK_PER_UNIT * shares;
+  const has_anchors = scanReadings(scanner, text, matches, matchesMax(search), meter);
   isFull(search, matches);
   if (meter.work > meter.allowed)
     search.stopped ??= `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`;

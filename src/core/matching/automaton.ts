@@ -1,4 +1,4 @@
-import type { Anchor } from './anchors.ts';
+import type { Tree } from './tree.ts';
 import { makeTrie, type Trie } from './trie.ts';
 
 /**
@@ -40,9 +40,9 @@ const STATES_MAX = 16_384;
 const LINE_BREAK = 10;
 const ROOT: readonly number[] = [];
 
-/** The automaton of the given anchors; `endings` name them by their place in the list. */
-export function makeAutomaton(anchors: readonly Anchor[], states_max = STATES_MAX): Automaton {
-  const trie = makeTrie(anchors);
+/** The automaton of the anchors of a tree, without states but the first. */
+export function makeAutomaton(tree: Tree, states_max = STATES_MAX): Automaton {
+  const trie = makeTrie(tree);
   const wide_bits = Math.ceil(Math.log2(trie.wide_count));
   const automaton: Automaton = {
     table: new Uint16Array(states_max << ASCII_BITS),
@@ -122,11 +122,16 @@ export function stateOf(automaton: Automaton, nodes: readonly number[]): number 
   }
   const state = nodes_of.push(nodes) - 1;
   by_nodes[place] = state;
-  const ending = nodes.filter((node) => trie.endings[node]!.length > 0);
-  endings.push(
-    ending.length === 0 ? ROOT : ending.sort((a, b) => a - b).flatMap((node) => trie.endings[node]!),
-  );
+  endings.push(endingsOf(trie, nodes));
   return state;
+}
+
+/** The anchors that end at some nodes, in the order of the nodes' numbers. */
+function endingsOf({ endings_from, endings }: Trie, nodes: readonly number[]): readonly number[] {
+  const ending = nodes.filter((node) => endings_from[node]! < endings_from[node + 1]!);
+  if (ending.length === 0) return ROOT;
+  ending.sort((a, b) => a - b);
+  return ending.flatMap((node) => [...endings.subarray(endings_from[node]!, endings_from[node + 1]!)]);
 }
 
 function hashOf(nodes: readonly number[]): number {

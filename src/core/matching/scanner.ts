@@ -1,26 +1,28 @@
-import { type Anchor, parseAnchor, parseUnits } from './anchors.ts';
+import { parseAnchor } from './anchors.ts';
 import { type Automaton, makeAutomaton } from './automaton.ts';
-import type { Detector, LinearPattern } from './detector.ts';
-import { patternReach, type Range } from './pattern-reach.ts';
+import type { Detector } from './detector.ts';
+import type { Range } from './pattern-reach.ts';
 import { INJECTION_SUMS, type InjectionSums } from './phrases.ts';
+import { type Match, type Meter, matchAt, type Probe, probeOf, stepBack } from './probe.ts';
+import { growTree, type Tree } from './tree.ts';
 import { blobSignals } from './views/blobs.ts';
 import { signals } from './views/signals.ts';
 import { addPlace, type Windows } from './views/windows.ts';
 import { wordingSignals } from './views/wording.ts';
 import { firstPlace, makeHits, PART_UNITS, walk } from './walk.ts';
 import { weigh } from './weigh.ts';
+import { type MadeTree, readTree, type WrittenTree } from './written-tree.ts';
 
-/** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
-export interface Match {
-  readonly detector: Detector;
-  readonly start: number;
-  readonly end: number;
-}
+export type { Match, Meter } from './probe.ts';
 
 /** A set of detectors, ready to scan. Made once per set; holds no text between scans. */
 export interface Scanner {
   readonly automaton: Automaton;
+  /** What the automaton was made from. */
+  readonly tree: Tree;
   readonly probes: readonly Probe[];
+  /** Per probe, 1 where it is asked. */
+  readonly is_enabled: Uint8Array;
   /** The probes of the detectors that know a value by the key before it, by number. */
   readonly cued: readonly number[];
   /** Per anchor number: which probe it belongs to, a signal where to none; and its length in units. */
@@ -30,15 +32,6 @@ export interface Scanner {
   readonly matched_until: Int32Array;
   readonly failed_at: Int32Array;
   readonly sums: InjectionSums;
-}
-
-/**
- * Work, counted and not timed: one for each unit that is looked at, and for each try of a pattern what it costs
- * and could look at. A scan that comes to more than is allowed ends.
- */
-export interface Meter {
-  work: number;
-  allowed: number;
 }
 
 /**
@@ -56,62 +49,99 @@ const SIGNAL = -1;
 export const BLOB_SIGNAL = -2;
 const WORDING_SIGNAL = -3;
 
-/** What a try costs whatever it looks at, the part of its reach that it looks at before it fails, and the most. */
-const TRY_WORK = 16;
-const REACH_SHARE = 1 / 16;
-const REACH_WORK_MAX = 256;
-
-/** What a validator costs for each unit of a value, where its detector does not say, and what weighing a phrase costs. */
-const VALIDATE_WORK = 8;
+/** What weighing a phrase costs, and what a look at a row of digits does. */
 const PHRASE_WORK = 512;
-/** What a look at a row of digits costs. */
 const ROW_WORK = 1;
 const ROW_UNITS_MAX = 48;
-
-/** A detector in the form in which a scan uses it. */
-interface Probe {
-  readonly detector: Detector;
-  /** Made at the first try: most patterns are never tried in the life of a process. */
-  trial: Trial | null;
-  /** 1 for each unit to step back over; `null` where the anchor is the start. */
-  readonly back_over: Uint8Array | null;
-  readonly back_units_max: number;
-}
-
-/** What a try of a pattern needs. */
-interface Trial {
-  readonly pattern: RegExp | LinearPattern;
-  readonly has_value: boolean;
-  /** Work of one try that fails. */
-  readonly try_work: number;
-}
 
 /** So many phrases are held until they are weighed; what stands on both sides of such a cut is not added up. */
 const PHRASES_MAX = 512;
 
 const hits = makeHits();
 
-/** Builds the automaton and the sticky patterns. Throws where an anchor or a pattern is malformed. */
+/** All anchors of the detectors, and those of places that may read otherwise, in the order of their numbers. */
+export function notationsOf(detectors: readonly Detector[]): readonly string[] {
+  return [...detectors.flatMap(({ anchors }) => anchors), ...signals, ...blobSignals, ...wordingSignals];
+}
+
+/** The tree of the notations. Throws where one is malformed. */
+export function makeTree(notations: readonly string[]): MadeTree {
+  const anchors = notations.map(parseAnchor);
+  return { counts: anchors.map(({ length }) => length), tree: growTree(anchors.flat()) };
+}
+
+/**
+ * Makes a scanner, from a tree that was written ahead where it is of just these detectors. Throws where an anchor is
+ * malformed.
+ */
 export function compileScanner(
   detectors: readonly Detector[],
   sums: InjectionSums = INJECTION_SUMS,
+  written: WrittenTree | null = null,
 ): Scanner {
-  const anchors = [
-    ...detectors.flatMap((detector, probe) => anchorsOf(detector.anchors, probe)),
-    ...anchorsOf(signals, SIGNAL),
-    ...anchorsOf(blobSignals, BLOB_SIGNAL),
-    ...anchorsOf(wordingSignals, WORDING_SIGNAL),
+  const notations = notationsOf(detectors);
+  const { counts, tree } = (written && readTree(notations, written)) ?? makeTree(notations);
+  const users = [
+    ...detectors.flatMap(({ anchors }, index) => anchors.map(() => index)),
+    ...signals.map(() => SIGNAL),
+    ...blobSignals.map(() => BLOB_SIGNAL),
+    ...wordingSignals.map(() => WORDING_SIGNAL),
   ];
   return {
-    automaton: makeAutomaton(anchors.map(({ anchor }) => anchor)),
-    probes: detectors.map(probe),
-    cued: detectors.flatMap(({ member }, index) => (member === undefined ? [] : [index])),
-    anchor_probe: Int32Array.from(anchors, ({ probe }) => probe),
-    anchor_length: Int32Array.from(anchors, ({ anchor }) => anchor.length),
+    automaton: makeAutomaton(tree),
+    tree,
+    probes: detectors.map(probeOf),
+    is_enabled: new Uint8Array(detectors.length).fill(1),
+    cued: cuedOf(detectors),
+    anchor_probe: Int32Array.from(users.flatMap((user, at) => new Array<number>(counts[at]!).fill(user))),
+    anchor_length: Int32Array.from(tree.lengths),
     matched_until: new Int32Array(detectors.length),
     failed_at: new Int32Array(detectors.length),
     sums,
   };
+}
+
+/**
+ * The same scanner with only some of its detectors, with more behind them, and with other sums. Without more it
+ * shares all that is large.
+ */
+export function changedScanner(
+  scanner: Scanner,
+  isEnabled: (detector: Detector) => boolean,
+  more: readonly Detector[],
+  sums: InjectionSums,
+): Scanner {
+  const count = scanner.probes.length + more.length;
+  const changed = {
+    ...(more.length === 0 ? scanner : withMore(scanner, more)),
+    matched_until: new Int32Array(count),
+    failed_at: new Int32Array(count),
+    sums,
+  };
+  return {
+    ...changed,
+    is_enabled: Uint8Array.from(changed.probes, ({ detector }) => Number(isEnabled(detector))),
+  };
+}
+
+function withMore(scanner: Scanner, more: readonly Detector[]): Scanner {
+  const first = scanner.probes.length;
+  const anchors = more.map((detector) => detector.anchors.flatMap(parseAnchor));
+  const tree = growTree(anchors.flat(), scanner.tree);
+  const users = anchors.flatMap((of, index) => of.map(() => first + index));
+  return {
+    ...scanner,
+    automaton: makeAutomaton(tree),
+    tree,
+    probes: [...scanner.probes, ...more.map(probeOf)],
+    cued: [...scanner.cued, ...cuedOf(more).map((index) => first + index)],
+    anchor_probe: Int32Array.from([...scanner.anchor_probe, ...users]),
+    anchor_length: Int32Array.from(tree.lengths),
+  };
+}
+
+function cuedOf(detectors: readonly Detector[]): readonly number[] {
+  return detectors.flatMap(({ member }, index) => (member === undefined ? [] : [index]));
 }
 
 /**
@@ -171,49 +201,6 @@ export function cuesOf(scanner: Scanner, key: string): readonly Detector[] {
   return cues;
 }
 
-function anchorsOf(notations: readonly string[], probe: number): { anchor: Anchor; probe: number }[] {
-  return notations.flatMap(parseAnchor).map((anchor) => ({ anchor, probe }));
-}
-
-function probe(detector: Detector): Probe {
-  return {
-    detector,
-    trial: null,
-    back_over: detector.back === undefined ? null : unitTable(detector.back.over),
-    back_units_max: detector.back?.units_max ?? 0,
-  };
-}
-
-function makeTrial({ pattern, try_work }: Detector): Trial {
-  const is_linear = 'find' in pattern;
-  const has_value = pattern.source.includes('(?<value>');
-  return {
-    pattern: is_linear ? pattern : sticky(pattern, has_value),
-    has_value,
-    try_work: TRY_WORK + (is_linear ? 0 : (try_work ?? lengthWork(pattern))),
-  };
-}
-
-function lengthWork(pattern: RegExp): number {
-  return Math.min(patternReach(pattern) * REACH_SHARE, REACH_WORK_MAX);
-}
-
-function sticky({ source, flags }: RegExp, has_value: boolean): RegExp {
-  return new RegExp(source, [...new Set(`${flags}${has_value ? 'd' : ''}y`.replace('g', ''))].join(''));
-}
-
-const unit_tables = new Map<string, Uint8Array>();
-
-/** The same classes are the same table of 64 KB: there are few. */
-function unitTable(notation: string): Uint8Array {
-  const known = unit_tables.get(notation);
-  if (known !== undefined) return known;
-  const units = new Uint8Array(0x10000);
-  for (const [low, high] of parseUnits(notation)) units.fill(1, low, high + 1);
-  unit_tables.set(notation, units);
-  return units;
-}
-
 /** A scan begins: no detector has matched or failed. */
 export function forget({ matched_until, failed_at }: Scanner): void {
   matched_until.fill(0);
@@ -242,6 +229,7 @@ export function verify(
       else addPlace(index === SIGNAL ? places.windows : places.wordings, from, anchor_end);
       continue;
     }
+    if (scanner.is_enabled[index] === 0) continue;
     const probe = scanner.probes[index]!;
     const { digits } = probe.detector;
     if (digits !== undefined) {
@@ -270,46 +258,6 @@ export function verify(
   }
 }
 
-/**
- * Where a match begins whose anchor is at `from`: before the units of `over`, at most `units_max` of them. The letter
- * of an escape (`\n`) before an address belongs to the escape, not to the address.
- */
-export function stepBack(text: string, from: number, over: Uint8Array, units_max: number): number {
-  const lowest = Math.max(0, from - units_max);
-  let start = from;
-  while (start > lowest && over[text.charCodeAt(start - 1)] === 1) start -= 1;
-  const is_escape = start < from && text[start - 1] === '\\' && 'nrt'.includes(text[start]!);
-  return is_escape ? start + 1 : start;
-}
-
-/** Tries a probe's pattern at one place, and the validator on what it finds; nothing before `least`. Counts the work. */
-export function matchAt(
-  probe: Probe,
-  text: string,
-  start: number,
-  least: number,
-  meter: Meter,
-): Match | null {
-  const { detector } = probe;
-  probe.trial ??= makeTrial(detector);
-  const { pattern, has_value, try_work } = probe.trial;
-  meter.work += try_work;
-  if ('find' in pattern) {
-    const span = pattern.find(text, start, least, meter);
-    return span && { detector, start: span[0], end: span[1] };
-  }
-  pattern.lastIndex = start;
-  const span = has_value ? valueAt(pattern, text) : pattern.test(text) ? [start, pattern.lastIndex] : null;
-  if (span === null) return null;
-  const [from, to] = span as [number, number];
-  meter.work += pattern.lastIndex - start;
-  if (detector.validate !== undefined) {
-    meter.work += (to - from) * (detector.validate_work ?? VALIDATE_WORK);
-    if (!detector.validate(text.slice(from, to))) return null;
-  }
-  return { detector, start: from, end: to };
-}
-
 /** What ends a number, and is in none. */
 const ENDS_NUMBER = new Set(['', '\n', '\r', '\t', ',', ';', '"', "'", '|', ')', ']', '}', '<']);
 
@@ -327,9 +275,4 @@ function isOtherRow(count: number, ends_number: boolean, { least, most }: Range)
 
 function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
-}
-
-/** Where the group `value` of a pattern that matches at its last index is; a test alone is several times as fast. */
-function valueAt(pattern: RegExp, text: string): readonly number[] | null {
-  return pattern.exec(text)?.indices?.groups?.value ?? null;
 }

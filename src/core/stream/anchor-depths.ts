@@ -50,10 +50,10 @@ function deepest(back: Depth['back']): Depth['back'] {
 }
 
 function depthsOf(scanner: Scanner): Depths {
-  const of_nodes: Depth[] = scanner.automaton.trie.endings.map(() => NOTHING);
+  const of_nodes = scanner.tree.parents.map(() => NOTHING);
   visit(scanner, of_nodes, 0, 0);
   const back_probes = scanner.probes.flatMap(({ back_over, detector }, index) =>
-    back_over === null || detector.weight !== undefined ? [] : [index],
+    back_over === null || detector.weight !== undefined || scanner.is_enabled[index] === 0 ? [] : [index],
   );
   const before = scanner.probes.map(({ detector: { pattern } }) =>
     'find' in pattern ? pattern.before_units_max : 0,
@@ -71,8 +71,10 @@ interface Ending {
 function visit(scanner: Scanner, depths: Depth[], node: number, depth: number): readonly Ending[] {
   const { trie } = scanner.automaton;
   const endings: Ending[] = [];
-  for (const anchor of trie.endings[node]!) {
+  for (let ending = trie.endings_from[node]!; ending < trie.endings_from[node + 1]!; ending++) {
+    const anchor = trie.endings[ending]!;
     const index = scanner.anchor_probe[anchor]!;
+    if (index >= 0 && scanner.is_enabled[index] === 0) continue;
     const is_phrase = index >= 0 && scanner.probes[index]!.detector.weight !== undefined;
     if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }

@@ -1,8 +1,8 @@
 /** What was seen in a text that comes in pieces, and how much of it may go on. */
 import { settledIn } from '../detect.ts';
-import { scannersFor } from '../detection/scanners.ts';
+import { scannerFor } from '../detection/scanners.ts';
 import type { Detector } from '../matching/detector.ts';
-import type { Match, Meter, Scanner } from '../matching/scanner.ts';
+import type { Match, Meter } from '../matching/scanner.ts';
 import { settle } from '../matching/settle.ts';
 import { scanReadings } from '../matching/views/scan-readings.ts';
 import { weigh } from '../matching/weigh.ts';
@@ -13,8 +13,7 @@ import { startTracker } from './tracker.ts';
 
 /** A text while it is looked at. */
 export interface Look {
-  /** One for what is built in, and one for the patterns of the configuration where there are any. */
-  readonly readers: readonly Reader[];
+  readonly reader: Reader;
   readonly text: GrowingText;
   readonly detection: Detection;
   readonly holds: (detector: Detector) => boolean;
@@ -53,12 +52,11 @@ const MATCHES_MAX = 1000;
 
 /** A look at the beginning of a text; `holds` says of which detectors' findings nothing may go on. */
 export function startLook(detection: Detection, holds: (detector: Detector) => boolean, meter: Meter): Look {
-  const { builtin, custom } = scannersFor(detection);
+  const scanner = scannerFor(detection);
   const text = startText();
-  const readerWith = (scanner: Scanner) =>
-    startReader(startTracker(scanner, text, (index) => holds(scanner.probes[index]!.detector), meter));
+  const isHeld = (index: number): boolean => holds(scanner.probes[index]!.detector);
   return {
-    readers: [builtin, ...(custom === null ? [] : [custom])].map(readerWith),
+    reader: startReader(startTracker(scanner, text, isHeld, meter)),
     text,
     detection,
     holds,
@@ -76,18 +74,15 @@ export function startLook(detection: Detection, holds: (detector: Detector) => b
 
 /** Looks at a piece more. */
 export function lookAt(look: Look, piece: string, is_last: boolean): void {
-  const { readers, pending, suspects, text } = look;
+  const { reader, pending, suspects, text } = look;
+  const { tracker } = reader;
   append(text, piece);
-  const signals: number[] = [];
-  for (const reader of readers) {
-    const { tracker } = reader;
-    feed(reader, piece, is_last);
-    look.is_clean &&= isClean(reader);
-    pending.push(...tracker.matches.splice(0));
-    look.phrases.push(...tracker.phrases.splice(0));
-    signals.push(...tracker.signals.splice(0));
-    for (const each of reader.suspects.splice(0)) suspects.push({ ...each, due: each.end });
-  }
+  feed(reader, piece, is_last);
+  look.is_clean &&= isClean(reader);
+  pending.push(...tracker.matches.splice(0));
+  look.phrases.push(...tracker.phrases.splice(0));
+  const signals = tracker.signals.splice(0);
+  for (const each of reader.suspects.splice(0)) suspects.push({ ...each, due: each.end });
   if (is_last) return;
   lookAtSuspects(look);
   for (const signal of signals) addToRegion(look, signal);
@@ -128,15 +123,14 @@ export function goOn(look: Look, until: number): { text: string; matches: readon
   return { text, matches };
 }
 
-function frontOf({ readers, suspects }: Look): number {
-  const front = Math.min(...readers.map(readerFront));
-  return suspects.reduce((least, { start }) => Math.min(least, start), front);
+function frontOf({ reader, suspects }: Look): number {
+  return suspects.reduce((least, { start }) => Math.min(least, start), readerFront(reader));
 }
 
 function lookAtSuspects(look: Look): void {
-  const { suspects, pending, readers } = look;
+  const { suspects, pending, reader } = look;
   if (suspects.length === 0) return;
-  const front = Math.min(...readers.map(readerFront));
+  const front = readerFront(reader);
   let kept = 0;
   for (const suspect of suspects) {
     if (front >= suspect.due) {
@@ -166,8 +160,7 @@ function readingsOf(look: Look, span: { start: number; end: number }, until: num
   const from = Math.max(text.base, span.start - AROUND_UNITS);
   const around = sliceOf(text, from, text.end);
   const found: Match[] = [];
-  for (const { tracker } of look.readers)
-    scanReadings(tracker.scanner, around, found, MATCHES_MAX, look.meter);
+  scanReadings(look.reader.tracker.scanner, around, found, MATCHES_MAX, look.meter);
   return settledIn(detection, around, found)
     .map(({ detector, start, end }) => ({ detector, start: start + from, end: end + from }))
     .filter(({ start, end }) => start < span.end && end > span.start && end <= until);
@@ -206,7 +199,7 @@ function lookAtPhrases(look: Look): void {
     .filter(({ end }) => end <= look.weighed_until)
     .map((phrase) => ({ ...phrase, start: phrase.start - text.base, end: phrase.end - text.base }));
   const found: Match[] = [];
-  weigh(sliceOf(text, text.base, text.end), shifted, found, look.readers[0]!.tracker.scanner.sums);
+  weigh(sliceOf(text, text.base, text.end), shifted, found, look.reader.tracker.scanner.sums);
   for (const { detector, start, end } of settle(found))
     look.alarms.push({ detector, start: start + text.base, end: end + text.base });
 }

@@ -1,4 +1,5 @@
-import { BLOB_SIGNAL, type Match, type Meter, matchAt, type Scanner, stepBack } from '../matching/scanner.ts';
+import { type Match, type Meter, matchAt, stepBack } from '../matching/probe.ts';
+import { BLOB_SIGNAL, type Scanner } from '../matching/scanner.ts';
 import { firstPlace, makeHits, PART_UNITS, type Place, walk } from '../matching/walk.ts';
 import { anchorDepths, type Depths, depthAt } from './anchor-depths.ts';
 import { atHand, type GrowingText } from './growing-text.ts';
@@ -144,6 +145,7 @@ function openTries(tracker: Tracker, anchors: readonly number[], anchor_end: num
       (index === BLOB_SIGNAL ? blob_starts : signals).push(from);
       continue;
     }
+    if (scanner.is_enabled[index] === 0) continue;
     const { back_over, back_units_max } = scanner.probes[index]!;
     const start =
       back_over === null

@@ -1,0 +1,130 @@
+import { parseUnits } from './anchors.ts';
+import type { Detector, LinearPattern } from './detector.ts';
+import { patternReach } from './pattern-reach.ts';
+
+/** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
+export interface Match {
+  readonly detector: Detector;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Work, counted and not timed: one for each unit that is looked at, and for each try of a pattern what it costs
+ * and could look at. A scan that comes to more than is allowed ends.
+ */
+export interface Meter {
+  work: number;
+  allowed: number;
+}
+
+/** What a try costs whatever it looks at, the part of its reach that it looks at before it fails, and the most. */
+const TRY_WORK = 16;
+const REACH_SHARE = 1 / 16;
+const REACH_WORK_MAX = 256;
+
+/** What a validator costs for each unit of a value, where its detector does not say. */
+const VALIDATE_WORK = 8;
+
+/** A detector in the form in which a scan uses it. */
+export interface Probe {
+  readonly detector: Detector;
+  /** Made at the first try: most patterns are never tried in the life of a process. */
+  trial: Trial | null;
+  /** 1 for each unit to step back over; `null` where the anchor is the start. */
+  readonly back_over: Uint8Array | null;
+  readonly back_units_max: number;
+}
+
+/** What a try of a pattern needs. */
+interface Trial {
+  readonly pattern: RegExp | LinearPattern;
+  readonly has_value: boolean;
+  /** Work of one try that fails. */
+  readonly try_work: number;
+}
+
+/** A detector as it is tried. */
+export function probeOf(detector: Detector): Probe {
+  return {
+    detector,
+    trial: null,
+    back_over: detector.back === undefined ? null : unitTable(detector.back.over),
+    back_units_max: detector.back?.units_max ?? 0,
+  };
+}
+
+function makeTrial({ pattern, try_work }: Detector): Trial {
+  const is_linear = 'find' in pattern;
+  const has_value = pattern.source.includes('(?<value>');
+  return {
+    pattern: is_linear ? pattern : sticky(pattern, has_value),
+    has_value,
+    try_work: TRY_WORK + (is_linear ? 0 : (try_work ?? lengthWork(pattern))),
+  };
+}
+
+function lengthWork(pattern: RegExp): number {
+  return Math.min(patternReach(pattern) * REACH_SHARE, REACH_WORK_MAX);
+}
+
+function sticky({ source, flags }: RegExp, has_value: boolean): RegExp {
+  return new RegExp(source, [...new Set(`${flags}${has_value ? 'd' : ''}y`.replace('g', ''))].join(''));
+}
+
+const unit_tables = new Map<string, Uint8Array>();
+
+/** The same classes are the same table of 64 KB: there are few. */
+function unitTable(notation: string): Uint8Array {
+  const known = unit_tables.get(notation);
+  if (known !== undefined) return known;
+  const units = new Uint8Array(0x10000);
+  for (const [low, high] of parseUnits(notation)) units.fill(1, low, high + 1);
+  unit_tables.set(notation, units);
+  return units;
+}
+
+/**
+ * Where a match begins whose anchor is at `from`: before the units of `over`, at most `units_max` of them. The letter
+ * of an escape (`\n`) before an address belongs to the escape, not to the address.
+ */
+export function stepBack(text: string, from: number, over: Uint8Array, units_max: number): number {
+  const lowest = Math.max(0, from - units_max);
+  let start = from;
+  while (start > lowest && over[text.charCodeAt(start - 1)] === 1) start -= 1;
+  const is_escape = start < from && text[start - 1] === '\\' && 'nrt'.includes(text[start]!);
+  return is_escape ? start + 1 : start;
+}
+
+/** Tries a probe's pattern at one place, and the validator on what it finds; nothing before `least`. Counts the work. */
+export function matchAt(
+  probe: Probe,
+  text: string,
+  start: number,
+  least: number,
+  meter: Meter,
+): Match | null {
+  const { detector } = probe;
+  probe.trial ??= makeTrial(detector);
+  const { pattern, has_value, try_work } = probe.trial;
+  meter.work += try_work;
+  if ('find' in pattern) {
+    const span = pattern.find(text, start, least, meter);
+    return span && { detector, start: span[0], end: span[1] };
+  }
+  pattern.lastIndex = start;
+  const span = has_value ? valueAt(pattern, text) : pattern.test(text) ? [start, pattern.lastIndex] : null;
+  if (span === null) return null;
+  const [from, to] = span as [number, number];
+  meter.work += pattern.lastIndex - start;
+  if (detector.validate !== undefined) {
+    meter.work += (to - from) * (detector.validate_work ?? VALIDATE_WORK);
+    if (!detector.validate(text.slice(from, to))) return null;
+  }
+  return { detector, start: from, end: to };
+}
+
+/** Where the group `value` of a pattern that matches at its last index is; a test alone is several times as fast. */
+function valueAt(pattern: RegExp, text: string): readonly number[] | null {
+  return pattern.exec(text)?.indices?.groups?.value ?? null;
+}

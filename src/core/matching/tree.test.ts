@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { anchorTree } from '../detection/anchor-tree.ts';
+import { builtin } from '../detection/builtin.ts';
+import { parseAnchor } from './anchors.ts';
+import { changedScanner, compileScanner, makeTree, notationsOf, scan } from './scanner.ts';
+import { growTree } from './tree.ts';
+import { readTree, writeTree } from './written-tree.ts';
+
+const notations = notationsOf(builtin);
+
+test('the tree that was made ahead is the one that the anchors make', () => {
+  const made = makeTree(notations);
+  assert.deepEqual(readTree(notations, anchorTree), made);
+  assert.deepEqual(writeTree(notations, made), anchorTree);
+  assert.ok(made.tree.ends.length > 5_000, `${made.tree.ends.length} anchors`);
+});
+
+test('a tree is not read for other anchors than its own', () => {
+  const others = [
+    notations.slice(1),
+    [...notations, 'abc'],
+    notations.toReversed(),
+    [`${notations[0]}x`, ...notations.slice(1)],
+    [`${notations[0]}${notations[1]}`, ...notations.slice(2)],
+  ];
+  for (const other of others) assert.equal(readTree(other, anchorTree), null);
+  assert.equal(others.length, 5);
+});
+
+test('a tree that grows is the same as one grown at once', () => {
+  const anchors = notations.flatMap(parseAnchor);
+  const half = growTree(anchors.slice(0, 3_000));
+  assert.deepEqual(growTree(anchors.slice(3_000), half), growTree(anchors));
+});
+
+test('a scanner without some detectors, and with others behind, finds what those find', () => {
+  const whole = compileScanner(builtin.slice(0, -1), undefined);
+  const more = [{ ...builtin[0]!, id: 'own.word', anchors: ['\\bzebra'], pattern: /zebra/ }];
+  const isEmail = ({ id }: { readonly id: string }): boolean => id.startsWith('email') || id === 'own.word';
+  const text = `a zebra wrote to ${'a.miller'}@mailbox.org, SSN ${['536', '22', '8726'].join('-')}`;
+  const found = (scanner: typeof whole): readonly string[] => {
+    const matches: Parameters<typeof scan>[2] = [];
+    scan(scanner, text, matches, 100);
+    return matches.map(({ detector }) => detector.id);
+  };
+  assert.ok(found(whole).length > 1);
+  const changed = changedScanner(whole, isEmail, more, whole.sums);
+  assert.deepEqual(found(changed).toSorted(), ['email.address', 'own.word']);
+  const none = changedScanner(whole, () => false, more, whole.sums);
+  assert.deepEqual(found(none), []);
+});

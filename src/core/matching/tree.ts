@@ -1,0 +1,62 @@
+import type { Anchor, UnitSet } from './anchors.ts';
+
+/** Anchors as one tree: those that begin alike are on one way. Node 0 is the root. */
+export interface Tree {
+  /** Each set of units once. */
+  readonly sets: readonly UnitSet[];
+  /** Per node, the one before it, and the number of the set that leads from there to it; 0 and 0 for the root. */
+  readonly parents: readonly number[];
+  readonly node_sets: readonly number[];
+  /** Per anchor, the node at its end, and its units without what stands before it. */
+  readonly ends: readonly number[];
+  readonly lengths: readonly number[];
+}
+
+const ROOT = 0;
+const EMPTY: Tree = { sets: [], parents: [ROOT], node_sets: [0], ends: [], lengths: [] };
+/** No tree has as many sets. */
+const SETS_MAX = 1 << 16;
+
+/** A tree with these anchors behind those of another one, which keep their numbers. */
+export function growTree(anchors: readonly Anchor[], from: Tree = EMPTY): Tree {
+  const sets = [...from.sets];
+  const parents = [...from.parents];
+  const node_sets = [...from.node_sets];
+  const set_of = new Map(sets.map((set, index) => [keyOf(set), index]));
+  const node_of = new Map<number, number>();
+  for (let node = 1; node < parents.length; node++)
+    node_of.set(parents[node]! * SETS_MAX + node_sets[node]!, node);
+  const setAt = (set: UnitSet): number => {
+    const known = set_of.get(keyOf(set));
+    if (known !== undefined) return known;
+    set_of.set(keyOf(set), sets.length);
+    return sets.push(set) - 1;
+  };
+  const nodeBehind = (parent: number, set: number): number => {
+    const known = node_of.get(parent * SETS_MAX + set);
+    if (known !== undefined) return known;
+    node_of.set(parent * SETS_MAX + set, parents.length);
+    node_sets.push(set);
+    return parents.push(parent) - 1;
+  };
+  const ends = anchors.map((anchor) => anchor.sets.map(setAt).reduce(nodeBehind, ROOT));
+  const lengths = anchors.map(({ length }) => length);
+  return {
+    sets,
+    parents,
+    node_sets,
+    ends: [...from.ends, ...ends],
+    lengths: [...from.lengths, ...lengths],
+  };
+}
+
+const keys = new WeakMap<UnitSet, string>();
+
+/** Most sets are the same few objects. */
+function keyOf(set: UnitSet): string {
+  const known = keys.get(set);
+  if (known !== undefined) return known;
+  const key = set.join(';');
+  keys.set(set, key);
+  return key;
+}
