@@ -45,6 +45,8 @@ export interface Compiled {
   readonly policy: Policy | null;
   /** Every one, not only the first; warnings too. */
   readonly problems: readonly Problem[];
+  /** Where each rule, contract, identity and memory schema of the policy was written. */
+  readonly places: ReadonlyMap<object, Place>;
 }
 
 export { namesDetectors } from './detection.ts';
@@ -57,8 +59,13 @@ export function compile(input: CompileInput): Compiled {
   for (const { file, value } of input.documents) readDocument(read, file, value);
   read.problems.push(...duplicates(read));
   const detection = readDetection(input.settings, input.settings.file, read.problems, input.readNamed);
-  if (read.problems.some(({ level }) => level === 'error')) return { policy: null, problems: read.problems };
-  return { policy: policyOf(read, input.settings, detection), problems: read.problems };
+  if (read.problems.some(({ level }) => level === 'error'))
+    return { policy: null, problems: read.problems, places: new Map() };
+  return {
+    policy: policyOf(read, input.settings, detection),
+    problems: read.problems,
+    places: placesOf(read),
+  };
 }
 
 interface Read {
@@ -88,6 +95,16 @@ export function namesConditions({
   return rules.some(
     (rule) => (rule as { condition?: { when?: unknown } | null } | null)?.condition?.when !== undefined,
   );
+}
+
+function placesOf({ rules, contracts, identities, memories }: Read): ReadonlyMap<object, Place> {
+  const placed = [...contracts, ...identities, ...memories].map(
+    ({ record, place }) => [record, place] as const,
+  );
+  return new Map<object, Place>([
+    ...rules.flatMap(({ rule, place }) => (rule === null ? [] : [[rule, place] as const])),
+    ...placed,
+  ]);
 }
 
 function readInline(

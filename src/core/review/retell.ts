@@ -1,5 +1,6 @@
-import { contractOf, recalledObjection } from '../contracts.ts';
+import { contractOf, declaredFacts, recalledObjection } from '../contracts.ts';
 import { factsNamed } from '../facts/facts.ts';
+import { asksSessions } from '../flow.ts';
 import { outcomeOfStripping } from '../outcomes.ts';
 import {
   type Circumstances,
@@ -70,7 +71,12 @@ export function toldOf({ winner }: Pick<Heard, 'winner'>): Told {
 }
 
 /** Why what another policy would have said cannot be told from the record alone. */
-export type Untold = 'detection_differs' | 'limits_differ' | 'facts_not_recorded' | 'contract_differs';
+export type Untold =
+  | 'detection_differs'
+  | 'limits_differ'
+  | 'facts_not_recorded'
+  | 'session_not_recorded'
+  | 'contract_differs';
 
 /** What another policy would have said, or why that cannot be told. */
 export function retellUnder(recalled: Recollection, was: Policy, next: Policy): Told | Untold {
@@ -78,6 +84,8 @@ export function retellUnder(recalled: Recollection, was: Policy, next: Policy): 
   if (!sameDetection(was, next)) return 'detection_differs';
   if (!sameLimits(was, next)) return 'limits_differ';
   if (!sameFacts(recalled, was, next)) return 'facts_not_recorded';
+  if (!sameSession(recalled, was, next)) return 'session_not_recorded';
+  if (!sameTerms(recalled, was, next)) return 'contract_differs';
   const told = contentsPossible(recalled, was, next).map((content) =>
     toldOf(retell({ ...recalled, content }, next)),
   );
@@ -105,13 +113,29 @@ function textOf(policy: Policy, part: 'detection' | 'limits'): string {
 
 /** Facts are looked for where a rule names one, and hosts only as they are named. */
 function sameFacts(recalled: Recollection, was: Policy, next: Policy): boolean {
-  const { boundary, phase } = recalled.crossing;
-  if (placeOf(boundary, phase) !== 'request') return true;
+  const { phase } = recalled.crossing;
+  if (phase !== 'request' && phase !== 'response') return true;
   const wanted = factsNamed(tableFor(recalled, next));
   if (wanted.length === 0) return true;
   const looked_for = factsNamed(tableFor(recalled, was));
   const hosts = wanted.filter((tag) => covers('host', tag));
   return looked_for.length > 0 && hosts.every((tag) => looked_for.includes(tag));
+}
+
+/** What a session has read is recorded where a rule asks about it. */
+function sameSession({ crossing: { tenant_id } }: Recollection, was: Policy, next: Policy): boolean {
+  return !asksSessions(next, tenant_id) || asksSessions(was, tenant_id);
+}
+
+/** Facts that a contract declares are in the record, and calls are counted, as the contract of the time had it. */
+function sameTerms(recalled: Recollection, was: Policy, next: Policy): boolean {
+  const { crossing } = recalled;
+  const [before, after] = [contractOf(crossing, was), contractOf(crossing, next)];
+  const facts = (contract: typeof before) => declaredFacts(contract, crossing.phase).join(' ');
+  const counted = (contract: typeof before) =>
+    contract === null || contract === 'undeclared' ? null : contract.max_calls_per_minute;
+  const same_facts = facts(before) === facts(after) || factsNamed(tableFor(recalled, next)).length === 0;
+  return same_facts && (counted(after) === null || counted(before) !== null);
 }
 
 /** What the content may be to the contract that the next policy has for its tool: one, where that is known. */

@@ -1,4 +1,4 @@
-import type { CompileInput, PolicySettings } from '../../core/compile/index.ts';
+import type { Compiled, CompileInput, PolicySettings } from '../../core/compile/index.ts';
 import { asksSessions } from '../../core/flow.ts';
 import type { AllowedFingerprint, Policy, Problem } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
@@ -20,18 +20,27 @@ export type PolicyResult =
       readonly files: readonly string[];
       readonly patterns: Patterns;
       readonly warnings: readonly Problem[];
+      /** Where each record of the policy was written. */
+      readonly places: Compiled['places'];
+      /** Adds lines to what is said about those places. */
+      readonly withLines: (problems: readonly Problem[]) => Promise<readonly Problem[]>;
     }
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] };
 
 /**
  * Makes the policy that a configuration asks for: its inline rules, those of its tenants, and the documents
- * that it names. All of it, or none: one problem anywhere and there is no policy.
+ * that it names. All of it, or none: one problem anywhere and there is no policy. `change` has what was written
+ * pass through it, to see what would be.
  */
-export async function loadPolicy(config: Config, now_ms = Date.now()): Promise<PolicyResult> {
+export async function loadPolicy(
+  config: Config,
+  now_ms = Date.now(),
+  change: (written: CompileInput) => CompileInput = (written) => written,
+): Promise<PolicyResult> {
   const found = await findDocuments(config);
   const read = await readDocuments(found.files);
   const { compile, namesConditions, namesDetectors } = await import('../../core/compile/index.ts');
-  const input = compileInput(config, read.documents);
+  const input = change(compileInput(config, read.documents));
   // It brings all detectors along, which a start has no time for.
   const named = namesDetectors(input.settings)
     ? await import('../../core/compile/named-detection.ts')
@@ -62,6 +71,8 @@ export async function loadPolicy(config: Config, now_ms = Date.now()): Promise<P
     files: found.files.map((file) => file.label),
     patterns: found,
     warnings,
+    places: compiled.places,
+    withLines: (problems) => withLines(problems, read.documents, config),
   };
 }
 

@@ -14,6 +14,8 @@ import { makeStateDir, statePaths, takeOwnerLock } from './state-dir.ts';
 
 /** A runtime without a service, for one command. */
 export interface LocalRuntime extends Runtime {
+  /** Has every event whose answer was given before the call written to the journal, and gives its folder. */
+  readonly settleJournal: () => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
@@ -58,6 +60,10 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   return {
     ...runtime,
     queryAudit,
+    settleJournal: async () => {
+      if (existsSync(paths.journal)) await syncIndex(config, door);
+      return paths.journal;
+    },
     close: async () => {
       await close();
       (await door.opened())?.close();

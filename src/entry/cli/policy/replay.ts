@@ -1,0 +1,210 @@
+import type { Command } from 'commander';
+import type { Changed, Counts, Tally } from '../../../core/review/replay.ts';
+import type { Problem } from '../../../core/types.ts';
+import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { table } from '../table.ts';
+import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { packageVersion } from '../version.ts';
+
+interface ReplayOptions {
+  readonly with: string;
+  readonly since: string;
+  readonly until?: string;
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly tag?: string;
+  readonly tenant?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+/** Adds `policy replay`. */
+export function replay(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('replay')
+    .summary('say which recorded decisions another policy would change')
+    .description(
+      'Ask another policy about recorded decisions, and count which would change. It is asked about the recorded tags and facts, for no text is kept; where these are not enough, the decision is counted apart, with the reason. Nothing is put in force.\n' +
+        'The other policy is a whole configuration, or documents (rules, contracts, identities) that are laid over those in use: a record takes the place of the one of its name, and stands behind all others where there is none.',
+    )
+    .requiredOption('--with <file>', 'the other policy: a configuration, or documents')
+    .option('--since <time>', 'not before: ISO 8601, or a duration before now', '7d')
+    .option('--until <time>', 'not after')
+    .option('--agent <id>', 'decisions on this agent')
+    .option('--tool <name>', 'decisions on this tool')
+    .option('--tag <tag>', 'decisions on this tag or one of its descendants')
+    .option('--tenant <id>', 'decisions for this tenant')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: ReplayOptions) => run(options, terminal));
+  examples(command, [
+    ['service policy replay --since 7d --with new.yaml', 'what a new rule would have done'],
+    ['service policy replay --with next/service.yaml --agent support-bot', 'another configuration'],
+  ]);
+}
+
+async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
+  const config = await configOf(terminal, options.config);
+  const [{ loadCandidate }, { replayJournal }, { openLocalRuntime }] = await Promise.all([
+    import('../../../runtime/policies/candidate.ts'),
+    import('../../../runtime/policies/replay.ts'),
+    import('../../../runtime/serve/local.ts'),
+  ]);
+  const next = await loadCandidate(options.with, config, terminal);
+  if (!next.ok) throw await invalid(options.with, next.problems);
+  const runtime = await openLocalRuntime(config, packageVersion());
+  try {
+    const report = await replayJournal({
+      journal_dir: await runtime.settleJournal(),
+      next: next.policy,
+      policyOf: runtime.policyOf,
+      filter: filterOf(options),
+      now_ms: Date.now(),
+      progress: progressOn(terminal),
+    });
+    clearProgress(terminal);
+    if (options.json) sayJson(terminal, asJson(report, next.policy.hash));
+    else tell(report, terminal);
+  } finally {
+    await runtime.close();
+  }
+}
+
+async function invalid(file: string, problems: readonly Problem[]): Promise<CommandFailure> {
+  const { problemLine } = await import('../../../runtime/config/index.ts');
+  return new CommandFailure(EXIT.usage, 'policy_invalid', `\`${file}\` gives no policy:`, {
+    details: problems,
+    lines: problems.map(problemLine),
+  });
+}
+
+function filterOf({ since, until, agent, tool, tag, tenant }: ReplayOptions): ReplayFilter {
+  return {
+    since,
+    ...(until !== undefined && { until }),
+    ...(agent !== undefined && { agent_id: agent }),
+    ...(tool !== undefined && { tool_name: tool }),
+    ...(tag !== undefined && { data_tag: tag }),
+    ...(tenant !== undefined && { tenant_id: tenant }),
+  };
+}
+
+const isTerminal = ({ stderr }: Terminal) => (stderr as { isTTY?: boolean }).isTTY === true;
+
+function progressOn(terminal: Terminal): (read: number) => void {
+  return (read) => {
+    if (isTerminal(terminal)) terminal.stderr.write(`\r${read.toLocaleString('en')} events read`);
+  };
+}
+
+function clearProgress(terminal: Terminal): void {
+  if (isTerminal(terminal)) terminal.stderr.write('\r\u001b[K');
+}
+
+function asJson({ tally, since_ms, until_ms }: ReplayReport, policy_hash: string): object {
+  const rows = (counts: ReadonlyMap<string, Counts>) =>
+    [...counts].map(([name, each]) => ({ name, ...each })).sort(byChanges);
+  return {
+    policy_hash,
+    since: new Date(since_ms).toISOString(),
+    until: until_ms === null ? null : new Date(until_ms).toISOString(),
+    total: tally.total,
+    unknown: Object.fromEntries(tally.unknown),
+    moves: [...tally.moves].map(([move, count]) => ({ ...fromTo(move), count })),
+    by_agent: rows(tally.by_agent),
+    by_tool: rows(tally.by_tool),
+    by_tag: rows(tally.by_tag),
+    stricter: tally.stricter,
+    laxer: tally.laxer,
+  };
+}
+
+function fromTo(move: string) {
+  const [from, to] = move.split(' ');
+  return { from, to };
+}
+
+type Row = Counts & { readonly name: string };
+
+function byChanges(a: Row, b: Row): number {
+  const weight = ({ stricter, laxer }: Counts) => stricter + laxer;
+  return weight(b) - weight(a) || b.unknown - a.unknown || (a.name < b.name ? -1 : 1);
+}
+
+/** Why a decision cannot be told, as the rest of "cannot be told:". */
+const BECAUSE: Readonly<Record<string, string>> = {
+  fault: 'a fault of the service decided',
+  incomplete: 'the event does not hold all that was found',
+  policy_gone: 'the policy that decided is no longer kept',
+  record_differs: 'something decided that is not in the record',
+  detection_differs: 'the policies look for other things in a text',
+  limits_differ: 'the policies have other limits for a scan',
+  facts_not_recorded: 'a rule names facts that were not looked for at the time',
+  session_not_recorded: 'a rule asks what the session had read, which was not kept at the time',
+  contract_differs: 'a contract asks about arguments or fields that are not in the record',
+};
+
+function tell({ tally, since_ms }: ReplayReport, terminal: Terminal): void {
+  const { total } = tally;
+  const all = total.same + total.stricter + total.laxer + total.unknown;
+  if (all === 0) {
+    say(terminal, 'There are no such decisions.');
+    return;
+  }
+  const number = (count: number) => count.toLocaleString('en');
+  const since = new Date(since_ms).toISOString();
+  say(terminal, `${number(all)} decisions since ${since}`);
+  say(terminal, `  ${number(total.same)} the same`);
+  say(terminal, `  ${paint(terminal, 'red', `${number(total.stricter)} stricter`)}`);
+  say(terminal, `  ${paint(terminal, 'green', `${number(total.laxer)} laxer`)}`);
+  say(terminal, `  ${number(total.unknown)} cannot be told`);
+  for (const [because, count] of tally.unknown)
+    say(terminal, `    ${number(count)}: ${BECAUSE[because] ?? because}`);
+  tellMoves(tally, terminal);
+  tellTable('agent', tally.by_agent, terminal);
+  tellTable('tool', tally.by_tool, terminal);
+  tellTable('tag', tally.by_tag, terminal);
+  tellExamples('stricter', tally.stricter, terminal);
+  tellExamples('laxer', tally.laxer, terminal);
+  if (total.stricter + total.laxer > 0)
+    remark(terminal, '\n`policy explain <event>` says why one is as it is now.');
+}
+
+function tellMoves({ moves }: Tally, terminal: Terminal): void {
+  if (moves.size === 0) return;
+  const rows = [...moves]
+    .sort(([, a], [, b]) => b - a)
+    .map(([move, count]) => [move.replace(' ', ' -> '), count.toLocaleString('en')]);
+  say(terminal);
+  for (const line of table(['action', 'count'], rows)) say(terminal, line);
+}
+
+const ROWS_SHOWN = 20;
+
+/** Those for which something would change, or cannot be told. */
+function tellTable(what: string, counts: ReadonlyMap<string, Counts>, terminal: Terminal): void {
+  const rows = [...counts]
+    .map(([name, each]) => ({ name, ...each }))
+    .filter(({ stricter, laxer, unknown }) => stricter + laxer + unknown > 0)
+    .sort(byChanges);
+  if (rows.length === 0) return;
+  const cells = rows
+    .slice(0, ROWS_SHOWN)
+    .map((row) => [row.name, ...[row.stricter, row.laxer, row.unknown, row.same].map(String)]);
+  say(terminal);
+  const lines = table([what, 'stricter', 'laxer', 'cannot be told', 'same'], cells);
+  for (const line of lines) say(terminal, line);
+  if (rows.length > ROWS_SHOWN) say(terminal, `and ${rows.length - ROWS_SHOWN} more (--json)`);
+}
+
+function tellExamples(what: string, examples: readonly Changed[], terminal: Terminal): void {
+  if (examples.length === 0) return;
+  say(terminal, `\n${what}, for instance:`);
+  for (const { event_id, agent_id, tool_name, from, to, from_rule, to_rule } of examples.slice(0, 5)) {
+    const who = shown(tool_name === null ? agent_id : `${agent_id}, ${tool_name}`);
+    say(terminal, `  ${event_id}  ${who}: ${from} (${shown(from_rule)}) -> ${to} (${shown(to_rule)})`);
+  }
+}

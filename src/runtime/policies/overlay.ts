@@ -1,0 +1,79 @@
+import type { CompileInput } from '../../core/compile/index.ts';
+import { DOCUMENT_KINDS, type DocumentKind } from '../../core/schemas.ts';
+import type { WrittenDocument } from './read-documents.ts';
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** By which field records of a kind are told apart. */
+const NAMES: Readonly<Record<DocumentKind, string>> = {
+  policy: 'name',
+  'tool-contract': 'tool_name',
+  'agent-identity': 'agent_id',
+  memory: 'name',
+};
+
+/**
+ * What a policy is made of, with more documents laid over it: a record takes the place of the one of its kind,
+ * name and tenant, and stands behind all others where there is none.
+ */
+export function overlaid(input: CompileInput, documents: readonly WrittenDocument[]): CompileInput {
+  const waiting = new Map<string, { readonly kind: Kind; readonly value: unknown; readonly file: string }>();
+  for (const { file, value } of documents)
+    for (const { kind, record } of recordsIn(value))
+      waiting.set(keyOf(kind.kind, record, null), { kind, value: record, file });
+  const settle = (kind: DocumentKind, record: unknown, tenant_id: string | null): unknown => {
+    const key = keyOf(kind, record, tenant_id);
+    const over = waiting.get(key);
+    waiting.delete(key);
+    return over === undefined ? record : over.value;
+  };
+  const inline_rules = input.inline_rules.map((list) => ({
+    ...list,
+    rules: list.rules.map((rule) => settle('policy', rule, list.tenant_id)),
+  }));
+  const standing = input.documents.map(({ file, value }) => ({
+    file,
+    value: settledDocument(value, settle),
+  }));
+  const added = [...waiting.values()].map(({ kind, value, file }) => ({
+    file,
+    value: { [kind.one]: value },
+  }));
+  return { ...input, inline_rules, documents: [...standing, ...added] };
+}
+
+type Kind = (typeof DOCUMENT_KINDS)[number];
+
+function recordsIn(value: unknown): { readonly kind: Kind; readonly record: unknown }[] {
+  if (!isMapping(value)) return [];
+  // A record keeps the mode of its own document, wherever it comes to stand.
+  const standing = { enforcement: value.enforcement ?? 'enforce' };
+  return DOCUMENT_KINDS.flatMap((kind) =>
+    [value[kind.one], value[kind.many]]
+      .flat()
+      .filter(isMapping)
+      .map((record) => ({ kind, record: kind.kind === 'memory' ? record : { ...standing, ...record } })),
+  );
+}
+
+function settledDocument(
+  value: unknown,
+  settle: (kind: DocumentKind, record: unknown, tenant_id: null) => unknown,
+): unknown {
+  if (!isMapping(value)) return value;
+  const changed: Record<string, unknown> = { ...value };
+  for (const { kind, one, many } of DOCUMENT_KINDS) {
+    if (isMapping(value[one])) changed[one] = settle(kind, value[one], null);
+    if (Array.isArray(value[many])) changed[many] = value[many].map((each) => settle(kind, each, null));
+  }
+  return changed;
+}
+
+function keyOf(kind: DocumentKind, record: unknown, tenant_id: string | null): string {
+  const fields = isMapping(record) ? record : {};
+  return JSON.stringify([kind, tenant_id ?? fields.tenant_id ?? null, fields[NAMES[kind]] ?? null]);
+}
+
+function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compile } from '../../core/compile/index.ts';
+import { judge } from '../../core/decide.ts';
+import { NONE, OTHERS } from '../../core/review/replay.ts';
+import { crossingOf, policyOf, SETTINGS } from '../../core/testing/policies.ts';
+import type { Crossing, Policy } from '../../core/types.ts';
+import { makeTrail } from '../audit/testing/trail.ts';
+import { auditEvent, serviceEvent } from '../record.ts';
+import { caller, SECRET, SSN } from '../testing/examples.ts';
+import type { AuditEvent } from '../types.ts';
+import { overlaid } from './overlay.ts';
+import { type ReplayFilter, type ReplayReport, replayJournal } from './replay.ts';
+
+const NOW_MS = Date.UTC(2026, 0, 31, 12);
+const rule = (name: string, action: string, more: object = {}) => ({
+  name,
+  boundary: ['input', 'action'],
+  data_tags: ['personal'],
+  action,
+  ...more,
+});
+const was = policyOf({ rules: [rule('mask', 'redact')] });
+const next = policyOf({
+  rules: [
+    rule('no-more', 'block', { condition: { agents: ['bot'] } }),
+    rule('fine', 'allow', { condition: { agents: ['ann'] } }),
+    rule('mask', 'redact'),
+    { name: 'no-shell', boundary: 'action', action: 'block', condition: { tools: ['shell'] } },
+  ],
+});
+
+let count = 0;
+function event(parts: Partial<Crossing>, policy: Policy = was, fields: Partial<AuditEvent> = {}): AuditEvent {
+  const crossing = crossingOf({ now_ms: NOW_MS - 60_000, ...parts });
+  const verdict = judge(crossing, policy);
+  count += 1;
+  const event_id = `evt_${String(count).padStart(24, '0')}`;
+  const logged = { inputs: false, outputs: false };
+  const made = {
+    event_id,
+    crossing,
+    verdict,
+    caller,
+    endpoint: 'scan_input',
+    logged,
+    typed_redaction: false,
+  };
+  return { ...auditEvent(made as Parameters<typeof auditEvent>[0]), ...fields };
+}
+
+const text = (content: string) => ({ content: { kind: 'text', text: content } }) as const;
+const shell = { boundary: 'action', phase: 'request', tool: 'shell' } as const;
+
+const EVENTS: readonly AuditEvent[] = [
+  event({ ...text(`SSN ${SSN}`), agent_id: 'bot' }),
+  event({ ...text(`SSN ${SSN}`), agent_id: 'ann' }),
+  event({ ...text(`SSN ${SSN}`), agent_id: 'eve' }),
+  event({ ...text(`key ${SECRET}`), agent_id: 'bot' }),
+  event({ ...text('hello'), agent_id: 'bot', ...shell }),
+  event({ ...text('hello'), agent_id: 'bot', tenant_id: 'acme' }),
+  event({ ...text(`SSN ${SSN}`), agent_id: 'bot', now_ms: NOW_MS - 40 * 86_400_000 }),
+  event({ ...text('hello') }, was, { policy_hash: `sha256:${'0'.repeat(64)}` }),
+  event({ ...text('hello') }, was, { action: 'flag' }),
+  serviceEvent({
+    event_id: 'evt_service',
+    now_ms: NOW_MS,
+    phase: 'policy_reload',
+    done: true,
+    reason: 'A new policy is in force.',
+    caller_id: 'operator',
+    policy_hash: was.hash,
+    metadata: {},
+  }),
+];
+
+async function replayed(dir: string, filter: Partial<ReplayFilter> = {}, to = next): Promise<ReplayReport> {
+  return replayJournal({
+    journal_dir: dir,
+    next: to,
+    policyOf: async (hash) => (hash === was.hash ? was : null),
+    filter: { since: '7d', ...filter },
+    now_ms: NOW_MS,
+  });
+}
+
+test('every decision of the journal is counted once: same, stricter, laxer or not to be told', async (t) => {
+  const trail = await makeTrail(t);
+  const [one, other] = [await trail.open(), await trail.open({ writer: 'worker-2' })];
+  for (const [at, each] of EVENTS.entries()) await (at % 2 === 0 ? one : other).append(each);
+  const { tally } = await replayed(trail.dir);
+  assert.deepEqual(tally.total, { same: 3, stricter: 2, laxer: 1, unknown: 2 });
+  assert.deepEqual(Object.fromEntries(tally.unknown), { policy_gone: 1, record_differs: 1 });
+  assert.deepEqual(Object.fromEntries(tally.moves), {
+    'redact block': 1,
+    'redact allow': 1,
+    'allow block': 1,
+  });
+  assert.deepEqual(tally.by_agent.get('bot'), { same: 2, stricter: 2, laxer: 0, unknown: 0 });
+  assert.deepEqual(tally.by_tool.get('shell'), { same: 0, stricter: 1, laxer: 0, unknown: 0 });
+  assert.deepEqual(tally.by_tag.get('personal.pii.ssn'), { same: 1, stricter: 1, laxer: 1, unknown: 0 });
+  assert.deepEqual(tally.by_tag.get(NONE), { same: 1, stricter: 1, laxer: 0, unknown: 2 });
+  assert.deepEqual(tally.stricter.map(({ from, to, to_rule }) => [from, to, to_rule]).sort(), [
+    ['allow', 'block', 'no-shell'],
+    ['redact', 'block', 'no-more'],
+  ]);
+  const filters: [Partial<ReplayFilter>, number][] = [
+    [{}, 8],
+    [{ since: '90d' }, 9],
+    [{ since: '10s' }, 0],
+    [{ until: '2h' }, 0],
+    [{ agent_id: 'ann' }, 1],
+    [{ tool_name: 'shell' }, 1],
+    [{ data_tag: 'personal' }, 3],
+    [{ data_tag: 'person' }, 0],
+    [{ tenant_id: 'acme' }, 1],
+  ];
+  for (const [filter, expected] of filters) {
+    const { total } = (await replayed(trail.dir, filter)).tally;
+    const all = total.same + total.stricter + total.laxer + total.unknown;
+    assert.equal(all, expected, JSON.stringify(filter));
+  }
+  assert.equal(filters.length, 9);
+  const again = (await replayed(trail.dir, {}, was)).tally;
+  assert.deepEqual([again.total.same, again.total.stricter, again.total.laxer], [6, 0, 0]);
+});
+
+test('a tally does not grow with the names that callers choose', async (t) => {
+  const trail = await makeTrail(t);
+  const journal = await trail.open();
+  const sample = EVENTS[5]!;
+  await Promise.all(
+    Array.from({ length: 1_500 }, (_, at) => journal.append({ ...sample, agent_id: `agent-${at}` })),
+  );
+  const { tally } = await replayed(trail.dir);
+  assert.equal(tally.total.same, 1_500);
+  assert.ok(tally.by_agent.size <= 1_001);
+  assert.equal(tally.by_agent.get(OTHERS)?.same, 500);
+});
+
+test('documents are laid over those in use, by kind, name and tenant, where they stand', () => {
+  const inline = [
+    {
+      file: 'service.yaml',
+      path: 'policies',
+      tenant_id: null,
+      rules: [rule('a', 'flag'), rule('b', 'flag')],
+    },
+    { file: 'service.yaml', path: 'tenants.acme.policies', tenant_id: 'acme', rules: [rule('a', 'flag')] },
+  ];
+  const standing = { enforcement: 'monitor', policies: [rule('c', 'flag'), rule('d', 'flag')] };
+  const over = [
+    { policies: [rule('a', 'block'), rule('c', 'block'), rule('e', 'block')] },
+    { policy: rule('a', 'allow', { tenant_id: 'acme' }) },
+    { policy: rule('b', 'flag', { enabled: false }) },
+    { agent: { agent_id: 'bot' } },
+  ];
+  const input = {
+    inline_rules: inline,
+    documents: [{ file: 'p.yaml', value: standing }],
+    settings: SETTINGS,
+  };
+  const lineOf = () => 1;
+  const documents = over.map((value) => ({ file: 'new.yaml', value, lineOf }));
+  const { policy, problems } = compile(overlaid(input, documents));
+  assert.deepEqual(problems, []);
+  assert.deepEqual(
+    policy!.rules.map(({ name, action, tenant_id, enforcement }) => [name, action, tenant_id, enforcement]),
+    [
+      ['a', 'block', null, 'enforce'],
+      ['a', 'allow', 'acme', 'enforce'],
+      ['c', 'block', null, 'enforce'],
+      ['d', 'flag', null, 'monitor'],
+      ['e', 'block', null, 'enforce'],
+    ],
+  );
+  assert.deepEqual(
+    policy!.identities.map(({ agent_id }) => agent_id),
+    ['bot'],
+  );
+});

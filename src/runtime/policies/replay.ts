@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { addTo, emptyTally, replay, type Tally } from '../../core/review/replay.ts';
+import { covers } from '../../core/tags.ts';
+import type { Policy } from '../../core/types.ts';
+import { listWriters } from '../audit/files.ts';
+import { parseFilter } from '../audit/filter.ts';
+import { FROM_START, readChain } from '../audit/reader.ts';
+import type { AuditEvent } from '../types.ts';
+
+/** Which decisions are asked about; all are joined with AND. */
+export interface ReplayFilter {
+  /** ISO 8601, or a duration before now. */
+  readonly since: string;
+  readonly until?: string;
+  readonly agent_id?: string;
+  readonly tool_name?: string;
+  /** The tag and its descendants. */
+  readonly data_tag?: string;
+  readonly tenant_id?: string;
+}
+
+export interface ReplayOptions {
+  /** The folder of all writers, `<state>/journal`. */
+  readonly journal_dir: string;
+  readonly next: Policy;
+  /** The policy with a hash; `null` where it is gone. Asked once for each. */
+  readonly policyOf: (hash: string) => Promise<Policy | null>;
+  readonly filter: ReplayFilter;
+  readonly now_ms: number;
+  /** Told now and then how many events were read. */
+  readonly progress?: (read: number) => void;
+}
+
+/** What a replay came to: the tally, and which time it is about. */
+export interface ReplayReport {
+  readonly tally: Tally;
+  /** Milliseconds since 1970, UTC. */
+  readonly since_ms: number;
+  readonly until_ms: number | null;
+}
+
+const PROGRESS_EVENTS = 10_000;
+
+/**
+ * Reads the journal from end to end, some lines at a time, and asks the next policy about every decision that fits.
+ *
+ * @throws AuditFilterError when the filter cannot be used
+ */
+export async function replayJournal(options: ReplayOptions): Promise<ReplayReport> {
+  const { journal_dir, next, filter, now_ms, progress } = options;
+  const { since_ms, until_ms, equal, data_tag } = parseFilter({ ...filter }, now_ms);
+  const policyOf = remembered(options.policyOf);
+  const { celConditions } = await import('../../core/conditions/cel.ts');
+  const tally = emptyTally();
+  let read = 0;
+  for (const writer of await listWriters(journal_dir)) {
+    for await (const { records } of readChain(join(journal_dir, writer), FROM_START)) {
+      for (const { record } of records) {
+        if (record.kind !== 'event') continue;
+        read += 1;
+        if (read % PROGRESS_EVENTS === 0) progress?.(read);
+        const { event } = record;
+        const decided_ms = Date.parse(event.timestamp);
+        if (decided_ms < since_ms! || (until_ms !== null && decided_ms > until_ms)) continue;
+        if (!fits(event, equal, data_tag)) continue;
+        const replayed = replay(event, decided_ms, await policyOf(event.policy_hash), next, celConditions);
+        if (replayed !== null) addTo(tally, event, replayed);
+      }
+    }
+  }
+  return { tally, since_ms: since_ms!, until_ms };
+}
+
+type Equal = ReturnType<typeof parseFilter>['equal'];
+
+function fits(event: AuditEvent, equal: Equal, data_tag: string | null): boolean {
+  return (
+    Object.entries(equal).every(([field, value]) => event[field as keyof AuditEvent] === value) &&
+    (data_tag === null || event.data_tags.some((tag) => covers(data_tag, tag)))
+  );
+}
+
+/** Asks for each hash once. A journal can name any number of them, and only as many as are saved are policies. */
+function remembered(policyOf: ReplayOptions['policyOf']): ReplayOptions['policyOf'] {
+  const known = new Map<string, Policy | null>();
+  return async (hash) => {
+    const before = known.get(hash);
+    if (before !== undefined) return before;
+    const policy = await policyOf(hash);
+    if (policy !== null || known.size < HASHES_MAX) known.set(hash, policy);
+    return policy;
+  };
+}
+
+const HASHES_MAX = 10_000;
