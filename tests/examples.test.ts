@@ -6,11 +6,33 @@ import { after, before, test } from 'node:test';
 import { operations } from '../src/operations/index.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
+/** What the examples of approvals wait for. */
+const REFUNDS = {
+  name: 'refunds-need-a-person',
+  boundary: 'action',
+  condition: { tools: ['issue_refund'] },
+  action: 'require_approval',
+  reason: 'A refund needs a person.',
+};
+const REFUND = {
+  tool: 'issue_refund',
+  input: { order: 'A-17', amount: 120, notify: 'jane.doe@corp-mail.io' },
+  agent_id: 'support-bot',
+  session_id: 'sess-1',
+};
+
 let service: TestService;
+/** Another, with a rule that asks for approval; the examples of the others have no rules. */
+let shop: TestService;
 before(async () => {
-  service = await startTestService({ config: null, workers: 2 });
+  [service, shop] = await Promise.all([
+    startTestService({ config: null, workers: 2 }),
+    startTestService({ config: { policies: [REFUNDS] }, workers: 2 }),
+  ]);
 });
-after(() => service.stop());
+after(async () => {
+  await Promise.all([service.stop(), shop.stop()]);
+});
 
 interface Described {
   readonly operationId: string;
@@ -45,11 +67,30 @@ function exampleOf(
   return {
     name: operationId,
     method,
-    path: path.replace(/\{(\w+)\}/g, (_whole, key: string) => parameters[key] ?? ''),
+    path: withQuery(
+      path.replace(/\{(\w+)\}/g, (_whole, key: string) => parameters[key] ?? ''),
+      path,
+      method,
+      parameters,
+    ),
     body: requestBody?.content['application/json']?.example,
     status: Number(status),
     answer: shown?.example,
   };
+}
+
+/** What a GET asks for beside its path. */
+function withQuery(
+  filled: string,
+  path: string,
+  method: string,
+  parameters: Readonly<Record<string, string>>,
+): string {
+  if (method !== 'GET') return filled;
+  const rest = Object.entries(parameters).filter(([name]) => !path.includes(`{${name}}`));
+  return rest.length === 0
+    ? filled
+    : `${filled}?${new URLSearchParams(Object.fromEntries(rest.map(([name, value]) => [name, `${value}`])))}`;
 }
 
 /** What tells of the others comes after them. */
@@ -76,21 +117,36 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, operations.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 16);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 21);
 });
 
-async function ask({ method, path, body }: Example): Promise<{ status: number; text: string }> {
-  const operator = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
-  const answer = await fetch(`${service.url}${path}`, {
+/** The id that the examples show stands for a request that waits. */
+async function waiting(): Promise<string> {
+  const answer = await fetch(`${shop.url}/v1/intercept/tool`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(REFUND),
+  });
+  return ((await answer.json()) as { approval: { request_id: string } }).approval.request_id;
+}
+
+async function ask({ name, method, path: shown, body }: Example): Promise<{ status: number; text: string }> {
+  const isApproval = name.startsWith('approvals_');
+  const path = isApproval ? shown.replace(/apr_\w+/, await waiting()) : shown;
+  const { state_dir, url } = isApproval ? shop : service;
+  const operator = readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
+  const answer = await fetch(`${url}${path}`, {
     method,
     headers: {
-      ...(path.endsWith('/reload') && { authorization: `Bearer ${operator}` }),
+      ...(PERSONS.test(name) && { authorization: `Bearer ${operator}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return { status: answer.status, text: await answer.text() };
 }
+
+const PERSONS = /^(policies_reload|approvals_.*)$/;
 
 function assertLines(text: string, shown: string): void {
   const lines = text.split('\n');
@@ -99,6 +155,7 @@ function assertLines(text: string, shown: string): void {
 
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^evt_[0-9a-f]{24}$/, 'evt'],
+  [/^apr_[0-9a-f]{24}$/, 'apr'],
   [/^req_[0-9a-f]{12}_\w+$/, 'req'],
   [/^sha256:[0-9a-f]{64}$/, 'sha256'],
   [/^\d+\.\d+\.\d+(?:-\S+)?$/, 'version'],

@@ -5,23 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { assertShown, blocksOf } from './support/pages.ts';
 import { startTestService, type TestService } from './support/service.ts';
-
-interface Block {
-  readonly line: number;
-  readonly language: string;
-  readonly text: string;
-}
-
-/** The fenced blocks of a Markdown text, in their order. */
-function blocksOf(markdown: string): Block[] {
-  const found = markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm);
-  return [...found].map(({ 1: language = '', 2: text = '', index }) => ({
-    line: markdown.slice(0, index).split('\n').length,
-    language,
-    text: text.trim(),
-  }));
-}
 
 /** The commands of a block; a `\` at the end of a line joins it with the next. */
 function commandsOf(text: string): string[] {
@@ -29,19 +14,6 @@ function commandsOf(text: string): string[] {
     .replaceAll(/\\\n\s*/g, '')
     .split('\n')
     .filter(Boolean);
-}
-
-/** Whether `actual` has all that `shown` has; lists have as many elements. */
-function assertShown(actual: unknown, shown: unknown, path: string): void {
-  if (typeof shown !== 'object' || shown === null) {
-    assert.deepEqual(actual, shown, path);
-    return;
-  }
-  assert.ok(typeof actual === 'object' && actual !== null, path);
-  if (Array.isArray(shown)) assert.equal((actual as unknown[]).length, shown.length, path);
-  for (const [key, value] of Object.entries(shown)) {
-    assertShown((actual as Record<string, unknown>)[key], value, `${path}.${key}`);
-  }
 }
 
 /** Run by tests of their own, or by what runs this one. */
@@ -104,7 +76,9 @@ test('an answer that differs is seen', () => {
 
 test('links between the pages lead somewhere', () => {
   const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].concat(
-    ['configuration', 'dependencies', 'http', 'journal', 'policies'].map((name) => `docs/${name}.md`),
+    ['approvals', 'configuration', 'dependencies', 'http', 'journal', 'policies'].map(
+      (name) => `docs/${name}.md`,
+    ),
   );
   let links = 0;
   for (const page of pages) {

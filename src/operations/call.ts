@@ -1,5 +1,7 @@
 import type { Validator } from 'typebox/schema';
+import { Unrecorded } from '../runtime/approvals/failure.ts';
 import { StoreFailure } from '../runtime/store/failure.ts';
+import { PERSON_PERMISSIONS } from '../runtime/types.ts';
 import { Unavailable } from '../runtime/unavailable.ts';
 import { type AnyOperation, type Context, Refusal } from './operation.ts';
 
@@ -39,7 +41,8 @@ async function answer(operation: AnyOperation, input: unknown, context: Context)
   try {
     return await operation.run(input, context);
   } catch (error) {
-    const is_expected = error instanceof Unavailable || error instanceof StoreFailure;
+    const is_expected =
+      error instanceof Unavailable || error instanceof StoreFailure || error instanceof Unrecorded;
     throw is_expected ? new Refusal('unavailable', error.message) : error;
   }
 }
@@ -60,10 +63,9 @@ export async function warm(operations: readonly AnyOperation[]): Promise<void> {
 function permit(operation: AnyOperation, context: Context): void {
   const needed = operation.permission;
   if (needed === null || context.caller.permissions.includes(needed)) return;
-  const sentence =
-    needed === 'policy:reload'
-      ? 'This needs a person: send the operator token as `Authorization: Bearer`.'
-      : `The credential does not have the permission \`${needed}\`.`;
+  const sentence = PERSON_PERMISSIONS.includes(needed)
+    ? 'This needs a person: send the operator token as `Authorization: Bearer`.'
+    : `The credential does not have the permission \`${needed}\`.`;
   throw new Refusal('forbidden', sentence);
 }
 

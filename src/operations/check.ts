@@ -2,6 +2,7 @@ import type { Content, Crossing, Tag } from '../core/types.ts';
 import type { Endpoint } from '../runtime/types.ts';
 import type { Context } from './operation.ts';
 import { changedContent, replyOf, type VerdictReply } from './reply.ts';
+import { named } from './subject.ts';
 
 /** A check: what crosses, and under which name it is counted. */
 export interface Check {
@@ -9,6 +10,8 @@ export interface Check {
   readonly endpoint: Endpoint;
   /** Whether the answer may hold what was matched. */
   readonly matches: boolean;
+  /** The request that was approved for this. */
+  readonly approval_request_id?: string | null | undefined;
 }
 
 /** The answer, the content to use instead or `null`, and what only some operations show. */
@@ -21,10 +24,10 @@ export interface Checked {
 
 /** Brings a crossing to the road and its verdict back. */
 export async function check(
-  { crossing, endpoint, matches }: Check,
+  { crossing, endpoint, matches, approval_request_id }: Check,
   { runtime, caller }: Context,
 ): Promise<Checked> {
-  const ruling = await runtime.enforce(crossing, caller, endpoint);
+  const ruling = await runtime.enforce(crossing, caller, endpoint, named(approval_request_id));
   const { verdict } = ruling;
   return {
     reply: replyOf(ruling, crossing, matches),

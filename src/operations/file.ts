@@ -67,7 +67,10 @@ export const scanFile = operation({
     const content = contentOf(name, text);
     const structured = content.kind === 'json';
     const crossing = textCrossing('input', content, input, context);
-    const { reply, changed } = await check({ crossing, endpoint: 'scan_file', matches: true }, context);
+    const { reply, changed } = await check(
+      { crossing, endpoint: 'scan_file', matches: true, approval_request_id: input.approval_request_id },
+      context,
+    );
     const described = {
       ...reply,
       mode: structured ? ('structured' as const) : ('text' as const),

@@ -47,7 +47,10 @@ export const guardOutput = operation({
   },
   async run(input, context) {
     const crossing = textCrossing('output', { kind: 'text', text: input.text }, input, context);
-    const { reply, changed } = await check({ crossing, endpoint: 'guard_output', matches: false }, context);
+    const { reply, changed } = await check(
+      { crossing, endpoint: 'guard_output', matches: false, approval_request_id: input.approval_request_id },
+      context,
+    );
     return changed?.kind === 'text' ? { ...reply, modified_text: changed.text } : reply;
   },
 });

@@ -1,3 +1,10 @@
+import {
+  approvalsApprove,
+  approvalsCancel,
+  approvalsDeny,
+  approvalsList,
+  approvalsShow,
+} from './approvals.ts';
 import { auditQuery } from './audit.ts';
 import { policyExplain } from './explain.ts';
 import { scanFile } from './file.ts';
@@ -20,6 +27,11 @@ import { policyTemplate, policyTemplates } from './templates.ts';
 
 /** Everything that one can ask for, in alphabetical order. */
 export const operations: readonly AnyOperation[] = [
+  approvalsApprove,
+  approvalsCancel,
+  approvalsDeny,
+  approvalsList,
+  approvalsShow,
   auditQuery,
   dashboardIntelligenceExplain,
   guardOutput,

@@ -4,6 +4,7 @@ import { check, plain } from './check.ts';
 import { operation, Refusal } from './operation.ts';
 import {
   agentId,
+  approvalRequestId,
   dataTags,
   name,
   sessionId,
@@ -24,6 +25,7 @@ const routing = {
   source_agent_id: { ...name, description: 'Who acts; without it `agent_id`.' },
   destination_agent_id: { ...name, description: 'Who is acted upon; without it the tool.' },
   data_tags: dataTags,
+  approval_request_id: approvalRequestId,
 } as const;
 
 export const interceptTool = operation({
@@ -93,7 +95,15 @@ export const interceptTool = operation({
       destination_agent_id: named(input.destination_agent_id) ?? input.tool,
       tool: input.tool,
     };
-    const result = await check({ crossing, endpoint: 'intercept_tool', matches: false }, context);
+    const result = await check(
+      {
+        crossing,
+        endpoint: 'intercept_tool',
+        matches: false,
+        approval_request_id: input.approval_request_id,
+      },
+      context,
+    );
     return {
       ...result.reply,
       tool: input.tool,
@@ -160,7 +170,15 @@ export const interceptAgentMessage = operation({
       destination_agent_id,
       tool: AGENT_MESSAGE,
     };
-    const result = await check({ crossing, endpoint: 'intercept_agent_message', matches: false }, context);
+    const result = await check(
+      {
+        crossing,
+        endpoint: 'intercept_agent_message',
+        matches: false,
+        approval_request_id: input.approval_request_id,
+      },
+      context,
+    );
     return {
       ...result.reply,
       source_agent_id,

@@ -9,6 +9,8 @@ export interface Context {
   readonly request_id: string;
   /** The tenant that the transport names (`x-service-tenant`); the input's own comes first. */
   readonly tenant_id?: string | null;
+  /** Gives the sign that nobody waits for the answer any more; without it somebody always does. */
+  readonly signal?: () => AbortSignal;
 }
 
 /**
@@ -31,8 +33,11 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   };
   /** `null`: open to everyone, credential or not. */
   readonly permission: Permission | null;
-  /** What must be there to run it: a policy, the journal and its index, or a service that runs. */
-  readonly needs: 'nothing' | 'policy' | 'journal' | 'live';
+  /**
+   * What must be there to run it: a policy, the journal and its index, the store (through a service that runs,
+   * else opened), or a service that runs.
+   */
+  readonly needs: 'nothing' | 'policy' | 'journal' | 'store' | 'live';
   /** Asked before anything else, the caller and the body included: why it cannot be had here at all. */
   readonly unavailable?: (runtime: Runtime) => Refusal | null;
   /** Plain JSON Schema (2020-12) as a constant, so that describing an operation imports no library. */

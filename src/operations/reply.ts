@@ -1,6 +1,7 @@
 import { toCodePoints } from '../core/offsets.ts';
 import { leafTexts } from '../core/payload.ts';
 import type { Breach, Content, Crossing, JudgedFinding, Verdict, ViolationType } from '../core/types.ts';
+import type { ApprovalState } from '../runtime/approvals/types.ts';
 import type { Ruling } from '../runtime/types.ts';
 
 /** A finding or a breach as the wire shows it. */
@@ -31,6 +32,7 @@ export interface VerdictReply {
   readonly coverage_reason?: string;
   readonly coverage_bytes?: number;
   readonly fallback_used?: true;
+  readonly approval?: ApprovalState;
   readonly fault?: true;
 }
 
@@ -39,7 +41,7 @@ export interface VerdictReply {
  * here and nowhere else; only input scans, whose sender wrote the text, ask for it.
  */
 export function replyOf(ruling: Ruling, crossing: Crossing, matches: boolean): VerdictReply {
-  const { verdict, event_id, scan_duration_ms } = ruling;
+  const { verdict, approval, event_id, scan_duration_ms } = ruling;
   return {
     decision: verdict.decision,
     action: verdict.action,
@@ -50,6 +52,7 @@ export function replyOf(ruling: Ruling, crossing: Crossing, matches: boolean): V
     scan_duration_ms,
     ...coverageOf(verdict),
     ...(verdict.fallback_used && { fallback_used: true }),
+    ...(approval !== null && { approval }),
     ...(verdict.fault && { fault: true }),
   };
 }

@@ -2,11 +2,23 @@ import type { Static } from 'typebox';
 import type { Content, Crossing, Json } from '../core/types.ts';
 import { check, plain } from './check.ts';
 import { type Context, operation } from './operation.ts';
-import { agentId, checkContext, tenantId, verdictProperties, verdictRequired } from './shapes.ts';
+import {
+  agentId,
+  approvalRequestId,
+  checkContext,
+  tenantId,
+  verdictProperties,
+  verdictRequired,
+} from './shapes.ts';
 import { named, subjectOf } from './subject.ts';
 
 /** What every scan and the guard may be told of whom the text concerns. */
-export const aboutText = { agent_id: agentId, tenant_id: tenantId, context: checkContext } as const;
+export const aboutText = {
+  agent_id: agentId,
+  tenant_id: tenantId,
+  context: checkContext,
+  approval_request_id: approvalRequestId,
+} as const;
 
 type AboutText = Static<{ readonly type: 'object'; readonly properties: typeof aboutText }>;
 
@@ -76,7 +88,10 @@ export const scanInput = operation({
   },
   async run(input, context) {
     const crossing = textCrossing('input', { kind: 'text', text: input.text }, input, context);
-    const { reply, changed } = await check({ crossing, endpoint: 'scan_input', matches: true }, context);
+    const { reply, changed } = await check(
+      { crossing, endpoint: 'scan_input', matches: true, approval_request_id: input.approval_request_id },
+      context,
+    );
     return changed?.kind === 'text' ? { ...reply, modified_text: changed.text } : reply;
   },
 });
@@ -129,7 +144,15 @@ export const scanStructured = operation({
   async run(input, context) {
     const content: Content = { kind: 'json', value: input.payload as Json };
     const crossing = textCrossing('input', content, input, context);
-    const { reply, changed } = await check({ crossing, endpoint: 'scan_structured', matches: true }, context);
+    const { reply, changed } = await check(
+      {
+        crossing,
+        endpoint: 'scan_structured',
+        matches: true,
+        approval_request_id: input.approval_request_id,
+      },
+      context,
+    );
     return changed === null ? reply : { ...reply, modified_payload: plain(changed) };
   },
 });

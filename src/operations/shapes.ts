@@ -1,4 +1,5 @@
 import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types.ts';
+import { APPROVAL_STATUSES } from '../runtime/approvals/lifecycle.ts';
 
 /**
  * A name that a caller gives: it goes into the audit trail, so it has a bound, and no control characters or
@@ -62,6 +63,23 @@ export const violation = {
   },
 } as const;
 
+export const approvalRequestId = {
+  ...name,
+  description: 'The request that was approved, for the same call again.',
+} as const;
+
+/** The request for approval that a check depends on. */
+const approval = {
+  type: 'object',
+  required: ['request_id', 'status', 'expires_at'],
+  description: 'The request for approval that this depends on; only where a rule asks for approval.',
+  properties: {
+    request_id: { type: 'string' },
+    status: { enum: [...APPROVAL_STATUSES, 'mismatch', 'not_found'] },
+    expires_at: { type: ['string', 'null'] },
+  },
+} as const;
+
 /** What every check answers with, whatever it checks. */
 export const verdictProperties = {
   decision: { enum: DECISIONS },
@@ -75,6 +93,7 @@ export const verdictProperties = {
   coverage_reason: { type: 'string', description: 'Which limit was in the way; only when partial.' },
   coverage_bytes: { type: 'integer', description: 'UTF-8 bytes looked at; only when partial.' },
   fallback_used: { type: 'boolean', description: 'The rule’s own text stands in place of the content.' },
+  approval,
   fault: { type: 'boolean', description: 'A fault of ours became this decision; it always blocks.' },
 } as const;
 

@@ -1,6 +1,7 @@
 import { hasConditions } from '../core/conditions/facts.ts';
 import { judge } from '../core/decide.ts';
 import type { Crossing, Verdict } from '../core/types.ts';
+import type { Settled, Settling } from './approvals/types.ts';
 import { conditionsOf } from './conditions.ts';
 import { auditEvent, type LoggedTexts } from './record.ts';
 import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
@@ -8,46 +9,59 @@ import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
 
 /**
- * The road to a verdict: judge, then write down. Gives the ruling when its event is durable, and never
- * before. Never rejects: a ruling that cannot be recorded is a block.
+ * The road to a verdict: judge, settle what asks for approval, then write down. Gives the ruling when its event
+ * is durable, and never before. Never rejects: a ruling that cannot be recorded is a block.
  */
 export async function enforce(
   crossing: Crossing,
   caller: Caller,
   endpoint: Endpoint,
   ports: Ports,
+  approval_request_id: string | null = null,
 ): Promise<Ruling> {
   const event_id = ports.new_event_id(crossing.now_ms);
   const before_ms = performance.now();
   // Without what evaluates conditions they restrict and never allow.
   const conditions = hasConditions(ports.policy) ? await conditionsOf(ports.policy).catch(() => null) : null;
+  const judgeWith = (approved_rules: readonly string[]): Verdict =>
+    judge({ ...crossing, approved_rules }, ports.policy, ports.fingerprintOf ?? null, conditions);
   const judged = judge(crossing, ports.policy, ports.fingerprintOf ?? null, conditions);
   const scan_ms = performance.now() - before_ms;
-  const verdict = await recorded(judged, event_id, crossing, caller, endpoint, ports);
-  const ruling: Ruling = { verdict, event_id, scan_duration_ms: Math.round(scan_ms) };
+  const settled = await settledBy(ports, { judged, crossing, caller, approval_request_id, judgeWith });
+  const outcome = await recorded(settled, event_id, crossing, caller, endpoint, ports);
+  const { verdict, approval } = outcome;
+  const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
   ports.observe?.(ruling, crossing, endpoint, scan_ms / 1_000);
   return ruling;
 }
 
+/** Without anybody who could be asked, what asks for approval stays a block. */
+async function settledBy({ settle }: Ports, settling: Settling): Promise<Settled> {
+  const { judged } = settling;
+  const isSettled = judged.action !== 'require_approval' || settle === undefined;
+  return isSettled ? { verdict: judged, approval: null } : settle(settling);
+}
+
 /** The one catch around recording: what is not written down is not given. */
 async function recorded(
-  verdict: Verdict,
+  settled: Settled,
   event_id: string,
   crossing: Crossing,
   caller: Caller,
   endpoint: Endpoint,
   ports: Ports,
-): Promise<Verdict> {
+): Promise<Settled> {
   try {
     const logged = ports.logged ?? NO_TEXTS;
     const typed_redaction = ports.policy.redaction.typed;
-    await ports.record(
-      auditEvent({ event_id, crossing, verdict, caller, endpoint, logged, typed_redaction }),
-    );
-    return verdict;
+    const { verdict, approval, approved_rules } = settled;
+    const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
+    const decided = { event_id, crossing: granted, verdict, approval, caller, endpoint };
+    await ports.record(auditEvent({ ...decided, logged, typed_redaction }));
+    return settled;
   } catch (fault) {
     ports.unrecorded?.(fault);
-    return unrecordable(verdict);
+    return { verdict: unrecordable(settled.verdict), approval: null };
   }
 }
 

@@ -3,6 +3,7 @@ import { redact } from '../core/redact.ts';
 import { foundTags } from '../core/review/recorded.ts';
 import { normalTag } from '../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, Phase, Verdict } from '../core/types.ts';
+import type { ApprovalState } from './approvals/types.ts';
 import type { AuditEvent, Caller, Endpoint } from './types.ts';
 
 /** Which redacted texts stand in the audit trail: `audit.log_inputs` and `audit.log_outputs`. */
@@ -16,6 +17,8 @@ export interface Decided {
   readonly event_id: string;
   readonly crossing: Crossing;
   readonly verdict: Verdict;
+  /** The request for approval that it depended on. */
+  readonly approval?: ApprovalState | null;
   readonly caller: Caller;
   readonly endpoint: Endpoint;
   readonly logged: LoggedTexts;
@@ -133,6 +136,10 @@ function metadataOf(decided: Decided): Metadata {
   const metadata: Record<string, Json & Metadata[string]> = {};
   if (verdict.allowed_findings.length > 0)
     metadata.allowed_fingerprints = names(verdict.allowed_findings, (each) => each.fingerprint);
+  if (decided.approval) {
+    metadata.approval_request_id = decided.approval.request_id;
+    metadata.approval_status = decided.approval.status;
+  }
   if (crossing.approved_rules !== undefined && crossing.approved_rules.length > 0)
     metadata.approved_rules = [...crossing.approved_rules].sort().slice(0, LIST_MAX);
   if (verdict.breaches.length > 0)

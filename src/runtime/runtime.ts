@@ -11,6 +11,7 @@ import type { Metrics } from './metrics.ts';
 import { StartFailure } from './serve/failure.ts';
 import { statePaths } from './serve/state-dir.ts';
 import type { LazyStore } from './store/index.ts';
+import { storeFields } from './store/lazy.ts';
 import type {
   AuditFilter,
   AuditPage,
@@ -61,6 +62,8 @@ export interface OpenRuntime {
    * force, or by one that is to be. Rejects where nothing can be judged by it.
    */
   readonly warm: (policy?: Policy) => Promise<void>;
+  /** Answers all who wait for something to happen, for there is no time left. */
+  readonly release: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -70,7 +73,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const agents = agentsSeen();
   const index = lazyIndex(parts.index_path);
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
-  let ports = portsOf(parts, agents, unrecorded, parts.policy);
+  const approvals = lazyApprovals(parts, () => ports);
+  let ports = portsOf(parts, agents, unrecorded, approvals, parts.policy);
   let road: typeof import('./enforce.ts').enforce | null = null;
   const loadRoad = async () => {
     road = (await import('./enforce.ts')).enforce;
@@ -80,18 +84,15 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     version: parts.version,
     mode: config.server.mode,
     started_ms: parts.started_ms,
-    limits: {
-      body_bytes_max: config.server.body_bytes_max,
-      file_roots: config.scan.file_roots,
-      state_dir: config.state_dir,
-    },
+    limits: limitsOf(config),
     now_ms,
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : savedPolicy(config, hash)),
-    enforce: (crossing, caller, endpoint) =>
+    enforce: (crossing, caller, endpoint, approval_request_id = null) =>
       road === null
-        ? loadRoad().then((enforce) => enforce(crossing, caller, endpoint, ports))
-        : road(crossing, caller, endpoint, ports),
+        ? loadRoad().then((enforce) => enforce(crossing, caller, endpoint, ports, approval_request_id))
+        : road(crossing, caller, endpoint, ports, approval_request_id),
+    approvals: approvals.open,
     store: parts.store.open,
     ready: async () =>
       now_ms() - unrecorded.last_ms > UNREADY_MS &&
@@ -114,11 +115,12 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     agents,
     ports: () => ports,
     usePolicy: (policy) => {
-      ports = portsOf(parts, agents, unrecorded, policy);
+      ports = portsOf(parts, agents, unrecorded, approvals, policy);
     },
     warm: async (policy = ports.policy) => {
       await Promise.all([loadRoad(), judgeNothing(policy, config, now_ms())]);
     },
+    release: approvals.release,
     close: () => index.close().finally(parts.store.close),
   };
 }
@@ -128,6 +130,10 @@ async function judgeNothing(policy: Policy, config: Config, now_ms: number): Pro
   const [{ judge }, conditions] = await Promise.all([import('../core/decide.ts'), conditionsOf(policy)]);
   const { fault } = judge({ ...NOTHING, now_ms }, policy, openFingerprints(config, policy), conditions);
   if (fault) throw new Error('nothing can be judged by this policy');
+}
+
+function limitsOf({ server, scan, state_dir }: Config): Runtime['limits'] {
+  return { body_bytes_max: server.body_bytes_max, file_roots: scan.file_roots, state_dir };
 }
 
 /** Asks the index, once it has every event whose answer was given before the question. */
@@ -170,6 +176,7 @@ function portsOf(
   parts: RuntimeParts,
   agents: AgentsSeen,
   unrecorded: { last_ms: number },
+  approvals: LazyApprovals,
   policy: Policy,
 ): Ports {
   const { config, journal, metrics, log } = parts;
@@ -187,6 +194,7 @@ function portsOf(
     new_event_id: newEventId,
     record: journal === null ? async () => {} : journal.append,
     logged: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
+    settle: async (settling) => (await approvals.open()).settle(settling),
     observe: (ruling, crossing, endpoint, scan_seconds) => {
       agents.note(crossing.agent_id);
       metrics?.count(ruling, endpoint, scan_seconds);
@@ -221,6 +229,29 @@ async function available<Answer>(question: Promise<Answer>, log: Log, message: s
     log.warn('a question to the whole service has no answer', faultFields(fault));
     throw new Unavailable(message, fault);
   }
+}
+
+interface LazyApprovals {
+  readonly open: Runtime['approvals'];
+  readonly release: () => Promise<void>;
+}
+
+/** No start waits for what only some policies use. */
+function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => Ports): LazyApprovals {
+  const complain = onceInAWhile((fault: unknown) =>
+    log.error('approvals cannot be settled, and what needs them is blocked', storeFields(fault)),
+  );
+  let opened: ReturnType<Runtime['approvals']> | null = null;
+  return {
+    open: () => {
+      opened ??= Promise.all([import('./approvals/index.ts'), import('./approvals/parts.ts')]).then(
+        ([{ openApprovals }, { approvalsParts }]) =>
+          openApprovals(approvalsParts({ config, store: store.open, ports }, complain)),
+      );
+      return opened;
+    },
+    release: async () => (await opened)?.release(),
+  };
 }
 
 interface LazyIndex {

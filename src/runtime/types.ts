@@ -8,6 +8,7 @@ import type {
   Tag,
   Verdict,
 } from '../core/types.ts';
+import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';
 import type { Store } from './store/index.ts';
 
 /** What a caller may ask for. `person` permissions are never given to an agent's credential. */
@@ -18,11 +19,14 @@ export const PERMISSIONS = [
   'audit:read',
   'metrics:read',
   'policy:reload',
+  'approvals:own',
+  'approvals:read',
+  'approvals:decide',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** The permissions that decide and change; only a person's credential carries them. */
-export const PERSON_PERMISSIONS: readonly Permission[] = ['policy:reload'];
+export const PERSON_PERMISSIONS: readonly Permission[] = ['policy:reload', 'approvals:decide'];
 
 /** Who asks, as far as a credential or an address proves it. */
 export interface Caller {
@@ -66,6 +70,8 @@ export interface AuditEvent {
 /** What `enforce` gives back: the verdict, and where it is written down. */
 export interface Ruling {
   readonly verdict: Verdict;
+  /** The request for approval that it depends on; `null` where nobody is asked. */
+  readonly approval: ApprovalState | null;
   readonly event_id: string;
   /** Whole milliseconds that `judge` took, rounded. */
   readonly scan_duration_ms: number;
@@ -82,6 +88,8 @@ export interface Ports {
   readonly record: (event: AuditEvent) => Promise<void>;
   /** Which redacted texts stand in the audit trail, visibly; without it, none. */
   readonly logged?: { readonly inputs: boolean; readonly outputs: boolean };
+  /** Settles what asks for approval; without it that stays a block. Must not reject. */
+  readonly settle?: Settle | undefined;
   /** Told of every ruling, and the seconds that `judge` took. Must not throw. */
   readonly observe?: (ruling: Ruling, crossing: Crossing, endpoint: Endpoint, scan_seconds: number) => void;
   /** Told why an event could not be recorded, for the log of the service. Must not throw. */
@@ -159,7 +167,14 @@ export interface Runtime {
   /** The policy with that hash: the one in force, or one that was saved when it was; `null` where it is gone. */
   readonly policyOf: (hash: string) => Promise<Policy | null>;
   /** Judge and record. Never rejects: a fault is a verdict that blocks. */
-  readonly enforce: (crossing: Crossing, caller: Caller, endpoint: Endpoint) => Promise<Ruling>;
+  readonly enforce: (
+    crossing: Crossing,
+    caller: Caller,
+    endpoint: Endpoint,
+    approval_request_id?: string | null,
+  ) => Promise<Ruling>;
+  /** Loaded and opened with the first question. */
+  readonly approvals: () => Promise<Approvals>;
   /**
    * What is remembered beside the journal. Rejects with a `StoreFailure` while it cannot be had; an operation need
    * not catch that one, nor those of the store's own questions.

@@ -9,7 +9,8 @@ import { packageVersion } from './version.ts';
 
 /**
  * Calls an operation as the person at the command line, by the same road as every transport: here where it
- * needs a policy or the journal, in the service that runs where it needs that.
+ * needs a policy or the journal, in the service that runs where it needs that; where it needs the store, in the
+ * service, and here without one.
  * @returns the operation's output; an expected no is thrown
  */
 export async function ask(
@@ -26,8 +27,14 @@ export async function ask(
   const caller = cliCaller();
   if (operation.needs === 'nothing')
     return call(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
+  const config = await configOf(terminal, config_path);
+  if (operation.needs === 'store') {
+    const { reachService } = await import('../../runtime/serve/socket-client.ts');
+    const door = await reachService(config.state_dir);
+    if (door !== null) return door.call(name, input).finally(door.close);
+  }
   const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
-  const runtime = await openLocalRuntime(await configOf(terminal, config_path), packageVersion());
+  const runtime = await openLocalRuntime(config, packageVersion());
   try {
     return await call(operation, input, { runtime, caller, request_id: 'cli' });
   } finally {

@@ -101,20 +101,36 @@ function tagOf({ http }: AnyOperation): string {
 }
 
 function parametersOf({ http, input, permission }: AnyOperation): object[] {
-  const names = [...http.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
-  const properties = (input as Schema).properties as Record<string, object> | undefined;
-  const inPath = names.map((name) => ({
+  const properties = ((input as Schema).properties ?? {}) as Record<string, object>;
+  const inPath = namesInPath(http).map((name) => ({
     name,
     in: 'path',
     required: true,
-    schema: properties?.[name] ?? {},
+    schema: properties[name] ?? {},
   }));
-  return permission === 'check' ? [...inPath, TENANT_HEADER] : inPath;
+  const rest = http.method === 'GET' ? Object.keys(omitted(properties, namesInPath(http))) : [];
+  const inQuery = rest.map((name) => ({ name, in: 'query', required: false, schema: properties[name] }));
+  const parameters = [...inPath, ...inQuery];
+  return permission === 'check' ? [...parameters, TENANT_HEADER] : parameters;
+}
+
+function namesInPath({ path }: AnyOperation['http']): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+}
+
+function omitted<Value>(record: Record<string, Value>, names: readonly string[]): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }
 
 function bodyOf({ input, example, http }: AnyOperation): object {
-  const required =
-    (((input as Schema).required as string[] | undefined) ?? []).length > 0 || http.upload === true;
+  const named = namesInPath(http);
+  const needed = ((input as Schema).required as string[] | undefined) ?? [];
+  const inBody = needed.filter((name) => !named.includes(name));
+  const required = inBody.length > 0 || http.upload === true;
+  const schema =
+    named.length === 0
+      ? input
+      : { ...input, required: inBody, properties: omitted(input.properties ?? {}, named) };
   const upload = {
     type: 'object',
     required: ['file'],
@@ -128,7 +144,7 @@ function bodyOf({ input, example, http }: AnyOperation): object {
   return {
     required,
     content: {
-      'application/json': { schema: input, example },
+      'application/json': { schema, example: omitted(example as Record<string, unknown>, named) },
       ...(http.upload === true && { 'multipart/form-data': { schema: upload } }),
     },
   };
@@ -197,7 +213,7 @@ function codesOf({ http, permission, needs, refusals = [] }: AnyOperation): Erro
       ? (['invalid_request', 'too_large', 'unsupported_media_type', 'unavailable'] as const)
       : []),
     ...(permission === null ? [] : (['unauthenticated', 'forbidden'] as const)),
-    ...(needs === 'live' || needs === 'journal' ? (['unavailable'] as const) : []),
+    ...(needs === 'live' || needs === 'journal' || needs === 'store' ? (['unavailable'] as const) : []),
     ...refusals,
     'internal_error',
   ];

@@ -28,10 +28,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** Adds an operation's route: who calls, then the body, then `call`, then the answer's bytes. */
 export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: RoutePorts): void {
   const { method, path, produces = JSON_TYPE } = operation.http;
-  const read =
-    method === 'GET'
-      ? (request: FastifyRequest) => request.params
-      : (request: FastifyRequest) => request.body;
+  const read = readerOf(operation);
   app.route({
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
@@ -52,6 +49,7 @@ export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: R
         caller: request.caller ?? NOBODY,
         request_id: request.id,
         tenant_id: tenantHeader(request),
+        signal: () => goneSignal(reply),
       };
       const output = await call(operation, read(request), context);
       reply.header('content-type', produces);
@@ -61,6 +59,44 @@ export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: R
       return JSON.stringify(output);
     },
   });
+}
+
+/** What an operation gets: the query of a GET or the body of a POST, and what the path names over both. */
+function readerOf({ http, input }: AnyOperation): (request: FastifyRequest) => unknown {
+  const isGet = http.method === 'GET';
+  const hasNames = http.path.includes('{');
+  if (isGet) {
+    const whole = wholeNumbers(input);
+    return ({ query, params }) => ({ ...whole(query as Query), ...(params as object) });
+  }
+  if (!hasNames) return ({ body }) => body;
+  return ({ body, params }) => {
+    const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body);
+    return isRecord || body === undefined ? { ...body, ...(params as object) } : body;
+  };
+}
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** A query is text; what the schema wants as a whole number becomes one where it is written as one. */
+function wholeNumbers(input: AnyOperation['input']): (query: Query) => Query {
+  const properties = (input as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
+  const wanted = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+  return (query) => {
+    const numbers = wanted.flatMap((name) => {
+      const written = query[name];
+      return typeof written === 'string' && /^\d{1,15}$/.test(written) ? [[name, Number(written)]] : [];
+    });
+    return { ...query, ...Object.fromEntries(numbers) };
+  };
+}
+
+/** Aborts when the connection closes; also after the answer, when nobody listens any more. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  if (raw.destroyed) gone.abort();
+  raw.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 /** Settles who calls, and refuses whatever can be refused without the body. */

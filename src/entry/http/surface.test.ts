@@ -115,10 +115,21 @@ test('what is answered is what the description says', () =>
   serving({ file_roots: [] }, async ({ ask, events }) => {
     const { Compile } = await import('typebox/schema');
     let ran = 0;
-    for (const { name, http, permission, example, output, unavailable, input } of operations) {
+    for (const {
+      name,
+      http,
+      permission,
+      needs,
+      example,
+      answer: shown,
+      output,
+      unavailable,
+      input,
+    } of operations) {
       assert.ok(Compile(input).Check(example), `${name} example`);
-      if (unavailable !== undefined || permission === 'policy:reload' || http.produces !== undefined)
-        continue;
+      if (shown !== null) assert.ok(Compile(output).Check(shown), `${name} answer`);
+      const isElsewhere = permission === 'policy:reload' || needs === 'store';
+      if (unavailable !== undefined || isElsewhere || http.produces !== undefined) continue;
       const path = http.path.replace(/\{(\w+)\}/g, (_whole, key: string) =>
         key === 'event_id' ? events[0]!.event_id : ((example as Record<string, string>)[key] ?? ''),
       );

@@ -45,6 +45,11 @@ const EVERYONE_KNOWN: readonly Who[] = ['loopback', 'operator', 'checking'];
 
 /** Who gets through, per operation; everyone else is refused. */
 const allowed: Readonly<Record<string, readonly Who[]>> = {
+  approvals_approve: ['operator'],
+  approvals_cancel: EVERYONE_KNOWN,
+  approvals_deny: ['operator'],
+  approvals_list: ['operator'],
+  approvals_show: EVERYONE_KNOWN,
   audit_query: EVERYONE_KNOWN,
   guard_output: EVERYONE_KNOWN,
   health: OPEN,
@@ -81,7 +86,9 @@ test('every operation runs its example for those who may, and for nobody else', 
       for (const [who, headers] of Object.entries(callers)) {
         const answer = await service.ask({ ...exampleOf(operation, service.events, who), headers });
         const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
-        if (may.includes(who as Who)) assert.equal(answer.status, 200, note);
+        // This runtime has no store: who gets as far as being told so was let in.
+        const done = operation.needs === 'store' ? 503 : 200;
+        if (may.includes(who as Who)) assert.equal(answer.status, done, note);
         else assertRefused(who as Who, answer, note);
         ran++;
       }

@@ -310,7 +310,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
   const expired = key({ id: 'expired', expires_at: '2025-12-31T23:59:59Z' });
   const lasting = key({ id: 'expired', expires_at: '2026-06-01T00:00:00Z' });
   const unreadable = key({ id: 'unreadable', expires_at: 'tomorrow' });
-  const reading = key({ id: 'reading', permissions: ['audit:read'] });
+  const reading = key({ id: 'reading', permissions: ['audit:read', 'approvals:read', 'approvals:decide'] });
   const all = [plain, scoped, reading, expired, lasting, unreadable];
   const access = settings({ auth: { api_keys: all.map(({ entry }) => entry) } });
   const authenticate = openAccess(access);
@@ -319,7 +319,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
   assert.deepEqual(await callerOf(plain.key), {
     id: 'key:ci',
     kind: 'agent',
-    permissions: ['check', 'policy:read', 'audit:read_own'],
+    permissions: ['check', 'policy:read', 'audit:read_own', 'approvals:own'],
     tenants: '*',
     agents: '*',
   });
@@ -331,9 +331,14 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
     tenants: ['acme'],
     agents: ['a', 'b'],
   });
-  // Who may read all of the audit trail may read its own part of it.
+  // Who may read all of the audit trail, or all requests, may read its own part of it.
   const auditor = await callerOf(reading.key);
-  assert.deepEqual('permissions' in auditor && auditor.permissions, ['audit:read_own', 'audit:read']);
+  assert.deepEqual('permissions' in auditor && auditor.permissions, [
+    'audit:read_own',
+    'audit:read',
+    'approvals:own',
+    'approvals:read',
+  ]);
   assert.equal(await idOf(access, { 'x-service-key': expired.key }), 'unauthenticated');
   assert.equal(await idOf(access, { 'x-service-key': lasting.key }), 'key:expired');
   assert.equal(await idOf(access, { 'x-service-key': unreadable.key }), 'unauthenticated');

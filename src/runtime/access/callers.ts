@@ -1,10 +1,21 @@
 import { type Caller, PERMISSIONS, PERSON_PERMISSIONS, type Permission } from '../types.ts';
 
 /** What those may do who are trusted to check and to read their own results. */
-const CHECKING: readonly Permission[] = ['check', 'policy:read', 'audit:read_own', 'metrics:read'];
+const CHECKING: readonly Permission[] = [
+  'check',
+  'policy:read',
+  'audit:read_own',
+  'metrics:read',
+  'approvals:own',
+];
 
 /** An API key or a signed token that names no permissions. */
-export const DEFAULT_PERMISSIONS: readonly Permission[] = ['check', 'policy:read', 'audit:read_own'];
+export const DEFAULT_PERMISSIONS: readonly Permission[] = [
+  'check',
+  'policy:read',
+  'audit:read_own',
+  'approvals:own',
+];
 
 /** Whoever calls from this machine without a credential. */
 export const LOOPBACK: Caller = {
@@ -43,7 +54,7 @@ export function person(id: string): Caller {
 
 /**
  * An agent's credential. What needs a person is never in it, whatever was asked for; who may read the whole audit
- * trail may read its own part.
+ * trail, or all requests for approval, may read its own part.
  */
 export function agent(
   id: string,
@@ -51,7 +62,12 @@ export function agent(
   tenants: Caller['tenants'],
   agents: Caller['agents'],
 ): Caller {
-  const granted = asked.includes('audit:read') ? [...asked, 'audit:read_own'] : asked;
+  const granted = asked.flatMap((one) => [one, ...(IMPLIED[one] ?? [])]);
   const permissions = PERMISSIONS.filter((one) => granted.includes(one) && !PERSON_PERMISSIONS.includes(one));
   return { id, kind: 'agent', permissions, tenants, agents };
 }
+
+const IMPLIED: Readonly<Record<string, readonly string[]>> = {
+  'audit:read': ['audit:read_own'],
+  'approvals:read': ['approvals:own'],
+};

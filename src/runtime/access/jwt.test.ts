@@ -61,7 +61,7 @@ test('a good token gives what its claims say, and the defaults where they are si
   assert.deepEqual(await answer(await sign(GOOD)), {
     id: 'jwt:worker-7',
     kind: 'agent',
-    permissions: ['check', 'policy:read', 'audit:read_own'],
+    permissions: ['check', 'policy:read', 'audit:read_own', 'approvals:own'],
     tenants: '*',
     agents: '*',
   });
@@ -69,7 +69,7 @@ test('a good token gives what its claims say, and the defaults where they are si
     ...GOOD,
     org: { tenant: 'acme' },
     agent_id: ['a', 'b'],
-    scope: 'check audit:read policy:reload',
+    scope: 'check audit:read policy:reload approvals:decide',
   };
   const settings = { ...base, claims: { tenants: 'org.tenant', permissions: 'scope' } };
   assert.deepEqual(await answer(await sign(claims), settings), {

@@ -95,6 +95,14 @@ const full = {
   },
   state_dir: 's',
   storage: { url: 'sqlite:x' },
+  approvals: {
+    ttl_max: '1h',
+    pending_max: 1,
+    pending_per_agent_max: 1,
+    arguments_bytes_max: 256,
+    keep: '1d',
+    webhook: { url: 'https://w', secret: '${P}', timeout_ms: 100, attempts: 1, allow_link_local: true },
+  },
   secrets: {
     backend: 'vault',
     timeout_ms: 100,

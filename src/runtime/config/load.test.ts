@@ -230,24 +230,37 @@ const bad: readonly Bad[] = [
     ],
   },
   {
+    name: 'approvals',
+    text: `approvals:\n  ttl_max: 1.5h\n  pending_max: 0\n  webhook: {url: "ftp://h", secret: ${MARKER}, attempts: 21}`,
+    problems: [
+      '2: `approvals.ttl_max` must be a duration: a whole number and one of `s`, `m`, `h`, `d`, `w`, such as `24h`.',
+      '3: `approvals.pending_max` must be from 1 to 1000000.',
+      '4: `approvals.webhook.url` must be an address that begins with `http://` or `https://`.',
+      '4: `approvals.webhook.secret` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '4: `approvals.webhook.attempts` must be from 1 to 20.',
+    ],
+  },
+  {
     name: 'keys of programs',
     text: `auth:\n  api_keys:\n    - {id: a, sha256: ${MARKER}}\n    - {id: "a b", sha256: "${'0'.repeat(64)}", permissions: [root], expires_at: tomorrow}`,
     problems: [
       '3: `auth.api_keys[0].sha256` must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself.',
       '4: `auth.api_keys[1].id` must be 1 to 64 letters, digits, `.`, `_` or `-`.',
-      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`.',
+      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `approvals:own`, `approvals:read`, `approvals:decide`.',
       '4: `auth.api_keys[1].expires_at` must be a date and time with a time zone, `2027-01-31T12:00:00Z`.',
     ],
   },
   {
     name: 'what a schema cannot say',
-    text: `auth:\n  trusted_proxies: [10.0.0.0/8, 10.0.0.0/33, host.example, "::1/128"]\n  api_keys: [{id: a, sha256: "${'0'.repeat(64)}", expires_at: "2027-02-31T25:00:00Z"}]\n  jwt: {issuer: i, audience: a, jwks_file: f, jwks_url: "https://j"}\nalerts: {channels: [{type: email, to: [a@b.example], smtp_host: h, smtp_port: 25, username: u}]}`,
+    text: `auth:\n  trusted_proxies: [10.0.0.0/8, 10.0.0.0/33, host.example, "::1/128"]\n  api_keys: [{id: a, sha256: "${'0'.repeat(64)}", expires_at: "2027-02-31T25:00:00Z"}]\n  jwt: {issuer: i, audience: a, jwks_file: f, jwks_url: "https://j"}\nalerts: {channels: [{type: email, to: [a@b.example], smtp_host: h, smtp_port: 25, username: u}]}\napprovals:\n  webhook: {url: "http://0xa9fea9fe/latest", secret: "\${LONG}"}`,
+    env: { LONG: 'k'.repeat(16) },
     problems: [
       '4: `auth.jwt` must have exactly one of `jwks_url`, `jwks_file` and `public_key_file`.',
       '2: `auth.trusted_proxies[1]` must be an address or a CIDR block.',
       '2: `auth.trusted_proxies[2]` must be an address or a CIDR block.',
       '5: `alerts.channels[0]` must have `username` and `password` together, or neither.',
       '3: `auth.api_keys[0].expires_at` is no date that exists.',
+      '7: `approvals.webhook.url` is a link-local address, where clouds keep the credentials of their machines; set `allow_link_local` beside it if that is meant.',
     ],
   },
   {
@@ -337,7 +350,7 @@ test('a bad configuration is refused with every problem that it has, and with no
     assert.deepEqual(lines(result), problems, name);
     assert.ok(!JSON.stringify(result).includes(MARKER), name);
   }
-  assert.equal(bad.length, 33);
+  assert.equal(bad.length, 34);
 });
 
 test('without a file the defaults hold', async () => {
@@ -393,6 +406,13 @@ test('without a file the defaults hold', async () => {
     },
     state_dir: join(cwd, '.service'),
     storage: {},
+    approvals: {
+      ttl_max: '24h',
+      pending_max: 10_000,
+      pending_per_agent_max: 100,
+      arguments_bytes_max: 16_384,
+      keep: '90d',
+    },
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
     alerts: { channels: [] },
     proxy: { timeout_seconds: 30, retry: { max_attempts: 3, backoff_factor: 0.5 } },
@@ -436,6 +456,7 @@ metrics: {enabled: false, endpoint: /m, public: true}
 audit: {enabled: false, log_inputs: true, log_outputs: true, max_size_mb: 1, max_age_days: 2, compress_rotated: false}
 state_dir: state
 storage: {url: "postgres://u:\${DB}@db/x"}
+approvals: {ttl_max: 2h, pending_max: 5, pending_per_agent_max: 2, arguments_bytes_max: 512, keep: 7d, webhook: {url: "https://w.example/a", secret: "\${KEY}", timeout_ms: 200, attempts: 2, allow_link_local: true}}
 secrets: {backend: vault, env_map: {a: B_C}, vault: {address: "https://v", token_env: VAULT_TOKEN, path: p}, cloud: {region: eu, secret_name: s}}
 alerts:
   channels:
@@ -484,10 +505,10 @@ log: {level: debug}
   assert.deepEqual(
     result.warnings.map((warning) => problemLine(warning)),
     [
-      'service.yaml:24: `alerts.channels` is not active in this version: no alert is sent.',
-      'service.yaml:33: `dashboard.users` is not active in this version: there is no dashboard.',
-      'service.yaml:32: `intelligence.enabled` is not active in this version: no advisor runs.',
-      'service.yaml:31: `proxy.target` is not active in this version: nothing is forwarded.',
+      'service.yaml:25: `alerts.channels` is not active in this version: no alert is sent.',
+      'service.yaml:34: `dashboard.users` is not active in this version: there is no dashboard.',
+      'service.yaml:33: `intelligence.enabled` is not active in this version: no advisor runs.',
+      'service.yaml:32: `proxy.target` is not active in this version: nothing is forwarded.',
     ],
   );
 });

@@ -5,7 +5,13 @@ import type { ValueProblem } from './settle.ts';
 
 /** What keys demand of each other, beyond what a schema says. Messages are predicates of sentences. */
 export function requirements(config: Config): ValueProblem[] {
-  return [...keySources(config), ...proxyAddresses(config), ...mailLogins(config), ...expiries(config)];
+  return [
+    ...keySources(config),
+    ...proxyAddresses(config),
+    ...mailLogins(config),
+    ...expiries(config),
+    ...webhookAddress(config),
+  ];
 }
 
 function keySources({ auth: { jwt } }: Config): ValueProblem[] {
@@ -52,6 +58,18 @@ function expiries({ auth, detection }: Config): ValueProblem[] {
 function isDate(date: string): boolean {
   const [day = ''] = date.split('T');
   return !Number.isNaN(Date.parse(date)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
+/** Written out it is seen here; what a name stands for is looked at with each message. */
+function webhookAddress({ approvals: { webhook } }: Config): ValueProblem[] {
+  if (webhook === undefined) return [];
+  const steps = ['approvals', 'webhook', 'url'];
+  if (!URL.canParse(webhook.url)) return [problem(steps, 'is no address that can be called')];
+  const isLinkLocal = /^(169\.254\.|\[fe[89ab][0-9a-f]:)/.test(new URL(webhook.url).host);
+  if (!isLinkLocal || webhook.allow_link_local) return [];
+  const message =
+    'is a link-local address, where clouds keep the credentials of their machines; set `allow_link_local` beside it if that is meant';
+  return [problem(steps, message)];
 }
 
 function problem(steps: readonly Step[], message: string): ValueProblem {

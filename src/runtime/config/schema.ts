@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { ACTIONS } from '../../core/types.ts';
 import { alertChannel } from './schema-alerts.ts';
+import { approvals } from './schema-approvals.ts';
 import { auth } from './schema-auth.ts';
 import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
 import { dashboard, intelligence, proxy, secrets } from './schema-outside.ts';
@@ -302,6 +303,7 @@ export const configSchema = {
         },
       },
     },
+    approvals,
     secrets,
     alerts: {
       type: 'object',

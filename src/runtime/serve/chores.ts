@@ -1,3 +1,4 @@
+import { approvalChores, approvalDeliveries } from '../approvals/chores.ts';
 import type { Config } from '../config/index.ts';
 import type { Log } from '../log.ts';
 import type { Chore } from '../store/housekeeping.ts';
@@ -14,9 +15,14 @@ export interface ChoreParts {
 }
 
 /** What the parent does for the whole service from time to time, each subject its own. */
-const SUBJECTS: readonly ((parts: ChoreParts) => readonly Chore[])[] = [];
+const SUBJECTS: readonly ((parts: ChoreParts) => readonly Chore[])[] = [approvalChores];
 
 /** All chores of a service. */
 export function choresOf(parts: ChoreParts): readonly Chore[] {
   return SUBJECTS.flatMap((chores) => chores(parts));
+}
+
+/** Chores that wait for other machines, and so have a turn of their own. */
+export function deliveriesOf(parts: ChoreParts): readonly Chore[] {
+  return approvalDeliveries(parts);
 }

@@ -11,7 +11,7 @@ import type { SecretReading } from '../secrets/references.ts';
 import { openHousekeeping } from '../store/housekeeping.ts';
 import { lazyStore, type Store } from '../store/index.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
-import { choresOf } from './chores.ts';
+import { choresOf, deliveriesOf } from './chores.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
@@ -97,7 +97,9 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     log,
   });
   if (journal !== null) late.indexing = openParentIndexing(config, journal, log);
-  const housekeeping = openHousekeeping(choresOf({ config, log, store: store.open, ports: open.ports }), log);
+  const ground = { config, log, store: store.open, ports: open.ports };
+  const housekeeping = openHousekeeping(choresOf(ground), log);
+  const deliveries = openHousekeeping(deliveriesOf(ground), log);
   const status = statusOf(parts, workers, late.reloading);
   const socket = await openCommandSocket(parts, open.runtime, centre, status);
   return {
@@ -106,7 +108,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
-      await closeAll([housekeeping, late.indexing, journal, open], log);
+      await closeAll([housekeeping, deliveries, late.indexing, journal, open], log);
       return { forced };
     },
     kill: workers.kill,

@@ -149,6 +149,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
       }
     },
     close: async () => {
+      await open.release();
       await desk.door?.close();
       await journal?.close();
       await open.close();

@@ -1,4 +1,5 @@
 import type { Migration } from 'kysely/migration';
+import { approvalMigrations } from '../approvals/tables.ts';
 
 /** Changes of the tables by their name: four digits that give the order, and a subject (`0010_approvals`). */
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -7,4 +8,4 @@ export type Migrations = Readonly<Record<string, Migration>>;
  * Every change that any version has made, in the order of their names. One that was published is never edited;
  * what it got wrong is mended by another.
  */
-export const MIGRATIONS: Migrations = {};
+export const MIGRATIONS: Migrations = { ...approvalMigrations };

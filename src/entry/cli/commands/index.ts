@@ -15,6 +15,11 @@ export interface CommandEntry {
 /** Every command, in the order of the alphabet. */
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'approvals',
+    summary: 'see what waits for a person, and decide on it',
+    load: async () => (await import('./approvals.ts')).approvals,
+  },
+  {
     name: 'audit',
     summary: 'prove that the audit journal is whole',
     load: async () => (await import('./audit.ts')).audit,

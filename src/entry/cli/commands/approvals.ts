@@ -1,0 +1,208 @@
+import { type Command, Option } from 'commander';
+import { APPROVAL_STATUSES } from '../../../runtime/approvals/lifecycle.ts';
+import type { ApprovalRecord } from '../../../runtime/approvals/types.ts';
+import { ask } from '../ask.ts';
+import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
+import { table } from '../table.ts';
+import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+export function approvals(command: Command, terminal: Terminal): void {
+  command.description(
+    'See which calls of agents wait for a person, and decide on them. Works through the service where one runs, and on its store where none does.',
+  );
+  defineList(command, terminal);
+  defineShow(command, terminal);
+  defineDecision(command, terminal, 'approve', 'let the agent do it, once');
+  defineDecision(command, terminal, 'deny', 'refuse it');
+  defineCancel(command, terminal);
+  examples(command, [
+    ['service approvals list', 'what waits'],
+    ['service approvals show apr_0123456789abcdef01234567', 'what exactly it is'],
+    ['service approvals approve apr_0123456789abcdef01234567', 'agree'],
+  ]);
+}
+
+interface CommonOptions {
+  readonly config?: string;
+  readonly json?: true;
+}
+
+interface ListOptions extends CommonOptions {
+  readonly status: string;
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly tenant?: string;
+  readonly limit: number;
+}
+
+function defineList(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list')
+    .summary('list requests, the newest first')
+    .description('List requests, the newest first. Ends with 0 when there is nothing to list.')
+    .addOption(
+      new Option('--status <status>', 'in which state')
+        .choices([...APPROVAL_STATUSES, 'all'])
+        .default('pending'),
+    )
+    .option('--agent <id>', 'the agent')
+    .option('--tool <name>', 'the tool')
+    .option('--tenant <id>', 'the tenant')
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 1_000), 50)
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: ListOptions) => listRequests(options, terminal));
+  examples(list, [
+    ['service approvals list', 'what waits'],
+    ['service approvals list --status all --agent billing-bot', 'all that one agent asked for'],
+    ["service approvals list --json | jq -r '.approvals[].request_id'", 'for a script'],
+  ]);
+}
+
+async function listRequests(options: ListOptions, terminal: Terminal): Promise<void> {
+  const reply = (await ask(terminal, options.config, 'approvals_list', {
+    ...(options.status !== 'all' && { status: options.status }),
+    ...(options.agent !== undefined && { agent_id: options.agent }),
+    ...(options.tool !== undefined && { tool: options.tool }),
+    ...(options.tenant !== undefined && { tenant_id: options.tenant }),
+    limit: options.limit,
+  })) as { readonly approvals: readonly ApprovalRecord[] };
+  if (options.json) sayJson(terminal, reply);
+  else if (reply.approvals.length === 0) say(terminal, 'There are no such requests.');
+  else listed(reply.approvals, terminal);
+}
+
+function listed(requests: readonly ApprovalRecord[], terminal: Terminal): void {
+  const head = ['REQUEST', 'STATUS', 'AGENT', 'TOOL', 'RULE', 'EXPIRES', 'ARGUMENTS'];
+  const rows = requests.map((one) => [
+    one.request_id,
+    one.status,
+    one.agent_id,
+    one.tool ?? one.boundary,
+    one.rule,
+    one.expires_at,
+    clipped(one),
+  ]);
+  for (const line of table(head, rows)) say(terminal, line);
+}
+
+const CLIPPED_CHARACTERS = 60;
+
+/** The beginning of the arguments; a mark says that there are more. */
+function clipped({ arguments: text, arguments_truncated }: ApprovalRecord): string {
+  const isLong = text.length > CLIPPED_CHARACTERS || arguments_truncated;
+  return isLong ? `${text.slice(0, CLIPPED_CHARACTERS)} …` : text;
+}
+
+function defineShow(command: Command, terminal: Terminal): void {
+  const show = command
+    .command('show <request_id>')
+    .summary('show one request')
+    .description('Show all that is known of one request; what was found in its arguments is masked.')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (request_id: string, options: CommonOptions) => {
+      const one = (await ask(terminal, options.config, 'approvals_show', { request_id })) as ApprovalRecord;
+      if (options.json) sayJson(terminal, one);
+      else tell(one, terminal);
+    });
+  examples(show, [['service approvals show apr_0123456789abcdef01234567', '']]);
+}
+
+interface DecisionOptions extends CommonOptions {
+  readonly approver?: string;
+  readonly comment?: string;
+}
+
+function defineDecision(command: Command, terminal: Terminal, verb: 'approve' | 'deny', what: string): void {
+  const decide = command
+    .command(`${verb} <request_id>`)
+    .summary(what)
+    .description(
+      verb === 'approve'
+        ? 'Approve a request: the agent may use it once, until it expires. Where the rule asks for several people, each has to.'
+        : 'Deny a request: one person is enough.',
+    )
+    .option('--approver <name>', 'your name, where it is not that of the user of this system')
+    .option('--comment <text>', 'why; secrets and personal data in it are masked')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (request_id: string, options: DecisionOptions) => {
+      const one = (await ask(terminal, options.config, `approvals_${verb}`, {
+        request_id,
+        ...(options.approver !== undefined && { approver: options.approver }),
+        ...(options.comment !== undefined && { comment: options.comment }),
+      })) as ApprovalRecord;
+      if (options.json) sayJson(terminal, one);
+      else say(terminal, outcomeOf(one));
+    });
+  examples(decide, [[`service approvals ${verb} apr_0123456789abcdef01234567 --comment "asked her"`, '']]);
+}
+
+function defineCancel(command: Command, terminal: Terminal): void {
+  const cancel = command
+    .command('cancel <request_id>')
+    .summary('take a request back')
+    .description('Take a request back that waits. The agent is told that, and not that somebody denied it.')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (request_id: string, options: CommonOptions) => {
+      const one = (await ask(terminal, options.config, 'approvals_cancel', { request_id })) as ApprovalRecord;
+      if (options.json) sayJson(terminal, one);
+      else say(terminal, outcomeOf(one));
+    });
+  examples(cancel, [['service approvals cancel apr_0123456789abcdef01234567', '']]);
+}
+
+function outcomeOf({ request_id, status, votes, min_approvals }: ApprovalRecord): string {
+  if (status !== 'pending') return `The request ${request_id} is ${status}.`;
+  const given = votes.filter(({ vote }) => vote === 'approve').length;
+  return `The request ${request_id} has ${given} of the ${min_approvals} approvals that it needs.`;
+}
+
+const COLOURS = {
+  pending: 'yellow',
+  approved: 'green',
+  consumed: 'green',
+  denied: 'red',
+  expired: 'dim',
+  cancelled: 'dim',
+} as const;
+
+function tell(one: ApprovalRecord, terminal: Terminal): void {
+  say(terminal, `${paint(terminal, ['bold', COLOURS[one.status]], one.status)}  ${shown(one.request_id)}`);
+  for (const [name, value] of facts(one)) {
+    if (value !== null && value !== '')
+      say(terminal, `  ${paint(terminal, 'dim', name.padEnd(12))} ${shown(value)}`);
+  }
+  if (!one.arguments_truncated) return;
+  const sentence = `Only the beginning of the arguments is shown: they have ${one.arguments_bytes} bytes. Do not approve what you cannot see.`;
+  say(terminal, paint(terminal, ['bold', 'yellow'], sentence));
+}
+
+function facts(one: ApprovalRecord): [name: string, value: string | null][] {
+  return [
+    ['tool', one.tool],
+    ['arguments', one.arguments],
+    ['agent', one.agent_id],
+    ['acts for', one.source_agent_id === one.agent_id ? null : one.source_agent_id],
+    ['session', one.session_id],
+    ['tenant', one.tenant_id],
+    ['rule', one.rules.join(', ')],
+    ['reason', one.reason],
+    ['data tags', one.data_tags.join(', ')],
+    ['asked by', `${one.requested_by} at ${one.requested_at}`],
+    ['expires', one.expires_at],
+    ['needs', one.min_approvals === 1 ? null : `${one.min_approvals} people`],
+    ...one.votes.map((vote): [string, string] => [
+      vote.vote === 'approve' ? 'approved' : 'denied',
+      voiceOf(vote),
+    ]),
+    ['used', one.consumed_at],
+  ];
+}
+
+function voiceOf({ caller_id, approver, comment, voted_at }: ApprovalRecord['votes'][number]): string {
+  const who = approver === null ? caller_id : `${caller_id} as ${approver}`;
+  return `${who} at ${voted_at}${comment === null ? '' : `: ${comment}`}`;
+}

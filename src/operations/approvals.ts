@@ -1,0 +1,344 @@
+import { APPROVAL_STATUSES } from '../runtime/approvals/lifecycle.ts';
+import type { ApprovalRecord, Moved } from '../runtime/approvals/types.ts';
+import type { Caller } from '../runtime/types.ts';
+import { type Context, operation, Refusal } from './operation.ts';
+import { name } from './shapes.ts';
+import { named, tenantOf } from './subject.ts';
+
+const requestId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9_-]+$',
+  description: 'The request, `apr_…`.',
+} as const;
+
+const person = {
+  type: 'object',
+  required: ['request_id'],
+  properties: {
+    request_id: requestId,
+    approver: { ...name, description: 'The name of the person, where the credential does not say it.' },
+    comment: {
+      type: ['string', 'null'],
+      maxLength: 1_000,
+      description: 'Why. What detectors find in it is masked.',
+    },
+  },
+} as const;
+
+const text = { type: ['string', 'null'] } as const;
+
+const record = {
+  type: 'object',
+  required: ['request_id', 'status', 'agent_id', 'tool', 'rule', 'reason', 'expires_at'],
+  properties: {
+    request_id: { type: 'string' },
+    status: { enum: APPROVAL_STATUSES },
+    tenant_id: { type: 'string' },
+    agent_id: { type: 'string' },
+    source_agent_id: text,
+    destination_agent_id: text,
+    session_id: text,
+    tool: text,
+    boundary: { type: 'string' },
+    phase: text,
+    rule: { type: 'string', description: 'The rule that decided.' },
+    rules: { type: 'array', items: { type: 'string' }, description: 'All rules that ask.' },
+    reason: { type: 'string' },
+    data_tags: { type: 'array', items: { type: 'string' } },
+    arguments: {
+      type: 'string',
+      description: 'JSON, with everything masked that was found; where it was cut, its beginning.',
+    },
+    arguments_bytes: { type: 'integer', description: 'Bytes before it was cut.' },
+    arguments_truncated: { type: 'boolean', description: 'Not all of the arguments are shown.' },
+    min_approvals: { type: 'integer', description: 'How many people must agree.' },
+    votes: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['vote', 'caller_id', 'approver', 'comment', 'voted_at'],
+        properties: {
+          vote: { enum: ['approve', 'deny'] },
+          caller_id: { type: 'string', description: 'Who, as the credential proves it.' },
+          approver: { ...text, description: 'The name that was given beside it.' },
+          comment: text,
+          voted_at: { type: 'string' },
+        },
+      },
+    },
+    requested_by: { type: 'string' },
+    requested_at: { type: 'string' },
+    expires_at: { type: 'string', description: 'Until then it can be decided and used.' },
+    decided_by: text,
+    decided_at: text,
+    consumed_at: text,
+  },
+} as const;
+
+/** What the examples show: a call that waits for one person. */
+const waiting = {
+  request_id: 'apr_0123456789abcdef01234567',
+  status: 'pending' as const,
+  tenant_id: 'default',
+  agent_id: 'support-bot',
+  source_agent_id: 'support-bot',
+  destination_agent_id: 'issue_refund',
+  session_id: 'sess-1',
+  tool: 'issue_refund',
+  boundary: 'action',
+  phase: 'request',
+  rule: 'refunds-need-a-person',
+  rules: ['refunds-need-a-person'],
+  reason: 'A refund needs a person.',
+  data_tags: ['personal.pii.email'],
+  arguments: '{"order":"A-17","amount":120,"notify":"[REDACTED]"}',
+  arguments_bytes: 51,
+  arguments_truncated: false,
+  min_approvals: 1,
+  votes: [],
+  requested_by: 'loopback',
+  requested_at: '2026-01-31T12:00:00.000Z',
+  expires_at: '2026-01-31T13:00:00.000Z',
+  decided_by: null,
+  decided_at: null,
+  consumed_at: null,
+};
+
+const decided = { decided_by: 'operator', decided_at: '2026-01-31T12:01:00.000Z' };
+
+const voice = {
+  caller_id: 'operator',
+  approver: null,
+  voted_at: '2026-01-31T12:01:00.000Z',
+};
+
+export const approvalsList = operation({
+  name: 'approvals_list',
+  summary: 'List requests for approval',
+  description: 'The newest requests that fit all filters.',
+  http: { method: 'GET', path: '/v1/approvals' },
+  permission: 'approvals:read',
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: {
+      status: { enum: APPROVAL_STATUSES },
+      agent_id: name,
+      tool: name,
+      tenant_id: name,
+      limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Default 100.' },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['approvals', 'count'],
+    properties: {
+      approvals: { type: 'array', items: record },
+      count: { type: 'integer', description: 'How many this answer holds.' },
+    },
+  },
+  example: { status: 'pending', limit: 20 },
+  answer: { approvals: [waiting], count: 1 },
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const { caller, runtime } = context;
+    const agent_id = named(input.agent_id);
+    const asked = named(input.tenant_id) ?? named(context.tenant_id);
+    const found = await (await runtime.approvals()).list({
+      status: input.status,
+      agent_ids: scopeOf(caller.agents, agent_id),
+      tenant_ids: scopeOf(caller.tenants, asked),
+      tool: named(input.tool) ?? undefined,
+      limit: input.limit ?? 100,
+    });
+    return { approvals: found.map(shown), count: found.length };
+  },
+});
+
+const WAIT_MS_MAX = 60_000;
+
+export const approvalsShow = operation({
+  name: 'approvals_show',
+  summary: 'Show a request for approval',
+  description:
+    'One request. With `wait` the answer comes as soon as it is not pending any more, at the latest after that time. Who may not read all requests sees those of its own calls.',
+  http: { method: 'GET', path: '/v1/approvals/{request_id}' },
+  permission: 'approvals:own',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['request_id'],
+    properties: {
+      request_id: requestId,
+      wait: {
+        type: 'string',
+        pattern: '^[0-9]{1,5}(ms|s)?$',
+        maxLength: 7,
+        description: '`30s`, `1500ms`; at most `60s`.',
+      },
+    },
+  },
+  output: record,
+  example: { request_id: 'apr_0123456789abcdef01234567' },
+  answer: waiting,
+  refusals: ['invalid_request', 'not_found', 'too_many_requests'],
+  async run({ request_id, wait }, context) {
+    const approvals = await context.runtime.approvals();
+    const mine = visibleTo(context);
+    const first = await approvals.find(request_id);
+    if (first === null || !mine(first)) throw notFound();
+    const wait_ms = waitOf(wait);
+    if (wait_ms === 0 || first.status !== 'pending') return shown(first);
+    const waited = await approvals.wait(request_id, wait_ms, context.signal?.() ?? null);
+    if (!waited.waited)
+      throw new Refusal('too_many_requests', 'Too many wait already: ask again without `wait`.');
+    if (waited.record === null) throw notFound();
+    return shown(waited.record);
+  },
+});
+
+export const approvalsApprove = operation({
+  name: 'approvals_approve',
+  summary: 'Approve a request',
+  description:
+    'Counts a person’s approval; with the last one that the rule asks for the request is approved, and the agent may use it once. Needs a person who did not ask.',
+  http: { method: 'POST', path: '/v1/approvals/{request_id}/approve' },
+  permission: 'approvals:decide',
+  needs: 'store',
+  input: person,
+  output: record,
+  example: { request_id: 'apr_0123456789abcdef01234567', comment: 'Checked with the customer.' },
+  answer: {
+    ...waiting,
+    status: 'approved',
+    votes: [{ vote: 'approve', comment: 'Checked with the customer.', ...voice }],
+    ...decided,
+  },
+  refusals: ['not_found', 'conflict'],
+  run: (input, context) => vote('approve', input, context),
+});
+
+export const approvalsDeny = operation({
+  name: 'approvals_deny',
+  summary: 'Deny a request',
+  description: 'One person who denies is enough. Needs a person who did not ask.',
+  http: { method: 'POST', path: '/v1/approvals/{request_id}/deny' },
+  permission: 'approvals:decide',
+  needs: 'store',
+  input: person,
+  output: record,
+  example: { request_id: 'apr_0123456789abcdef01234567', comment: 'Not to this address.' },
+  answer: {
+    ...waiting,
+    status: 'denied',
+    votes: [{ vote: 'deny', comment: 'Not to this address.', ...voice }],
+    ...decided,
+  },
+  refusals: ['not_found', 'conflict'],
+  run: (input, context) => vote('deny', input, context),
+});
+
+export const approvalsCancel = operation({
+  name: 'approvals_cancel',
+  summary: 'Take a request back',
+  description: 'Ends a request that waits: for whoever asked, and for people who decide.',
+  http: { method: 'POST', path: '/v1/approvals/{request_id}/cancel' },
+  permission: 'approvals:own',
+  needs: 'store',
+  input: { type: 'object', required: ['request_id'], properties: { request_id: requestId } },
+  output: record,
+  example: { request_id: 'apr_0123456789abcdef01234567' },
+  answer: { ...waiting, status: 'cancelled', ...decided },
+  refusals: ['not_found', 'conflict'],
+  async run({ request_id }, context) {
+    const { caller, runtime } = context;
+    const may = cancellableBy(context);
+    return settled(await (await runtime.approvals()).cancel(request_id, caller, may));
+  },
+});
+
+interface Said {
+  readonly request_id: string;
+  readonly approver?: string | null;
+  readonly comment?: string | null;
+}
+
+async function vote(word: 'approve' | 'deny', said: Said, context: Context) {
+  const { caller, runtime } = context;
+  // Whatever permissions a credential came by, only a person's decides.
+  if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
+  const approver = named(said.approver);
+  const comment = named(said.comment);
+  const asked = { request_id: said.request_id, vote: word, caller, approver, comment } as const;
+  return settled(await (await runtime.approvals()).vote(asked, inScope(context)));
+}
+
+function settled(moved: Moved) {
+  if (moved.moved) return shown(moved.record);
+  switch (moved.cause) {
+    case 'not_found':
+      throw notFound();
+    case 'own_request':
+      throw new Refusal('forbidden', 'Nobody decides on their own request: another person must.');
+    case 'already_voted':
+      throw new Refusal('conflict', 'You have approved it already: another person must agree too.');
+    case 'not_pending':
+      throw new Refusal('conflict', `The request is not pending any more: it is ${moved.record?.status}.`);
+  }
+}
+
+function notFound(): Refusal {
+  return new Refusal('not_found', 'There is no such request for approval.');
+}
+
+/** Within the scope of the credential, and of the tenant that the transport names. */
+function inScope(context: Context): (record: ApprovalRecord) => boolean {
+  const { caller } = context;
+  const tenant = named(context.tenant_id) === null ? null : tenantOf({}, context);
+  return ({ tenant_id, agent_id }) =>
+    (tenant === null || tenant === tenant_id) &&
+    covers(caller.tenants, tenant_id) &&
+    covers(caller.agents, agent_id);
+}
+
+/** What is in scope, and the caller's own where it may not read all. */
+function visibleTo(context: Context): (record: ApprovalRecord) => boolean {
+  return ownUnless('approvals:read', context);
+}
+
+function cancellableBy(context: Context): (record: ApprovalRecord) => boolean {
+  return ownUnless('approvals:decide', context);
+}
+
+function ownUnless(
+  permission: 'approvals:read' | 'approvals:decide',
+  context: Context,
+): (record: ApprovalRecord) => boolean {
+  const within = inScope(context);
+  const { caller } = context;
+  const all = caller.permissions.includes(permission);
+  return (record) => within(record) && (all || record.requested_by === caller.id);
+}
+
+function covers(scope: Caller['agents'], asked: string): boolean {
+  return scope === '*' || scope.includes(asked);
+}
+
+/** A filter that the credential's scope cannot be widened by. */
+function scopeOf(scope: Caller['agents'], asked: string | null): readonly string[] | undefined {
+  if (asked === null) return scope === '*' ? undefined : scope;
+  return covers(scope, asked) ? [asked] : [];
+}
+
+function waitOf(written: string | undefined): number {
+  if (written === undefined) return 0;
+  const asked = Number.parseInt(written, 10) * (written.endsWith('ms') ? 1 : 1_000);
+  return Math.min(asked, WAIT_MS_MAX);
+}
+
+/** A record with lists that its reader may change. */
+function shown(one: ApprovalRecord) {
+  return { ...one, rules: [...one.rules], data_tags: [...one.data_tags], votes: [...one.votes] };
+}

@@ -1,0 +1,13 @@
+/** What happened could not be written to the audit journal, so it did not happen. */
+export class Unrecorded extends Error {
+  readonly code = 'unrecorded';
+  constructor(cause: unknown) {
+    super(
+      'This could not be written to the audit journal, so it did not happen. Try again; the log says why.',
+      {
+        cause,
+      },
+    );
+    this.name = 'Unrecorded';
+  }
+}

@@ -1,0 +1,111 @@
+import { expire } from './asking.ts';
+import { maskedWords } from './masked.ts';
+import { become, CLOCK, tell } from './moves.ts';
+import type { ApprovalsParts } from './parts.ts';
+import { hasRunOut, listRows, lockRow, type RequestRow, recordsOf, type Trx } from './rows.ts';
+import { settle } from './settle.ts';
+import type { ApprovalRecord, Approvals, Asker, Moved, Visible, Vote } from './types.ts';
+import { openWaiting } from './waiting.ts';
+
+/** Opens approvals for one process; the store is opened with the first question. */
+export function openApprovals(parts: ApprovalsParts): Approvals {
+  const { now_ms } = parts;
+
+  /** What has run out is stored as such before it is shown, so that it stays so. */
+  async function shown(rows: readonly RequestRow[]): Promise<readonly ApprovalRecord[]> {
+    const { db } = await parts.store();
+    for (const row of rows) if (hasRunOut(row, now_ms())) await expire(row.request_id, parts);
+    return recordsOf(db, rows, now_ms());
+  }
+
+  async function look(request_ids: readonly string[]): Promise<readonly ApprovalRecord[]> {
+    const { db } = await parts.store();
+    const found = db
+      .selectFrom('approval_requests')
+      .selectAll()
+      .where('request_id', 'in', [...request_ids]);
+    return shown(await found.execute());
+  }
+
+  const waiting = openWaiting(look);
+  return {
+    settle: (settling) => settle(settling, parts),
+    list: async (filter) => {
+      const { db } = await parts.store();
+      return shown(await listRows(db, filter, now_ms()));
+    },
+    find: async (request_id) => (await look([request_id]))[0] ?? null,
+    wait: waiting.wait,
+    vote: (vote, may) => move(vote.request_id, may, parts, (trx, row) => count(trx, row, vote, parts)),
+    cancel: (request_id, caller, may) =>
+      move(request_id, may, parts, (trx, row) => takeBack(trx, row, caller, parts)),
+    release: waiting.release,
+  };
+}
+
+/** A row as it is afterwards, or why it is as it was. */
+type Outcome = RequestRow | Extract<Moved, { moved: false }>['cause'];
+
+/** Does something to a request that waits; whoever may not see it is told that there is none. */
+async function move(
+  request_id: string,
+  may: Visible,
+  parts: ApprovalsParts,
+  act: (trx: Trx, row: RequestRow) => Promise<Outcome>,
+): Promise<Moved> {
+  const store = await parts.store();
+  return store.transaction(async (trx): Promise<Moved> => {
+    const row = await lockRow(trx, request_id);
+    const before = row === null ? null : await recordOf(trx, row, parts);
+    if (row === null || before === null || !may(before)) {
+      return { moved: false, cause: 'not_found', record: null };
+    }
+    if (hasRunOut(row, parts.now_ms())) {
+      const expired = await become(trx, row, 'expired', CLOCK, parts);
+      return { moved: false, cause: 'not_pending', record: await recordOf(trx, expired, parts) };
+    }
+    const outcome = row.status === 'pending' ? await act(trx, row) : 'not_pending';
+    if (typeof outcome === 'string') return { moved: false, cause: outcome, record: before };
+    return { moved: true, record: await recordOf(trx, outcome, parts) };
+  });
+}
+
+async function recordOf(trx: Trx, row: RequestRow, { now_ms }: ApprovalsParts): Promise<ApprovalRecord> {
+  return (await recordsOf(trx, [row], now_ms()))[0]!;
+}
+
+/** Counts one person's voice: one that denies is enough, of those that approve there must be enough. */
+async function count(
+  trx: Trx,
+  row: RequestRow,
+  { vote, caller, approver, comment }: Vote,
+  parts: ApprovalsParts,
+): Promise<Outcome> {
+  if (row.requested_by === caller.id) return 'own_request';
+  const votes = await trx
+    .selectFrom('approval_votes')
+    .select(['caller_id', 'vote'])
+    .where('request_id', '=', row.request_id)
+    .execute();
+  const others = votes.filter(({ caller_id }) => caller_id !== caller.id);
+  if (vote === 'approve' && others.length < votes.length) return 'already_voted';
+  const by = {
+    caller_id: caller.id,
+    approver: maskedWords(approver, parts.policy()),
+    comment: maskedWords(comment, parts.policy()),
+  };
+  const voice = { ...by, vote, voted_ms: parts.now_ms() };
+  await trx
+    .insertInto('approval_votes')
+    .values({ request_id: row.request_id, ...voice })
+    .onConflict((conflict) => conflict.columns(['request_id', 'caller_id']).doUpdateSet(voice))
+    .execute();
+  if (vote === 'deny') return become(trx, row, 'denied', by, parts);
+  if (others.length + 1 >= row.min_approvals) return become(trx, row, 'approved', by, parts);
+  await tell(trx, row, 'voted', by, parts);
+  return row;
+}
+
+function takeBack(trx: Trx, row: RequestRow, caller: Asker, parts: ApprovalsParts): Promise<Outcome> {
+  return become(trx, row, 'cancelled', { caller_id: caller.id, approver: null, comment: null }, parts);
+}

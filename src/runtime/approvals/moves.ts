@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { approvalEvent, type By, type Happening } from './events.ts';
+import { Unrecorded } from './failure.ts';
+import { type ApprovalStatus, mayBecome } from './lifecycle.ts';
+import type { ApprovalsParts } from './parts.ts';
+import { listOf, type RequestRow, type Trx } from './rows.ts';
+
+/** Who acts when nobody does. */
+export const CLOCK: By = { caller_id: 'service:clock', approver: null, comment: null };
+
+/**
+ * Brings a locked request from one state to another, as the table of transitions allows. The order is: the rows,
+ * the event, the commit. So nothing is in the store that is not in the journal: an event that cannot be written
+ * takes the rows back, and a commit that fails leaves an event of something that did not come about, which grants
+ * nothing. The event is the last thing before the commit, for whatever meets a conflict is done again.
+ */
+export async function become(
+  trx: Trx,
+  row: RequestRow,
+  to: ApprovalStatus,
+  by: By,
+  parts: ApprovalsParts,
+): Promise<RequestRow> {
+  if (!mayBecome(row.status, to)) throw new Error(`a request does not go from ${row.status} to ${to}`);
+  const now_ms = parts.now_ms();
+  const isDecided = to === 'approved' || to === 'denied' || to === 'cancelled';
+  const changes = {
+    status: to,
+    pending_key: null,
+    ...(isDecided && { decided_by: by.caller_id, decided_ms: now_ms }),
+    ...(to === 'consumed' && { consumed_ms: now_ms }),
+  };
+  const changed = await trx
+    .updateTable('approval_requests')
+    .set(changes)
+    .where('request_id', '=', row.request_id)
+    .where('status', '=', row.status)
+    .executeTakeFirst();
+  if (changed.numUpdatedRows !== 1n) throw new Error('a locked request was changed by another');
+  const next = { ...row, ...changes };
+  await tell(trx, next, to, by, parts);
+  return next;
+}
+
+/** Puts aside what the webhook is to be told, then writes the event. */
+export async function tell(
+  trx: Trx,
+  row: RequestRow,
+  happening: Happening,
+  by: By,
+  parts: ApprovalsParts,
+): Promise<void> {
+  const now_ms = parts.now_ms();
+  if (parts.tells) await putAside(trx, row, happening, now_ms);
+  try {
+    await parts.record(approvalEvent(row, happening, by, now_ms));
+  } catch (fault) {
+    throw new Unrecorded(fault);
+  }
+}
+
+/** Messages that wait at most. Whoever does not fetch so many is not served by more. */
+const OUTBOX_MAX = 10_000;
+
+async function putAside(trx: Trx, row: RequestRow, happening: Happening, now_ms: number): Promise<void> {
+  const { waiting } = await trx
+    .selectFrom('approval_outbox')
+    .select((eb) => eb.fn.countAll<number>().as('waiting'))
+    .executeTakeFirstOrThrow();
+  if (Number(waiting) >= OUTBOX_MAX) return;
+  const message = {
+    message_id: `msg_${randomBytes(12).toString('hex')}`,
+    request_id: row.request_id,
+    body: JSON.stringify(messageOf(row, happening, now_ms)),
+    created_ms: now_ms,
+    attempts: 0,
+    next_attempt_ms: now_ms,
+  };
+  await trx.insertInto('approval_outbox').values(message).execute();
+}
+
+/** What the webhook is told: who asks for what and by which rule, and nothing of the arguments. */
+function messageOf(row: RequestRow, happening: Happening, now_ms: number): object {
+  const time = (ms: number) => new Date(ms).toISOString();
+  return {
+    type: `approval.${happening}`,
+    timestamp: time(now_ms),
+    data: {
+      request_id: row.request_id,
+      status: row.status,
+      tenant_id: row.tenant_id,
+      agent_id: row.agent_id,
+      source_agent_id: row.source_agent_id,
+      destination_agent_id: row.destination_agent_id,
+      session_id: row.session_id,
+      tool: row.tool_name,
+      boundary: row.boundary,
+      phase: row.phase,
+      rule: row.rule,
+      rules: listOf(row.rules),
+      reason: row.reason,
+      data_tags: listOf(row.data_tags),
+      min_approvals: row.min_approvals,
+      requested_by: row.requested_by,
+      requested_at: time(row.requested_ms),
+      expires_at: time(row.expires_ms),
+      decided_by: row.decided_by,
+    },
+  };
+}

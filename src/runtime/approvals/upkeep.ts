@@ -1,0 +1,43 @@
+import { expire } from './asking.ts';
+import { OPEN_STATUSES } from './lifecycle.ts';
+import type { ApprovalsParts } from './parts.ts';
+
+/** Requests that are looked at in one go. */
+const BATCH = 100;
+
+/** Stores which requests have run out, a batch of them. `true`: there may be more. */
+export async function runOut(parts: ApprovalsParts): Promise<boolean> {
+  const { db } = await parts.store();
+  const due = await db
+    .selectFrom('approval_requests')
+    .select('request_id')
+    .where('status', 'in', OPEN_STATUSES)
+    .where('expires_ms', '<=', parts.now_ms())
+    .limit(BATCH)
+    .execute();
+  for (const { request_id } of due) await expire(request_id, parts);
+  return due.length === BATCH;
+}
+
+/**
+ * Deletes what ended long ago, a batch of it; the journal keeps what was decided for as long as it keeps anything.
+ * `true`: there may be more.
+ */
+export async function forgetOld(parts: ApprovalsParts): Promise<boolean> {
+  const { transaction } = await parts.store();
+  const before_ms = parts.now_ms() - parts.limits.keep_ms;
+  return transaction(async (trx) => {
+    const old = await trx
+      .selectFrom('approval_requests')
+      .select('request_id')
+      .where('status', 'not in', OPEN_STATUSES)
+      .where('expires_ms', '<', before_ms)
+      .limit(BATCH)
+      .execute();
+    if (old.length === 0) return false;
+    const ids = old.map(({ request_id }) => request_id);
+    await trx.deleteFrom('approval_votes').where('request_id', 'in', ids).execute();
+    await trx.deleteFrom('approval_requests').where('request_id', 'in', ids).execute();
+    return old.length === BATCH;
+  });
+}

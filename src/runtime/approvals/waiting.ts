@@ -1,0 +1,85 @@
+import type { ApprovalRecord, Waited } from './types.ts';
+
+/** How often it is looked whether something has happened: one question for all who wait. */
+const LOOK_MS = 250;
+/** Of one process. */
+const WAITERS_MAX = 1_000;
+
+interface Waiter {
+  readonly request_id: string;
+  /** `late`: whatever it is by now. */
+  readonly settle: (record: ApprovalRecord | null | 'late') => void;
+  readonly fail: (fault: unknown) => void;
+}
+
+export interface Waiting {
+  readonly wait: (request_id: string, wait_ms: number, signal: AbortSignal | null) => Promise<Waited>;
+  readonly release: () => void;
+}
+
+/**
+ * Lets many callers wait for requests to be decided. While anybody waits there is one look every 250 ms; one that
+ * fails ends the waiting of all with its fault.
+ *
+ * @param look - the requests of these ids as they are now; an id that is not there is left out
+ */
+export function openWaiting(
+  look: (request_ids: readonly string[]) => Promise<readonly ApprovalRecord[]>,
+): Waiting {
+  const waiters = new Set<Waiter>();
+  let timer: NodeJS.Timeout | null = null;
+  let is_released = false;
+
+  async function lookOnce(): Promise<void> {
+    const asked = [...waiters];
+    try {
+      const records = await look([...new Set(asked.map(({ request_id }) => request_id))]);
+      const known = new Map(records.map((record) => [record.request_id, record]));
+      for (const waiter of asked) {
+        const record = known.get(waiter.request_id) ?? null;
+        if (record?.status !== 'pending') waiter.settle(record);
+      }
+    } catch (fault) {
+      for (const waiter of asked) waiter.fail(fault);
+    }
+    next();
+  }
+
+  function next(): void {
+    timer = waiters.size === 0 ? null : setTimeout(() => void lookOnce(), LOOK_MS).unref();
+  }
+
+  async function now(request_id: string): Promise<Waited> {
+    return { waited: true, record: (await look([request_id]))[0] ?? null };
+  }
+
+  return {
+    wait: async (request_id, wait_ms, signal) => {
+      const first = await now(request_id);
+      const isOver = is_released || wait_ms === 0 || signal?.aborted === true;
+      if (isOver || !first.waited || first.record?.status !== 'pending') return first;
+      if (waiters.size >= WAITERS_MAX) return { waited: false, cause: 'too_many' };
+      const { promise, resolve, reject } = Promise.withResolvers<ApprovalRecord | null | 'late'>();
+      const waiter: Waiter = { request_id, settle: resolve, fail: reject };
+      const giveUp = () => resolve('late');
+      const deadline = setTimeout(giveUp, wait_ms);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      waiters.add(waiter);
+      if (timer === null) next();
+      try {
+        const record = await promise;
+        return record === 'late' ? await now(request_id) : { waited: true, record };
+      } finally {
+        waiters.delete(waiter);
+        clearTimeout(deadline);
+        signal?.removeEventListener('abort', giveUp);
+      }
+    },
+    release: () => {
+      is_released = true;
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+      for (const waiter of waiters) waiter.settle('late');
+    },
+  };
+}

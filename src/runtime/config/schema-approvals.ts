@@ -1,0 +1,84 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { url } from './schema-parts.ts';
+
+const duration = {
+  type: 'string',
+  pattern: '^[1-9][0-9]{0,4}[smhdw]$',
+  maxLength: 6,
+  'x-expects': 'must be a duration: a whole number and one of `s`, `m`, `h`, `d`, `w`, such as `24h`',
+} as const;
+
+const webhook = {
+  type: 'object',
+  description: 'Where approvers are told of requests, by a signed POST.',
+  additionalProperties: false,
+  required: ['url', 'secret'],
+  properties: {
+    url: { ...url, description: 'Where to.' },
+    secret: {
+      type: 'string',
+      minLength: 16,
+      maxLength: 4096,
+      'x-credential': true,
+      description: 'Signs each message, as `${NAME}`. With `whsec_` before it, the rest is base64.',
+    },
+    timeout_ms: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 60_000,
+      default: 5000,
+      description: 'Milliseconds until an attempt is given up.',
+    },
+    attempts: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 20,
+      default: 8,
+      description: 'Attempts for one message, with growing pauses between them, before it is dropped.',
+    },
+    allow_link_local: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Whether the address may be a link-local one, where clouds keep the credentials of their machines.',
+    },
+  },
+} as const;
+
+/** `approvals`: people who are asked. */
+export const approvals = {
+  type: 'object',
+  description: 'Requests for a person’s approval. A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    ttl_max: {
+      ...duration,
+      default: '24h',
+      description: 'How long a request can be approved and used at most, whatever a rule says.',
+    },
+    pending_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 10_000,
+      description: 'Requests that wait at a time. Past it, what needs approval is blocked without a request.',
+    },
+    pending_per_agent_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 100,
+      description: 'The same for one agent.',
+    },
+    arguments_bytes_max: {
+      type: 'integer',
+      minimum: 256,
+      maximum: 1_048_576,
+      default: 16_384,
+      description: 'Bytes of the masked arguments that approvers are shown.',
+    },
+    keep: { ...duration, default: '90d', description: 'How long a request is kept after its time.' },
+    webhook,
+  },
+} as const;

@@ -1,0 +1,52 @@
+/** The walk through approvals is walked, and every answer that the page shows is compared. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { test } from 'node:test';
+import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { assertShown, blocksOf } from './support/pages.ts';
+import { startTestService } from './support/service.ts';
+
+const MARK = '--- the next block ---';
+
+test('the walk through approvals leads where the page says', { timeout: 120_000 }, async () => {
+  const page = readFileSync(join(root, 'docs', 'approvals.md'), 'utf8');
+  const walk = page.slice(page.indexOf('## A walk through'), page.indexOf('## What an approval is good for'));
+  const [configured, ...blocks] = blocksOf(walk);
+  assert.equal(configured?.language, 'yaml');
+  const bin = mkdtempSync(join(tmpdir(), 'service-approvals-'));
+  symlinkSync(join(root, 'service'), join(bin, 'service'));
+  const service = await startTestService({ config: configured.text });
+  try {
+    // One shell for all blocks, for one sets a name that the next uses.
+    const script = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
+    const words = [
+      '/bin/sh',
+      '-ec',
+      script.join(`\necho '${MARK}'\n`).replaceAll('http://127.0.0.1:8000', service.url),
+    ];
+    const env = ownNodeEnvironment();
+    const ran = await runProgram(words, {
+      cwd: service.dir,
+      env: { ...env, PATH: `${bin}${delimiter}${env.PATH}` },
+    });
+    assert.equal(ran.code, 0, ran.stderr);
+    const printed = ran.stdout.split(MARK);
+    let answers = 0;
+    for (const [at, { language, text, line }] of blocks.entries()) {
+      if (language !== 'json') continue;
+      assert.equal(blocks[at - 1]?.language, 'sh');
+      assertShown(
+        JSON.parse(printed[answers] ?? ''),
+        JSON.parse(text),
+        `docs/approvals.md, block at line ${line}`,
+      );
+      answers += 1;
+    }
+    assert.deepEqual([answers, printed.length], [5, 5]);
+  } finally {
+    await service.stop();
+    rmSync(bin, { recursive: true, force: true });
+  }
+});
