@@ -38,6 +38,7 @@ interface Described {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly minProperties?: number;
 }
 
 function problemsOf(keyword: string, rule: Described, value: Json, place: Place): readonly Problem[] {
@@ -94,6 +95,8 @@ const LIMITS: Readonly<Record<string, (rule: Described) => string>> = {
   minLength: () => 'must not be empty',
   maxLength: ({ maxLength }) => `is longer than ${maxLength} characters`,
   minItems: ({ minItems }) => `must have at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}`,
+  minProperties: ({ minProperties }) =>
+    `must have at least ${minProperties} ${minProperties === 1 ? 'key' : 'keys'}`,
   maxItems: ({ maxItems }) => `has more than ${maxItems} entries`,
 };
 

@@ -9,10 +9,12 @@ import { inFolder, run, runHere } from './testing/run.ts';
 const MINIMAL = [
   'service.yaml',
   'policies/default.yaml',
+  'policies/tests/default.yaml',
   'schemas/memory.yaml',
   'schemas/service.schema.json',
   'schemas/policy.schema.json',
   'schemas/memory.schema.json',
+  'schemas/policy-test.schema.json',
 ];
 const FULL = [
   ...MINIMAL,
@@ -51,6 +53,8 @@ test('init writes what validate accepts, keeps what is there, and turns nothing 
       const valid = await runHere(['validate'], { cwd });
       assert.equal(valid.code, 0, valid.stderr);
       assert.equal(valid.stderr, '');
+      const tested = await runHere(['policy', 'test'], { cwd });
+      assert.match(tested.stdout, /^3 passed in 1 file/m, tested.stderr);
       assert.match(valid.stdout, /^valid {2}service\.yaml$/m);
       assert.match(
         valid.stdout,

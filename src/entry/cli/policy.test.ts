@@ -95,3 +95,126 @@ test('what a new rule would have done is counted, with a service that runs and w
     assert.match(since.stderr, /ISO 8601/);
   });
 });
+
+const CASES = `version: v1alpha1
+tests:
+  - name: keys are blocked
+    boundary: input
+    text: 'Use ${KEY}'
+    tenant_id: acme
+    expect: {decision: block, action: block, rule: keys, tags: [secret], no_tags: [personal], detectors: [api_key], must_not_contain: [${KEY}]}
+  - name: addresses are masked
+    boundary: output
+    text: Write to ann@corp-mail.com
+    expect: {decision: modify, text: 'Write to [REDACTED]', must_not_contain: [ann@corp-mail.com], monitored: [watch]}
+  - name: payloads are masked
+    boundary: action
+    phase: response
+    tool: crm
+    payload: {note: {key: 'Use ${KEY}'}}
+    expect: {action: redact, payload: {note: {key: 'Use [REDACTED]'}}}
+  - name: tags alone
+    boundary: action
+    tool: deploy
+    agent_id: bot
+    data_tags: [own.tag]
+    expect: {action: block, rule: own}
+  - name: office hours
+    boundary: action
+    tool: pay
+    now: '2026-11-21T12:00:00Z'
+    expect: {action: require_approval, rule: weekend}
+`;
+const POLICY = `policies:
+  - {name: keys, boundary: input, data_tags: [secret], action: block}
+  - {name: watch, boundary: output, data_tags: [personal], action: block, enforcement: monitor}
+  - {name: own, boundary: action, data_tags: [own], action: block}
+  - {name: weekend, boundary: action, action: require_approval, condition: {tool: pay, when: 'now.getDayOfWeek() in [0, 6]'}}
+`;
+
+test('cases beside the policies are run, and every way to fail is told with its difference', async () => {
+  await inFolder(async (cwd) => {
+    await write(cwd, {
+      'service.yaml': POLICY,
+      'policies/a.test.yaml': CASES,
+      'policies/tests/b.yaml': CASES.replace('keys are', 'again, keys are'),
+    });
+    const valid = await runHere(['validate'], { cwd });
+    assert.equal(valid.code, 0, valid.stderr);
+    const passed = await run(['policy', 'test'], { cwd });
+    assert.equal(passed.code, 0, passed.stdout + passed.stderr);
+    assert.match(passed.stdout, /^pass {2}policies\/tests\/b\.yaml:3 {2}again, keys are blocked$/m);
+    assert.match(passed.stdout, /^10 passed in 2 files \(policy sha256:[0-9a-f]{12}\)$/m);
+    const json = JSON.parse(
+      (await runHere(['policy', 'test', 'policies/a.test.yaml', '--json'], { cwd })).stdout,
+    );
+    assert.deepEqual([json.passed, json.failed, json.files], [5, 0, ['policies/a.test.yaml']]);
+    const changes: readonly [string, string, RegExp][] = [
+      ['decision: block,', 'decision: allow,', /decision: allow expected, block found/],
+      ['rule: keys', 'rule: other', /rule: other expected, keys found/],
+      [
+        'tags: [secret]',
+        'tags: [secret.none]',
+        /tags: secret\.none expected, secret\.credential\.api_key found/,
+      ],
+      [
+        'no_tags: [personal]',
+        'no_tags: [secret]',
+        /no_tags: none of these expected, secret\.credential\.api_key found/,
+      ],
+      ['detectors: [api_key]', 'detectors: [ssn]', /detectors: ssn expected/],
+      ['monitored: [watch]', 'monitored: [keys]', /monitored: keys expected, watch found/],
+      ["text: 'Write to [REDACTED]'", "text: 'Write'", /text: Write expected, Write to \[REDACTED\] found/],
+      [
+        'must_not_contain: [ann@',
+        'must_not_contain: [Write, ann@',
+        /must_not_contain\[0\]: to stand nowhere/,
+      ],
+      ["key: 'Use [REDACTED]'", "key: 'Use'", /payload: \{"note":\{"key":"Use"\}\} expected/],
+      ['2026-11-21T12', '2026-11-20T12', /action: require_approval expected, allow found/],
+      [
+        'data_tags: [own.tag]',
+        'data_tags: [personal]',
+        /rule: own expected, builtin\.personal\.action found/,
+      ],
+    ];
+    for (const [from, to, expected] of changes) {
+      await write(cwd, { 'wrong.yaml': CASES.replace(from, to) });
+      const failed = await runHere(['policy', 'test', 'wrong.yaml'], { cwd });
+      assert.equal(failed.code, 1, to);
+      assert.match(failed.stdout, expected);
+      assert.match(failed.stdout, /^FAIL {2}wrong\.yaml:\d+ /m);
+    }
+    assert.equal(changes.length, 11);
+    const malformed: readonly [string, RegExp][] = [
+      [
+        CASES.replace('expect: {action: redact', 'expcet: {action: redact'),
+        /`tests\[2\]\.expcet` is no key here; did you mean `expect`/,
+      ],
+      [
+        CASES.replace('boundary: output', 'boundary: outptu'),
+        /wrong\.yaml:9: `tests\[1\]\.boundary` must be one of/,
+      ],
+      [CASES.replace('expect: {action: block, rule: own}', 'expect: {}'), /tests\[3\]\.expect/],
+      ['tests: []\n', /must have at least 1 entry/],
+      ['version: v1alpha1\n', /`tests` is missing/],
+      ['policies: []\n', /`policies` is no key here/],
+      ['- [\n', /wrong\.yaml/],
+      ['', /There are no cases/],
+    ];
+    for (const [text, expected] of malformed) {
+      await write(cwd, { 'wrong.yaml': text });
+      const refused = await runHere(['policy', 'test', 'wrong.yaml'], { cwd });
+      assert.equal(refused.code, 2, text);
+      assert.match(refused.stderr, expected);
+    }
+    assert.equal(malformed.length, 8);
+  });
+  await inFolder(async (cwd) => {
+    const none = await runHere(['policy', 'test'], { cwd });
+    assert.equal(none.code, 2);
+    assert.match(none.stderr, /There are no cases to run\.\nThey are looked for in policies\/tests/);
+    await write(cwd, { 'service.yaml': 'policies: [{name: r}]\n' });
+    assert.equal((await runHere(['policy', 'test'], { cwd })).code, 2);
+  });
+});

@@ -1,3 +1,4 @@
+import { caseFileSchema } from '../../core/review/case-schema.ts';
 import { DOCUMENT_KINDS, documentSchema, ruleSchema } from '../../core/schemas.ts';
 import { configSchema } from './schema.ts';
 import type { Need, Schema } from './schema-types.ts';
@@ -25,7 +26,12 @@ export function editorSchemas(): readonly SchemaFile[] {
     $defs: { rule: ruleSchema },
   };
   const documents = DOCUMENT_KINDS.map(({ kind }) => file(`${kind}.schema.json`, documentSchema(kind)));
-  return [file('service.schema.json', service), ...documents];
+  const cases = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Cases that a policy is tested with, v1alpha1',
+    ...caseFileSchema,
+  };
+  return [file('service.schema.json', service), ...documents, file('policy-test.schema.json', cases)];
 }
 
 function file(name: string, schema: Written): SchemaFile {

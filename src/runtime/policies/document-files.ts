@@ -87,8 +87,18 @@ function labelOf(path: string, base_dir: string): string {
   return label.startsWith('..') || isAbsolute(label) ? path : label;
 }
 
-/** The absolute names of the files of one pattern, sorted; `wrong` is the predicate of a sentence. */
-export async function filesOf(pattern: string, base_dir: string): Promise<PatternRead> {
+/** A file of cases that a policy is tested with: it stands beside documents, and is none. */
+const CASES = /\.test\.ya?ml$/;
+
+/**
+ * The absolute names of the files of one pattern, sorted; `wrong` is the predicate of a sentence. A pattern finds
+ * either documents or files of cases, whatever stands beside them.
+ */
+export async function filesOf(
+  pattern: string,
+  base_dir: string,
+  wanted: 'documents' | 'cases' = 'documents',
+): Promise<PatternRead> {
   const literal = resolve(base_dir, pattern);
   const there = await stat(literal).catch(() => null);
   if (there?.isDirectory())
@@ -103,6 +113,7 @@ export async function filesOf(pattern: string, base_dir: string): Promise<Patter
   for await (const found of glob(pattern, { cwd: base_dir })) {
     const path = resolve(base_dir, found);
     if (await isFolder(path)) continue;
+    if (wanted === 'documents' && CASES.test(path)) continue;
     paths.push(path);
     if (paths.length > FILES_MAX) return { paths: [], wrong: `matches more than ${FILES_MAX} files` };
   }

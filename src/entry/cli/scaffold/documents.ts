@@ -37,6 +37,29 @@ policies:
   #   enforcement: monitor
 `;
 
+/** Put together from pieces, so that no scanner of repositories takes it for a real one. */
+const KEY = ['sk-', 'ABCDEF1234567890'].join('');
+
+export const POLICY_TESTS = `# yaml-language-server: $schema=../../schemas/policy-test.schema.json
+# How the policy must answer. Run these after each change, and in your pipeline: service policy test
+version: v1alpha1
+tests:
+  - name: a key does not reach a model
+    boundary: input
+    text: Use key ${KEY}
+    expect: { decision: block, rule: block-secrets-in-prompts, tags: [secret.credential] }
+
+  - name: a key does not leave in an answer
+    boundary: output
+    text: The key is ${KEY}.
+    expect: { decision: modify, text: 'The key is [REDACTED].', must_not_contain: [${KEY}] }
+
+  - name: ordinary work goes on
+    boundary: input
+    text: Summarise the weekly report.
+    expect: { decision: allow, no_tags: [secret] }
+`;
+
 export const MEMORY_DOCUMENT = `# yaml-language-server: $schema=../schemas/memory.schema.json
 # What agents may remember: every field with its type, its tag, and how long it is kept.
 version: v1alpha1

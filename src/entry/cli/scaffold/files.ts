@@ -1,6 +1,12 @@
 import { editorSchemas } from '../../../runtime/config/editor-schemas.ts';
 import { configurationText, type IntelligenceAnswer } from './configuration.ts';
-import { CONTRACT_DOCUMENT, IDENTITY_DOCUMENT, MEMORY_DOCUMENT, POLICY_DOCUMENT } from './documents.ts';
+import {
+  CONTRACT_DOCUMENT,
+  IDENTITY_DOCUMENT,
+  MEMORY_DOCUMENT,
+  POLICY_DOCUMENT,
+  POLICY_TESTS,
+} from './documents.ts';
 import type { ScaffoldFile } from './write.ts';
 
 /** What `init` writes, in the order in which it is listed. The schemas are for editors: they complete and check. */
@@ -11,6 +17,7 @@ export function scaffoldFiles(
   const files: ScaffoldFile[] = [
     { path: 'service.yaml', text: configurationText(full, intelligence) },
     { path: 'policies/default.yaml', text: POLICY_DOCUMENT },
+    { path: 'policies/tests/default.yaml', text: POLICY_TESTS },
     { path: 'schemas/memory.yaml', text: MEMORY_DOCUMENT },
   ];
   if (full) {

@@ -1,0 +1,141 @@
+import type { Static } from 'typebox';
+import type { Conditions } from '../conditions/facts.ts';
+import { judge } from '../decide.ts';
+import { coveredBy, covers } from '../tags.ts';
+import type { Content, Crossing, FingerprintOf, Json, Phase, Policy, Verdict } from '../types.ts';
+import type { caseSchema } from './case-schema.ts';
+
+/** One case as it was written. */
+export type WrittenCase = Static<typeof caseSchema>;
+
+/** What is not as a case expects it; both sides as text for a person. */
+export interface Difference {
+  readonly field: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** What judging needs beside a policy. */
+export interface CaseTools {
+  readonly now_ms: number;
+  readonly fingerprintOf: FingerprintOf | null;
+  readonly conditions: Conditions | null;
+}
+
+/** Judges what a case brings, as any crossing is judged, and says how the verdict differs; none where it holds. */
+export function runCase(written: WrittenCase, policy: Policy, tools: CaseTools): readonly Difference[] {
+  const crossing = crossingOf(written, tools.now_ms);
+  const verdict = judge(crossing, policy, tools.fingerprintOf, tools.conditions);
+  return differences(written.expect, verdict, crossing.content);
+}
+
+const AGENT_MESSAGE = 'agent_to_agent';
+
+function crossingOf(written: WrittenCase, now_ms: number): Crossing {
+  const { boundary, tool = null, agent_id, source_agent_id, session_tags } = written;
+  const phase: Phase | null = boundary === 'action' ? (written.phase ?? 'request') : null;
+  const is_call = phase === 'request' || phase === 'response';
+  const source = source_agent_id ?? (boundary === 'action' ? (agent_id ?? null) : null);
+  return {
+    boundary,
+    phase,
+    content: contentOf(written),
+    tenant_id: written.tenant_id ?? 'default',
+    agent_id: agent_id ?? source_agent_id ?? 'unknown',
+    session_id: written.session_id ?? null,
+    source_agent_id: source,
+    destination_agent_id: written.destination_agent_id ?? (is_call ? tool : null),
+    tool: phase === 'message' ? AGENT_MESSAGE : tool,
+    declared_tags: written.data_tags ?? [],
+    now_ms,
+    ...(session_tags !== undefined && { session_tags }),
+  };
+}
+
+function contentOf({ text, payload, boundary }: WrittenCase): Content {
+  if (text !== undefined) return { kind: 'text', text };
+  if (payload !== undefined) return { kind: 'json', value: payload as Json };
+  return boundary === 'action' ? { kind: 'json', value: {} } : { kind: 'text', text: '' };
+}
+
+function differences(expect: WrittenCase['expect'], verdict: Verdict, content: Content): Difference[] {
+  const { findings, breaches, monitored, data_tags } = verdict;
+  const detectors = findings.flatMap(({ detector, rule_id }) => [detector, rule_id]);
+  return [
+    ...(['decision', 'action', 'rule'] as const).flatMap((field) =>
+      expect[field] === undefined || expect[field] === verdict[field]
+        ? []
+        : [{ field, expected: expect[field], found: verdict[field] }],
+    ),
+    ...missing('tags', lower(expect.tags), data_tags, (tag) => data_tags.some((each) => covers(tag, each))),
+    ...present(
+      'no_tags',
+      data_tags.filter((tag) => coveredBy(lower(expect.no_tags), tag)),
+    ),
+    ...missing('detectors', expect.detectors, detectors),
+    ...missing(
+      'breaches',
+      expect.breaches,
+      breaches.map(({ rule }) => rule),
+    ),
+    ...missing(
+      'monitored',
+      expect.monitored,
+      monitored.map(({ rule }) => rule),
+    ),
+    ...contentDifferences(expect, verdict, content),
+  ];
+}
+
+function lower(tags: readonly string[] = []): readonly string[] {
+  return tags.map((tag) => tag.toLowerCase());
+}
+
+function missing(
+  field: string,
+  wanted: readonly string[] = [],
+  found: readonly string[],
+  has = (name: string) => found.includes(name),
+): Difference[] {
+  return wanted
+    .filter((name) => !has(name))
+    .map((name) => ({ field, expected: name, found: [...new Set(found)].join(', ') || 'none' }));
+}
+
+function present(field: string, found: readonly string[]): Difference[] {
+  return found.map((tag) => ({ field, expected: 'none of these', found: tag }));
+}
+
+/** What goes on: the changed content, the content itself where it is let through, nothing where it is blocked. */
+function passedOn({ decision, content: changed, fallback_used }: Verdict, content: Content): Content | null {
+  if (changed !== null && (decision === 'modify' || fallback_used)) return changed;
+  return decision === 'block' ? null : content;
+}
+
+function contentDifferences(
+  { text, payload, must_not_contain = [] }: WrittenCase['expect'],
+  verdict: Verdict,
+  content: Content,
+): Difference[] {
+  const passed = passedOn(verdict, content);
+  const plain = passed === null ? null : passed.kind === 'text' ? passed.text : JSON.stringify(passed.value);
+  const wanted = text ?? (payload === undefined ? undefined : JSON.stringify(payload));
+  const field = text === undefined ? 'payload' : 'text';
+  const shown = verdict.decision === 'modify' ? (plain ?? 'nothing') : 'the content as it came, or nothing';
+  return [
+    ...(wanted === undefined || wanted === plain ? [] : [{ field, expected: wanted, found: shown }]),
+    ...must_not_contain
+      .map((each, at) => ({ each, at }))
+      .filter(({ each }) => plain !== null && holds(plain, each))
+      .map(({ at }) => ({
+        field: `must_not_contain[${at}]`,
+        expected: 'to stand nowhere in what goes on',
+        found: 'there',
+      })),
+  ];
+}
+
+/** As it stands, or as JSON writes it. */
+function holds(plain: string, part: string): boolean {
+  return plain.includes(part) || plain.includes(JSON.stringify(part).slice(1, -1));
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import type { Problem } from '../../../core/types.ts';
+import type { CaseResult, TestReport } from '../../../runtime/policies/test-policy.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { counted } from '../table.ts';
+import { paint, paintError, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+interface TestOptions {
+  readonly config?: string;
+  readonly json?: true;
+}
+
+/** Adds `policy test`. */
+export function test(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('test')
+    .argument('[files...]', 'files of cases (default: policies/tests/*.yaml and policies/*.test.yaml)')
+    .summary('run the cases that stand beside the policies')
+    .description(
+      'Judge what cases bring by the policy of the configuration, all the way that any call takes, and compare. Ends with 1 where one fails, with 2 where there are none or one is not written as it must be. Nothing is recorded.',
+    )
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((files: string[], options: TestOptions) => run(files, options, terminal));
+  examples(command, [
+    ['service policy test', ''],
+    ['service policy test policies/payments.test.yaml --json', 'in a pipeline'],
+  ]);
+}
+
+async function run(files: readonly string[], options: TestOptions, terminal: Terminal): Promise<void> {
+  const config = await configOf(terminal, options.config);
+  const [{ loadPolicy }, { CASE_PATTERNS, testPolicy }] = await Promise.all([
+    import('../../../runtime/policies/index.ts'),
+    import('../../../runtime/policies/test-policy.ts'),
+  ]);
+  const made = await loadPolicy(config);
+  if (!made.ok) throw await refused('The policy is not valid:', made.problems);
+  const report = await testPolicy(made.policy, config, files, terminal.cwd);
+  if (report.problems.length > 0)
+    throw await refused('Some cases are not written as they must be, and none was run:', report.problems);
+  if (report.results.length === 0) {
+    throw new CommandFailure(EXIT.usage, 'no_cases', 'There are no cases to run.', {
+      hint: `They are looked for in ${CASE_PATTERNS.join(' and ')}; see docs/policies.md, or name files.`,
+    });
+  }
+  const failed = report.results.filter(({ differences }) => differences.length > 0).length;
+  if (options.json) sayJson(terminal, { ...report, passed: report.results.length - failed, failed });
+  else tell(report, failed, terminal);
+  if (failed > 0) terminal.exit_code = EXIT.no;
+}
+
+async function refused(message: string, problems: readonly Problem[]): Promise<CommandFailure> {
+  const { problemLine } = await import('../../../runtime/config/index.ts');
+  const lines = problems.map(problemLine);
+  return new CommandFailure(EXIT.usage, 'invalid', message, { details: problems, lines });
+}
+
+function tell(
+  { results, files, warnings, policy_hash }: TestReport,
+  failed: number,
+  terminal: Terminal,
+): void {
+  for (const { message } of warnings)
+    remark(terminal, `${paintError(terminal, 'yellow', 'warning')}  ${shown(message)}`);
+  for (const result of results) tellCase(result, terminal);
+  const passed = `${results.length - failed} passed`;
+  const counts =
+    failed === 0
+      ? paint(terminal, 'green', passed)
+      : `${passed}, ${paint(terminal, 'red', `${failed} failed`)}`;
+  say(terminal, `\n${counts} in ${counted(files.length, 'file')} (policy ${policy_hash.slice(0, 19)})`);
+}
+
+function tellCase({ file, line, name, differences }: CaseResult, terminal: Terminal): void {
+  const passed = differences.length === 0;
+  const word = passed ? paint(terminal, 'green', 'pass') : paint(terminal, ['bold', 'red'], 'FAIL');
+  say(terminal, `${word}  ${shown(`${file}:${line}`)}  ${shown(name)}`);
+  for (const { field, expected, found } of differences)
+    say(terminal, `      ${field}: ${shown(expected)} expected, ${shown(found)} found`);
+}

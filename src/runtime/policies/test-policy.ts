@@ -1,0 +1,88 @@
+import { resolve } from 'node:path';
+import { shapeProblems } from '../../core/compile/shape.ts';
+import { type Difference, runCase, type WrittenCase } from '../../core/review/case.ts';
+import { caseFileSchema } from '../../core/review/case-schema.ts';
+import type { Json, Policy, Problem } from '../../core/types.ts';
+import { conditionsOf } from '../conditions.ts';
+import type { Config } from '../config/index.ts';
+import { parsePath } from '../config/problem-path.ts';
+import { fingerprintProblem, openFingerprints } from '../fingerprints.ts';
+import { type DocumentFile, filesOf } from './document-files.ts';
+import { readDocuments, type WrittenDocument } from './read-documents.ts';
+
+/** Where cases are looked for, seen from the configuration. */
+export const CASE_PATTERNS = ['policies/tests/*.{yaml,yml}', 'policies/*.test.{yaml,yml}'] as const;
+
+/** What came of one case. */
+export interface CaseResult {
+  readonly file: string;
+  readonly line: number;
+  readonly name: string;
+  /** None where it holds. */
+  readonly differences: readonly Difference[];
+}
+
+/** What came of all; `problems` are what cannot be run as it is written, and then nothing was. */
+export interface TestReport {
+  readonly policy_hash: string;
+  readonly files: readonly string[];
+  readonly results: readonly CaseResult[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** Runs the cases of some files, of all that `CASE_PATTERNS` find where none is named. */
+export async function testPolicy(
+  policy: Policy,
+  config: Config,
+  files: readonly string[],
+  cwd: string,
+): Promise<TestReport> {
+  const found = files.length > 0 ? named(files, cwd) : await findCases(config.origin.base_dir);
+  const read = await readDocuments(found);
+  const problems = [...read.problems, ...read.documents.flatMap(problemsOf)];
+  // The key stays on the machine of the service: a pipeline that tests the policy need not have it.
+  const keyless = fingerprintProblem(config, policy);
+  const warnings: readonly Problem[] = keyless === null ? [] : [{ ...keyless, level: 'warning' }];
+  const report = { policy_hash: policy.hash, files: found.map(({ label }) => label), problems, warnings };
+  if (problems.length > 0) return { ...report, results: [] };
+  const tools = {
+    fingerprintOf: keyless === null ? openFingerprints(config, policy) : null,
+    conditions: await conditionsOf(policy),
+  };
+  const results = read.documents.flatMap(({ file, value, lineOf }) =>
+    (value as { readonly tests: readonly WrittenCase[] }).tests.map((written, at) => ({
+      file,
+      line: lineOf(['tests', at]),
+      name: written.name,
+      differences: runCase(written, policy, { ...tools, now_ms: timeOf(written) }),
+    })),
+  );
+  return { ...report, results };
+}
+
+function named(files: readonly string[], cwd: string): readonly DocumentFile[] {
+  return files.map((label) => ({ path: resolve(cwd, label), label }));
+}
+
+async function findCases(base_dir: string): Promise<readonly DocumentFile[]> {
+  const found = await Promise.all(CASE_PATTERNS.map((pattern) => filesOf(pattern, base_dir, 'cases')));
+  return found.flatMap(({ paths }) =>
+    paths.map((path) => ({
+      path,
+      label: path.startsWith(base_dir) ? path.slice(base_dir.length + 1) : path,
+    })),
+  );
+}
+
+function problemsOf({ file, value, lineOf }: WrittenDocument): readonly Problem[] {
+  const place = { file, path: '' };
+  return shapeProblems(value as Json, caseFileSchema, place).map((problem) => ({
+    ...problem,
+    line: lineOf(parsePath(problem.path)),
+  }));
+}
+
+function timeOf({ now }: WrittenCase): number {
+  return now === undefined ? Date.now() : Date.parse(now);
+}
