@@ -1,5 +1,6 @@
 import type { Severity, Tag } from '../types.ts';
 import type { Detector } from './detector.ts';
+import { lazily } from './lazily.ts';
 import { anchorsOf, exactPatternOf, isWhole, keyOf, patternOf, spelled } from './named-value.ts';
 import { patternDigits } from './pattern-reach.ts';
 
@@ -71,14 +72,22 @@ export function identifier(kind: Identifier): readonly Detector[] {
 }
 
 function alone(kind: Identifier, { anchors, value = kind.value, check = kind.check }: Alone): Detector {
+  const pattern = lazily(
+    () => new RegExp(`(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d|-[\\da-f]{4})`, 'i'),
+  );
+  const digits = lazily(() => patternDigits({ source: value }));
   return {
     ...shared(kind),
     id: kind.id,
     strength: 'proof',
     description: kind.description,
     anchors,
-    pattern: new RegExp(`(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d|-[\\da-f]{4})`, 'i'),
-    digits: patternDigits({ source: value }),
+    get pattern() {
+      return pattern();
+    },
+    get digits() {
+      return digits();
+    },
     validate: validateOf(check),
     examples: {
       hits: [`row «${kind.right[0]}» of it`, `("«${kind.right[0]}»")`],
@@ -89,26 +98,41 @@ function alone(kind: Identifier, { anchors, value = kind.value, check = kind.che
 
 function besideName(kind: Identifier, id: string): Detector {
   const validate = validateOf(kind.check);
-  const is_exact = kind.is_exact_case === true;
-  const is_whole = isWhole(kind.value, is_exact ? '' : 'i');
-  const name = spelled(kind.names[0]);
+  const pattern = lazily(() =>
+    kind.is_exact_case === true ? exactPatternOf(kind.names, kind.value) : patternOf(kind.names, kind.value),
+  );
+  const member = lazily(() => {
+    const is_whole = isWhole(kind.value, kind.is_exact_case === true ? '' : 'i');
+    return { key: keyOf(kind.names), validate: (text: string) => is_whole(text) && validate(text) };
+  });
   return {
     ...shared(kind),
     id,
     strength: kind.check === undefined ? 'cue' : 'shape',
     description: `${kind.description.slice(0, -1)}; beside its name.`,
     anchors: anchorsOf(kind.names),
-    pattern: is_exact ? exactPatternOf(kind.names, kind.value) : patternOf(kind.names, kind.value),
+    get pattern() {
+      return pattern();
+    },
     try_work: kind.try_work ?? TRY_WORK,
     validate,
-    member: { key: keyOf(kind.names), validate: (text) => is_whole(text) && validate(text) },
-    examples: {
-      hits: kind.right.flatMap((value) => [
-        `${name}: «${value}».`,
-        `My ${name}${is_exact ? '' : ' number'} is «${value}» now`,
-      ]),
-      misses: [...kind.wrong.map((value) => `${name}: ${value}`), `order ${kind.right[0]}`],
+    get member() {
+      return member();
     },
+    get examples() {
+      return examplesBesideName(kind);
+    },
+  };
+}
+
+function examplesBesideName(kind: Identifier): Detector['examples'] {
+  const name = spelled(kind.names[0]);
+  return {
+    hits: kind.right.flatMap((value) => [
+      `${name}: «${value}».`,
+      `My ${name}${kind.is_exact_case === true ? '' : ' number'} is «${value}» now`,
+    ]),
+    misses: [...kind.wrong.map((value) => `${name}: ${value}`), `order ${kind.right[0]}`],
   };
 }
 

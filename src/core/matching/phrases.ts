@@ -5,6 +5,7 @@
  */
 import type { Severity, Tag } from '../types.ts';
 import type { Detector } from './detector.ts';
+import { lazily } from './lazily.ts';
 
 /** What stands between two words; also a sign without white space where all words are joined so. */
 export const GAP = String.raw`(?:[\s,*_"“”]{1,3}|[,;:]?[.+|~](?=[^\s.]))`;
@@ -50,21 +51,26 @@ export interface Phrase {
 export function phrases(kind: string, list: readonly Phrase[]): readonly Detector[] {
   const tags: readonly [Tag] = [`injection.${kind}`];
   return list.map(
-    ({ name, weight, description, anchors, back, pattern, is_exact, try_work, validate, hits, misses }) => ({
-      id: `injection.${name}`,
-      detector: `prompt_${kind}`,
-      tags,
-      severity: severityOf(weight) ?? 'low',
-      strength: 'cue',
-      weight,
-      description,
-      anchors: anchors.map(blurred),
-      pattern: new RegExp(pattern, is_exact ? '' : 'i'),
-      ...(back === undefined ? {} : { back }),
-      ...(try_work === undefined ? {} : { try_work }),
-      ...(validate === undefined ? {} : { validate }),
-      examples: { hits, misses },
-    }),
+    ({ name, weight, description, anchors, back, pattern, is_exact, try_work, validate, hits, misses }) => {
+      const made = lazily(() => new RegExp(pattern, is_exact ? '' : 'i'));
+      return {
+        id: `injection.${name}`,
+        detector: `prompt_${kind}`,
+        tags,
+        severity: severityOf(weight) ?? 'low',
+        strength: 'cue',
+        weight,
+        description,
+        anchors: anchors.map(blurred),
+        get pattern() {
+          return made();
+        },
+        ...(back === undefined ? {} : { back }),
+        ...(try_work === undefined ? {} : { try_work }),
+        ...(validate === undefined ? {} : { validate }),
+        examples: { hits, misses },
+      };
+    },
   );
 }
 
@@ -74,6 +80,7 @@ export function phrases(kind: string, list: readonly Phrase[]): readonly Detecto
  * let through wrongly the pattern refuses.
  */
 function blurred(anchor: string): string {
+  if (/^[\0-\x7f]*$/.test(anchor)) return anchor;
   let text = '';
   let is_class = false;
   for (const unit of anchor.split('')) {

@@ -81,11 +81,11 @@ export function compileScanner(
 ): Scanner {
   const notations = notationsOf(detectors);
   const { counts, tree } = (written && readTree(notations, written)) ?? makeTree(notations);
-  const users = [
-    ...detectors.flatMap(({ anchors }, index) => anchors.map(() => index)),
-    ...signals.map(() => SIGNAL),
-    ...blobSignals.map(() => BLOB_SIGNAL),
-    ...wordingSignals.map(() => WORDING_SIGNAL),
+  const kinds = [
+    ...detectors.map(({ anchors }, index) => [anchors.length, index] as const),
+    [signals.length, SIGNAL] as const,
+    [blobSignals.length, BLOB_SIGNAL] as const,
+    [wordingSignals.length, WORDING_SIGNAL] as const,
   ];
   return {
     automaton: makeAutomaton(tree),
@@ -93,8 +93,8 @@ export function compileScanner(
     probes: detectors.map(probeOf),
     is_enabled: new Uint8Array(detectors.length).fill(1),
     cued: cuedOf(detectors),
-    anchor_probe: Int32Array.from(users.flatMap((user, at) => new Array<number>(counts[at]!).fill(user))),
-    anchor_length: Int32Array.from(tree.lengths),
+    anchor_probe: anchorProbes(kinds, counts, tree.lengths.length),
+    anchor_length: tree.lengths,
     matched_until: new Int32Array(detectors.length),
     failed_at: new Int32Array(detectors.length),
     sums,
@@ -136,12 +136,30 @@ function withMore(scanner: Scanner, more: readonly Detector[]): Scanner {
     probes: [...scanner.probes, ...more.map(probeOf)],
     cued: [...scanner.cued, ...cuedOf(more).map((index) => first + index)],
     anchor_probe: Int32Array.from([...scanner.anchor_probe, ...users]),
-    anchor_length: Int32Array.from(tree.lengths),
+    anchor_length: tree.lengths,
   };
 }
 
+/** Per anchor, whose it is: `kinds` says of how many notations each in turn is, and `counts` of how many anchors each is. */
+function anchorProbes(
+  kinds: readonly (readonly [notations: number, probe: number])[],
+  counts: readonly number[],
+  anchors: number,
+): Int32Array {
+  const probes = new Int32Array(anchors);
+  let notation = 0;
+  let anchor = 0;
+  for (const [notations, probe] of kinds) {
+    for (const last = notation + notations; notation < last; notation++) {
+      probes.fill(probe, anchor, anchor + counts[notation]!);
+      anchor += counts[notation]!;
+    }
+  }
+  return probes;
+}
+
 function cuedOf(detectors: readonly Detector[]): readonly number[] {
-  return detectors.flatMap(({ member }, index) => (member === undefined ? [] : [index]));
+  return detectors.flatMap((detector, index) => ('member' in detector ? [index] : []));
 }
 
 /**
@@ -231,8 +249,9 @@ export function verify(
     }
     if (scanner.is_enabled[index] === 0) continue;
     const probe = scanner.probes[index]!;
-    const { digits } = probe.detector;
-    if (digits !== undefined) {
+    if (probe.digits === undefined) probe.digits = probe.detector.digits ?? null;
+    const { digits } = probe;
+    if (digits !== null) {
       if (row_start !== from) {
         row_start = from;
         row_end = rowEnd(text, from);

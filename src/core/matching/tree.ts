@@ -5,15 +5,22 @@ export interface Tree {
   /** Each set of units once. */
   readonly sets: readonly UnitSet[];
   /** Per node, the one before it, and the number of the set that leads from there to it; 0 and 0 for the root. */
-  readonly parents: readonly number[];
-  readonly node_sets: readonly number[];
+  readonly parents: Int32Array;
+  readonly node_sets: Int32Array;
   /** Per anchor, the node at its end, and its units without what stands before it. */
-  readonly ends: readonly number[];
-  readonly lengths: readonly number[];
+  readonly ends: Int32Array;
+  readonly lengths: Int32Array;
 }
 
 const ROOT = 0;
-const EMPTY: Tree = { sets: [], parents: [ROOT], node_sets: [0], ends: [], lengths: [] };
+const NONE = new Int32Array(0);
+const EMPTY: Tree = {
+  sets: [],
+  parents: Int32Array.of(ROOT),
+  node_sets: Int32Array.of(0),
+  ends: NONE,
+  lengths: NONE,
+};
 /** No tree has as many sets. */
 const SETS_MAX = 1 << 16;
 
@@ -43,10 +50,10 @@ export function growTree(anchors: readonly Anchor[], from: Tree = EMPTY): Tree {
   const lengths = anchors.map(({ length }) => length);
   return {
     sets,
-    parents,
-    node_sets,
-    ends: [...from.ends, ...ends],
-    lengths: [...from.lengths, ...lengths],
+    parents: Int32Array.from(parents),
+    node_sets: Int32Array.from(node_sets),
+    ends: Int32Array.from([...from.ends, ...ends]),
+    lengths: Int32Array.from([...from.lengths, ...lengths]),
   };
 }
 

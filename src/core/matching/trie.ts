@@ -51,7 +51,7 @@ export function makeTrie({ sets, parents, node_sets, ends }: Tree): Trie {
 }
 
 /** Where the part of each node begins in a list by nodes, of which `of` names the node of each entry. */
-function startsOf(of: readonly number[], first: number, nodes: number): Int32Array {
+function startsOf(of: Int32Array, first: number, nodes: number): Int32Array {
   const starts = new Int32Array(nodes + 1);
   for (let at = first; at < of.length; at++) starts[of[at]! + 1]! += 1;
   for (let node = 0; node < nodes; node++) starts[node + 1]! += starts[node]!;

@@ -1,4 +1,5 @@
 import type { Detector } from './detector.ts';
+import { lazily } from './lazily.ts';
 import { isCodeName, isReference, isUnmasked, isWritten } from './placeholders.ts';
 import { body } from './sample-text.ts';
 import type { Run } from './vendor-token.ts';
@@ -42,9 +43,8 @@ export function beside(
   value: Run | null = null,
   names: readonly string[] = [vendor],
 ): Detector {
-  const form = value === null ? ANY_VALUE : `${value.units}{${value.least},${value.most}}`;
-  const sample = value === null ? body(32) : body(value.least, value.alphabet);
-  const name = plain(names[0]!);
+  const pattern = lazily(() => patternOf(value, names));
+  const examples = lazily(() => examplesOf(value, plain(names[0]!)));
   return {
     id: `${vendor}.named_key`,
     detector: 'api_key',
@@ -53,21 +53,35 @@ export function beside(
     strength: 'cue',
     description: `${what} keys and tokens, known by the name beside them.`,
     anchors: [...new Set(names.map(anchorOf))],
-    pattern: new RegExp(
-      `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${LINK}(?<value>${form})${AFTER}|${SAID}(?<value>${SAID_VALUE}))`,
-      'i',
-    ),
+    get pattern() {
+      return pattern();
+    },
     try_work: TRY_WORK,
     validate: isKeyBesideName,
-    examples: {
-      hits: [`${name.toUpperCase()}_API_KEY = "«${sample}»"`, `${name}_secret: «${sample}»,`],
-      misses: [
-        `${name}_api_key = "\${${name.toUpperCase()}_API_KEY}"`,
-        `${name}_token = "<your-${name}-token>"`,
-        `the ${name} key is kept in the vault`,
-        `${name}_request_id = "${sample}"`,
-      ],
+    get examples() {
+      return examples();
     },
+  };
+}
+
+function patternOf(value: Run | null, names: readonly string[]): RegExp {
+  const form = value === null ? ANY_VALUE : `${value.units}{${value.least},${value.most}}`;
+  return new RegExp(
+    `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${LINK}(?<value>${form})${AFTER}|${SAID}(?<value>${SAID_VALUE}))`,
+    'i',
+  );
+}
+
+function examplesOf(value: Run | null, name: string): Detector['examples'] {
+  const sample = value === null ? body(32) : body(value.least, value.alphabet);
+  return {
+    hits: [`${name.toUpperCase()}_API_KEY = "«${sample}»"`, `${name}_secret: «${sample}»,`],
+    misses: [
+      `${name}_api_key = "\${${name.toUpperCase()}_API_KEY}"`,
+      `${name}_token = "<your-${name}-token>"`,
+      `the ${name} key is kept in the vault`,
+      `${name}_request_id = "${sample}"`,
+    ],
   };
 }
 

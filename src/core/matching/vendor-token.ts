@@ -1,4 +1,5 @@
 import type { Detector } from './detector.ts';
+import { lazily } from './lazily.ts';
 import { isUnmasked } from './placeholders.ts';
 import { BASE62, body, DIGITS, HEX, LOWER, UPPER } from './sample-text.ts';
 
@@ -47,8 +48,10 @@ export const base64 = run('[A-Za-z0-9+/=_-]', BASE62);
  */
 export function token(id: string, what: string, ...parts: readonly Part[]): Detector {
   const prefixes = [parts[0] as string | readonly string[]].flat();
-  const samples = prefixes.map((prefix) => prefix + parts.slice(1).map(sample).join(''));
   const prefix_least = Math.min(...prefixes.map(({ length }) => length));
+  const pattern = lazily(
+    () => new RegExp(`${prefix_least <= FAINT_UNITS ? IN_NO_RUN : ''}${parts.map(patternOf).join('')}`),
+  );
   return {
     id,
     detector: 'api_key',
@@ -57,16 +60,25 @@ export function token(id: string, what: string, ...parts: readonly Part[]): Dete
     strength: 'proof',
     description: `${what}: ${parts.map(inWords).join(', ')}.`,
     anchors: prefixes.map((prefix) => anchorOf(prefix, parts[1])),
-    pattern: new RegExp(`${prefix_least <= FAINT_UNITS ? IN_NO_RUN : ''}${parts.map(patternOf).join('')}`),
-    validate: (value) => isUnmasked(value.slice(prefix_least)) && isMixed(value.slice(prefix_least)),
-    examples: {
-      hits: samples.map((text) => `token: "«${text}»", next`),
-      misses: samples.flatMap((text, at) => [
-        text.slice(0, -1),
-        `n${text}`,
-        prefixes[at]! + 'x'.repeat(text.length),
-      ]),
+    get pattern() {
+      return pattern();
     },
+    validate: (value) => isUnmasked(value.slice(prefix_least)) && isMixed(value.slice(prefix_least)),
+    get examples() {
+      return examplesOf(prefixes, parts);
+    },
+  };
+}
+
+function examplesOf(prefixes: readonly string[], parts: readonly Part[]): Detector['examples'] {
+  const samples = prefixes.map((prefix) => prefix + parts.slice(1).map(sample).join(''));
+  return {
+    hits: samples.map((text) => `token: "«${text}»", next`),
+    misses: samples.flatMap((text, at) => [
+      text.slice(0, -1),
+      `n${text}`,
+      prefixes[at]! + 'x'.repeat(text.length),
+    ]),
   };
 }
 

@@ -40,22 +40,21 @@ export function readTree(notations: readonly string[], written: WrittenTree): Ma
   const reader: Reader = { text: written.tree, at: 0 };
   const sets: UnitSet[] = [];
   for (let left = next(reader); left > 0; left--) sets.push(readSet(reader));
-  const nodes = next(reader);
-  const parents = [0];
-  const node_sets = [0];
-  for (let node = 1; node < nodes; node++) {
-    parents.push(node - 1 - next(reader));
-    node_sets.push(next(reader));
+  const parents = new Int32Array(next(reader));
+  const node_sets = new Int32Array(parents.length);
+  for (let node = 1; node < parents.length; node++) {
+    parents[node] = node - 1 - next(reader);
+    node_sets[node] = next(reader);
   }
-  const ends: number[] = [];
-  const lengths: number[] = [];
+  const ends = new Int32Array(next(reader));
+  const lengths = new Int32Array(ends.length);
   let newest = 0;
-  for (let left = next(reader); left > 0; left--) {
+  for (let anchor = 0; anchor < ends.length; anchor++) {
     const step = next(reader);
     const end = (step & 1) === 0 ? newest + step / 2 : newest - (step - 1) / 2;
     newest = Math.max(newest, end);
-    ends.push(end);
-    lengths.push(next(reader));
+    ends[anchor] = end;
+    lengths[anchor] = next(reader);
   }
   return { counts: toNumbers(written.counts), tree: { sets, parents, node_sets, ends, lengths } };
 }

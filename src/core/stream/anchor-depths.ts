@@ -50,7 +50,7 @@ function deepest(back: Depth['back']): Depth['back'] {
 }
 
 function depthsOf(scanner: Scanner): Depths {
-  const of_nodes = scanner.tree.parents.map(() => NOTHING);
+  const of_nodes = Array.from(scanner.tree.parents, () => NOTHING);
   visit(scanner, of_nodes, 0, 0);
   const back_probes = scanner.probes.flatMap(({ back_over, detector }, index) =>
     back_over === null || detector.weight !== undefined || scanner.is_enabled[index] === 0 ? [] : [index],

@@ -67,13 +67,12 @@ function slashBefore(text: string, start: number, end: number): number {
 /** In the notation of anchors: the letters of base64 for the place in a group of four. */
 function base64Class(place: 0 | 1 | 2): string {
   const letters = new Set<string>();
-  for (let first = 0; first < 127; first++) {
-    for (let second = 0; second < 127; second++) {
-      if (awaited(0, first) !== 0 || awaited(0, second) !== 0) continue;
-      const six = [first >> 2, ((first & 3) << 4) | (second >> 4), ((first & 15) << 2) | (second >> 6)][
-        place
-      ]!;
-      letters.add(ALPHABET[six]!);
+  const bytes = Array.from({ length: 127 }, (_, byte) => byte).filter((byte) => awaited(0, byte) === 0);
+  for (const first of bytes) {
+    for (const second of bytes) {
+      if (place === 0) letters.add(ALPHABET[first >> 2]!);
+      else if (place === 1) letters.add(ALPHABET[((first & 3) << 4) | (second >> 4)]!);
+      else letters.add(ALPHABET[((first & 15) << 2) | (second >> 6)]!);
     }
   }
   return `[${[...letters].join('')}]`;
