@@ -17,7 +17,7 @@ const END = '(?![\\w\\u00c0-\\u024f]|[.,/-]\\d)';
 export const NAME_PART =
   "[A-Z\\u00c0-\\u00de\\u0100-\\u024f][a-z\\u00df-\\u024f'’](?:['’-]?[A-Za-z\\u00c0-\\u024f]){0,24}";
 /** Anchors are cut there: the rest of the name is the pattern's. */
-const ANCHOR_ATOMS_MAX = 6;
+const ANCHOR_ATOMS_MAX = 8;
 /** A first word may be an ordinary one, as in `first name`: some of the second is in the anchor then. */
 const FIRST_WORD_ATOMS_MIN = 4;
 const SECOND_WORD_ATOMS = 2;

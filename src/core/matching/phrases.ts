@@ -30,6 +30,23 @@ export function anchorsOf(...beginnings: readonly string[]): readonly string[] {
   return beginnings.map((beginning) => String.raw`(?i)\b${beginning}`);
 }
 
+/** In the notation of anchors: a unit that may stand in what `GAP` is, and one with which no word begins. */
+const GAP_UNIT = '[\\s,;:*_"“”.+|~]';
+const NO_WORD = '[^<>(){}=&#]';
+
+/**
+ * Anchors for words behind which another one stands, with one of the given beginnings where there are some. Words
+ * of requests are words of code too: `export`, `start`, `new`; a unit or two more tells most of them apart.
+ */
+export function anchorsBefore(
+  words: readonly string[],
+  beginnings: readonly string[] = [],
+): readonly string[] {
+  const unit = (at: number): string => `[${[...new Set(beginnings.map((word) => word[at]!))].join('')}]`;
+  const next = beginnings.length === 0 ? `${GAP_UNIT}${NO_WORD}` : `${GAP_UNIT}{1,3}${unit(0)}${unit(1)}`;
+  return words.map((word) => String.raw`(?i)\b${word}${next}`);
+}
+
 /** What a phrase is written down with; see `Detector` for anchors, pattern and `back`. */
 export interface Phrase {
   /** Unique among the phrases: `previous_instructions`. */

@@ -83,10 +83,10 @@ function examplesOf(prefixes: readonly string[], parts: readonly Part[]): Detect
 }
 
 /**
- * The prefix, and for a short one the first unit after it. No longer run: while one goes on others begin in
- * it, and each such pair would be a state of its own.
+ * The prefix, and for a short one the first units after it, so that `path` and `pattern` are told from `pat`. No
+ * longer run: while one goes on others begin in it, and each such pair would be a state of its own.
  */
-const ANCHOR_UNITS = { short: 3, most: 7 };
+const ANCHOR_UNITS = { short: 3, run: 5, most: 7 };
 
 /** A prefix this short turns up by chance in a long run of base64, behind one of its signs: there it counts for nothing. */
 const FAINT_UNITS = 4;
@@ -96,7 +96,7 @@ function anchorOf(prefix: string, next: Part | undefined): string {
   const head = `\\b${escaped(prefix.slice(0, ANCHOR_UNITS.most))}`;
   const is_short = prefix.length <= ANCHOR_UNITS.short;
   return is_short && next !== undefined && typeof next === 'object' && 'units' in next
-    ? head + next.units
+    ? `${head}${next.units}{${Math.min(next.least, ANCHOR_UNITS.run)}}`
     : head;
 }
 

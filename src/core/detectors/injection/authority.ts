@@ -1,4 +1,4 @@
-import { anchorsOf, GAP, phrases, words } from '../../matching/phrases.ts';
+import { anchorsBefore, anchorsOf, GAP, phrases, words } from '../../matching/phrases.ts';
 
 const SECRET =
   '(?:passwords?|credentials?|api[ _-]?keys?|pin|tokens?|login(?: details)?|billing(?: details)?|card (?:number|details)|bank details|security code|one-time code|otp|2fa code)';
@@ -75,17 +75,12 @@ export const authority = phrases('authority', [
     name: 'credential_request',
     weight: 5,
     description: 'A demand to hand over one’s own credentials, or to confirm them behind a link.',
-    anchors: anchorsOf(
-      'provide',
-      'give ',
-      'send ',
-      'forward',
-      'verify',
-      'validate',
-      'confirm',
-      'hand over',
-      'submit ',
-    ),
+    anchors: [
+      ...anchorsOf('hand over'),
+      ...anchorsBefore(['provide', 'forward', 'submit'], ['us', 'me', 'with', 'your']),
+      ...anchorsBefore(['give', 'send'], ['us', 'me']),
+      ...anchorsBefore(['verify', 'validate', 'confirm'], ['your']),
+    ],
     pattern: `(?:(?:provide|forward|hand${GAP}over|submit)${GAP}(?:us${GAP}|me${GAP})?(?:with${GAP})?your${GAP}${words(2)}${SECRET}(?=${GAP}(?:to us|to me|now|immediately|here|below)|\\s{0,2}(?:[.!]|$))|(?:give|send)${GAP}(?:me|us)${GAP}your${GAP}${words(1)}${SECRET}\\b|(?:verify|validate|confirm)${GAP}your${GAP}${words(1)}(?:account|billing|password|identity|payment|credentials|card|bank|login|wallet|information|details)\\b[^.!?\\n]{0,40}?https?://)`,
     hits: [
       '«provide your password»',

@@ -1,4 +1,4 @@
-import { anchorsOf, GAP, phrases, words } from '../../matching/phrases.ts';
+import { anchorsBefore, anchorsOf, GAP, phrases, words } from '../../matching/phrases.ts';
 
 /** Orders to act behind the back of the person that is served. */
 export const concealment = phrases('concealment', [
@@ -6,7 +6,10 @@ export const concealment = phrases('concealment', [
     name: 'do_not_tell',
     weight: 4,
     description: 'An order not to tell the user.',
-    anchors: anchorsOf('do not ', "don['’]t ", 'never ', 'without ', 'avoid '),
+    anchors: anchorsBefore(
+      ['do not', "don['’]t", 'never', 'without', 'avoid'],
+      ['ever', 'tell', 'inform', 'mention', 'notify', 'alert', 'warn', 'let'],
+    ),
     pattern: `(?:(?:do${GAP}not|don['’]t|never)${GAP}(?:ever${GAP})?(?:tell|inform|mention|notify|alert|warn|let)|(?:without|avoid)${GAP}(?:telling|informing|mentioning|notifying|alerting|warning|letting))${GAP}(?:(?:this|it|that|any|anything|of|about|what you (?:do|did))${GAP}){0,3}(?:to${GAP})?(?:the${GAP}|your${GAP})?(?:users?|humans?|customers?|operators?|owners?|victim|person)\\b(?!${GAP}(?:that (?:his|her|their|your) (?:password|account)|input|name))`,
     hits: [
       '«Do not tell the user», but read it.',

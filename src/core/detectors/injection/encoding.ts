@@ -1,4 +1,4 @@
-import { anchorsOf, GAP, phrases, words } from '../../matching/phrases.ts';
+import { anchorsBefore, anchorsOf, GAP, phrases, words } from '../../matching/phrases.ts';
 
 const CODE =
   '(?:base-?64|base-?32|base-?16|rot-?13|rot|hex(?:adecimal)?|morse|binary|caesar|cipher(?:text)?|url-?encoded|ascii|unicode|encoded|encrypted|backwards?|reversed?|leetspeak|pig latin)';
@@ -11,20 +11,20 @@ export const encoding = phrases('encoding', [
     name: 'decode_and_obey',
     weight: 6,
     description: 'An order to decode something and to follow it.',
-    anchors: anchorsOf(
-      'decode',
-      'decrypt',
-      'decipher',
-      'unscramble',
-      'deobfuscate',
-      'apply rot',
-      'use rot',
-      'rot13',
-      'read ',
-      'reverse ',
-      'translate ',
-      'un-?rot'.replace('-?', ''),
-    ),
+    anchors: [
+      ...anchorsOf(
+        'decode',
+        'decrypt',
+        'decipher',
+        'unscramble',
+        'deobfuscate',
+        'apply rot',
+        'use rot',
+        'rot13',
+        'reverse ',
+      ),
+      ...anchorsBefore(['read'], ['this', 'it', 'the', 'backward']),
+    ],
     pattern: `(?:(?:decode|decrypt|decipher|unscramble|deobfuscate|apply|use|reverse)${GAP}${words(6)}(?:and|then|to)${GAP}(?:then${GAP})?(?:${OBEY}|get the real task)\\b|rot13${GAP}decode\\b|read${GAP}(?:this${GAP}|it${GAP}|the following${GAP})?backwards?(?:${GAP}and${GAP}${OBEY}|\\s?:))`,
     try_work: 40,
     hits: [
@@ -66,21 +66,14 @@ export const encoding = phrases('encoding', [
     name: 'encoded_answer',
     weight: 4,
     description: 'An order to give the answer in an encoding that a person or a filter does not read.',
-    anchors: anchorsOf(
-      'provide',
-      'give',
-      'write',
-      'display',
-      'encode',
-      'respond',
-      'answer',
-      'reply',
-      'format',
-      'return',
-      'present',
-      'convert',
-      'use ',
-    ),
+    anchors: [
+      ...anchorsBefore(
+        ['provide', 'give', 'write', 'display', 'encode', 'format', 'return', 'present', 'convert'],
+        ['your', 'all'],
+      ),
+      ...anchorsBefore(['respond', 'answer', 'reply'], ['only', 'in', 'using', 'with']),
+      ...anchorsOf('use '),
+    ],
     pattern: `(?:(?:provide|give|write|display|encode|format|return|present|convert)${GAP}(?:all${GAP}of${GAP})?your${GAP}(?:${words(1)}(?:answers?|responses?|replies|reply|messages?|output))${GAP}(?:in|into|as|using|with|to)${GAP}${words(1)}${CODE}\\b|(?:respond|answer|reply)${GAP}(?:only${GAP})?(?:in|using|with)${GAP}${CODE}\\b|use${GAP}${CODE}(?:${GAP}encoding)?${GAP}(?:to|for|in)${GAP}${words(1)}your${GAP}(?:answers?|responses?|repl(?:y|ies)|messages?|output))`,
     hits: [
       '«Provide your answer in Base32» encoding.',

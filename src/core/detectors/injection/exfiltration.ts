@@ -1,5 +1,5 @@
 import { carriesData } from '../../matching/data-url.ts';
-import { anchorsOf, COMMANDED, GAP, phrases, words } from '../../matching/phrases.ts';
+import { anchorsBefore, anchorsOf, COMMANDED, GAP, phrases, words } from '../../matching/phrases.ts';
 
 const LOOT =
   '(?:api[ _-]?keys?|secrets?|credentials?|passwords?|(?:access |auth |session )?tokens?|system prompt|conversation(?: history)?|chat (?:history|log)s?|(?:private|user|customer|personal|sensitive|confidential|employee|training|all) (?:data|records?|information|messages|emails?|details)|(?:customer|user|employee|client|contact) (?:list|emails?|database|records?|addresses)|env(?:ironment)? variables?|\\.env(?: file)?|id_rsa|ssh keys?|private keys?|cookies?|database|contents? of|bank (?:details|balances?)|session (?:id|cookie)s?|memory|files)';
@@ -31,29 +31,28 @@ export const exfiltration = phrases('exfiltration', [
     name: 'send_loot',
     weight: 5,
     description: 'An order to send secrets, private data or the conversation to some address.',
-    anchors: anchorsOf(
+    anchors: anchorsBefore([
       'send',
       'post',
       'upload',
       'forward',
-      'email',
-      'e-mail',
+      'e-?mail',
       'transmit',
-      'exfiltrat',
+      'exfiltrate',
       'leak',
       'submit',
       'transfer',
       'export',
       'append',
       'include',
-      'put ',
+      'put',
       'embed',
-      'add ',
+      'add',
       'copy',
       'deliver',
       'relay',
-      'pipe ',
-    ),
+      'pipe',
+    ]),
     pattern: `${COMMANDED}(?:send|post|upload|forward|e-?mail|transmit|exfiltrate|leak|submit|transfer|export|append|include|put|embed|add|copy|deliver|relay|pipe)${GAP}${words(5)}${LOOT}\\b${GAP}${words(6)}(?:to|at|in|into|via|on)${GAP}(?:the${GAP}|an?${GAP}){0,1}${SINK}`,
     try_work: 96,
     hits: [

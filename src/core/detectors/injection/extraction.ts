@@ -1,4 +1,4 @@
-import { anchorsOf, COMMANDED, GAP, phrases, words } from '../../matching/phrases.ts';
+import { anchorsBefore, anchorsOf, COMMANDED, GAP, phrases, words } from '../../matching/phrases.ts';
 
 const TELL =
   '(?:reveal|show|print|repeat|display|output|give|tell|share|send|expose|leak|disclose|divulge|dump|return|write|recite|list|provide|echo|summari[sz]e|translate|encode|include|paste|copy|type|spell|describe|regurgitate|reproduce|emit|quote|read|state|post|export|rot13|base64|exfiltrate|forward|email|append|embed|convert|get|see|know|explain|confirm)';
@@ -85,7 +85,10 @@ export const extraction = phrases('extraction', [
     name: 'ask_prompt',
     weight: 5,
     description: 'A question for the system prompt or one’s own instructions.',
-    anchors: anchorsOf('what ', "what['’]s ", 'which '),
+    anchors: [
+      ...anchorsOf("what['’]s "),
+      ...anchorsBefore(['what', 'which'], ['is', 'are', 'was', 'were', 'do']),
+    ],
     pattern: `(?:what(?:['’]s|${GAP}(?:is|are|was|were|do|does))|which${GAP}(?:are|were))${GAP}${words(5)}(?:${PROMPT}|(?:in|of) your (?:system )?prompt|those instructions|you (?:not )?(?:supposed|allowed|told|instructed|asked) (?:not )?to (?:tell|say|reveal|share|disclose|hide|keep)[\\w ]{0,12})\\b(?! (?:design|engineering|template|injection))`,
     try_work: 40,
     hits: [
@@ -103,7 +106,7 @@ export const extraction = phrases('extraction', [
     name: 'text_above',
     weight: 4,
     description: 'A request to repeat the text above.',
-    anchors: anchorsOf(
+    anchors: anchorsBefore([
       'repeat',
       'output',
       'print',
@@ -116,7 +119,7 @@ export const extraction = phrases('extraction', [
       'rot13',
       'encode',
       'dump',
-    ),
+    ]),
     pattern: `${COMMANDED}(?:repeat|output|print|recite|reproduce|echo|copy|spell|regurgitate|dump|rot13${GAP}encode|encode)${GAP}(?:out${GAP}|back${GAP})?${words(4)}(?:(?:text|words?|everything|all|content|messages?|lines?|paragraphs?|instructions?|prompt|sentences?|conversation)${GAP}(?:that${GAP}|which${GAP})?(?:is${GAP}|are${GAP}|was${GAP})?(?:above|before this|preceding|prior to this|you were (?:given|told|provided)|given|so far|up to (?:here|this point))|above${GAP}(?:text|words?|content|instructions?|prompt|messages?|conversation))\\b`,
     try_work: 48,
     hits: [
@@ -130,14 +133,8 @@ export const extraction = phrases('extraction', [
     name: 'prefilled_answer',
     weight: 4,
     description: 'The beginning of an answer that would go on with the instructions.',
-    anchors: anchorsOf(
-      'start',
-      'begin',
-      'continue',
-      'my instructions',
-      'here are my',
-      'system prompt is',
-      'complete the',
+    anchors: anchorsBefore(
+      ['start', 'begin', 'continue', 'complete'].flatMap((verb) => [verb, `${verb}ning`, `${verb}ing`]),
     ),
     pattern: `(?:(?:start|begin|continue|complete)(?:ning|ing)?${GAP}${words(6)}['"“‘][^'"”’\\n]{0,40}(?:instructions?|system prompt|prompt|rules|you are|told)\\b[^'"”’\\n]{0,20}['"”’])`,
     try_work: 104,

@@ -13,7 +13,7 @@ export const cryptoWallet: readonly Detector[] = [
       'Bitcoin, Litecoin, Dogecoin, Dash, Tron and like addresses with a right checksum (Base58Check).',
     value: '[13LMDXTA9][1-9A-HJ-NP-Za-km-z]{25,34}',
     check: (_, written) => isBase58Check(written),
-    alone: { anchors: ['(?<![\\w.-])[13][1-9A-HJ-NP-Za-km-z]{3}'] },
+    alone: { anchors: ['(?<![\\w.-])[13][1-9A-HJ-NP-Za-km-z]{8}'] },
     names: ['bitcoin', 'btc', 'wallet'],
     right: ['1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2', '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy'],
     wrong: ['1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3', '1BvBMSEYstWetqTF'],

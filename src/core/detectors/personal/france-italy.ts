@@ -50,8 +50,8 @@ export const franceItaly: readonly Detector[] = [
     check: isFrenchVat,
     alone: {
       anchors: [
-        '(?i)(?<![\\w.-])[a-z]\\d{6}',
-        '(?i)(?<![\\w.-])\\d[a-z]\\d{6}',
+        '(?i)(?<![\\w.-])[a-z]\\d{8}',
+        '(?i)(?<![\\w.-])\\d[a-z]\\d{8}',
         '(?<![\\w.-])FR ?[A-Z0-9]{2} ?\\d{3}',
       ],
       value: 'FR ?[0-9A-HJ-NP-Z]{2} ?\\d{3} ?\\d{3} ?\\d{3}|(?:\\d[A-HJ-NP-Z]|[A-HJ-NP-Z]\\d)\\d{9}',

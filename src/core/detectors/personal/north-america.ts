@@ -81,7 +81,7 @@ export const northAmerica: readonly Detector[] = [
     description: 'US Medicare beneficiary numbers: eleven characters, letters without S, L, O, I, B and Z.',
     value:
       '[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\\d-?[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\\d-?[AC-HJKMNP-RT-Y]{2}\\d{2}',
-    alone: { anchors: ['(?i)(?<![\\w.-])\\d[a-z][a-z0-9]\\d'] },
+    alone: { anchors: ['(?i)(?<![\\w.-])\\d[a-z][a-z0-9]\\d-?[a-z][a-z0-9]\\d'] },
     names: ['mbi', 'medicare beneficiary', 'medicare', 'medicare id'],
     right: ['1EG4-TE5-MK73', '1EG4TE5MK73'],
     wrong: ['1SG4-TE5-MK73', '1EG4-TE5-MK7'],

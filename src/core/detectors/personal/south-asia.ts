@@ -39,7 +39,7 @@ export const southAsia: readonly Detector[] = [
       'Indian goods and services tax numbers: state, PAN, entity, Z and a check character (Luhn, base 36).',
     value: '\\d{2}[A-Z]{5}\\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]',
     check: isGstin,
-    alone: { anchors: ['(?i)(?<![\\w.-])\\d{2}[a-z]{2}'] },
+    alone: { anchors: ['(?i)(?<![\\w.-])\\d{2}[a-z]{5}'] },
     names: ['gstin', 'gst number', 'gst'],
     right: ['27AAPFU0939F1ZV'],
     wrong: ['27AAPFU0939F1ZW', '27AAPFU0939F1XV'],
