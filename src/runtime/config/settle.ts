@@ -83,10 +83,11 @@ function settleText(at: Settling, written: string, schema: Schema, steps: Step[]
 /** What says how secrets are read, and where that is written down. */
 const BEFORE_SECRETS = ['secrets', 'state_dir'];
 
-/** An address with a user and a password before the `@`, both written out. */
+/** An address with a user and a password before the `@`, both written out, or with a password among its parameters. */
 function hasPassword(literal: string): boolean {
   const scheme = literal.indexOf('://');
   if (scheme === -1) return false;
+  if (/[?&](?:password|passwd|pwd)=[^&#\s]/i.test(literal)) return true;
   const authority = literal.slice(scheme + 3).split(/[/?#\s]/, 1)[0] ?? '';
   const user = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
   const colon = user.indexOf(':');

@@ -6,7 +6,7 @@ import { type Config, type ConfigRequest, loadConfig, problemLine } from '../con
 import { fingerprintProblem } from '../fingerprints.ts';
 import { faultFields, type Log, openLog } from '../log.ts';
 import { type InForce, loadPolicy, reload, watchFiles, watchList } from '../policies/index.ts';
-import type { Store } from '../store/index.ts';
+import { storeSettings, storeWarnings } from '../store/settings.ts';
 import { StartFailure } from './failure.ts';
 import { openParent, type Parent } from './parent.ts';
 import { freePort } from './port.ts';
@@ -35,7 +35,6 @@ export async function begin(
   const { config } = read;
   const exposed = makeStateDir(config.state_dir);
   const ownership = takeOwnership(config.state_dir);
-  let store: Store | null = null;
   try {
     const about = {
       pid: process.pid,
@@ -51,7 +50,6 @@ export async function begin(
     if (!made.ok) throw invalid(made.problems);
     const keyless = fingerprintProblem(config, made.policy);
     if (keyless !== null) throw invalid([keyless]);
-    store = await openOwnStore(config);
     const url = urlOf(config.server.host, port);
     const log = openLog({ level: config.log.level, name: 'parent' });
     const latest = { config, patterns: made.patterns };
@@ -66,7 +64,6 @@ export async function begin(
       url,
       port,
       spare,
-      store,
       log,
     });
     ownership.announce({ ...about, url });
@@ -74,10 +71,10 @@ export async function begin(
       ...[...read.warnings, ...made.warnings].map(problemLine),
       ...exposed,
       ...unaudited(config),
+      ...storeWarnings(storeSettings(config)),
     ];
     return run(parent, { ownership, log, latest }, { config, policy: made.policy, port, url, warnings });
   } catch (failure) {
-    await store?.close();
     ownership.release();
     throw failure;
   }
@@ -86,16 +83,6 @@ export async function begin(
 function invalid(problems: readonly Problem[]): StartFailure {
   const count = `${problems.length} problem${problems.length === 1 ? '' : 's'}`;
   return new StartFailure('config_invalid', `The configuration has ${count}.`, problems);
-}
-
-/** Opens the store and brings its tables up to date, before any worker looks at it. */
-async function openOwnStore(config: Config): Promise<Store> {
-  const { openStore, StoreFailure, storeSettings } = await import('../store/index.ts');
-  try {
-    return await openStore(storeSettings(config), { migrate: true });
-  } catch (failure) {
-    throw failure instanceof StoreFailure ? new StartFailure('store_unusable', failure.message) : failure;
-  }
 }
 
 function makeTokens(config: Config): void {

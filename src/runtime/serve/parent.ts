@@ -14,6 +14,7 @@ import type { ReloadReport, Runtime } from '../types.ts';
 import { choresOf, deliveriesOf } from './chores.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
 import { openMetricsSum } from './metrics-sum.ts';
+import { openOwnStore } from './own-store.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
 import { type Dispatch, openSocket, type ServiceStatus, type SocketServer } from './socket-server.ts';
@@ -34,8 +35,6 @@ export interface ParentParts {
   readonly port: number;
   readonly worker_url: URL;
   readonly spare: WorkerProcess | null;
-  /** Open and up to date; closed last. */
-  readonly store: Store;
   readonly dispatch: Dispatch;
   readonly log: Log;
 }
@@ -80,10 +79,10 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     answers: answersOf(centre, reload),
     orders: (writer) => ordersFor(writer, parts, late),
   });
-  const journal = await startWorkers(workers, config, log);
+  const { journal, store: own } = await startWorkers(workers, config, log);
   const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
   await recordReadings(parts.secret_readings, by, { journal, now_ms: Date.now, log });
-  const store = lazyStore(async () => parts.store, log);
+  const store = lazyStore(async () => own, log);
   const shared = { journal, store, index_path: paths.index, metrics, centre, now_ms: Date.now };
   const open = openRuntime({ ...parts, ...shared });
   late.reloading = openReloading({
@@ -125,7 +124,8 @@ function centreOf(
 ): Centre {
   const agents = agentsSeen();
   return {
-    ready: async () => !config.audit.enabled || (late.indexing?.ready() ?? false),
+    ready: async () =>
+      late.reloading !== null && (!config.audit.enabled || (late.indexing?.ready() ?? false)),
     metrics: metricsOfAll,
     agents: async () => {
       // Those of a worker that has died since are kept here.
@@ -144,14 +144,26 @@ function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerOrders
   return { version, config, writer, port, started_ms, policy_hash: hash, generation };
 }
 
-/** Opens the parent's journal while the workers start; where either fails, nothing of the other stays. */
-async function startWorkers(workers: Workers, config: Config, log: Log): Promise<Journal | null> {
-  const opening = config.audit.enabled ? openWriter(config, 'parent', log) : Promise.resolve(null);
-  const [opened, started] = await Promise.allSettled([opening, workers.start()]);
-  if (opened.status === 'fulfilled' && started.status === 'fulfilled') return opened.value;
+/**
+ * Opens the parent's journal and the store while the workers start, for loading what speaks to it takes as long as
+ * they do; nobody is told that the service is ready before. Where one fails, nothing of the others stays.
+ */
+async function startWorkers(
+  workers: Workers,
+  config: Config,
+  log: Log,
+): Promise<{ journal: Journal | null; store: Store }> {
+  const [started, journal, store] = await Promise.allSettled([
+    workers.start(),
+    config.audit.enabled ? openWriter(config, 'parent', log) : null,
+    openOwnStore(config),
+  ]);
+  const all = [store, journal, started];
+  if (started.status === 'fulfilled' && journal.status === 'fulfilled' && store.status === 'fulfilled')
+    return { journal: journal.value, store: store.value };
   await workers.kill();
-  if (opened.status === 'fulfilled') await opened.value?.close();
-  throw started.status === 'rejected' ? started.reason : (opened as PromiseRejectedResult).reason;
+  for (const opened of [journal, store]) if (opened.status === 'fulfilled') await opened.value?.close();
+  throw all.find((one) => one.status === 'rejected')!.reason;
 }
 
 /** What stands open is closed in this order, whatever befalls the rest. */

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { isLoopbackHost } from '../access/peer.ts';
 
 /** Which store, and where. */
 export type StoreSettings =
@@ -18,6 +19,18 @@ export function storeSettings(config: StorageConfig): StoreSettings {
   if (url === undefined) return { kind: 'sqlite', path: join(config.state_dir, 'store.db') };
   if (!url.startsWith('sqlite:')) return { kind: 'postgres', url };
   return { kind: 'sqlite', path: resolve(config.origin.base_dir, url.slice('sqlite:'.length)) };
+}
+
+/** What a person who starts the service with this store should know; one sentence each. */
+export function storeWarnings(settings: StoreSettings): string[] {
+  if (settings.kind === 'sqlite' || !URL.canParse(settings.url)) return [];
+  const { hostname, searchParams } = new URL(settings.url);
+  const is_local = hostname === '' || isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
+  const is_encrypted = ![null, 'disable'].includes(searchParams.get('sslmode')) || searchParams.has('ssl');
+  if (is_local || is_encrypted) return [];
+  return [
+    'What goes to and from the database of `storage.url` is not encrypted. Add `?sslmode=verify-full` to it.',
+  ];
 }
 
 /** Where the data is, for people: a file, or a database without user and password. */
