@@ -1,5 +1,5 @@
 import { type FoundCommands, readPayload } from './commands/in-payload.ts';
-import { commandsInText } from './commands/in-text.ts';
+import { IN_TEXT, severeRules } from './commands/in-text.ts';
 import { scannerFor } from './detection/scanners.ts';
 import { COMMAND_FAMILY, hasEntropy, namedRule, standingOf } from './detection/standing.ts';
 import { decode, isEscapedJson, offsetsOf, type Reading, readJson } from './json.ts';
@@ -233,7 +233,13 @@ export function settledIn(detection: Detection, text: string, matches: readonly 
 function counts(detection: Detection, text: string, { detector, start, end }: Match): boolean {
   const standing = standingOf(detection, detector);
   const value = text.slice(start, end);
+  if (detector.id === IN_TEXT && !breaksRule(detection, value)) return false;
   return hasEntropy(standing, value) && (detection.example_keys || !isExampleKey(detector, value));
+}
+
+/** Whether a command in a text breaks a rule that is not switched off. */
+function breaksRule(detection: Detection, value: string): boolean {
+  return severeRules(value).some((rule) => standingOf(detection, namedRule(rule)).is_enabled);
 }
 
 /** Which form a documented key can have; addresses and blocks of text hold more than a key. */
@@ -284,7 +290,7 @@ function addCommands(search: Search, found: FoundCommands | null): void {
     search.stopped ??=
       'A command is longer, deeper or more entangled than is read (131,072 UTF-16 units, 10 levels, 56 units of work for each).';
   for (let at = search.findings.length - 1; search.findings[at]?.leaf === found.index; at--)
-    if (search.findings[at]!.rule_id === commandsInText[0]!.id) search.findings.splice(at, 1);
+    if (search.findings[at]!.rule_id === IN_TEXT) search.findings.splice(at, 1);
   for (const { rule, start, end } of found.matches) {
     const standing = standingOf(search.detection, namedRule(rule));
     if (!standing.is_enabled) continue;

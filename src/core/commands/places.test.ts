@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { detect } from '../detect.ts';
 import { DETECTION } from '../testing/policies.ts';
-import type { Content, Json } from '../types.ts';
-import { commandsInText } from './in-text.ts';
+import type { Content, Detection, Json } from '../types.ts';
+import { commandsInText, severeRules } from './in-text.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 64, nodes_max: 10_000, findings_max: 100 };
 
@@ -74,6 +74,20 @@ test('in a text only what begins a line, a quotation or code is looked at', () =
     ]);
   }
   for (const text of detector!.examples.misses) assert.deepEqual(found({ kind: 'text', text }), [], text);
+});
+
+test('a rule that is switched off by its id is off in texts too', () => {
+  const text = '$ git push --force origin main';
+  const foundIn = (detectors: Detection['detectors']): readonly string[] =>
+    detect({ kind: 'text', text }, { ...DETECTION, detectors }, LIMITS).findings.map(
+      ({ rule_id }) => rule_id,
+    );
+  const off = { enabled: false, severity: null, entropy_min: null };
+  assert.deepEqual(foundIn([]), ['command.in_text']);
+  assert.deepEqual(foundIn([{ ...off, name: 'git.reset_hard' }]), ['command.in_text']);
+  const rules = severeRules('git push --force origin main').map(({ id }) => ({ ...off, name: id }));
+  assert.ok(rules.length > 0);
+  assert.deepEqual(foundIn(rules), []);
 });
 
 test('personal data inside a command is found as well', () => {
