@@ -249,7 +249,7 @@ function hasRead(asked: readonly Tag[], session_tags: readonly Tag[]): boolean {
 }
 
 /** Whether a rule restricts what may follow in a session. One that allows stands in the order of the others. */
-function isFlow({ session_tags, action }: Rule): boolean {
+export function isFlow({ session_tags, action }: Rule): boolean {
   return session_tags.length > 0 && action !== 'allow';
 }
 

@@ -218,3 +218,39 @@ test('cases beside the policies are run, and every way to fail is told with its 
     assert.equal((await runHere(['policy', 'test'], { cwd })).code, 2);
   });
 });
+
+test('lint tells each remark with its place, and ends with 1 for errors alone', async () => {
+  await inFolder(async (cwd) => {
+    const rule = (name: string, action: string, tag: string) =>
+      `  - {name: ${name}, boundary: input, data_tags: [${tag}], action: ${action}}\n`;
+    const document = `version: v1alpha1\npolicies:\n${rule('later', 'flag', 'secret.credential')}`;
+    await write(cwd, {
+      'service.yaml': `policies:\n${rule('first', 'block', 'secret')}`,
+      'policies/a.yaml': document,
+    });
+    const wrong = await run(['policy', 'lint'], { cwd });
+    assert.equal(wrong.code, 1, wrong.stderr);
+    assert.match(
+      wrong.stdout,
+      /^error {4}policies\/a\.yaml:3: The rule `later` never speaks: `first` .* \(rule-dead\)$/m,
+    );
+    assert.match(wrong.stdout, /^1 error, 0 warnings; 2 rules, contracts and identities looked at\.$/m);
+    const json = JSON.parse((await runHere(['policy', 'lint', '--json'], { cwd })).stdout);
+    const [{ id, level, file, path, line }] = json.remarks;
+    assert.deepEqual(
+      [id, level, file, path, line, json.errors],
+      ['rule-dead', 'error', 'policies/a.yaml', 'policies[0]', 3, 1],
+    );
+    await write(cwd, { 'policies/a.yaml': document.replace('flag', 'block') });
+    const warned = await runHere(['policy', 'lint'], { cwd });
+    assert.equal(warned.code, 0);
+    assert.match(warned.stdout, /^warning {2}policies\/a\.yaml:3: .*\(rule-redundant\)$/m);
+    assert.equal((await runHere(['policy', 'lint', '--strict'], { cwd })).code, 1);
+    await rm(join(cwd, 'policies'), { recursive: true });
+    const clean = await runHere(['policy', 'lint', '--strict'], { cwd });
+    assert.equal(clean.code, 0);
+    assert.match(clean.stdout, /^Nothing to remark; 1 rule, contract or identity looked at\.$/m);
+    await write(cwd, { 'service.yaml': 'policies: [{name: r}]\n' });
+    assert.equal((await runHere(['policy', 'lint'], { cwd })).code, 2);
+  });
+});

@@ -5,6 +5,7 @@ import { ask } from '../ask.ts';
 import { EXIT } from '../exit.ts';
 import { configOption, examples, gathered, jsonOption } from '../options.ts';
 import { explain } from '../policy/explain.ts';
+import { lint } from '../policy/lint.ts';
 import { replay } from '../policy/replay.ts';
 import { test } from '../policy/test.ts';
 import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
@@ -37,12 +38,14 @@ export function policy(command: Command, terminal: Terminal): void {
     .action((options: { config?: string; json?: true }) => reloadPolicy(options, terminal));
   examples(reload, [['service policy reload', '']]);
   test(command, terminal);
+  lint(command, terminal);
   explain(command, terminal);
   replay(command, terminal);
   examples(command, [
     ['service policy evaluate --boundary input --data-tag secret.credential', 'block'],
     ['service policy reload', 'after an edit'],
     ['service policy test', 'the cases beside the policies'],
+    ['service policy lint', 'rules that never speak'],
     ['service policy explain evt_0123456789abcdef01234567', 'why a decision is what it is'],
     ['service policy replay --since 7d --with new.yaml', 'what would change'],
   ]);

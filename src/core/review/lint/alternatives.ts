@@ -1,0 +1,81 @@
+import { commandRules } from '../../commands/rules/index.ts';
+import type { Conditions } from '../../conditions/facts.ts';
+import { judge } from '../../decide.ts';
+import type { Crossing, Policy, Rule } from '../../types.ts';
+import { names } from '../trials.ts';
+import type { Remark } from './remark.ts';
+
+/** What a policy offers instead of what it refuses, judged as if it came by itself. */
+export function alternativeRemarks(policy: Policy, conditions: Conditions | null): readonly Remark[] {
+  return [
+    ...policy.rules.flatMap((rule) => fallbackRemark(rule, policy, conditions)),
+    ...saferRemarks(policy, conditions),
+  ];
+}
+
+const NOWHERE: Omit<Crossing, 'boundary' | 'phase' | 'content' | 'tenant_id'> = {
+  agent_id: 'unknown',
+  session_id: null,
+  source_agent_id: null,
+  destination_agent_id: null,
+  tool: null,
+  declared_tags: [],
+  now_ms: 0,
+};
+
+/** The words of a template that stand there whatever is put in. */
+function fallbackRemark(rule: Rule, policy: Policy, conditions: Conditions | null): Remark[] {
+  const { fallback_template, tenant_id, name } = rule;
+  if (fallback_template === null || !rule.boundaries.includes('output')) return [];
+  const text = fallback_template.replace(/\{[a-z_]{1,40}\}/g, '');
+  const crossing: Crossing = {
+    ...NOWHERE,
+    boundary: 'output',
+    phase: null,
+    content: { kind: 'text', text },
+    tenant_id: tenant_id ?? 'default',
+  };
+  // Rules about the crossing itself speak whatever the text is, and so does this one.
+  const by_text = { ...policy, rules: policy.rules.filter(({ data_tags }) => data_tags.length > 0) };
+  const verdict = judge(crossing, by_text, null, conditions);
+  if (verdict.decision === 'allow') return [];
+  const done = verdict.decision === 'block' ? 'blocked' : 'masked';
+  const message = `The \`fallback_template\` of the rule \`${name}\` would itself be ${done} by \`${verdict.rule}\`. Word it otherwise.`;
+  return [{ id: 'fallback-forbidden', record: rule, part: 'fallback_template', message }];
+}
+
+/** Rules of one's own that block the commands which are named instead of dangerous ones. */
+function saferRemarks(policy: Policy, conditions: Conditions | null): Remark[] {
+  // Contracts, identities and rules about the crossing itself do not look at what the command does.
+  const by_command: Policy = {
+    ...policy,
+    rules: policy.rules.filter(({ data_tags }) => data_tags.length > 0),
+    contracts: [],
+    identities: [],
+    undeclared_tools: 'allow',
+    unknown_agents: 'allow',
+  };
+  if (by_command.rules.length === 0) return [];
+  const blocked = new Map<Rule, string[]>();
+  for (const { safer } of commandRules) {
+    const rule = blockerOf(safer, by_command, conditions);
+    if (rule !== null) blocked.set(rule, [...(blocked.get(rule) ?? []), safer]);
+  }
+  return [...blocked].map(([rule, commands]) => {
+    const message = `The rule \`${rule.name}\` may block too what is offered instead of dangerous commands: ${names(commands)}.`;
+    return { id: 'safer-forbidden', record: rule, part: '', message };
+  });
+}
+
+function blockerOf(command: string, policy: Policy, conditions: Conditions | null): Rule | null {
+  const crossing: Crossing = {
+    ...NOWHERE,
+    boundary: 'action',
+    phase: 'request',
+    content: { kind: 'json', value: { command } },
+    tenant_id: 'default',
+  };
+  const { action, rule } = judge(crossing, policy, null, conditions);
+  if (action !== 'block') return null;
+  return policy.rules.find(({ name, tenant_id }) => name === rule && tenant_id === null) ?? null;
+}

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { celConditions } from '../../conditions/cel.ts';
+import { judge } from '../../decide.ts';
+import { isFact } from '../../tags.ts';
+import { templates } from '../../templates/index.ts';
+import { crossings, type GeneratedParts, policyOfParts, policyParts } from '../../testing/generated.ts';
+import { type PolicyParts, policyOf } from '../../testing/policies.ts';
+import type { Rule, Verdict } from '../../types.ts';
+import { lint } from './lint.ts';
+import { DEAD, REMARKS, type RemarkId } from './remark.ts';
+
+const rule = (name: string, action: string, more: object = {}) => ({
+  name,
+  boundary: 'input',
+  data_tags: ['personal'],
+  action,
+  ...more,
+});
+
+const contract = (tool_name: string, more: object = {}) => ({
+  contract: {
+    tool_name,
+    accepts: {},
+    emits: {},
+    side_effects: { reversible: true, requires_approval: false },
+    ...more,
+  },
+});
+
+interface Row {
+  readonly parts: PolicyParts;
+  readonly tenants?: readonly string[];
+  /** Each remark's id and what it says. */
+  readonly expect: readonly (readonly [RemarkId, RegExp])[];
+}
+
+const email = ['personal.pii.email'];
+const ROWS: Readonly<Record<string, Row>> = {
+  'nothing to say': {
+    parts: { rules: [rule('a', 'block'), rule('b', 'flag', { data_tags: ['secret'] })] },
+    expect: [],
+  },
+  'an exception before its rule': {
+    parts: { rules: [rule('a', 'allow', { data_tags: email }), rule('b', 'block')] },
+    expect: [],
+  },
+  'a rule behind one that covers its tag': {
+    parts: { rules: [rule('a', 'allow'), rule('b', 'block', { data_tags: email })] },
+    expect: [['rule-dead', /`b` never speaks: `a` before it answers for all of it, with `allow`/]],
+  },
+  'the same action': {
+    parts: { rules: [rule('a', 'block'), rule('b', 'block', { data_tags: email })] },
+    expect: [['rule-redundant', /`b` never speaks/]],
+  },
+  'two rules on the same': {
+    parts: { rules: [rule('a', 'allow'), rule('b', 'block')] },
+    expect: [['rule-contradicted', /`b` says `block` to exactly what `a` before it answers with `allow`/]],
+  },
+  'priority turns it round': {
+    parts: { rules: [rule('a', 'allow'), rule('b', 'block', { data_tags: email, priority: 1 })] },
+    expect: [],
+  },
+  'covered by two together': {
+    parts: {
+      rules: [
+        rule('a', 'flag'),
+        rule('b', 'flag', { data_tags: ['secret'] }),
+        rule('c', 'block', { data_tags: [...email, 'secret.credential'] }),
+      ],
+    },
+    expect: [['rule-dead', /`c` never speaks: `a`, `b`/]],
+  },
+  'a part of it': {
+    parts: { rules: [rule('a', 'flag'), rule('b', 'block', { data_tags: [...email, 'secret'] })] },
+    expect: [['rule-partly-dead', /`b` never speaks for `personal\.pii\.email`: `a`/]],
+  },
+  'one boundary of it': {
+    parts: {
+      rules: [rule('a', 'flag'), rule('b', 'block', { boundary: ['input', 'output'], data_tags: email })],
+    },
+    expect: [['rule-partly-dead', /never speaks for|never speaks at `input`/]],
+  },
+  'another boundary': {
+    parts: { rules: [rule('a', 'flag'), rule('b', 'block', { boundary: 'output' })] },
+    expect: [],
+  },
+  'a rule in monitor mode hides none': {
+    parts: { rules: [rule('a', 'allow', { enforcement: 'monitor' }), rule('b', 'block')] },
+    expect: [],
+  },
+  'a rule with a condition hides none': {
+    parts: { rules: [rule('a', 'allow', { condition: { when: 'findings > 1' } }), rule('b', 'block')] },
+    expect: [],
+  },
+  'a rule of a tenant hides none of all': {
+    parts: { tenants: { acme: [rule('a', 'allow')] }, rules: [rule('b', 'block')] },
+    expect: [],
+  },
+  'wildcards of tools': {
+    parts: {
+      rules: [
+        rule('a', 'allow', { condition: { tools: ['mail.*', 'x'] } }),
+        rule('b', 'block', { condition: { tools: ['mail.send.*', 'x'] } }),
+        rule('c', 'block', { condition: { tools: ['mai*'] } }),
+      ],
+    },
+    expect: [['rule-dead', /`b` never speaks/]],
+  },
+  'agents: one of many, and all who act': {
+    parts: {
+      rules: [
+        rule('a', 'allow', { condition: { agents: ['bot*'] } }),
+        rule('b', 'block', { condition: { agents: ['bot-1'] } }),
+        rule('c', 'allow', { condition: { agents: ['bot-2'] } }),
+      ],
+    },
+    expect: [['rule-redundant', /`c` never speaks/]],
+  },
+  'rules about the crossing': {
+    parts: {
+      rules: [
+        { name: 'a', boundary: 'action', action: 'block', condition: { tools: ['*'] } },
+        { name: 'b', boundary: 'action', action: 'allow', condition: { tools: ['shell'] } },
+        { name: 'c', boundary: 'action', action: 'allow' },
+      ],
+    },
+    expect: [['rule-dead', /`b` never speaks: `a`/]],
+  },
+  'a text in place that is itself forbidden': {
+    parts: {
+      rules: [
+        rule('a', 'block', {
+          boundary: 'output',
+          fallback_template: 'Ask ann.holm@acme-mail.io about {rule}.',
+        }),
+      ],
+    },
+    expect: [['fallback-forbidden', /`a` would itself be blocked by `a`/]],
+  },
+  'a text in place that is fine': {
+    parts: { rules: [rule('a', 'block', { boundary: 'output', fallback_template: 'Ask us about {rule}.' })] },
+    expect: [],
+  },
+  'what is offered instead of a dangerous command': {
+    parts: { rules: [rule('a', 'block', { boundary: 'action', data_tags: ['sql.select'] })] },
+    expect: [['safer-forbidden', /`a` may block too what is offered instead.*SELECT/]],
+  },
+  'a tag that nothing has': {
+    parts: { rules: [rule('a', 'block', { data_tags: ['personal.pii.emial', 'own.tag'] })] },
+    expect: [
+      ['unknown-tag', /did you mean `personal\.pii\.email`\?$/],
+      ['unknown-tag', /`own\.tag`.*may never speak\.$/],
+    ],
+  },
+  'a tag that a contract has': {
+    parts: {
+      rules: [rule('a', 'block', { data_tags: ['own'] })],
+      documents: [contract('crm', { emits: { tags: ['own.tag'] } })],
+    },
+    expect: [],
+  },
+  'a tool that no contract is for': {
+    parts: {
+      rules: [rule('a', 'block', { condition: { tools: ['crn', 'cr*', 'agent_to_agent'] } })],
+      documents: [contract('crm'), { agent: { agent_id: 'bot', tools: ['mail'] } }],
+    },
+    expect: [
+      ['undeclared-tool', /rule `a` names the tool `crn`, and no contract is for it; did you mean `crm`\?$/],
+      ['undeclared-tool', /identity of `bot` names the tool `mail`/],
+    ],
+  },
+  'an agent that no identity is for': {
+    parts: {
+      rules: [rule('a', 'block', { condition: { agents: ['bott', 'bo*'] } })],
+      documents: [{ agent: { agent_id: 'bot' } }, contract('crm', { allowed_agents: ['ann'] })],
+    },
+    expect: [
+      ['undeclared-agent', /rule `a` names the agent `bott`/],
+      ['undeclared-agent', /contract of `crm` names the agent `ann`/],
+    ],
+  },
+  'a tenant for which nobody may act': {
+    parts: {
+      tenants: { acme: [rule('a', 'block'), rule('b', 'flag', { data_tags: ['secret'] })], globex: [] },
+    },
+    tenants: ['globex'],
+    expect: [['tenant-without-users', /The tenant `acme` has rules/]],
+  },
+};
+
+for (const [name, { parts, tenants = null, expect }] of Object.entries(ROWS)) {
+  test(`lint: ${name}`, () => {
+    const remarks = lint({ policy: policyOf(parts), conditions: celConditions, tenants });
+    assert.deepEqual(
+      remarks.map(({ id }) => id),
+      expect.map(([id]) => id),
+      JSON.stringify(remarks.map(({ message }) => message)),
+    );
+    for (const [at, [, words]] of expect.entries()) assert.match(remarks[at]!.message, words);
+  });
+}
+
+test('lint: every kind of remark is shown to be made', () => {
+  const made = new Set(Object.values(ROWS).flatMap(({ expect }) => expect.map(([id]) => id)));
+  assert.deepEqual([...made].sort(), Object.keys(REMARKS).sort());
+  assert.equal(Object.keys(ROWS).length, 24);
+});
+
+/** Half of the policies without conditions of tools and agents, so that rules stand in each other's way more often. */
+const crowded = fc.record({ parts: policyParts, plain: fc.boolean() }).map(({ parts, plain }) => ({
+  ...parts,
+  rules: parts.rules.map((each) => (plain ? { ...each, condition: {} } : each)),
+}));
+
+test('lint: rules that never speak can go, and no answer is another', () => {
+  const ran = { all: 0, dead: 0 };
+  fc.assert(
+    fc.property(crowded, fc.array(crossings, { minLength: 4, maxLength: 4 }), (parts, some) => {
+      const policy = policyOfParts(parts);
+      const remarks = lint({ policy, conditions: null, tenants: null });
+      const dead = new Set(remarks.filter(({ id }) => DEAD.includes(id)).map(({ record }) => record));
+      ran.all += 1;
+      if (dead.size === 0) return;
+      ran.dead += 1;
+      const lean = policyOfParts({ ...parts, rules: parts.rules.filter((each) => !isDead(each, dead)) });
+      assert.equal(lean.rules.length, policy.rules.length - dead.size);
+      for (const crossing of some)
+        assert.deepEqual(answer(judge(crossing, lean)), answer(judge(crossing, policy)));
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(ran.all >= 500 && ran.dead > 25, JSON.stringify(ran));
+});
+
+type Written = GeneratedParts['rules'][number];
+
+function isDead(written: Written, dead: ReadonlySet<object>): boolean {
+  const tenant = 'tenant_id' in written ? written.tenant_id : null;
+  return [...dead].some((each) => {
+    const { name, tenant_id } = each as Rule;
+    return name === written.name && tenant_id === tenant;
+  });
+}
+
+/** Facts are looked for where any rule names one; they are in the record, and in no answer. */
+function answer({ policy_hash: _, data_tags, ...rest }: Verdict): object {
+  return { ...rest, data_tags: data_tags.filter((tag) => !isFact(tag)) };
+}
+
+test('lint: the packs have no errors', () => {
+  let ran = 0;
+  for (const { name, document } of templates) {
+    const policy = policyOf({ documents: [document] });
+    const remarks = lint({ policy, conditions: celConditions, tenants: null });
+    const errors = remarks.filter(({ id }) => REMARKS[id] === 'error');
+    assert.deepEqual(
+      errors.map(({ message }) => message),
+      [],
+      name,
+    );
+    ran += 1;
+  }
+  assert.ok(ran >= 4);
+});

@@ -1,0 +1,102 @@
+import { commandRules } from '../../commands/rules/index.ts';
+import { suggestion } from '../../compile/problems.ts';
+import { builtin } from '../../detection/builtin.ts';
+import { covers, isFact, matchesAny, matchesName } from '../../tags.ts';
+import type { Policy, Tag } from '../../types.ts';
+import type { Remark } from './remark.ts';
+
+/** The tool of messages between agents; no contract is for it. */
+const AGENT_MESSAGE = 'agent_to_agent';
+
+/** Names in rules and documents that nothing else here knows: misspelt, or known to callers alone. */
+export function nameRemarks(policy: Policy): readonly Remark[] {
+  return [...tagRemarks(policy), ...toolRemarks(policy), ...agentRemarks(policy)];
+}
+
+function tagRemarks(policy: Policy): Remark[] {
+  const known = knownTags(policy);
+  const has = (tag: Tag) => isFact(tag) || known.some((each) => covers(tag, each));
+  return policy.rules.flatMap((rule) =>
+    [...rule.data_tags, ...rule.session_tags]
+      .filter((tag) => !has(tag))
+      .map((tag): Remark => {
+        const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has: unless callers declare it, the rule may never speak${suggestion(tag, known)}.`;
+        return { id: 'unknown-tag', record: rule, part: '', message: oneEnd(message) };
+      }),
+  );
+}
+
+function oneEnd(sentence: string): string {
+  return sentence.replace(/\?\.$/, '?');
+}
+
+/** All tags that something here can give to a crossing. */
+function knownTags({ detection, contracts, memory_schemas, identities }: Policy): readonly Tag[] {
+  return [
+    ...new Set([
+      ...builtin.flatMap(({ tags }) => tags),
+      ...commandRules.map(({ tag }) => tag),
+      ...detection.patterns.flatMap(({ tags }) => tags),
+      ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),
+      ...memory_schemas.flatMap(({ fields }) => fields.map(({ tag }) => tag)),
+      ...identities.flatMap(({ clearance_tags }) => clearance_tags),
+    ]),
+  ];
+}
+
+/** Where no tool is declared, none is expected to be. */
+function toolRemarks({ rules, contracts, identities }: Policy): Remark[] {
+  if (contracts.length === 0) return [];
+  const declared = [AGENT_MESSAGE, ...contracts.map(({ tool_name }) => tool_name)];
+  const unknown = (patterns: readonly string[]) =>
+    patterns.filter((pattern) => !declared.some((name) => matchesName(pattern, name)));
+  const remark = (record: object, part: string, what: string, pattern: string): Remark => {
+    const message = `${what} names the tool \`${pattern}\`, and no contract is for it${suggestion(pattern, declared)}.`;
+    return { id: 'undeclared-tool', record, part, message: oneEnd(message) };
+  };
+  return [
+    ...rules.flatMap((rule) =>
+      unknown(rule.tools).map((each) => remark(rule, 'condition', `The rule \`${rule.name}\``, each)),
+    ),
+    ...identities.flatMap((identity) =>
+      unknown(identity.tools).map((each) =>
+        remark(identity, 'tools', `The identity of \`${identity.agent_id}\``, each),
+      ),
+    ),
+  ];
+}
+
+/** Where no agent is declared, none is expected to be. */
+function agentRemarks({ rules, contracts, identities }: Policy): Remark[] {
+  if (identities.length === 0) return [];
+  const declared = identities.map(({ agent_id }) => agent_id);
+  const unknown = (patterns: readonly string[]) =>
+    patterns.filter((pattern) => !declared.some((name) => matchesAny([pattern], name)));
+  const remark = (record: object, part: string, what: string, pattern: string): Remark => {
+    const message = `${what} names the agent \`${pattern}\`, and no identity is for it${suggestion(pattern, declared)}.`;
+    return { id: 'undeclared-agent', record, part, message: oneEnd(message) };
+  };
+  return [
+    ...rules.flatMap((rule) =>
+      unknown(rule.agents).map((each) => remark(rule, 'condition', `The rule \`${rule.name}\``, each)),
+    ),
+    ...contracts.flatMap((contract) =>
+      unknown(contract.allowed_agents).map((each) =>
+        remark(contract, 'allowed_agents', `The contract of \`${contract.tool_name}\``, each),
+      ),
+    ),
+  ];
+}
+
+/** Tenants with rules for which nobody may act; `tenants` are those of all users and keys, `null` where any may. */
+export function tenantRemarks({ rules }: Policy, tenants: readonly string[] | null): readonly Remark[] {
+  if (tenants === null) return [];
+  const seen = new Set<string>(tenants);
+  return rules.flatMap((rule): Remark[] => {
+    const { tenant_id } = rule;
+    if (tenant_id === null || seen.has(tenant_id)) return [];
+    seen.add(tenant_id);
+    const message = `The tenant \`${tenant_id}\` has rules, and no user and no key may act for it${suggestion(tenant_id, tenants)}.`;
+    return [{ id: 'tenant-without-users', record: rule, part: '', message: oneEnd(message) }];
+  });
+}

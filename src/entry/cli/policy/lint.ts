@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import type { LintReport } from '../../../runtime/policies/lint.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { counted } from '../table.ts';
+import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+interface LintOptions {
+  readonly strict?: true;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+/** Adds `policy lint`. */
+export function lint(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('lint')
+    .summary('find rules that never speak, contradict each other or name nothing')
+    .description(
+      'Look at the policy of the configuration for what is valid and hardly meant: rules that never speak, that contradict each other, or name tags, tools and agents that nothing else knows, and alternatives that are themselves forbidden. Ends with 1 where there is an error, with --strict where there is a warning too.',
+    )
+    .option('--strict', 'warnings count as errors')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: LintOptions) => run(options, terminal));
+  examples(command, [
+    ['service policy lint', ''],
+    ['service policy lint --strict --json', 'in a pipeline'],
+  ]);
+}
+
+async function run(options: LintOptions, terminal: Terminal): Promise<void> {
+  const { lintPolicy } = await import('../../../runtime/policies/lint.ts');
+  const report = await lintPolicy(await configOf(terminal, options.config));
+  if (report.problems.length > 0) {
+    const { problemLine } = await import('../../../runtime/config/index.ts');
+    throw new CommandFailure(EXIT.usage, 'invalid', 'The policy is not valid:', {
+      details: report.problems,
+      lines: report.problems.map(problemLine),
+    });
+  }
+  const errors = report.remarks.filter(({ level }) => level === 'error').length;
+  const warnings = report.remarks.length - errors;
+  if (options.json) sayJson(terminal, { ...report, errors, warnings });
+  else tell(report, errors, warnings, terminal);
+  if (errors > 0 || (options.strict && warnings > 0)) terminal.exit_code = EXIT.no;
+}
+
+function tell({ remarks, records }: LintReport, errors: number, warnings: number, terminal: Terminal): void {
+  for (const { id, level, file, line, message } of remarks) {
+    const word = level === 'error' ? paint(terminal, 'red', 'error  ') : paint(terminal, 'yellow', 'warning');
+    const place = line === undefined ? file : `${file}:${line}`;
+    say(terminal, `${word}  ${shown(`${place}: ${message}`)} ${paint(terminal, 'dim', `(${id})`)}`);
+  }
+  const looked = `${counted(records, 'rule, contract or identity', 'rules, contracts and identities')} looked at`;
+  say(
+    terminal,
+    `${remarks.length === 0 ? 'Nothing to remark' : `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`}; ${looked}.`,
+  );
+}

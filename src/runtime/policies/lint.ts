@@ -1,0 +1,49 @@
+import { lint } from '../../core/review/lint/lint.ts';
+import { REMARKS, type RemarkId } from '../../core/review/lint/remark.ts';
+import type { Problem } from '../../core/types.ts';
+import { conditionsOf } from '../conditions.ts';
+import type { Config } from '../config/index.ts';
+import { loadPolicy } from './load-policy.ts';
+
+/** One remark on a policy, at its place. */
+export interface PolicyRemark extends Problem {
+  readonly id: RemarkId;
+}
+
+/** What `service policy lint` has to say; `problems` keep it from saying anything. */
+export interface LintReport {
+  readonly policy_hash: string | null;
+  /** How many rules, contracts and identities were looked at. */
+  readonly records: number;
+  readonly remarks: readonly PolicyRemark[];
+  readonly problems: readonly Problem[];
+}
+
+/** Looks at the policy of a configuration for what compiles and is hardly meant. */
+export async function lintPolicy(config: Config): Promise<LintReport> {
+  const made = await loadPolicy(config);
+  if (!made.ok) return { policy_hash: null, records: 0, remarks: [], problems: made.problems };
+  const { policy, places, withLines } = made;
+  const tenants = tenantsOf(config);
+  const remarks = lint({ policy, conditions: await conditionsOf(policy), tenants }).map((remark) => {
+    const { file, path } = places.get(remark.record) ?? { file: config.origin.label, path: '' };
+    const part = remark.part === '' ? path : `${path}.${remark.part}`;
+    return { id: remark.id, level: REMARKS[remark.id], file, path: part, message: remark.message };
+  });
+  return {
+    policy_hash: policy.hash,
+    records: policy.rules.length + policy.contracts.length + policy.identities.length,
+    remarks: (await withLines(remarks)) as readonly PolicyRemark[],
+    problems: [],
+  };
+}
+
+/** The tenants that users and keys name; `null` where one may act for any, or none is configured. */
+function tenantsOf({ dashboard, auth }: Config): readonly string[] | null {
+  const lists = [
+    ...dashboard.users.map(({ tenants }) => tenants),
+    ...auth.api_keys.map(({ tenants }) => tenants ?? ['*']),
+  ];
+  const all = lists.flat();
+  return all.length === 0 || all.includes('*') || auth.jwt !== null ? null : [...new Set(all)];
+}
