@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { detectors } from '../detectors/index.ts';
 import { parseAnchor, parseUnits } from './anchors.ts';
 import { type Automaton, makeAutomaton } from './automaton.ts';
+import type { Meter } from './probe.ts';
 import { growTree } from './tree.ts';
 import { firstPlace, makeHits, PART_UNITS, walk } from './walk.ts';
 
@@ -21,11 +22,16 @@ function asPattern(notation: string): RegExp {
 const hits = makeHits();
 
 /** Where each anchor ends in the text, `anchor@end`; in parts of the given size. */
-function endingsByAutomaton(automaton: Automaton, text: string, part_units = PART_UNITS): string[] {
+function endingsByAutomaton(
+  automaton: Automaton,
+  text: string,
+  part_units = PART_UNITS,
+  meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY },
+): string[] {
   const found = new Set<string>();
   let place = firstPlace(automaton);
   for (let from = 0; from < text.length; from += part_units) {
-    place = walk(automaton, place, text, from, Math.min(text.length, from + part_units), hits);
+    place = walk(automaton, place, text, from, Math.min(text.length, from + part_units), hits, meter);
     for (let hit = 0; hit < hits.count; hit++)
       for (const anchor of automaton.endings[hits.states[hit]!]!) found.add(`${anchor}@${hits.ends[hit]}`);
   }
@@ -116,6 +122,16 @@ test('whatever a text, there are no more states than there is room for', () => {
     assert.ok(automaton.nodes_of.length > 500 && automaton.nodes_of.length << 7 <= length);
   }
   assert.equal(automaton.table.length, length);
+});
+
+test('ways that are worked out again and again are work', () => {
+  const workOf = (states_max?: number): number => {
+    const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+    endingsByAutomaton(makeAutomaton(tree, states_max), EXAMPLES.slice(0, 200_000).repeat(4), 700, meter);
+    return meter.work;
+  };
+  assert.ok(workOf(1_000) > 1_000_000);
+  assert.equal(workOf(), 0);
 });
 
 const NOTATION: readonly (readonly [string, readonly number[]])[] = [

@@ -27,6 +27,8 @@ export interface Automaton {
   readonly by_nodes: Uint16Array;
   /** Per class, the nodes that every state leads to. */
   readonly from_root: (readonly number[] | undefined)[];
+  /** How many ways were worked out. */
+  readonly made: { ways: number };
 }
 
 export const ASCII_BITS = 7;
@@ -36,7 +38,7 @@ export const ENDING = 0x8000;
 export const STATE = 0x7fff;
 
 /** 256 bytes of table each. */
-const STATES_MAX = 16_384;
+const STATES_MAX = 32_768;
 const LINE_BREAK = 10;
 const ROOT: readonly number[] = [];
 
@@ -55,6 +57,7 @@ export function makeAutomaton(tree: Tree, states_max = STATES_MAX): Automaton {
     endings: [],
     by_nodes: new Uint16Array(2 * states_max),
     from_root: new Array<readonly number[] | undefined>(trie.class_count),
+    made: { ways: 0 },
   };
   return { ...automaton, start: begin(automaton) };
 }
@@ -82,7 +85,8 @@ function begin(automaton: Automaton): number {
 
 /** Works out the way from a state by a unit; the entry of its table. There must be room for a state more. */
 export function follow(automaton: Automaton, state: number, unit: number): number {
-  const { trie, nodes_of, classes, from_root } = automaton;
+  const { trie, nodes_of, classes, from_root, made } = automaton;
+  made.ways += 1;
   const { edges_from, edge_sets, edge_nodes, holds, class_count } = trie;
   const unit_class = classes[unit]!;
   from_root[unit_class] ??= targetsOf(trie, 0, unit_class);

@@ -16,6 +16,8 @@ export interface Match {
 export interface Meter {
   work: number;
   allowed: number;
+  /** How many ways of the automaton were worked out for it. */
+  ways?: number;
 }
 
 /** What a try costs whatever it looks at, the part of its reach that it looks at before it fails, and the most. */

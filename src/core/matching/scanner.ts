@@ -182,7 +182,7 @@ export function scan(
   let is_over = false;
   meter.work += text.length;
   for (let from = 0; from < text.length && !is_over; from += PART_UNITS) {
-    place = walk(automaton, place, text, from, Math.min(text.length, from + PART_UNITS), hits);
+    place = walk(automaton, place, text, from, Math.min(text.length, from + PART_UNITS), hits, meter);
     for (let hit = 0; hit < hits.count && !is_over; hit++) {
       if (!has_anchors) forget(scanner);
       has_anchors = true;
@@ -199,6 +199,7 @@ export function scan(
       if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches, scanner.sums);
       is_over = matches.length >= matches_max || meter.work > meter.allowed;
     }
+    is_over ||= meter.work > meter.allowed;
   }
   if (phrases.length > 0) weigh(text, phrases, matches, scanner.sums);
   return has_anchors;

@@ -1,5 +1,6 @@
 import * as automata from './automaton.ts';
 import { type Automaton, follow, makeRoom, stateOf } from './automaton.ts';
+import type { Meter } from './probe.ts';
 
 /** Where anchors end in a part of a text, in order: the offset behind the last unit, and the state there. */
 export interface Hits {
@@ -42,7 +43,7 @@ export function firstPlace(automaton: Automaton): Place {
 
 /**
  * Walks the units of a text from `from` to `to`, at most `PART_UNITS`, and lists in `hits` where anchors end.
- * Returns the place behind them. The states in `hits` hold until the next walk.
+ * Ways that are worked out count. Returns the place behind them. The states in `hits` hold until the next walk.
  */
 export function walk(
   automaton: Automaton,
@@ -51,8 +52,10 @@ export function walk(
   from: number,
   to: number,
   hits: Hits,
+  meter: Meter,
 ): Place {
-  const { table, wide, wide_bits, classes, nodes_of, trie } = automaton;
+  const { table, wide, wide_bits, classes, nodes_of, trie, made } = automaton;
+  const ways_before = made.ways;
   makeRoom(automaton, to - from + LANES * trie.depth);
   hits.count = 0;
   let state = stateOf(automaton, place);
@@ -71,7 +74,19 @@ export function walk(
     }
     state = entry & STATE;
   }
+  if (made.ways > ways_before) charge(meter, made.ways - ways_before);
   return nodes_of[state]!;
+}
+
+/** So many ways may be worked out for a content: more than a new process needs for a megabyte of ordinary text. */
+const FREE_WAYS = 131_072;
+const WAY_WORK = 64;
+
+/** A text that is made of ever new ways would take a hundred times as long as a clean one. */
+function charge(meter: Meter, ways: number): void {
+  const all = (meter.ways ?? 0) + ways;
+  meter.ways = all;
+  if (all > FREE_WAYS) meter.work += Math.min(all - FREE_WAYS, ways) * WAY_WORK;
 }
 
 /** Walks so many units in each lane, side by side. Returns the state behind the last one. */

@@ -130,7 +130,15 @@ function extendRuns({ scanner, run_starts, depths }: Tracker, piece: string, fro
 function walkPiece(tracker: Tracker, piece: string, from: number): void {
   const { automaton } = tracker.scanner;
   for (let at = 0; at < piece.length; at += PART_UNITS) {
-    tracker.place = walk(automaton, tracker.place, piece, at, Math.min(piece.length, at + PART_UNITS), hits);
+    tracker.place = walk(
+      automaton,
+      tracker.place,
+      piece,
+      at,
+      Math.min(piece.length, at + PART_UNITS),
+      hits,
+      tracker.meter,
+    );
     for (let hit = 0; hit < hits.count; hit++)
       openTries(tracker, automaton.endings[hits.states[hit]!]!, from + hits.ends[hit]!);
   }

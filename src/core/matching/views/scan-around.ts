@@ -26,7 +26,7 @@ export function scanAround(
   for (let at = 0; at < spans.length; at += 2) {
     meter.work += spans[at + 1]! - spans[at]!;
     const is_over = (): boolean => matches.length >= matches_max || meter.work > meter.allowed;
-    hitsIn(scanner, view.text, spans[at]!, spans[at + 1]!, (end, anchors) => {
+    hitsIn(scanner, view.text, spans[at]!, spans[at + 1]!, meter, (end, anchors) => {
       if (!is_over()) verify(scanner, view.text, end, anchors, matches, phrases, meter, places);
     });
   }
@@ -58,11 +58,12 @@ function hitsIn(
   text: string,
   from: number,
   to: number,
+  meter: Meter,
   tell: (end: number, anchors: readonly number[]) => void,
 ): void {
   let place = firstPlace(automaton);
   for (let at = from; at < to; at += PART_UNITS) {
-    place = walk(automaton, place, text, at, Math.min(to, at + PART_UNITS), hits);
+    place = walk(automaton, place, text, at, Math.min(to, at + PART_UNITS), hits, meter);
     for (let hit = 0; hit < hits.count; hit++) tell(hits.ends[hit]!, automaton.endings[hits.states[hit]!]!);
   }
 }
