@@ -54,12 +54,12 @@ test('the changelog names every command', () => {
 test('every YAML that a page shows is a valid configuration', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'service-docs-'));
   let shown = 0;
-  for (const page of ['docs/approvals.md', 'docs/policies.md', 'docs/configuration.md']) {
+  for (const page of ['docs/approvals.md', 'docs/storage.md', 'docs/policies.md', 'docs/configuration.md']) {
     for (const { 1: text = '' } of read(page).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)) {
       writeFileSync(join(dir, 'service.yaml'), text);
       const ran = await runProgram([join(root, 'service'), 'validate'], {
         cwd: dir,
-        env: ownNodeEnvironment({ APPROVALS_SECRET: 'k'.repeat(32) }),
+        env: ownNodeEnvironment({ APPROVALS_SECRET: 'k'.repeat(32), STORE_PASSWORD: 'p' }),
       });
       assert.equal(ran.code, 0, `${page}:\n${text}\n${ran.stdout}${ran.stderr}`);
       shown += 1;

@@ -14,11 +14,12 @@ export interface LazyStore {
 
 const COMPLAINT_MS = 5_000;
 
-/** @param openNow is called again after each failure; what it fails with is told to the log now and then */
-export function lazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error'>): LazyStore {
+/** @param openNow is called again after each failure; what it fails with is told to the log, now and then */
+export function lazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error' | 'info'>): LazyStore {
   let opened: Promise<Store> | null = null;
   let told_ms = Number.NEGATIVE_INFINITY;
   let is_closed = false;
+  let was_there = true;
 
   const failed = (fault: unknown): void => {
     opened = null;
@@ -36,11 +37,17 @@ export function lazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error'>
   };
   return {
     open,
-    isThere: () =>
-      open().then(
+    isThere: async () => {
+      const is_there = await open().then(
         (store) => store.isThere(),
         () => false,
-      ),
+      );
+      if (was_there && !is_there && !is_closed)
+        log.error('the store does not answer, and what needs it is refused');
+      if (!was_there && is_there) log.info('the store answers again');
+      was_there = is_there;
+      return is_there;
+    },
     close: async () => {
       is_closed = true;
       await (await opened?.catch(() => null))?.close();

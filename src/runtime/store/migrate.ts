@@ -67,11 +67,19 @@ async function namesOfMade(db: Kysely<StoreTables>, kind: StoreSettings['kind'])
   return rows.map(({ name }) => name);
 }
 
-/** The schema in which tables of ours are made: the first of the `search_path` that exists. */
+/** The schema in which tables of ours are made: the first of the `search_path` that exists. Any text must fit into it. */
 async function schemaOf(db: Kysely<StoreTables>): Promise<string> {
-  const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
-  const name = rows[0]?.name;
-  if (name) return name;
+  const { rows } = await sql<{ name: string | null; encoding: string }>`
+    select current_schema() as name, current_setting('server_encoding') as encoding
+  `.execute(db);
+  const { name, encoding } = rows[0]!;
+  if (encoding !== 'UTF8') {
+    throw new StoreFailure(
+      'store_unavailable',
+      'The database of `storage.url` does not hold every text, for its encoding is not UTF8. Make one that has it (`createdb --encoding=UTF8 --template=template0`).',
+    );
+  }
+  if (name !== null) return name;
   throw new StoreFailure(
     'store_unavailable',
     'The database of `storage.url` has no schema in which tables can be made. Make one, or name one with `?options=-csearch_path%3DNAME`.',

@@ -68,6 +68,9 @@ const inside = new AsyncLocalStorage<Kysely<StoreTables>>();
 
 function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
   let closed: Promise<void> | null = null;
+  // What a server has for a default is its operator's choice; what rows are locked for is ours.
+  const begin = (of: typeof db) =>
+    kind === 'postgres' ? of.transaction().setIsolationLevel('read committed') : of.transaction();
   const opened = (): Kysely<StoreTables> => {
     if (closed !== null)
       throw new StoreFailure('store_closed', 'The store is closed: the service is stopping.');
@@ -81,7 +84,7 @@ function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
     },
     transaction: async (work) => {
       const usable = opened();
-      return withoutConflict(() => usable.transaction().execute((trx) => inside.run(db, () => work(trx))));
+      return withoutConflict(() => begin(usable).execute((trx) => inside.run(db, () => work(trx))));
     },
     isThere: () => isThere(db),
     close: () => {

@@ -88,7 +88,9 @@ test('the database is dropped, and another is made in its place', { skip }, asyn
   await recovers(store);
 });
 
-test('two services share a database, each in a schema of its own', { skip }, async (t) => {
+test('two services share a database, each in a schema of its own; one without a schema or UTF-8 is refused', {
+  skip,
+}, async (t) => {
   const server = await sharedServer();
   const url = await server.makeDatabase();
   const opened: Store[] = [];
@@ -103,6 +105,10 @@ test('two services share a database, each in a schema of its own', { skip }, asy
   assert.deepEqual(await Promise.all(opened.map(count)), [[{ id: 'one' }], [{ id: 'two' }]]);
   const nowhere: StoreSettings = { kind: 'postgres', url: `${url}?options=-csearch_path%3Dnone` };
   await assert.rejects(openStore(nowhere, { migrate: true, migrations }), /no schema/);
+  const narrow = `${new URL(url).pathname.slice(1)}_narrow`;
+  await server.run(`create database ${narrow} encoding 'LATIN1' locale 'C' template template0`);
+  const latin: StoreSettings = { kind: 'postgres', url: new URL(`/${narrow}`, url).href };
+  await assert.rejects(openStore(latin, { migrate: true, migrations }), /encoding is not UTF8/);
 });
 
 function makeFile(t: TestContext): { dir: string; path: string; settings: StoreSettings } {

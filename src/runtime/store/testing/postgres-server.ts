@@ -103,7 +103,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     makeDatabase: async () => {
       databases += 1;
       const name = `test_${process.pid}_${databases}`;
-      await withClient(url('postgres'), `create database ${name}`);
+      // Sorted as people sort, unlike SQLite: what relies on an order of bytes fails here.
+      const sorting = "locale_provider icu icu_locale 'en-US' template template0";
+      await withClient(url('postgres'), `create database ${name} ${sorting}`);
       return url(name);
     },
     start,
