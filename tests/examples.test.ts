@@ -21,13 +21,19 @@ const REFUND = {
   session_id: 'sess-1',
 };
 
+const SECRET = { MAIL_PASSWORD: ['mail', 'password', '7a61'].join('-') };
+
 let service: TestService;
-/** Another, with a rule that asks for approval; the examples of the others have no rules. */
+/** Another, with a rule that asks for approval and with secrets; the examples of the others have neither. */
 let shop: TestService;
 before(async () => {
   [service, shop] = await Promise.all([
     startTestService({ config: null, workers: 2 }),
-    startTestService({ config: { policies: [REFUNDS] }, workers: 2 }),
+    startTestService({
+      config: { policies: [REFUNDS], secrets: { backend: 'env' } },
+      env: SECRET,
+      workers: 2,
+    }),
   ]);
 });
 after(async () => {
@@ -94,7 +100,7 @@ function withQuery(
 }
 
 /** What tells of the others comes after them. */
-const LAST = ['policy_explain', 'audit_query', 'health', 'metrics'];
+const LAST = ['capabilities_revoke', 'policy_explain', 'audit_query', 'health', 'metrics'];
 
 test('every example is answered as the description shows it', async () => {
   const description = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
@@ -106,10 +112,13 @@ test('every example is answered as the description shows it', async () => {
     )
     .toSorted((one, other) => LAST.indexOf(one.name) - LAST.indexOf(other.name));
   let allowed = '';
+  let issued = '';
   for (const shown of examples) {
-    // The event that a description names is a decision that was just made.
-    const example = { ...shown, path: shown.path.replace(/evt_[0-9a-f]{24}$/, allowed) };
+    // The event that a description names is a decision that was just made, and the token one that was just issued.
+    const path = shown.path.replace(/evt_[0-9a-f]{24}$/, allowed).replace(/cap_[0-9a-f]{24}/, issued);
+    const example = { ...shown, path };
     const { status, text } = await ask(example);
+    if (example.name === 'capabilities_issue') issued = JSON.parse(text).token_id;
     if (example.name === 'intercept_agent_message') allowed = JSON.parse(text).event_id;
     assert.equal(status, example.status, `${example.name}: ${text}`);
     assert.notEqual(example.answer, undefined, example.name);
@@ -117,7 +126,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, operations.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 21);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 28);
 });
 
 /** The id that the examples show stands for a request that waits. */
@@ -131,9 +140,8 @@ async function waiting(): Promise<string> {
 }
 
 async function ask({ name, method, path: shown, body }: Example): Promise<{ status: number; text: string }> {
-  const isApproval = name.startsWith('approvals_');
-  const path = isApproval ? shown.replace(/apr_\w+/, await waiting()) : shown;
-  const { state_dir, url } = isApproval ? shop : service;
+  const path = name.startsWith('approvals_') ? shown.replace(/apr_\w+/, await waiting()) : shown;
+  const { state_dir, url } = /^(approvals|capabilities|secrets)_/.test(name) ? shop : service;
   const operator = readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
   const answer = await fetch(`${url}${path}`, {
     method,
@@ -146,7 +154,7 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
   return { status: answer.status, text: await answer.text() };
 }
 
-const PERSONS = /^(policies_reload|approvals_.*)$/;
+const PERSONS = /^(policies_reload|(approvals|capabilities|secrets)_.*)$/;
 
 function assertLines(text: string, shown: string): void {
   const lines = text.split('\n');
@@ -158,6 +166,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^apr_[0-9a-f]{24}$/, 'apr'],
   [/^req_[0-9a-f]{12}_\w+$/, 'req'],
   [/^sha256:[0-9a-f]{64}$/, 'sha256'],
+  [/^cap_[0-9a-f]{24}$/, 'cap'],
+  [/^svc_cap_/, 'token'],
   [/^\d+\.\d+\.\d+(?:-\S+)?$/, 'version'],
   [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'time'],
 ];

@@ -76,9 +76,16 @@ test('an answer that differs is seen', () => {
 
 test('links between the pages lead somewhere', () => {
   const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].concat(
-    ['approvals', 'configuration', 'dependencies', 'http', 'journal', 'policies'].map(
-      (name) => `docs/${name}.md`,
-    ),
+    [
+      'approvals',
+      'capabilities',
+      'configuration',
+      'dependencies',
+      'http',
+      'journal',
+      'policies',
+      'secrets',
+    ].map((name) => `docs/${name}.md`),
   );
   let links = 0;
   for (const page of pages) {

@@ -68,6 +68,13 @@ export interface Crossing {
   readonly session_tags?: readonly Tag[];
   /** Calls of this tool by this agent within the last minute, this one included; absent where nobody counts. */
   readonly calls_last_minute?: number;
+  /** The capability token that was shown for it; absent where none was. */
+  readonly capability?: {
+    /** Its name, which is no token; `null` where nobody knows it. */
+    readonly token_id: string | null;
+    /** Why it does not allow this; `null` where it does. */
+    readonly refusal: { readonly rule: string; readonly reason: string } | null;
+  };
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
 }

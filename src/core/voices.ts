@@ -1,3 +1,4 @@
+import { capabilityObjections } from './capability.ts';
 import type { Conditions } from './conditions/facts.ts';
 import { type Carried, contractObjections } from './contracts.ts';
 import { identityObjections } from './identities.ts';
@@ -148,7 +149,7 @@ export function objectionsTo(
 ): readonly Objection[] {
   if (crossing.boundary !== 'action') return [];
   const tags = data_tags.filter((tag) => !isFact(tag));
-  const identity = identityObjections(crossing, policy, tags);
+  const identity = [...capabilityObjections(crossing), ...identityObjections(crossing, policy, tags)];
   return contract === null
     ? identity
     : [...identity, ...contractObjections(contract, crossing, { tags, findings }, of_content)];

@@ -6,6 +6,13 @@ import {
   approvalsShow,
 } from './approvals.ts';
 import { auditQuery } from './audit.ts';
+import {
+  capabilitiesIssue,
+  capabilitiesList,
+  capabilitiesRevoke,
+  capabilitiesShow,
+  capabilitiesValidate,
+} from './capabilities.ts';
 import { policyExplain } from './explain.ts';
 import { scanFile } from './file.ts';
 import { guardOutput } from './guard.ts';
@@ -23,6 +30,7 @@ import type { AnyOperation } from './operation.ts';
 import { pluginsList } from './plugins.ts';
 import { policiesReload, policyEvaluate } from './policies.ts';
 import { scanInput, scanStructured } from './scan.ts';
+import { secretsCheck, secretsResolve } from './secrets.ts';
 import { policyTemplate, policyTemplates } from './templates.ts';
 
 /** Everything that one can ask for, in alphabetical order. */
@@ -33,6 +41,11 @@ export const operations: readonly AnyOperation[] = [
   approvalsList,
   approvalsShow,
   auditQuery,
+  capabilitiesIssue,
+  capabilitiesList,
+  capabilitiesRevoke,
+  capabilitiesShow,
+  capabilitiesValidate,
   dashboardIntelligenceExplain,
   guardOutput,
   health,
@@ -53,6 +66,8 @@ export const operations: readonly AnyOperation[] = [
   scanFile,
   scanInput,
   scanStructured,
+  secretsCheck,
+  secretsResolve,
 ];
 
 /** The operation of that name, `undefined` where there is none. */

@@ -1,10 +1,13 @@
 import type { Content, Crossing, Json } from '../core/types.ts';
+import { type ShownCapability, showCapability } from '../runtime/capabilities/show.ts';
 import type { Runtime } from '../runtime/types.ts';
 import { check, plain } from './check.ts';
-import { operation, Refusal } from './operation.ts';
+import { type Context, operation, Refusal } from './operation.ts';
 import {
   agentId,
   approvalRequestId,
+  capabilityAction,
+  capabilityToken,
   dataTags,
   name,
   sessionId,
@@ -45,6 +48,13 @@ export const interceptTool = operation({
       input: { type: 'object', description: 'The arguments of the call.' },
       output: { description: 'The result, any JSON value; needed when `phase` is `response`.' },
       ...routing,
+      capability_token_id: {
+        ...capabilityToken,
+        type: ['string', 'null'],
+        description:
+          'A capability token, `svc_cap_…`, that must allow the call; one that does not blocks it. Only a call is checked, not its result.',
+      },
+      capability_action: capabilityAction,
     },
   },
   output: {
@@ -88,8 +98,13 @@ export const interceptTool = operation({
       throw new Refusal('invalid_request', '`output` is required when `phase` is `response`.', details);
     }
     const subject = subjectOf(input, context);
+    const acting = action(input, subject, context.runtime);
+    // Also a blank one is one that was shown: it is not passed over.
+    const token = phase === 'request' ? (input.capability_token_id ?? null) : null;
+    const capability = token === null ? null : await shownFor(token, input, acting, context);
     const crossing: Crossing = {
-      ...action(input, subject, context.runtime),
+      ...acting,
+      ...(capability !== null && { capability }),
       phase,
       content: typeof given === 'string' ? { kind: 'text', text: given } : { kind: 'json', value: given },
       destination_agent_id: named(input.destination_agent_id) ?? input.tool,
@@ -188,6 +203,18 @@ export const interceptAgentMessage = operation({
     };
   },
 });
+
+/** Shows the token of a call; it is counted as used where it allows the call. */
+function shownFor(
+  token: string,
+  { tool, capability_action }: { readonly tool: string; readonly capability_action?: string | null },
+  { tenant_id, agent_id, session_id }: ReturnType<typeof action>,
+  { runtime, caller }: Context,
+): Promise<ShownCapability> {
+  const asked = { token, tool, action: named(capability_action) ?? 'invoke', secret_key: null };
+  const who = { tenant_id, agent_id, session_id, caller_id: caller.id };
+  return showCapability('use', runtime.capabilities, { ...asked, ...who });
+}
 
 /** The tool's name under which rules can mean messages between agents. */
 const AGENT_MESSAGE = 'agent_to_agent';

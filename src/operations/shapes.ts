@@ -23,6 +23,20 @@ export const agentId = {
 
 export const sessionId = { ...name, description: 'The session that this belongs to.' } as const;
 
+/** A token is no longer than this; what is longer is none. */
+export const capabilityToken = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  description: 'The capability token, `svc_cap_…`. It is compared and never written down.',
+} as const;
+
+export const capabilityAction = {
+  ...name,
+  description: 'What is done with the tool, as far as the capability token is asked; without it `invoke`.',
+} as const;
+
 export const dataTags = {
   type: 'array',
   maxItems: 64,

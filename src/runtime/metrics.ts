@@ -33,6 +33,7 @@ const ENDPOINTS = [
   'guard_output',
   'intercept_tool',
   'intercept_agent_message',
+  'secrets_resolve',
 ] as const satisfies readonly Endpoint[];
 
 /** Upper bounds in seconds: from a short clean text to the largest one that is accepted. */

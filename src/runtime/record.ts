@@ -145,6 +145,8 @@ function metadataOf(decided: Decided): Metadata {
   if (verdict.breaches.length > 0)
     metadata.breaches = names(verdict.breaches, (each) => `${each.type}:${each.rule}`);
   if (crossing.calls_last_minute !== undefined) metadata.calls_last_minute = crossing.calls_last_minute;
+  if (typeof crossing.capability?.token_id === 'string')
+    metadata.capability_token_id = crossing.capability.token_id;
   if (verdict.coverage.status === 'partial') {
     metadata.coverage_bytes = verdict.coverage.bytes;
     metadata.coverage_reason = verdict.coverage.reason;
@@ -243,11 +245,16 @@ export interface ServiceChange {
   readonly caller_id: string;
   /** The policy in force afterwards. */
   readonly policy_hash: string;
+  /** Whom it concerns, where it is not the whole service. */
+  readonly about?: Partial<
+    Pick<AuditEvent, 'tenant_id' | 'agent_id' | 'tool_name' | 'session_id' | 'data_tags'>
+  >;
   readonly metadata: Metadata;
 }
 
 /** Writes down a change of the service: in goes what was done and by whom, out comes one line of the trail. */
 export function serviceEvent(change: ServiceChange): AuditEvent {
+  const { about = {} } = change;
   const event: AuditEvent = {
     event_id: change.event_id,
     timestamp: isoTime(change.now_ms),
@@ -256,11 +263,11 @@ export function serviceEvent(change: ServiceChange): AuditEvent {
     action: change.done ? 'allow' : 'block',
     policy_name: `service.${change.phase}`,
     reason: change.reason,
-    data_tags: [],
-    tenant_id: 'default',
-    agent_id: 'unknown',
-    tool_name: null,
-    session_id: null,
+    data_tags: about.data_tags ?? [],
+    tenant_id: about.tenant_id ?? 'default',
+    agent_id: about.agent_id ?? 'unknown',
+    tool_name: about.tool_name ?? null,
+    session_id: about.session_id ?? null,
     source_agent_id: null,
     destination_agent_id: null,
     caller_id: change.caller_id,

@@ -8,6 +8,7 @@ import { newEventId } from './event-id.ts';
 import { openFingerprints } from './fingerprints.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { forAgents } from './secrets/for-agents.ts';
 import { StartFailure } from './serve/failure.ts';
 import { statePaths } from './serve/state-dir.ts';
 import type { LazyStore } from './store/index.ts';
@@ -80,6 +81,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     road = (await import('./enforce.ts')).enforce;
     return road;
   };
+  const trusted = forAgents({ config, store: parts.store.open, ports: () => ports });
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,
@@ -109,6 +111,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
         : available(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.'),
     reload: centre.reload,
     queryAudit: (filter) => queryAudit(parts, index, filter),
+    ...trusted.offers,
   };
   return {
     runtime,
@@ -121,7 +124,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       await Promise.all([loadRoad(), judgeNothing(policy, config, now_ms())]);
     },
     release: approvals.release,
-    close: () => index.close().finally(parts.store.close),
+    close: () => index.close().finally(trusted.close).finally(parts.store.close),
   };
 }
 

@@ -9,6 +9,8 @@ import type {
   Verdict,
 } from '../core/types.ts';
 import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';
+import type { Capabilities } from './capabilities/types.ts';
+import type { Secrets } from './secrets/secrets.ts';
 import type { Store } from './store/index.ts';
 
 /** What a caller may ask for. `person` permissions are never given to an agent's credential. */
@@ -22,11 +24,20 @@ export const PERMISSIONS = [
   'approvals:own',
   'approvals:read',
   'approvals:decide',
+  'capabilities:read',
+  'capabilities:issue',
+  'secrets:resolve',
+  'secrets:check',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** The permissions that decide and change; only a person's credential carries them. */
-export const PERSON_PERMISSIONS: readonly Permission[] = ['policy:reload', 'approvals:decide'];
+export const PERSON_PERMISSIONS: readonly Permission[] = [
+  'policy:reload',
+  'approvals:decide',
+  'capabilities:issue',
+  'secrets:check',
+];
 
 /** Who asks, as far as a credential or an address proves it. */
 export interface Caller {
@@ -180,6 +191,16 @@ export interface Runtime {
    * not catch that one, nor those of the store's own questions.
    */
   readonly store: () => Promise<Store>;
+  /** Tokens that let agents do one thing for a while. Loaded with the first question. */
+  readonly capabilities: () => Promise<Capabilities>;
+  /** The secret backend; `null` where none is configured. */
+  readonly secrets: {
+    readonly backend: 'env' | 'vault' | 'cloud';
+    /** Rejects with a `SecretUnread` where it cannot be opened; it is tried again with the next question. */
+    readonly open: () => Promise<Secrets>;
+  } | null;
+  /** Writes down what no crossing tells of. Rejects with `Unavailable` where the journal refuses. */
+  readonly note: (event: AuditEvent) => Promise<void>;
   /** `true` when all stores are open and answer. */
   readonly ready: () => Promise<boolean>;
   /** Agent ids seen by any worker since the start, sorted, at most 1,000. */
@@ -198,4 +219,5 @@ export type Endpoint =
   | 'scan_file'
   | 'guard_output'
   | 'intercept_tool'
-  | 'intercept_agent_message';
+  | 'intercept_agent_message'
+  | 'secrets_resolve';

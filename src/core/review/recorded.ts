@@ -121,6 +121,7 @@ function envelopeOf(
   declared_tags: readonly Tag[],
 ): Omit<Envelope, 'now_ms'> {
   const { phase, approved_rules, session_tags, calls_last_minute } = event.metadata;
+  const capability = capabilityOf(event);
   return {
     boundary,
     phase: (PHASES as readonly unknown[]).includes(phase) ? (phase as Phase) : null,
@@ -134,7 +135,19 @@ function envelopeOf(
     approved_rules: texts(approved_rules),
     session_tags: texts(session_tags),
     ...(typeof calls_last_minute === 'number' && { calls_last_minute }),
+    ...(capability !== undefined && { capability }),
   };
+}
+
+/** A token that was refused then is refused again: what it allowed is written down nowhere. */
+function capabilityOf({ metadata }: RecordedEvent): Envelope['capability'] {
+  const token_id = typeof metadata.capability_token_id === 'string' ? metadata.capability_token_id : null;
+  const refused = texts(metadata.breaches).find((each) =>
+    each.startsWith('identity_violation:capability_token.'),
+  );
+  if (refused === undefined) return token_id === null ? undefined : { token_id, refusal: null };
+  const rule = refused.slice('identity_violation:'.length);
+  return { token_id, refusal: { rule, reason: 'The capability token was refused.' } };
 }
 
 const KIND = /^(\S+) (\S+) ([1-9]\d{0,8})$/;

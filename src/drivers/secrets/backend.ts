@@ -41,8 +41,10 @@ export interface SecretBackend {
 /** Characters (UTF-16 units) of a value; what is longer is no credential. */
 export const VALUE_CHARACTERS_MAX = 262_144;
 
-const KEY =
-  /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*(?:#[A-Za-z0-9_][A-Za-z0-9_.-]*)?$/;
+/** What a key looks like, as a regular expression. */
+export const KEY_PATTERN =
+  '^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*(?:#[A-Za-z0-9_][A-Za-z0-9_.-]*)?$';
+const KEY = new RegExp(KEY_PATTERN);
 /** Characters of a key. */
 export const KEY_CHARACTERS_MAX = 256;
 

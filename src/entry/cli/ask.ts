@@ -27,12 +27,12 @@ export async function ask(
   const caller = cliCaller();
   if (operation.needs === 'nothing')
     return call(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
-  const config = await configOf(terminal, config_path);
   if (operation.needs === 'store') {
     const { reachService } = await import('../../runtime/serve/socket-client.ts');
-    const door = await reachService(config.state_dir);
+    const door = await reachService((await configOf(terminal, config_path, 'leave')).state_dir);
     if (door !== null) return door.call(name, input).finally(door.close);
   }
+  const config = await configOf(terminal, config_path);
   const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
   const runtime = await openLocalRuntime(config, packageVersion());
   try {

@@ -3,6 +3,7 @@ import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
 import { enforce } from '../../runtime/enforce.ts';
+import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
 import { StoreFailure } from '../../runtime/store/failure.ts';
 import type { AuditEvent, AuditFilter, Ports, Runtime } from '../../runtime/types.ts';
 
@@ -42,6 +43,12 @@ const SETTINGS: PolicySettings = {
   redaction: { typed: false },
 };
 
+const SECRETS = { timeout_ms: 5_000, cache_ttl_seconds: 0, cache_entries_max: 0, env_map: {} };
+const SECRETS_WORLD = {
+  env: { MAIL_PASSWORD: ['mail', 'password', '7a61'].join('-') },
+  now_ms: () => NOW_MS,
+};
+
 /** A runtime in memory: the real compiler, the real road to a verdict, and a list for a journal. */
 export function testRuntime(options: TestOptions = {}): TestRuntime {
   const policy = policyOf(options);
@@ -68,6 +75,9 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     enforce: (crossing, caller, endpoint, id) => enforce(crossing, caller, endpoint, ports, id),
     approvals: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    capabilities: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    secrets: { backend: 'env', open: () => openConfiguredSecrets('env', SECRETS, SECRETS_WORLD) },
+    note: ports.record,
     ready: async () => true,
     agentsSeen: async () => [...new Set(events.map((event) => event.agent_id))].sort(),
     metricsText: async () => '# HELP service_requests_total Checks.\n',

@@ -103,6 +103,7 @@ const full = {
     keep: '1d',
     webhook: { url: 'https://w', secret: '${P}', timeout_ms: 100, attempts: 1, allow_link_local: true },
   },
+  capability_tokens: { default_ttl: '1m', max_ttl: '1m', live_max: 1 },
   secrets: {
     backend: 'vault',
     timeout_ms: 100,

@@ -246,7 +246,7 @@ const bad: readonly Bad[] = [
     problems: [
       '3: `auth.api_keys[0].sha256` must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself.',
       '4: `auth.api_keys[1].id` must be 1 to 64 letters, digits, `.`, `_` or `-`.',
-      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `approvals:own`, `approvals:read`, `approvals:decide`.',
+      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`.',
       '4: `auth.api_keys[1].expires_at` must be a date and time with a time zone, `2027-01-31T12:00:00Z`.',
     ],
   },
@@ -312,6 +312,11 @@ const bad: readonly Bad[] = [
     ],
   },
   {
+    name: 'a token that would live longer than any may',
+    text: 'capability_tokens: {default_ttl: 2h, max_ttl: 1h}',
+    problems: ['1: `capability_tokens.default_ttl` is longer than `max_ttl`.'],
+  },
+  {
     name: 'a backend that is not set, or not set up',
     text: 'alerts: {channels: [{type: paging, routing_key: "${secret:k}"}]}',
     problems: [
@@ -350,7 +355,7 @@ test('a bad configuration is refused with every problem that it has, and with no
     assert.deepEqual(lines(result), problems, name);
     assert.ok(!JSON.stringify(result).includes(MARKER), name);
   }
-  assert.equal(bad.length, 34);
+  assert.equal(bad.length, 35);
 });
 
 test('without a file the defaults hold', async () => {
@@ -413,6 +418,7 @@ test('without a file the defaults hold', async () => {
       arguments_bytes_max: 16_384,
       keep: '90d',
     },
+    capability_tokens: { default_ttl: '10m', max_ttl: '1h', live_max: 100_000 },
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
     alerts: { channels: [] },
     proxy: { timeout_seconds: 30, retry: { max_attempts: 3, backoff_factor: 0.5 } },

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { durationMs } from '../../core/compile/duration.ts';
 import type { Step } from './problem-path.ts';
 import type { Config } from './schema.ts';
 import type { ValueProblem } from './settle.ts';
@@ -11,6 +12,7 @@ export function requirements(config: Config): ValueProblem[] {
     ...mailLogins(config),
     ...expiries(config),
     ...webhookAddress(config),
+    ...lifetimes(config),
   ];
 }
 
@@ -52,6 +54,11 @@ function expiries({ auth, detection }: Config): ValueProblem[] {
   return dates.flatMap(([steps, date]) =>
     date === undefined || isDate(date) ? [] : problem(steps, 'is no date that exists'),
   );
+}
+
+function lifetimes({ capability_tokens: { default_ttl, max_ttl } }: Config): ValueProblem[] {
+  if (durationMs(default_ttl) <= durationMs(max_ttl)) return [];
+  return [problem(['capability_tokens', 'default_ttl'], 'is longer than `max_ttl`')];
 }
 
 /** Whether the day is in its month: `Date.parse` takes the 31st of February for one in March. */

@@ -13,6 +13,14 @@ export const environmentName = {
   'x-expects': 'must be the name of an environment variable, in capitals; the credential itself stays there',
 } as const;
 
+/** A length of time. */
+export const duration = {
+  type: 'string',
+  pattern: '^[1-9][0-9]{0,4}[smhdw]$',
+  maxLength: 6,
+  'x-expects': 'must be a duration: a whole number and one of `s`, `m`, `h`, `d`, `w`, such as `24h`',
+} as const;
+
 /** Names or patterns of files. */
 export const patterns = {
   type: 'array',

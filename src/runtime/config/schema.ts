@@ -3,6 +3,7 @@ import { ACTIONS } from '../../core/types.ts';
 import { alertChannel } from './schema-alerts.ts';
 import { approvals } from './schema-approvals.ts';
 import { auth } from './schema-auth.ts';
+import { capability_tokens } from './schema-capabilities.ts';
 import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
 import { dashboard, intelligence, proxy, secrets } from './schema-outside.ts';
 import { patterns } from './schema-parts.ts';
@@ -305,6 +306,7 @@ export const configSchema = {
     },
     approvals,
     secrets,
+    capability_tokens,
     alerts: {
       type: 'object',
       description: 'Where alerts go.',

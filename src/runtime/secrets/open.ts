@@ -12,16 +12,17 @@ export interface SecretsWorld {
   readonly now_ms: () => number;
 }
 
+export type BackendName = NonNullable<SecretSettings['backend']>;
+
 /**
- * Opens the backend that the configuration names; its driver is loaded now. `null` where it names none.
+ * Opens a backend as the configuration describes it; its driver is loaded now.
  * @throws SecretUnread where something that it needs is not there
  */
 export async function openConfiguredSecrets(
+  name: BackendName,
   settings: SecretSettings,
   { env, now_ms }: SecretsWorld,
-): Promise<Secrets | null> {
-  const name = settings.backend;
-  if (name === undefined) return null;
+): Promise<Secrets> {
   const { timeout_ms, cache_ttl_seconds, cache_entries_max } = settings;
   const backend = await openBackend(name, settings, env);
   return openSecrets({
@@ -35,7 +36,7 @@ export async function openConfiguredSecrets(
 }
 
 async function openBackend(
-  name: NonNullable<SecretSettings['backend']>,
+  name: BackendName,
   settings: SecretSettings,
   env: SecretsWorld['env'],
 ): Promise<SecretBackend> {
@@ -48,10 +49,7 @@ async function openBackend(
 }
 
 const OPENERS: Readonly<
-  Record<
-    NonNullable<SecretSettings['backend']>,
-    (settings: SecretSettings, env: SecretsWorld['env']) => Promise<SecretBackend>
-  >
+  Record<BackendName, (settings: SecretSettings, env: SecretsWorld['env']) => Promise<SecretBackend>>
 > = {
   env: async ({ env_map }, environment) =>
     (await import('../../drivers/secrets/env.ts')).env.open({ env_map, env: environment }),

@@ -1,7 +1,7 @@
 import type { Journal } from '../audit/journal.ts';
 import { newEventId } from '../event-id.ts';
 import { faultFields, type Log } from '../log.ts';
-import { contextHash, serviceEvent } from '../record.ts';
+import { serviceEvent } from '../record.ts';
 import type { AuditEvent } from '../types.ts';
 import type { SecretReading } from './references.ts';
 
@@ -31,30 +31,34 @@ export async function recordReadings(
     readonly log: Log;
   },
 ): Promise<void> {
-  const events = readings.map((reading) => readingEvent(reading, { ...by, now_ms: now_ms() }));
+  const events = readingEvents(readings, by, now_ms());
   await Promise.all(events.map((event) => journal?.append(event))).catch((fault) =>
     log.error('the secrets that were read could not be recorded', faultFields(fault)),
   );
+}
+
+/** One event for each secret that the service asked for on somebody's behalf. */
+export function readingEvents(readings: readonly SecretReading[], by: By, now_ms: number): AuditEvent[] {
+  return readings.map((reading) => readingEvent(reading, { ...by, now_ms }));
 }
 
 function readingEvent(
   { secret_key, secret_backend, result }: SecretReading,
   about: By & { readonly now_ms: number },
 ): AuditEvent {
-  const event = serviceEvent({
+  return serviceEvent({
     ...about,
     event_id: newEventId(about.now_ms),
     phase: 'secret_resolve',
     done: result === 'allow',
     reason: REASONS[result],
+    about: { data_tags: [SECRET_TAG] },
     metadata: { result, secret_backend, secret_key },
   });
-  const tagged = { ...event, data_tags: [SECRET_TAG] };
-  return { ...tagged, context_hash: contextHash(tagged) };
 }
 
 const REASONS: Readonly<Record<SecretReading['result'], string>> = {
-  allow: 'The configuration asks for the secret, and it was read.',
-  missing: 'The configuration asks for a secret that the backend does not have.',
-  error: 'The configuration asks for a secret that could not be read.',
+  allow: 'The service asked for a secret of its own, and it was read.',
+  missing: 'The service asked for a secret of its own, and the backend does not have it.',
+  error: 'The service asked for a secret of its own, and it could not be read.',
 };

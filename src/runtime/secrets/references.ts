@@ -33,19 +33,18 @@ export async function readReferences(
   const settled = settle(section ?? {}, secretsSchema, { env, secrets: new Map() });
   if (settled.problems.length > 0)
     return refuseAll('asks for a secret, and the section `secrets` is not right');
-  let backend: Secrets | null;
-  try {
-    backend = await openConfiguredSecrets(settled.value as SecretSettings, {
-      env,
-      now_ms: () => performance.now(),
-    });
-  } catch (error) {
-    return refuseAll(`asks for a secret. ${sentenceOf(error)}`);
-  }
-  if (backend === null)
+  const { backend: name } = settled.value as SecretSettings;
+  if (name === undefined)
     return refuseAll(
       'asks for a secret, and no backend is set; set `secrets.backend`, or use `${NAME}` of the environment',
     );
+  let backend: Secrets;
+  try {
+    const world = { env, now_ms: () => performance.now() };
+    backend = await openConfiguredSecrets(name, settled.value as SecretSettings, world);
+  } catch (error) {
+    return refuseAll(`asks for a secret. ${sentenceOf(error)}`);
+  }
   try {
     return await readAll(names, backend);
   } finally {

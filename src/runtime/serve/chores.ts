@@ -1,4 +1,5 @@
 import { approvalChores, approvalDeliveries } from '../approvals/chores.ts';
+import { capabilityChores } from '../capabilities/chores.ts';
 import type { Config } from '../config/index.ts';
 import type { Log } from '../log.ts';
 import type { Chore } from '../store/housekeeping.ts';
@@ -15,7 +16,7 @@ export interface ChoreParts {
 }
 
 /** What the parent does for the whole service from time to time, each subject its own. */
-const SUBJECTS: readonly ((parts: ChoreParts) => readonly Chore[])[] = [approvalChores];
+const SUBJECTS: readonly ((parts: ChoreParts) => readonly Chore[])[] = [approvalChores, capabilityChores];
 
 /** All chores of a service. */
 export function choresOf(parts: ChoreParts): readonly Chore[] {

@@ -30,6 +30,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./bench.ts')).bench,
   },
   {
+    name: 'capabilities',
+    summary: 'give agents tokens for single tools and secrets',
+    load: async () => (await import('./capabilities.ts')).capabilities,
+  },
+  {
     name: 'completion',
     summary: 'print a completion script for a shell',
     load: async () => (await import('./completion.ts')).completion,
@@ -68,6 +73,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'scan',
     summary: 'decide on a text, a file or standard input',
     load: async () => (await import('./scan.ts')).scan,
+  },
+  {
+    name: 'secrets',
+    summary: 'see whether the secret backend answers',
+    load: async () => (await import('./secrets.ts')).secrets,
   },
   {
     name: 'serve',

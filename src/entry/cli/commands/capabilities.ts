@@ -1,0 +1,199 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CapabilityRecord } from '../../../runtime/capabilities/types.ts';
+import { ask } from '../ask.ts';
+import { configOption, examples, gathered, jsonOption, wholeNumber } from '../options.ts';
+import { table } from '../table.ts';
+import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+const EXAMPLE_ID = 'cap_0123456789abcdef01234567';
+
+export function capabilities(command: Command, terminal: Terminal): void {
+  command.description(
+    'Give an agent a token for one tool and some secrets, for a while, and take it back. Works through the service that runs.',
+  );
+  defineIssue(command, terminal);
+  defineList(command, terminal);
+  defineShow(command, terminal);
+  defineRevoke(command, terminal);
+  examples(command, [
+    ["service capabilities issue --agent support-bot --tool send_email --secret-key 'MAIL_*'", ''],
+    ['service capabilities list --status live', 'what is out'],
+    [`service capabilities revoke ${EXAMPLE_ID}`, 'at once, everywhere'],
+  ]);
+}
+
+interface CommonOptions {
+  readonly config?: string;
+  readonly json?: true;
+}
+
+interface IssueOptions extends CommonOptions {
+  readonly agent: string;
+  readonly tool: string;
+  readonly action?: readonly string[];
+  readonly secretKey?: readonly string[];
+  readonly session?: string;
+  readonly tenant?: string;
+  readonly ttl?: string;
+}
+
+function defineIssue(command: Command, terminal: Terminal): void {
+  const issue = command
+    .command('issue')
+    .summary('make a token')
+    .description(
+      'Make a token. It is printed once, on standard output, and kept nowhere. In the names of tools, actions and secrets `*` stands for any run of characters.',
+    )
+    .requiredOption('--agent <id>', 'the agent that may use it')
+    .requiredOption('--tool <name>', 'the tool that it is for')
+    .option('--action <name>', 'what may be done with the tool; `invoke` without', gathered)
+    .option('--secret-key <name>', 'a secret that may be resolved; none without', gathered)
+    .option('--session <id>', 'the only session in which it is taken; any without')
+    .option('--tenant <id>', 'the tenant')
+    .option('--ttl <duration>', 'how long it lives, as `10m`', duration)
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: IssueOptions) => issueToken(options, terminal));
+  examples(issue, [
+    ['service capabilities issue --agent support-bot --tool send_email', 'to call one tool'],
+    [
+      "service capabilities issue --agent deploy --tool deploy --secret-key 'prod/*' --ttl 5m",
+      'with secrets',
+    ],
+  ]);
+}
+
+function duration(text: string): string {
+  if (/^[1-9][0-9]{0,4}[smhdw]$/.test(text)) return text;
+  throw new InvalidArgumentError('Give a duration: a whole number and one of s, m, h, d, w.');
+}
+
+type Issued = CapabilityRecord & { readonly token: string };
+
+async function issueToken(options: IssueOptions, terminal: Terminal): Promise<void> {
+  const made = (await ask(terminal, options.config, 'capabilities_issue', {
+    agent_id: options.agent,
+    scope: {
+      tool_name: options.tool,
+      ...(options.action !== undefined && { actions: options.action }),
+      ...(options.secretKey !== undefined && { secret_keys: options.secretKey }),
+    },
+    ...(options.session !== undefined && { session_id: options.session }),
+    ...(options.tenant !== undefined && { tenant_id: options.tenant }),
+    ...(options.ttl !== undefined && { ttl: options.ttl }),
+  })) as Issued;
+  if (options.json) {
+    sayJson(terminal, made);
+    return;
+  }
+  remark(
+    terminal,
+    `The token ${made.token_id}, until ${made.expires_at}; this is the only time that it is shown:`,
+  );
+  say(terminal, made.token);
+}
+
+interface ListOptions extends CommonOptions {
+  readonly status: string;
+  readonly agent?: string;
+  readonly tenant?: string;
+  readonly limit: number;
+}
+
+function defineList(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list')
+    .summary('list tokens, the newest first')
+    .description('List tokens, the newest first. Ends with 0 when there is nothing to list.')
+    .addOption(
+      new Option('--status <status>', 'in which state')
+        .choices(['live', 'expired', 'revoked', 'all'])
+        .default('live'),
+    )
+    .option('--agent <id>', 'the agent')
+    .option('--tenant <id>', 'the tenant')
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 1_000), 50)
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: ListOptions) => listTokens(options, terminal));
+  examples(list, [
+    ['service capabilities list', 'what is live'],
+    ['service capabilities list --status all --agent support-bot', 'all of one agent'],
+  ]);
+}
+
+async function listTokens(options: ListOptions, terminal: Terminal): Promise<void> {
+  const reply = (await ask(terminal, options.config, 'capabilities_list', {
+    ...(options.status !== 'all' && { status: options.status }),
+    ...(options.agent !== undefined && { agent_id: options.agent }),
+    ...(options.tenant !== undefined && { tenant_id: options.tenant }),
+    limit: options.limit,
+  })) as { readonly capabilities: readonly CapabilityRecord[] };
+  if (options.json) sayJson(terminal, reply);
+  else if (reply.capabilities.length === 0) say(terminal, 'There are no such tokens.');
+  else for (const line of listing(reply.capabilities)) say(terminal, line);
+}
+
+function listing(records: readonly CapabilityRecord[]): string[] {
+  return table(
+    ['TOKEN', 'STATUS', 'AGENT', 'TOOL', 'USES', 'EXPIRES', 'SECRETS'],
+    records.map((one) => [
+      one.token_id,
+      one.status,
+      one.agent_id,
+      one.scope.tool_name,
+      `${one.uses}`,
+      one.expires_at,
+      one.scope.secret_keys.join(' '),
+    ]),
+  );
+}
+
+function defineShow(command: Command, terminal: Terminal): void {
+  const show = command
+    .command('show')
+    .summary('show what a token allows')
+    .description('Show what a token allows, and whether it is live; never the token itself.')
+    .argument('<token_id>', 'its name, `cap_…`')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (token_id: string, options: CommonOptions) => {
+      const record = (await ask(terminal, options.config, 'capabilities_show', {
+        token_id,
+      })) as CapabilityRecord;
+      tell(record, options, terminal);
+    });
+  examples(show, [[`service capabilities show ${EXAMPLE_ID}`, '']]);
+}
+
+function defineRevoke(command: Command, terminal: Terminal): void {
+  const revoke = command
+    .command('revoke')
+    .summary('end a token for good')
+    .description('End a token for good. Whoever shows it after this is refused, by every worker.')
+    .argument('<token_id>', 'its name, `cap_…`')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (token_id: string, options: CommonOptions) => {
+      const record = (await ask(terminal, options.config, 'capabilities_revoke', {
+        token_id,
+      })) as CapabilityRecord;
+      tell(record, options, terminal);
+    });
+  examples(revoke, [[`service capabilities revoke ${EXAMPLE_ID}`, '']]);
+}
+
+function tell(record: CapabilityRecord, options: CommonOptions, terminal: Terminal): void {
+  if (options.json) {
+    sayJson(terminal, record);
+    return;
+  }
+  const { scope, ...rest } = record;
+  const lines: readonly (readonly [string, string])[] = [
+    ...Object.entries(rest).map(([name, value]) => [name, value === null ? '-' : String(value)] as const),
+    ['tool', scope.tool_name],
+    ['actions', scope.actions.join(' ')],
+    ['secret_keys', scope.secret_keys.join(' ') || '-'],
+  ];
+  for (const [name, value] of lines) say(terminal, `${name.padEnd(14)}${shown(value)}`);
+}

@@ -1,0 +1,384 @@
+import { durationMs } from '../core/compile/duration.ts';
+import { CAUSE_SENTENCES } from '../runtime/capabilities/fit.ts';
+import type { CapabilityRecord, Presented } from '../runtime/capabilities/types.ts';
+import { newEventId } from '../runtime/event-id.ts';
+import { serviceEvent } from '../runtime/record.ts';
+import type { Caller } from '../runtime/types.ts';
+import { type Context, operation, Refusal } from './operation.ts';
+import { agentId, capabilityAction, capabilityToken, name, sessionId, tenantId } from './shapes.ts';
+import { named, subjectOf, tenantOf } from './subject.ts';
+
+const tokenId = {
+  type: 'string',
+  pattern: '^cap_[0-9a-f]{24}$',
+  description: 'Names the token, `cap_…`, and is none.',
+} as const;
+
+const patterns = (what: string) =>
+  ({
+    type: 'array',
+    maxItems: 64,
+    items: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]+$' },
+    description: `${what} \`*\` stands for any run of characters.`,
+  }) as const;
+
+const scope = {
+  type: 'object',
+  required: ['tool_name'],
+  properties: {
+    tool_name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      pattern: '^[^\\p{Cc}\\p{Cs}]+$',
+      description: 'The tool; `*` stands for any run of characters.',
+    },
+    actions: patterns('What may be done with it; without any, `invoke`.'),
+    secret_keys: patterns('Secrets that may be resolved for it; without any, none.'),
+  },
+} as const;
+
+const text = { type: ['string', 'null'] } as const;
+
+const record = {
+  type: 'object',
+  required: ['token_id', 'status', 'tenant_id', 'agent_id', 'session_id', 'scope', 'issued_at', 'expires_at'],
+  properties: {
+    token_id: { type: 'string' },
+    status: { enum: ['live', 'expired', 'revoked'] },
+    tenant_id: { type: 'string' },
+    agent_id: { type: 'string' },
+    session_id: { ...text, description: '`null`: any session.' },
+    scope: {
+      type: 'object',
+      required: ['tool_name', 'actions', 'secret_keys'],
+      properties: {
+        tool_name: { type: 'string' },
+        actions: { type: 'array', items: { type: 'string' } },
+        secret_keys: { type: 'array', items: { type: 'string' } },
+      },
+    },
+    issued_by: { type: 'string' },
+    issued_at: { type: 'string' },
+    expires_at: { type: 'string' },
+    revoked_by: text,
+    revoked_at: text,
+    uses: { type: 'integer', description: 'How often it was shown and taken.' },
+    last_used_at: text,
+  },
+} as const;
+
+/** What the examples show: a token that was just issued. */
+const issued = {
+  token_id: 'cap_0123456789abcdef01234567',
+  status: 'live' as const,
+  tenant_id: 'default',
+  agent_id: 'support-bot',
+  session_id: 'sess-1',
+  scope: { tool_name: 'send_email', actions: ['invoke'], secret_keys: ['MAIL_*'] },
+  issued_by: 'operator',
+  issued_at: '2026-01-31T12:00:00.000Z',
+  expires_at: '2026-01-31T12:10:00.000Z',
+  revoked_by: null,
+  revoked_at: null,
+  uses: 0,
+  last_used_at: null,
+};
+
+export const capabilitiesIssue = operation({
+  name: 'capabilities_issue',
+  summary: 'Issue a capability token',
+  description:
+    'Makes a token that lets one agent use one tool, and have secrets resolved for it, for a while. The token is shown in this answer and never again. Needs a person.',
+  http: { method: 'POST', path: '/v1/capabilities' },
+  permission: 'capabilities:issue',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['agent_id', 'scope'],
+    properties: {
+      agent_id: { type: 'string', minLength: 1, maxLength: 256, pattern: name.pattern },
+      scope,
+      session_id: { ...sessionId, description: 'The only session in which it is taken; without it any.' },
+      tenant_id: tenantId,
+      ttl: {
+        type: 'string',
+        pattern: '^[1-9][0-9]{0,4}[smhdw]$',
+        maxLength: 6,
+        description: 'How long it lives, `10m`; without it `capability_tokens.default_ttl`.',
+      },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['token', ...record.required],
+    properties: {
+      token: { type: 'string', description: 'For the agent. It is kept nowhere.' },
+      ...record.properties,
+    },
+  },
+  example: {
+    agent_id: 'support-bot',
+    scope: { tool_name: 'send_email', secret_keys: ['MAIL_*'] },
+    session_id: 'sess-1',
+  },
+  answer: { token: 'svc_cap_…', ...issued },
+  refusals: ['conflict'],
+  async run(input, context) {
+    const { runtime, caller } = context;
+    const agent_id = named(input.agent_id);
+    if (agent_id === null) throw new Refusal('invalid_request', '`agent_id` must not be empty.');
+    const capabilities = await runtime.capabilities();
+    const made = await capabilities.issue({
+      tenant_id: tenantOf({ tenant_id: input.tenant_id }, context),
+      agent_id,
+      session_id: named(input.session_id),
+      scope: {
+        tool_name: input.scope.tool_name,
+        actions: actionsOf(input.scope.actions),
+        secret_keys: [...new Set(input.scope.secret_keys ?? [])],
+      },
+      ttl_ms: ttlOf(input.ttl, capabilities.ttl_max_ms),
+      issued_by: caller.id,
+    });
+    if (made === null)
+      throw new Refusal('conflict', 'As many tokens are live as may be: see `capability_tokens.live_max`.');
+    return { token: made.token, ...shown(made.record) };
+  },
+});
+
+function actionsOf(actions: readonly string[] = []): string[] {
+  return actions.length === 0 ? ['invoke'] : [...new Set(actions.map((action) => action.toLowerCase()))];
+}
+
+function ttlOf(written: string | undefined, max_ms: number): number | null {
+  if (written === undefined) return null;
+  const ttl_ms = durationMs(written);
+  if (ttl_ms <= max_ms) return ttl_ms;
+  const message = `must be at most ${max_ms / 1_000} seconds, which is \`capability_tokens.max_ttl\``;
+  throw new Refusal('invalid_request', `\`ttl\` ${message}.`, [{ path: 'ttl', message }]);
+}
+
+export const capabilitiesList = operation({
+  name: 'capabilities_list',
+  summary: 'List capability tokens',
+  description: 'What was issued, the newest first; never the tokens themselves.',
+  http: { method: 'GET', path: '/v1/capabilities' },
+  permission: 'capabilities:read',
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: {
+      agent_id: agentId,
+      tenant_id: tenantId,
+      status: { enum: ['live', 'expired', 'revoked'] },
+      limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Default 100.' },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['capabilities', 'count'],
+    properties: {
+      capabilities: { type: 'array', items: record },
+      count: { type: 'integer', description: 'How many this answer holds.' },
+    },
+  },
+  example: { agent_id: 'support-bot', status: 'live' },
+  answer: { capabilities: [issued], count: 1 },
+  async run(input, { runtime, caller, tenant_id }) {
+    const found = await (await runtime.capabilities()).list({
+      agent_ids: withinScope(caller.agents, named(input.agent_id)),
+      tenant_ids: withinScope(caller.tenants, named(input.tenant_id) ?? named(tenant_id)),
+      status: input.status,
+      limit: input.limit ?? 100,
+    });
+    return { capabilities: found.map(shown), count: found.length };
+  },
+});
+
+export const capabilitiesShow = operation({
+  name: 'capabilities_show',
+  summary: 'Show a capability token',
+  description:
+    'What one token allows, whether it is live, and how often it was used; never the token itself.',
+  http: { method: 'GET', path: '/v1/capabilities/{token_id}' },
+  permission: 'capabilities:read',
+  needs: 'store',
+  input: { type: 'object', required: ['token_id'], properties: { token_id: tokenId } },
+  output: record,
+  example: { token_id: 'cap_0123456789abcdef01234567' },
+  answer: issued,
+  refusals: ['invalid_request', 'not_found'],
+  async run({ token_id }, context) {
+    const found = await (await context.runtime.capabilities()).find(token_id);
+    if (found === null || !isVisible(found, context)) throw notFound();
+    return shown(found);
+  },
+});
+
+export const capabilitiesRevoke = operation({
+  name: 'capabilities_revoke',
+  summary: 'Revoke a capability token',
+  description:
+    'Ends a token for good: nobody who shows it after this was answered is let through, whichever worker they ask. Needs a person. A token that has ended already stays as it is.',
+  http: { method: 'POST', path: '/v1/capabilities/{token_id}/revoke' },
+  permission: 'capabilities:issue',
+  needs: 'store',
+  input: { type: 'object', required: ['token_id'], properties: { token_id: tokenId } },
+  output: record,
+  example: { token_id: 'cap_0123456789abcdef01234567' },
+  answer: {
+    ...issued,
+    status: 'revoked',
+    revoked_by: 'operator',
+    revoked_at: '2026-01-31T12:01:00.000Z',
+  },
+  refusals: ['not_found'],
+  async run({ token_id }, context) {
+    const { runtime, caller } = context;
+    const may = (found: CapabilityRecord) => isVisible(found, context);
+    const revoked = await (await runtime.capabilities()).revoke(token_id, caller.id, may);
+    if (revoked === null) throw notFound();
+    return shown(revoked.record);
+  },
+});
+
+export const capabilitiesValidate = operation({
+  name: 'capabilities_validate',
+  summary: 'Validate a capability token',
+  description:
+    'For a tool that was given a token: whether it allows this. Counts as a use, and is written down.',
+  http: { method: 'POST', path: '/v1/capabilities/validate' },
+  permission: 'check',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['capability_token_id', 'tool'],
+    properties: {
+      capability_token_id: capabilityToken,
+      tool: { type: 'string', minLength: 1, maxLength: 256, pattern: name.pattern },
+      capability_action: capabilityAction,
+      agent_id: agentId,
+      session_id: sessionId,
+      tenant_id: tenantId,
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['valid', 'cause', 'reason', 'event_id'],
+    properties: {
+      valid: { type: 'boolean' },
+      cause: { ...text, description: 'Why not: `expired`, `tool`; `null` where it is valid.' },
+      reason: { type: 'string' },
+      token_id: { type: 'string', description: 'Its name, where it is known.' },
+      expires_at: { type: 'string', description: 'Only where it is valid.' },
+      event_id: { type: 'string', description: 'The audit event.' },
+    },
+  },
+  example: {
+    capability_token_id: 'svc_cap_0123456789abcdef01234567_…',
+    tool: 'send_email',
+    agent_id: 'support-bot',
+    session_id: 'sess-1',
+  },
+  answer: {
+    valid: false,
+    cause: 'unknown',
+    reason: 'The capability token is not known.',
+    event_id: 'evt_0123456789abcdef01234567',
+  },
+  async run(input, context) {
+    const { runtime } = context;
+    const presented = presentedOf(input, input.tool, context);
+    const used = await (await runtime.capabilities()).use(presented);
+    const reason = used.taken ? 'The capability token allows this.' : CAUSE_SENTENCES[used.cause];
+    const event = useEvent(presented, { ...used, reason }, context);
+    await runtime.note(event);
+    return {
+      valid: used.taken,
+      cause: used.taken ? null : used.cause,
+      reason,
+      ...(used.token_id !== null && { token_id: used.token_id }),
+      ...(used.taken && { expires_at: new Date(used.expires_ms).toISOString() }),
+      event_id: event.event_id,
+    };
+  },
+});
+
+interface Presenting {
+  readonly capability_token_id: string;
+  readonly capability_action?: string | null;
+  readonly agent_id?: string | null;
+  readonly session_id?: string | null;
+  readonly tenant_id?: string | null;
+}
+
+/** What a caller wants to do, and the token that it shows for it. */
+export function presentedOf(input: Presenting, tool: string, context: Context): Presented {
+  const { tenant_id, agent_id } = subjectOf(
+    { agent_id: input.agent_id, tenant_id: input.tenant_id },
+    context,
+  );
+  return {
+    token: input.capability_token_id,
+    tenant_id,
+    agent_id,
+    session_id: named(input.session_id),
+    tool,
+    action: named(input.capability_action) ?? 'invoke',
+    secret_key: null,
+    caller_id: context.caller.id,
+  };
+}
+
+function useEvent(
+  presented: Presented,
+  used: {
+    readonly taken: boolean;
+    readonly token_id: string | null;
+    readonly reason: string;
+    readonly cause?: string;
+  },
+  { runtime }: Context,
+) {
+  const now_ms = runtime.now_ms();
+  return serviceEvent({
+    event_id: newEventId(now_ms),
+    now_ms,
+    phase: 'capability_use',
+    done: used.taken,
+    reason: used.reason,
+    caller_id: presented.caller_id,
+    policy_hash: runtime.policy().hash,
+    about: { ...presented, tool_name: presented.tool },
+    metadata: {
+      capability_action: presented.action,
+      ...(used.token_id !== null && { capability_token_id: used.token_id }),
+      result: used.cause ?? 'allow',
+    },
+  });
+}
+
+function notFound(): Refusal {
+  return new Refusal('not_found', 'There is no such capability token.');
+}
+
+function isVisible({ agent_id, tenant_id }: CapabilityRecord, { caller }: Context): boolean {
+  return covers(caller.agents, agent_id) && covers(caller.tenants, tenant_id);
+}
+
+function covers(allowed: Caller['agents'], asked: string): boolean {
+  return allowed === '*' || allowed.includes(asked);
+}
+
+/** A filter that the credential's scope cannot be widened by; `undefined` for no filter. */
+function withinScope(allowed: Caller['agents'], asked: string | null): readonly string[] | undefined {
+  if (asked === null) return allowed === '*' ? undefined : allowed;
+  return covers(allowed, asked) ? [asked] : [];
+}
+
+/** A record with lists that its reader may change. */
+function shown(one: CapabilityRecord) {
+  const { tool_name, actions, secret_keys } = one.scope;
+  return { ...one, scope: { tool_name, actions: [...actions], secret_keys: [...secret_keys] } };
+}

@@ -1,0 +1,37 @@
+/** Counts wrong tokens of each caller, so that nobody tries many. */
+export interface Guesses {
+  /** Whether this caller has shown so many wrong ones that no further one is looked at for now. */
+  readonly areTooMany: (who: string) => boolean;
+  readonly note: (who: string) => void;
+}
+
+/** Wrong tokens within one window. */
+const WRONG_MAX = 20;
+const WINDOW_MS = 60_000;
+const CALLERS_MAX = 10_000;
+
+/** @param now_ms a clock that never jumps */
+export function openGuesses(now_ms: () => number): Guesses {
+  const wrong = new Map<string, { count: number; readonly until_ms: number }>();
+  const current = (who: string) => {
+    const entry = wrong.get(who);
+    return entry !== undefined && now_ms() < entry.until_ms ? entry : null;
+  };
+  return {
+    areTooMany: (who) => (current(who)?.count ?? 0) >= WRONG_MAX,
+    note: (who) => {
+      const entry = current(who);
+      if (entry !== null) {
+        entry.count += 1;
+        return;
+      }
+      wrong.delete(who);
+      // The one that began first is the first to be forgotten.
+      for (const oldest of wrong.keys()) {
+        if (wrong.size < CALLERS_MAX) break;
+        wrong.delete(oldest);
+      }
+      wrong.set(who, { count: 1, until_ms: now_ms() + WINDOW_MS });
+    },
+  };
+}

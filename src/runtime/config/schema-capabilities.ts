@@ -1,0 +1,25 @@
+import { duration } from './schema-parts.ts';
+
+/** `capability_tokens`: what an agent may do for a while. */
+export const capability_tokens = {
+  type: 'object',
+  description:
+    'Tokens that let one agent use one tool, or have secrets resolved, for a while. A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    default_ttl: {
+      ...duration,
+      default: '10m',
+      description: 'How long a token lives where nothing is said.',
+    },
+    max_ttl: { ...duration, default: '1h', description: 'How long any token may live.' },
+    live_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000_000,
+      default: 100_000,
+      description: 'Tokens that may be live at one time; more are not issued.',
+    },
+  },
+} as const;

@@ -1,0 +1,84 @@
+import { durationMs } from '../../core/compile/duration.ts';
+import type { Capabilities } from '../capabilities/types.ts';
+import type { Config } from '../config/index.ts';
+import type { Store } from '../store/index.ts';
+import type { Ports, Runtime } from '../types.ts';
+import { Unavailable } from '../unavailable.ts';
+
+export interface ForAgentsParts {
+  readonly config: Config;
+  readonly store: () => Promise<Store>;
+  readonly ports: () => Ports;
+}
+
+/** The part of a runtime that has to do with what agents are trusted with: tokens, and secrets by them. */
+export function forAgents(parts: ForAgentsParts): {
+  readonly offers: Pick<Runtime, 'capabilities' | 'secrets' | 'note'>;
+  readonly close: () => Promise<void>;
+} {
+  const { config, ports } = parts;
+  const secrets = secretsOf(config);
+  return {
+    offers: {
+      capabilities: lazily(() => openCapabilitiesOf(parts)).open,
+      secrets,
+      note: async (event) => {
+        try {
+          await ports().record(event);
+        } catch (fault) {
+          throw new Unavailable('It could not be written to the audit journal.', fault);
+        }
+      },
+    },
+    close: async () => secrets?.close(),
+  };
+}
+
+async function openCapabilitiesOf({ config, store, ports }: ForAgentsParts): Promise<Capabilities> {
+  const { openCapabilities } = await import('../capabilities/capabilities.ts');
+  const { default_ttl, max_ttl, live_max } = config.capability_tokens;
+  return openCapabilities({
+    store,
+    ports,
+    ttl_default_ms: durationMs(default_ttl),
+    ttl_max_ms: durationMs(max_ttl),
+    live_max,
+    steady_ms: () => performance.now(),
+  });
+}
+
+/** The backend is opened by the first agent that wants something of it. */
+function secretsOf({ secrets: settings }: Config) {
+  const { backend } = settings;
+  if (backend === undefined) return null;
+  const opened = lazily(async () => {
+    const { openConfiguredSecrets } = await import('./open.ts');
+    return openConfiguredSecrets(backend, settings, { env: process.env, now_ms: () => performance.now() });
+  });
+  return {
+    backend,
+    open: opened.open,
+    close: async () => (await opened.begun()?.catch(() => null))?.close(),
+  };
+}
+
+/** Opens with the first question, and again with the next one where that failed. */
+function lazily<Opened>(openNow: () => Promise<Opened>): {
+  readonly open: () => Promise<Opened>;
+  /** What was opened, or is about to be; `null` where nobody asked. */
+  readonly begun: () => Promise<Opened> | null;
+} {
+  let opened: Promise<Opened> | null = null;
+  return {
+    open: () => {
+      if (opened === null) {
+        opened = openNow();
+        opened.catch(() => {
+          opened = null;
+        });
+      }
+      return opened;
+    },
+    begun: () => opened,
+  };
+}
