@@ -1,7 +1,7 @@
 import { hasConditions } from '../core/conditions/facts.ts';
 import { judge } from '../core/decide.ts';
 import type { Crossing, Verdict } from '../core/types.ts';
-import type { Settled, Settling } from './approvals/types.ts';
+import type { Settled } from './approvals/types.ts';
 import { conditionsOf } from './conditions.ts';
 import { auditEvent, type LoggedTexts } from './record.ts';
 import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
@@ -23,23 +23,24 @@ export async function enforce(
   const before_ms = performance.now();
   // Without what evaluates conditions they restrict and never allow.
   const conditions = hasConditions(ports.policy) ? await conditionsOf(ports.policy).catch(() => null) : null;
-  const judgeWith = (approved_rules: readonly string[]): Verdict =>
-    judge({ ...crossing, approved_rules }, ports.policy, ports.fingerprintOf ?? null, conditions);
   const judged = judge(crossing, ports.policy, ports.fingerprintOf ?? null, conditions);
   const scan_ms = performance.now() - before_ms;
-  const settled = await settledBy(ports, { judged, crossing, caller, approval_request_id, judgeWith });
+  const settled =
+    judged.action !== 'require_approval' || ports.settle === undefined
+      ? { verdict: judged, approval: null }
+      : await ports.settle({
+          judged,
+          crossing,
+          caller,
+          approval_request_id,
+          judgeWith: (approved_rules) =>
+            judge({ ...crossing, approved_rules }, ports.policy, ports.fingerprintOf ?? null, conditions),
+        });
   const outcome = await recorded(settled, event_id, crossing, caller, endpoint, ports);
   const { verdict, approval } = outcome;
   const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
   ports.observe?.(ruling, crossing, endpoint, scan_ms / 1_000);
   return ruling;
-}
-
-/** Without anybody who could be asked, what asks for approval stays a block. */
-async function settledBy({ settle }: Ports, settling: Settling): Promise<Settled> {
-  const { judged } = settling;
-  const isSettled = judged.action !== 'require_approval' || settle === undefined;
-  return isSettled ? { verdict: judged, approval: null } : settle(settling);
 }
 
 /** The one catch around recording: what is not written down is not given. */

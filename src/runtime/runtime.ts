@@ -241,8 +241,8 @@ interface LazyApprovals {
 
 /** No start waits for what only some policies use. */
 function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => Ports): LazyApprovals {
-  const complain = onceInAWhile((fault: unknown) =>
-    log.error('approvals cannot be settled, and what needs them is blocked', storeFields(fault)),
+  const complain = onceInAWhile((what: string, fault?: unknown) =>
+    log.error(what, fault === undefined ? {} : storeFields(fault)),
   );
   let opened: ReturnType<Runtime['approvals']> | null = null;
   return {

@@ -102,15 +102,17 @@ withStores('approvals', (law) => {
     const id = await inState(desk, 'approved');
     const crossing = callOf();
     const judged = judge(crossing, POLICY);
-    const more = { ...judged, approval: { ...judged.approval!, rules: ['pay-asks', 'new-rule'] } };
-    const settled = await desk.approvals.settle({
-      judged: more,
-      crossing,
-      caller: AGENT,
-      approval_request_id: id,
-      judgeWith: () => assert.fail('it was judged again'),
-    });
-    assert.deepEqual([settled.verdict.decision, settled.approval?.status], ['block', 'mismatch']);
+    const MORE = [{ rules: ['pay-asks', 'new-rule'] }, { min_approvals: 2 }];
+    for (const more of MORE) {
+      const settled = await desk.approvals.settle({
+        judged: { ...judged, approval: { ...judged.approval!, ...more } },
+        crossing,
+        caller: AGENT,
+        approval_request_id: id,
+        judgeWith: () => assert.fail('it was judged again'),
+      });
+      assert.deepEqual([settled.verdict.decision, settled.approval?.status], ['block', 'mismatch']);
+    }
     assert.equal((await desk.approvals.find(id))?.status, 'approved');
   });
 

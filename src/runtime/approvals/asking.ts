@@ -173,8 +173,8 @@ export async function expire(request_id: string, parts: ApprovalsParts): Promise
   });
 }
 
-/** Whether all rules that now ask are among those that were approved. */
-export function coversRules(row: RequestRow, wanted: ApprovalWanted): boolean {
+/** Whether what is asked for now was approved: by each rule, and by as many people. */
+export function isCovered(wanted: ApprovalWanted, row: RequestRow): boolean {
   const approved = listOf(row.rules);
-  return wanted.rules.every((rule) => approved.includes(rule));
+  return row.min_approvals >= wanted.min_approvals && wanted.rules.every((rule) => approved.includes(rule));
 }

@@ -14,7 +14,9 @@ type Ground = Surroundings & { readonly log: Pick<Log, 'error' | 'warn'> };
 
 /** What is done for approvals from time to time: ending what has run out, and forgetting what is old. */
 export function approvalChores(ground: Ground): readonly Chore[] {
-  const parts = approvalsParts(ground, (fault) => ground.log.error('approvals', storeFields(fault)));
+  const parts = approvalsParts(ground, (what, fault) =>
+    ground.log.error(what, fault === undefined ? {} : storeFields(fault)),
+  );
   return [
     { name: 'approvals: end what has run out', every_ms: END_MS, run: () => runOut(parts) },
     { name: 'approvals: forget what is old', every_ms: FORGET_MS, run: () => forgetOld(parts) },

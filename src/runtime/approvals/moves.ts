@@ -51,7 +51,7 @@ export async function tell(
   parts: ApprovalsParts,
 ): Promise<void> {
   const now_ms = parts.now_ms();
-  if (parts.tells) await putAside(trx, row, happening, now_ms);
+  if (parts.tells) await putAside(trx, row, happening, now_ms, parts);
   try {
     await parts.record(approvalEvent(row, happening, by, now_ms));
   } catch (fault) {
@@ -62,12 +62,21 @@ export async function tell(
 /** Messages that wait at most. Whoever does not fetch so many is not served by more. */
 const OUTBOX_MAX = 10_000;
 
-async function putAside(trx: Trx, row: RequestRow, happening: Happening, now_ms: number): Promise<void> {
+async function putAside(
+  trx: Trx,
+  row: RequestRow,
+  happening: Happening,
+  now_ms: number,
+  { complain }: ApprovalsParts,
+): Promise<void> {
   const { waiting } = await trx
     .selectFrom('approval_outbox')
     .select((eb) => eb.fn.countAll<number>().as('waiting'))
     .executeTakeFirstOrThrow();
-  if (Number(waiting) >= OUTBOX_MAX) return;
+  if (Number(waiting) >= OUTBOX_MAX) {
+    complain('the webhook of approvals does not take its messages, and no more are kept for it');
+    return;
+  }
   const message = {
     message_id: `msg_${randomBytes(12).toString('hex')}`,
     request_id: row.request_id,

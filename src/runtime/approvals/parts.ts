@@ -24,9 +24,11 @@ export interface ApprovalsParts {
   readonly policy: () => Policy;
   /** Whether there is somebody to tell; without it nothing is put aside for them. */
   readonly tells: boolean;
-  /** Told why a verdict became a fault, for the log of the service. Must not throw. */
-  readonly complain: (fault: unknown) => void;
+  /** Told what does not work, and why where something failed, for the log of the service. Must not throw. */
+  readonly complain: Complain;
 }
+
+export type Complain = (what: string, fault?: unknown) => void;
 
 /** What a process has, of which the parts are made. */
 export interface Surroundings {
@@ -37,10 +39,7 @@ export interface Surroundings {
 }
 
 /** The parts as a configuration asks for them. */
-export function approvalsParts(
-  { config, store, ports }: Surroundings,
-  complain: (fault: unknown) => void,
-): ApprovalsParts {
+export function approvalsParts({ config, store, ports }: Surroundings, complain: Complain): ApprovalsParts {
   const { ttl_max, keep, pending_max, pending_per_agent_max, arguments_bytes_max, webhook } =
     config.approvals;
   return {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { races } from '../store/testing/races.ts';
 import { withStores } from '../store/testing/stores.ts';
-import type { Done, Requests } from './testing/decide.work.ts';
+import type { Done, Requests } from './testing/decide-racer.ts';
 import { openDesk } from './testing/open.ts';
 
 const REQUESTS = 1_000;
@@ -18,7 +18,7 @@ withStores('approvals under 8 processes', (law) => {
         const { approval } = await desk.check({ session_id });
         requests.push([approval!.request_id, session_id]);
       }
-      const work = new URL('./testing/decide.work.ts', import.meta.url);
+      const work = new URL('./testing/decide-racer.ts', import.meta.url);
       const done = await races<Done, Requests>({ settings, work, input: requests });
       assert.equal(done.length, 8);
 

@@ -1,6 +1,6 @@
 import type { ApprovalWanted, Verdict } from '../../core/types.ts';
 import { StoreFailure } from '../store/index.ts';
-import { askFor, consume, coversRules, fits, type Used } from './asking.ts';
+import { askFor, consume, fits, isCovered, type Used } from './asking.ts';
 import { Unrecorded } from './failure.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
@@ -21,7 +21,7 @@ export async function settle(settling: Settling, parts: ApprovalsParts): Promise
       ? await ask(wanted, settling, parts)
       : await use(approval_request_id, wanted, settling, parts);
   } catch (fault) {
-    parts.complain(fault);
+    parts.complain('approvals cannot be settled, and what needs them is blocked', fault);
     return { verdict: faulty(judged, fault), approval: null };
   }
 }
@@ -50,9 +50,9 @@ async function use(
 ): Promise<Settled> {
   const fit = await fits(request_id, crossing, parts);
   if (!fit.used) return refused(judged, request_id, fit);
-  if (!coversRules(fit.row, wanted)) {
+  if (!isCovered(wanted, fit.row)) {
     const reason =
-      'Another rule asks for approval now than was approved: ask again without `approval_request_id`.';
+      'Another rule, or more people, are asked for now than was approved: ask again without `approval_request_id`.';
     return blocked(judged, reason, { request_id, status: 'mismatch', expires_at: null });
   }
   const verdict = judgeWith(wanted.rules);

@@ -73,7 +73,7 @@ export function openDesk(store: Store, limits: Partial<ApprovalLimits> = {}, tel
     limits: { ...LIMITS, ...limits },
     policy: () => POLICY,
     tells,
-    complain: (fault) => void faults.push(fault),
+    complain: (_what, fault) => void faults.push(fault),
   };
   const approvals = openApprovals(parts);
   const check: Desk['check'] = (parts = {}, approval_request_id = null, caller = AGENT) => {
