@@ -71,15 +71,17 @@ function anchors(): readonly string[] {
 
 /** The severe rules that such a command breaks; none where it is prose. */
 export function severeRules(value: string): readonly CommandRule[] {
-  const text = value.replace(/\\n.*$/s, '').replace(/["'][,})\]; \t]{0,8}$/, '');
-  if (PRINTS.test(text) || isProse(text)) return [];
+  const line = value.replace(/\\n.*$/s, '');
+  const text = line.replace(/["'][,})\]; \t]{0,8}$/, '');
+  if (PRINTS.test(line) || isProse(text)) return [];
   return judgeScript(text)
     .matches.map(({ rule }) => rule)
     .filter(({ severity }) => severity === 'high' || severity === 'critical');
 }
 
 /** What only prints, most of what begins a line in scripts: nothing is run in it, and nothing is written to a file. */
-const PRINTS = /^echo(?:[^|;&<>`$\\]|\$(?!\()|\\.|>&[12]|> ?\/dev\/null)*$/;
+const PRINTS =
+  /^echo(?:[^|;&<>`$\\'"]|\$(?!\()|\\.|>&[12]|> ?\/dev\/null|'[^']*'|"(?:[^"`$\\]|\$(?!\()|\\.)*")*$/;
 
 /** A sentence: many plain words, and little that a command line has. */
 function isProse(text: string): boolean {

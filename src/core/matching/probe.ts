@@ -44,6 +44,8 @@ export interface Probe {
 interface Trial {
   readonly pattern: RegExp | LinearPattern;
   readonly has_value: boolean;
+  /** The same pattern, which says where its groups are: that costs as much as several tries, and is asked last. */
+  placing: RegExp | null;
   /** Work of one try that fails. */
   readonly try_work: number;
 }
@@ -63,8 +65,9 @@ function makeTrial({ pattern, try_work }: Detector): Trial {
   const is_linear = 'find' in pattern;
   const has_value = pattern.source.includes('(?<value>');
   return {
-    pattern: is_linear ? pattern : sticky(pattern, has_value),
+    pattern: is_linear ? pattern : sticky(pattern, 'y'),
     has_value,
+    placing: null,
     try_work: TRY_WORK + (is_linear ? 0 : (try_work ?? lengthWork(pattern))),
   };
 }
@@ -73,8 +76,8 @@ function lengthWork(pattern: RegExp): number {
   return Math.min(patternReach(pattern) * REACH_SHARE, REACH_WORK_MAX);
 }
 
-function sticky({ source, flags }: RegExp, has_value: boolean): RegExp {
-  return new RegExp(source, [...new Set(`${flags}${has_value ? 'd' : ''}y`.replace('g', ''))].join(''));
+function sticky({ source, flags }: RegExp, more: 'y' | 'dy'): RegExp {
+  return new RegExp(source, [...new Set(`${flags}${more}`.replace('g', ''))].join(''));
 }
 
 const unit_tables = new Map<string, Uint8Array>();
@@ -111,25 +114,31 @@ export function matchAt(
 ): Match | null {
   const { detector } = probe;
   probe.trial ??= makeTrial(detector);
-  const { pattern, has_value, try_work } = probe.trial;
-  meter.work += try_work;
+  const { trial } = probe;
+  const { pattern, has_value } = trial;
+  meter.work += trial.try_work;
   if ('find' in pattern) {
     const span = pattern.find(text, start, least, meter);
     return span && { detector, start: span[0], end: span[1] };
   }
   pattern.lastIndex = start;
-  const span = has_value ? valueAt(pattern, text) : pattern.test(text) ? [start, pattern.lastIndex] : null;
-  if (span === null) return null;
-  const [from, to] = span as [number, number];
-  meter.work += pattern.lastIndex - start;
+  const value = has_value ? valueAt(pattern, text) : pattern.test(text) ? '' : null;
+  if (value === null) return null;
+  const end = pattern.lastIndex;
+  meter.work += end - start;
   if (detector.validate !== undefined) {
-    meter.work += (to - from) * (detector.validate_work ?? VALIDATE_WORK);
-    if (!detector.validate(text.slice(from, to))) return null;
+    const units = has_value ? value : text.slice(start, end);
+    meter.work += units.length * (detector.validate_work ?? VALIDATE_WORK);
+    if (!detector.validate(units)) return null;
   }
+  if (!has_value) return { detector, start, end };
+  trial.placing ??= sticky(pattern, 'dy');
+  trial.placing.lastIndex = start;
+  const [from, to] = trial.placing.exec(text)!.indices!.groups!.value!;
   return { detector, start: from, end: to };
 }
 
-/** Where the group `value` of a pattern that matches at its last index is; a test alone is several times as fast. */
-function valueAt(pattern: RegExp, text: string): readonly number[] | null {
-  return pattern.exec(text)?.indices?.groups?.value ?? null;
+/** The group `value` of a pattern that matches at its last index. */
+function valueAt(pattern: RegExp, text: string): string | null {
+  return pattern.exec(text)?.groups?.value ?? null;
 }
