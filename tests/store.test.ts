@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openBadLine } from '../src/runtime/store/testing/bad-line.ts';
 import {
   type PostgresServer,
   startPostgres,
@@ -85,6 +86,15 @@ test('while PostgreSQL is away the service is not ready, and it needs no restart
   await becomes(service, 200);
   assert.deepEqual(service.worker_pids(), workers);
   await service.stop();
+});
+
+test('while PostgreSQL is silent the service can be stopped', { skip }, async () => {
+  const line = await openBadLine(await newDatabase());
+  const service = await startTestService({ config: { storage: { url: line.url } } });
+  line.goSilent();
+  await becomes(service, 503);
+  assert.deepEqual(await service.stop(), { code: 0, signal: null }, service.logs());
+  await line.close();
 });
 
 test('a start without its store is refused, says what to do, and repeats no credential', {

@@ -6,8 +6,10 @@ import { guard } from './guard.ts';
 export interface PostgresSettings {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full`. */
   readonly url: string;
-  /** How long one question may take, in milliseconds, and how long a connection may take to come about: half of it. */
+  /** How long one question may take, in milliseconds; a connection, or another's lock, may take half of it. */
   readonly patience_ms?: number;
+  /** How long one question may take where that is more. */
+  readonly question_ms_max?: number;
   /** Connections that this process holds at most. */
   readonly connections_max?: number;
 }
@@ -21,6 +23,7 @@ export const postgres = {
     properties: {
       url: { type: 'string', description: 'Where it is, and as whom.' },
       patience_ms: { type: 'integer', minimum: 100, default: 10_000 },
+      question_ms_max: { type: 'integer', minimum: 0, default: 0 },
       connections_max: { type: 'integer', minimum: 1, default: 4 },
     },
   },
@@ -60,17 +63,20 @@ async function loadDriver(): Promise<Library> {
 
 function openPool(pg: Library, settings: PostgresSettings): PostgresPool {
   const patience_ms = settings.patience_ms ?? PATIENCE_MS;
+  const question_ms = Math.max(patience_ms, settings.question_ms_max ?? 0);
   const options: PoolConfig = {
     connectionString: settings.url,
     application_name: 'agent-safety',
     max: settings.connections_max ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: patience_ms / 2,
     // The server's own limit comes first, for it knows what it was doing; ours is for a server that says nothing any more.
-    statement_timeout: patience_ms * 0.8,
-    query_timeout: patience_ms,
+    statement_timeout: question_ms * 0.8,
+    query_timeout: question_ms,
     lock_timeout: patience_ms / 2,
     idle_in_transaction_session_timeout: patience_ms * 2,
     keepAlive: true,
+    // A server that says nothing any more does not answer a farewell either, and holds up no end of a process.
+    allowExitOnIdle: true,
     types: numbersAndBytes(pg),
   };
   const pool = new pg.Pool(options);

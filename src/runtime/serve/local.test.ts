@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { loadConfig } from '../config/index.ts';
@@ -54,6 +54,35 @@ test('without a service a decision is recorded, and found by the next command', 
   );
   await next.close();
   assert.ok(!bytesOf(folder.state_dir).includes(SECRET));
+});
+
+test('without a service the store is made when it is asked for, and not before', async () => {
+  const own = testFolder();
+  writeFileSync(join(own.dir, 'service.yaml'), 'log: {level: silent}');
+  const file = join(own.state_dir, 'store.db');
+  const runtime = await open(own.dir);
+  await check(runtime, 'hello');
+  assert.ok(!existsSync(file));
+  const store = await runtime.store();
+  assert.ok(await store.isThere());
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  await runtime.close();
+  await assert.rejects(runtime.store(), { code: 'store_closed' });
+  own.remove();
+});
+
+test('beside a service its tables are the service\u2019s to change', async () => {
+  const own = testFolder();
+  writeFileSync(join(own.dir, 'service.yaml'), 'log: {level: silent}');
+  mkdirSync(own.state_dir, { mode: 0o700 });
+  const ownership = takeOwnership(own.state_dir);
+  const runtime = await open(own.dir);
+  await assert.rejects(runtime.store(), { code: 'store_unavailable' });
+  assert.ok(!existsSync(join(own.state_dir, 'store.db')));
+  ownership.release();
+  await runtime.store();
+  await runtime.close();
+  own.remove();
 });
 
 test('beside a service that runs, a decision is chained by it, and found through it', async () => {

@@ -71,10 +71,15 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   };
 }
 
-/** Without a service nobody has made the store yet, nor brought it up to date. */
-function openAlone(config: Config): Promise<Store> {
+/** Without a service nobody has made the store yet, nor brought it up to date; where one runs, that is its own to do. */
+async function openAlone(config: Config): Promise<Store> {
   makeStateDir(config.state_dir);
-  return openStore(storeSettings(config), { migrate: true });
+  const lock = takeOwnerLock(config.state_dir);
+  try {
+    return await openStore(storeSettings(config), { migrate: lock !== null });
+  } finally {
+    lock?.release();
+  }
 }
 
 /** Saves the policy that decides, where it is not saved yet, so that the decision can be explained later. */

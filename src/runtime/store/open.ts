@@ -43,10 +43,13 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
     import('./migrations.ts'),
   ]);
   const migrations = options.migrations ?? MIGRATIONS;
-  const db = await connect(settings, migrate);
+  if (migrate) {
+    const own = await connect(settings, { create: true, question_ms_max: MIGRATION_MS_MAX });
+    await bringUpToDate(own, settings.kind, migrations).finally(() => own.destroy());
+  }
+  const db = await connect(settings);
   try {
-    if (migrate) await bringUpToDate(db, settings.kind, migrations);
-    else await checkTables(db, settings.kind, migrations);
+    await checkTables(db, settings.kind, migrations);
     return storeOver(db, settings.kind);
   } catch (error) {
     await db.destroy();
@@ -54,27 +57,43 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
   }
 }
 
-async function connect(settings: StoreSettings, create: boolean): Promise<Kysely<StoreTables>> {
+/** A change of a table may have to go through all of it; nobody waits for a decision meanwhile. */
+const MIGRATION_MS_MAX = 600_000;
+
+async function connect(
+  settings: StoreSettings,
+  more: { readonly create?: boolean; readonly question_ms_max?: number } = {},
+): Promise<Kysely<StoreTables>> {
   if (settings.kind === 'postgres') {
     const { postgres } = await import('../../drivers/stores/postgres.ts');
-    return postgres.open<StoreTables>(settings);
+    return postgres.open<StoreTables>({ ...settings, ...more });
   }
   const { sqliteStore } = await import('../../drivers/stores/sqlite-store.ts');
-  return sqliteStore.open<StoreTables>({ ...settings, create });
+  return sqliteStore.open<StoreTables>({ ...settings, ...more });
 }
 
 /** A transaction's work must not ask for another connection: it would wait for itself. */
-const inside = new AsyncLocalStorage<Kysely<StoreTables>>();
+const inside = new AsyncLocalStorage<{ readonly db: unknown; is_over: boolean }>();
 
 function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
   let closed: Promise<void> | null = null;
-  // What a server has for a default is its operator's choice; what rows are locked for is ours.
-  const begin = (of: typeof db) =>
-    kind === 'postgres' ? of.transaction().setIsolationLevel('read committed') : of.transaction();
+  const attempt: Store['transaction'] = async (work) => {
+    const around = { db, is_over: false };
+    // What a server has for a default is its operator's choice; what rows are locked for is ours.
+    const builder =
+      kind === 'postgres' ? db.transaction().setIsolationLevel('read committed') : db.transaction();
+    try {
+      return await builder.execute((trx) => inside.run(around, () => work(trx)));
+    } finally {
+      around.is_over = true;
+    }
+  };
   const opened = (): Kysely<StoreTables> => {
     if (closed !== null)
       throw new StoreFailure('store_closed', 'The store is closed: the service is stopping.');
-    if (inside.getStore() === db) throw new Error('within a transaction its own `trx` is to be used');
+    const around = inside.getStore();
+    if (around?.db === db && !around.is_over)
+      throw new Error('within a transaction its own `trx` is to be used');
     return db;
   };
   return {
@@ -83,8 +102,8 @@ function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
       return opened();
     },
     transaction: async (work) => {
-      const usable = opened();
-      return withoutConflict(() => begin(usable).execute((trx) => inside.run(db, () => work(trx))));
+      opened();
+      return withoutConflict(() => attempt(work));
     },
     isThere: () => isThere(db),
     close: () => {

@@ -103,6 +103,17 @@ test('two services share a database, each in a schema of its own; one without a 
     opened.push(store);
   }
   assert.deepEqual(await Promise.all(opened.map(count)), [[{ id: 'one' }], [{ id: 'two' }]]);
+  await server.run(
+    `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation to 'repeatable read'`,
+  );
+  const { sql } = await import('kysely');
+  const strict = await openStore(
+    { kind: 'postgres', url: `${url}?options=-csearch_path%3Done` },
+    { migrations },
+  );
+  t.after(strict.close);
+  const levels = await strict.transaction((trx) => sql`show transaction_isolation`.execute(trx));
+  assert.deepEqual(levels.rows, [{ transaction_isolation: 'read committed' }]);
   const nowhere: StoreSettings = { kind: 'postgres', url: `${url}?options=-csearch_path%3Dnone` };
   await assert.rejects(openStore(nowhere, { migrate: true, migrations }), /no schema/);
   const narrow = `${new URL(url).pathname.slice(1)}_narrow`;
