@@ -328,6 +328,7 @@ export function presentedOf(input: Presenting, tool: string, context: Context): 
     action: named(input.capability_action) ?? 'invoke',
     secret_key: null,
     caller_id: context.caller.id,
+    has_credential: context.caller.kind !== 'anonymous',
   };
 }
 

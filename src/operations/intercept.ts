@@ -212,7 +212,13 @@ function shownFor(
   { runtime, caller }: Context,
 ): Promise<ShownCapability> {
   const asked = { token, tool, action: named(capability_action) ?? 'invoke', secret_key: null };
-  const who = { tenant_id, agent_id, session_id, caller_id: caller.id };
+  const who = {
+    tenant_id,
+    agent_id,
+    session_id,
+    caller_id: caller.id,
+    has_credential: caller.kind !== 'anonymous',
+  };
   return showCapability('use', runtime.capabilities, { ...asked, ...who });
 }
 

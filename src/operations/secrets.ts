@@ -122,6 +122,8 @@ export const secretsResolve = operation({
       throw new Refusal(answer.result === 'missing' ? 'not_found' : 'unavailable', answer.message);
     return {
       ...replyOf(answer.ruling, answer.crossing, false),
+      // A name that a rule would change is no name to give a value for.
+      decision: answer.result === 'allow' ? ('allow' as const) : ('block' as const),
       secret_key,
       agent_id: presented.agent_id,
       ...(answer.result === 'allow' && { value: answer.value }),

@@ -3,6 +3,7 @@ import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
 import { enforce } from '../../runtime/enforce.ts';
+import { noting } from '../../runtime/secrets/for-agents.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
 import { StoreFailure } from '../../runtime/store/failure.ts';
 import type { AuditEvent, AuditFilter, Ports, Runtime } from '../../runtime/types.ts';
@@ -77,7 +78,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     capabilities: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     secrets: { backend: 'env', open: () => openConfiguredSecrets('env', SECRETS, SECRETS_WORLD) },
-    note: ports.record,
+    note: noting(ports.record),
     ready: async () => true,
     agentsSeen: async () => [...new Set(events.map((event) => event.agent_id))].sort(),
     metricsText: async () => '# HELP service_requests_total Checks.\n',

@@ -26,6 +26,7 @@ const ASKED: Omit<Presented, 'token'> = {
   action: 'invoke',
   secret_key: null,
   caller_id: 'key:a',
+  has_credential: true,
 };
 
 function opened(store: Store, limits: Partial<CapabilityParts> = {}) {
@@ -205,6 +206,13 @@ withStores('capability tokens', (law) => {
       assert.equal(await causeOf({ token: wrong }), 'throttled');
       assert.equal(await causeOf({ token }), 'throttled');
       assert.equal(await causeOf({ token, caller_id: 'key:b' }), null);
+      // Who has no credential shares a name with all others here.
+      for (let tries = 0; tries < 30; tries += 1)
+        assert.equal(
+          await causeOf({ token: wrong, caller_id: 'loopback', has_credential: false }),
+          'unknown',
+        );
+      assert.equal(await causeOf({ token, caller_id: 'loopback', has_credential: false }), null);
       clock.now_ms += 60_000;
       assert.equal(await causeOf({ token }), null);
     },

@@ -35,12 +35,12 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
   const db = async () => (await store()).db;
 
   async function look(presented: Presented): Promise<Shown> {
-    const who = `${presented.caller_id} ${presented.agent_id}`;
-    if (guesses.areTooMany(who)) return { taken: false, token_id: null, cause: 'throttled' };
+    const who = presented.has_credential ? `${presented.caller_id} ${presented.agent_id}` : null;
+    if (who !== null && guesses.areTooMany(who)) return { taken: false, token_id: null, cause: 'throttled' };
     const token_id = tokenIdOf(presented.token);
     const row = token_id === null ? null : await rowOf(await db(), token_id);
     if (row === null || !isTokenOf(presented.token, row.token_sha256)) {
-      guesses.note(who);
+      if (who !== null) guesses.note(who);
       return { taken: false, token_id: null, cause: 'unknown' };
     }
     const cause = misfitOf(row, presented, ports().now_ms());

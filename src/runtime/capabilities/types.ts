@@ -51,6 +51,11 @@ export interface Presented {
   readonly secret_key: string | null;
   /** Who sent it, as far as a credential proves it. */
   readonly caller_id: string;
+  /**
+   * Whether a credential proves it. Wrong tokens are counted of those alone: who is trusted for being here shares
+   * that name with others, who could otherwise be kept from their own tokens.
+   */
+  readonly has_credential: boolean;
 }
 
 /** Why a token is not taken. */

@@ -47,6 +47,24 @@ test('secrets are read of the backend once each, and what was read is told witho
   );
 });
 
+test('a vault that is asked in the clear is a warning, but on this machine', async () => {
+  const warned: string[] = [];
+  for (const address of [
+    'http://vault.example:8200',
+    'https://vault.example',
+    'http://127.0.0.1:8200',
+    'http://[::1]:8200',
+  ]) {
+    const result = await load(
+      `secrets: {backend: vault, vault: {address: "${address}", token_env: T, path: p}}`,
+    );
+    assert.ok(result.ok, JSON.stringify(result));
+    for (const { message } of result.warnings) warned.push(`${address} ${message}`);
+  }
+  assert.equal(warned.length, 1);
+  assert.match(warned[0]!, /^http:\/\/vault\.example:8200 `secrets\.vault\.address` is not `https`/);
+});
+
 test('who needs no credential asks no backend', async () => {
   const result = await load(`${ASKING}\nstate_dir: s`, { secrets: 'leave' });
   assert.ok(result.ok, JSON.stringify(result));

@@ -6,6 +6,7 @@ import type { SecretReading } from '../secrets/references.ts';
 import { inactiveKeys } from './inactive.ts';
 import { type Sources, secretNames } from './interpolate.ts';
 import { applyOverrides, type Overrides } from './overrides.ts';
+import { plainVault } from './plain-vault.ts';
 import type { Step } from './problem-path.ts';
 import { problemAt } from './problem-text.ts';
 import { readText } from './read-text.ts';
@@ -136,7 +137,7 @@ function settleConfig(
   const config = finishConfig(overridden.value as WrittenConfig, origin);
   const unmet = requirements(config).map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
   if (unmet.length > 0) return { ok: false, problems: unmet };
-  return { ok: true, config, warnings: inactiveKeys(config, lineOf) };
+  return { ok: true, config, warnings: [...inactiveKeys(config, lineOf), ...plainVault(config, lineOf)] };
 }
 
 /** Makes names of files absolute, and settles what depends on other keys. */

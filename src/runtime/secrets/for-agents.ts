@@ -22,15 +22,20 @@ export function forAgents(parts: ForAgentsParts): {
     offers: {
       capabilities: lazily(() => openCapabilitiesOf(parts)).open,
       secrets,
-      note: async (event) => {
-        try {
-          await ports().record(event);
-        } catch (fault) {
-          throw new Unavailable('It could not be written to the audit journal.', fault);
-        }
-      },
+      note: noting((event) => ports().record(event)),
     },
     close: async () => secrets?.close(),
+  };
+}
+
+/** Writes an event down, and says in words of ours that it could not be. */
+export function noting(record: Ports['record']): Runtime['note'] {
+  return async (event) => {
+    try {
+      await record(event);
+    } catch (fault) {
+      throw new Unavailable('It could not be written to the audit journal.', fault);
+    }
   };
 }
 

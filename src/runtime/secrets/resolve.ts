@@ -8,7 +8,7 @@ import { SECRET_TAG } from './reading-event.ts';
 import { type Secrets, SecretUnread } from './secrets.ts';
 
 /** An agent that wants the value of a secret, for a tool, by a capability token. */
-export interface SecretRequest extends Omit<Presented, 'caller_id' | 'secret_key'> {
+export interface SecretRequest extends Omit<Presented, 'caller_id' | 'has_credential' | 'secret_key'> {
   readonly secret_key: string;
   readonly source_agent_id: string | null;
 }
@@ -48,7 +48,8 @@ const RESOLVE_TOOL = 'secrets.resolve';
  * @throws Unavailable where it could not be written down: the value is not given then
  */
 export async function resolveSecret(request: SecretRequest, parts: ResolveParts): Promise<SecretAnswer> {
-  const presented: Presented = { ...request, caller_id: parts.caller.id };
+  const { id: caller_id, kind } = parts.caller;
+  const presented: Presented = { ...request, caller_id, has_credential: kind !== 'anonymous' };
   const looked = await showCapability('look', parts.capabilities, presented);
   const judged = await judge(request, looked, parts);
   if (judged.ruling.verdict.decision !== 'allow')

@@ -57,5 +57,6 @@ function asking(tool: string) {
     action: 'invoke',
     secret_key: null,
     caller_id: 'racer',
+    has_credential: true,
   };
 }
