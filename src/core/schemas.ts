@@ -210,7 +210,7 @@ export const contractSchema = closed(
     max_calls_per_minute: {
       type: 'integer',
       minimum: 1,
-      maximum: 10_000,
+      maximum: 6_000,
       description: 'How often one agent may call it within any sixty seconds, over all workers.',
     },
     accepts: closed(

@@ -31,10 +31,12 @@ import { pluginsList } from './plugins.ts';
 import { policiesReload, policyEvaluate } from './policies.ts';
 import { scanInput, scanStructured } from './scan.ts';
 import { secretsCheck, secretsResolve } from './secrets.ts';
+import { agentSessionReset, sessionReset } from './sessions.ts';
 import { policyTemplate, policyTemplates } from './templates.ts';
 
 /** Everything that one can ask for, in alphabetical order. */
 export const operations: readonly AnyOperation[] = [
+  agentSessionReset,
   approvalsApprove,
   approvalsCancel,
   approvalsDeny,
@@ -68,6 +70,7 @@ export const operations: readonly AnyOperation[] = [
   scanStructured,
   secretsCheck,
   secretsResolve,
+  sessionReset,
 ];
 
 /** The operation of that name, `undefined` where there is none. */

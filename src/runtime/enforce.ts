@@ -1,46 +1,67 @@
 import { hasConditions } from '../core/conditions/facts.ts';
-import { judge } from '../core/decide.ts';
+import { faulty, judge } from '../core/decide.ts';
 import type { Crossing, Verdict } from '../core/types.ts';
 import type { Settled } from './approvals/types.ts';
 import { conditionsOf } from './conditions.ts';
 import { auditEvent, type LoggedTexts } from './record.ts';
+import { type Decided, decideInSession, needsSession, whyStopped } from './sessions/index.ts';
 import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
 
 /**
- * The road to a verdict: judge, settle what asks for approval, then write down. Gives the ruling when its event
- * is durable, and never before. Never rejects: a ruling that cannot be recorded is a block.
+ * The road to a verdict: look up what the session has read, judge, settle what asks for approval, keep what is read,
+ * then write down. Gives the ruling when its event is durable, and never before. Never rejects: a ruling that
+ * cannot be recorded is a block, and so is one that needs to know of a session where nobody can tell.
  */
 export async function enforce(
-  crossing: Crossing,
+  given: Crossing,
   caller: Caller,
   endpoint: Endpoint,
   ports: Ports,
   approval_request_id: string | null = null,
 ): Promise<Ruling> {
-  const event_id = ports.new_event_id(crossing.now_ms);
-  const before_ms = performance.now();
+  const event_id = ports.new_event_id(given.now_ms);
+  let scan_ms = 0;
   // Without what evaluates conditions they restrict and never allow.
   const conditions = hasConditions(ports.policy) ? await conditionsOf(ports.policy).catch(() => null) : null;
-  const judged = judge(crossing, ports.policy, ports.fingerprintOf ?? null, conditions);
-  const scan_ms = performance.now() - before_ms;
-  const settled =
-    judged.action !== 'require_approval' || ports.settle === undefined
-      ? { verdict: judged, approval: null }
-      : await ports.settle({
-          judged,
-          crossing,
-          caller,
-          approval_request_id,
-          judgeWith: (approved_rules) =>
-            judge({ ...crossing, approved_rules }, ports.policy, ports.fingerprintOf ?? null, conditions),
-        });
+  const decide = async (crossing: Crossing): Promise<Settled> => {
+    const before_ms = performance.now();
+    const judgeWith = (approved_rules?: readonly string[]): Verdict => {
+      const asked = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
+      return judge(asked, ports.policy, ports.fingerprintOf ?? null, conditions);
+    };
+    const judged = judgeWith();
+    scan_ms += performance.now() - before_ms;
+    if (judged.action !== 'require_approval' || ports.settle === undefined)
+      return { verdict: judged, approval: null };
+    return ports.settle({ judged, crossing, caller, approval_request_id, judgeWith });
+  };
+  const { crossing, outcome: settled } = await inSession(given, decide, ports);
   const outcome = await recorded(settled, event_id, crossing, caller, endpoint, ports);
   const { verdict, approval } = outcome;
   const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
   ports.observe?.(ruling, crossing, endpoint, scan_ms / 1_000);
   return ruling;
+}
+
+/** The one catch around sessions: where they cannot be read or kept, nothing goes through. */
+async function inSession(
+  crossing: Crossing,
+  decide: (crossing: Crossing) => Promise<Settled>,
+  { policy, sessions, unkept }: Ports,
+): Promise<Decided<Settled>> {
+  if (!needsSession(crossing, policy)) return { crossing, outcome: await decide(crossing) };
+  try {
+    if (sessions === undefined) throw new Error('There is nothing here that keeps sessions.');
+    return await decideInSession(crossing, policy, sessions, { decide, verdictOf: ({ verdict }) => verdict });
+  } catch (fault) {
+    const { rule, reason, is_fault } = whyStopped(fault);
+    if (is_fault) unkept?.(fault);
+    const coverage = { status: 'full' } as const;
+    const verdict: Verdict = { ...faulty(policy), rule, reason, fault: is_fault, coverage };
+    return { crossing, outcome: { verdict, approval: null } };
+  }
 }
 
 /** The one catch around recording: what is not written down is not given. */

@@ -11,6 +11,9 @@ import type { Metrics } from './metrics.ts';
 import { forAgents } from './secrets/for-agents.ts';
 import { StartFailure } from './serve/failure.ts';
 import { statePaths } from './serve/state-dir.ts';
+import type { ResetPorts } from './sessions/reset.ts';
+import { sessionLimits } from './sessions/settings.ts';
+import type { ResetTarget } from './sessions/types.ts';
 import type { LazyStore } from './store/index.ts';
 import { storeFields } from './store/lazy.ts';
 import type {
@@ -110,6 +113,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
         ? Promise.resolve('')
         : available(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.'),
     reload: centre.reload,
+    resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     queryAudit: (filter) => queryAudit(parts, index, filter),
     ...trusted.offers,
   };
@@ -128,15 +132,20 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   };
 }
 
+function limitsOf({ server, scan, state_dir }: Config): Runtime['limits'] {
+  return { body_bytes_max: server.body_bytes_max, file_roots: scan.file_roots, state_dir };
+}
+
+/** Few services ever do it, and none at its start. */
+async function resetSession(target: ResetTarget, caller: Caller, ports: ResetPorts): Promise<number> {
+  return (await import('./sessions/reset.ts')).resetSession(target, caller, ports);
+}
+
 /** Rejects where nothing can be judged by the policy. */
 async function judgeNothing(policy: Policy, config: Config, now_ms: number): Promise<void> {
   const [{ judge }, conditions] = await Promise.all([import('../core/decide.ts'), conditionsOf(policy)]);
   const { fault } = judge({ ...NOTHING, now_ms }, policy, openFingerprints(config, policy), conditions);
   if (fault) throw new Error('nothing can be judged by this policy');
-}
-
-function limitsOf({ server, scan, state_dir }: Config): Runtime['limits'] {
-  return { body_bytes_max: server.body_bytes_max, file_roots: scan.file_roots, state_dir };
 }
 
 /** Asks the index, once it has every event whose answer was given before the question. */
@@ -186,6 +195,9 @@ function portsOf(
   const complain = onceInAWhile((fault: unknown) =>
     log.error('decisions cannot be recorded, and are blocked', faultFields(fault)),
   );
+  const complainOfSessions = onceInAWhile((fault: unknown) =>
+    log.error('sessions cannot be kept, and what depends on them is blocked', storeFields(fault)),
+  );
   // What was judged is in no log, so that the event is all there is to go by.
   const tellFault = onceInAWhile(({ event_id }: Ruling, endpoint: Endpoint) =>
     log.error('judging met a fault, and the answer is a block', { event_id, endpoint }),
@@ -196,6 +208,8 @@ function portsOf(
     now_ms: parts.now_ms,
     new_event_id: newEventId,
     record: journal === null ? async () => {} : journal.append,
+    sessions: { store: parts.store.open, limits: sessionLimits(config.sessions) },
+    unkept: complainOfSessions,
     logged: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
     settle: async (settling) => (await approvals.open()).settle(settling),
     observe: (ruling, crossing, endpoint, scan_seconds) => {

@@ -11,6 +11,7 @@ import type {
 import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';
 import type { Capabilities } from './capabilities/types.ts';
 import type { Secrets } from './secrets/secrets.ts';
+import type { ResetTarget, SessionPorts } from './sessions/types.ts';
 import type { Store } from './store/index.ts';
 
 /** What a caller may ask for. `person` permissions are never given to an agent's credential. */
@@ -28,6 +29,7 @@ export const PERMISSIONS = [
   'capabilities:issue',
   'secrets:resolve',
   'secrets:check',
+  'sessions:reset',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -37,6 +39,7 @@ export const PERSON_PERMISSIONS: readonly Permission[] = [
   'approvals:decide',
   'capabilities:issue',
   'secrets:check',
+  'sessions:reset',
 ];
 
 /** Who asks, as far as a credential or an address proves it. */
@@ -103,6 +106,10 @@ export interface Ports {
   readonly settle?: Settle | undefined;
   /** Told of every ruling, and the seconds that `judge` took. Must not throw. */
   readonly observe?: (ruling: Ruling, crossing: Crossing, endpoint: Endpoint, scan_seconds: number) => void;
+  /** What keeps sessions and counts calls; without it nothing that depends on them goes through. */
+  readonly sessions?: SessionPorts;
+  /** Told why a session could not be read or kept, for the log of the service. Must not throw. */
+  readonly unkept?: (fault: unknown) => void;
   /** Told why an event could not be recorded, for the log of the service. Must not throw. */
   readonly unrecorded?: (fault: unknown) => void;
 }
@@ -208,6 +215,8 @@ export interface Runtime {
   /** The metrics of all workers, in the text format 0.0.4. */
   readonly metricsText: () => Promise<string>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
+  /** Forgets what sessions have read, and gives how many had read something; durable when it resolves. */
+  readonly resetSession: (target: ResetTarget, caller: Caller) => Promise<number>;
   /** Sees every event whose answer was given before the call. */
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
 }

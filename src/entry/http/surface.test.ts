@@ -112,7 +112,7 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
   }));
 
 /** What the callers of these tests may not do. */
-const PERSONS = ['policy:reload', 'secrets:check', 'secrets:resolve'];
+const PERSONS = ['policy:reload', 'secrets:check', 'secrets:resolve', 'sessions:reset'];
 
 test('what is answered is what the description says', () =>
   serving({ file_roots: [] }, async ({ ask, events }) => {

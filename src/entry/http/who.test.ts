@@ -45,6 +45,7 @@ const EVERYONE_KNOWN: readonly Who[] = ['loopback', 'operator', 'checking'];
 
 /** Who gets through, per operation; everyone else is refused. */
 const allowed: Readonly<Record<string, readonly Who[]>> = {
+  agent_session_reset: ['operator'],
   approvals_approve: ['operator'],
   approvals_cancel: EVERYONE_KNOWN,
   approvals_deny: ['operator'],
@@ -73,6 +74,7 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   scan_file: EVERYONE_KNOWN,
   scan_input: EVERYONE_KNOWN,
   scan_structured: EVERYONE_KNOWN,
+  session_reset: ['operator'],
 };
 
 /** Every caller asks about a decision of its own: those before it in the list have made some. */

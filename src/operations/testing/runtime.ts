@@ -89,6 +89,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       changed: false,
       warnings: [],
     }),
+    resetSession: async () => 0,
     queryAudit: async (filter) => query(events, filter),
     ...options.instead,
   };

@@ -94,6 +94,7 @@ const full = {
     compress_rotated: true,
   },
   state_dir: 's',
+  sessions: { idle: '1h', age_max: '2d' },
   storage: { url: 'sqlite:x' },
   approvals: {
     ttl_max: '1h',

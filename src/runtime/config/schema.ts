@@ -6,7 +6,7 @@ import { auth } from './schema-auth.ts';
 import { capability_tokens } from './schema-capabilities.ts';
 import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
 import { dashboard, intelligence, proxy, secrets } from './schema-outside.ts';
-import { patterns } from './schema-parts.ts';
+import { duration, patterns } from './schema-parts.ts';
 import type { Settled } from './schema-types.ts';
 
 const rules = { type: 'array', items: { $ref: '#/$defs/rule' }, maxItems: 10_000, default: [] } as const;
@@ -287,6 +287,24 @@ export const configSchema = {
       maxLength: 4096,
       default: '.service',
       description: 'Folder of journal, keys and store, relative to this file. A change needs a restart.',
+    },
+    sessions: {
+      type: 'object',
+      description: 'How long it is remembered what a session has read; see [flow.md](flow.md).',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        idle: {
+          ...duration,
+          default: '12h',
+          description: 'A session that nobody asks about for so long is forgotten.',
+        },
+        age_max: {
+          ...duration,
+          default: '7d',
+          description: 'A session is forgotten so long after its first tag, whether it is in use or not.',
+        },
+      },
     },
     storage: {
       type: 'object',

@@ -1,5 +1,4 @@
 import type { Compiled, CompileInput, PolicySettings } from '../../core/compile/index.ts';
-import { asksSessions } from '../../core/flow.ts';
 import type { AllowedFingerprint, Policy, Problem } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
@@ -56,7 +55,6 @@ export async function loadPolicy(
     ...found.warnings,
     ...read.problems,
     ...compiled.problems,
-    ...unkept(compiled.policy, config),
     ...expired(config, now_ms),
   ];
   const told = await withLines(said, read.documents, config);
@@ -74,19 +72,6 @@ export async function loadPolicy(
     places: compiled.places,
     withLines: (problems) => withLines(problems, read.documents, config),
   };
-}
-
-/** What would need sessions or calls to be kept, which this version does not: it would never restrict. */
-function unkept(policy: Policy | null, { origin }: Config): Problem[] {
-  if (policy === null) return [];
-  const tenants = [...policy.rules, ...policy.contracts].map(({ tenant_id }) => tenant_id ?? '');
-  const asked = tenants.some((tenant_id) => asksSessions(policy, tenant_id));
-  const counted = policy.contracts.some(({ max_calls_per_minute }) => max_calls_per_minute !== null);
-  if (!asked && !counted) return [];
-  const what = asked
-    ? 'names `session_tags`, which are not kept by this version'
-    : 'names `max_calls_per_minute`, which is not counted by this version';
-  return [problemAt(origin.label, [], what)];
 }
 
 function compileInput(config: Config, documents: readonly WrittenDocument[]): CompileInput {

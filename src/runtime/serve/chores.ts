@@ -2,6 +2,7 @@ import { approvalChores, approvalDeliveries } from '../approvals/chores.ts';
 import { capabilityChores } from '../capabilities/chores.ts';
 import type { Config } from '../config/index.ts';
 import type { Log } from '../log.ts';
+import { sessionChores } from '../sessions/chores.ts';
 import type { Chore } from '../store/housekeeping.ts';
 import type { Store } from '../store/index.ts';
 import type { Ports } from '../types.ts';
@@ -16,7 +17,11 @@ export interface ChoreParts {
 }
 
 /** What the parent does for the whole service from time to time, each subject its own. */
-const SUBJECTS: readonly ((parts: ChoreParts) => readonly Chore[])[] = [approvalChores, capabilityChores];
+const SUBJECTS: readonly ((parts: ChoreParts) => readonly Chore[])[] = [
+  approvalChores,
+  capabilityChores,
+  sessionChores,
+];
 
 /** All chores of a service. */
 export function choresOf(parts: ChoreParts): readonly Chore[] {

@@ -1,6 +1,7 @@
 import type { Migration } from 'kysely/migration';
 import { approvalMigrations } from '../approvals/tables.ts';
 import { capabilityMigrations } from '../capabilities/tables.ts';
+import { sessionMigrations } from '../sessions/tables.ts';
 
 /** Changes of the tables by their name: four digits that give the order, and a subject (`0010_approvals`). */
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -9,4 +10,8 @@ export type Migrations = Readonly<Record<string, Migration>>;
  * Every change that any version has made, in the order of their names. One that was published is never edited;
  * what it got wrong is mended by another.
  */
-export const MIGRATIONS: Migrations = { ...approvalMigrations, ...capabilityMigrations };
+export const MIGRATIONS: Migrations = {
+  ...approvalMigrations,
+  ...capabilityMigrations,
+  ...sessionMigrations,
+};

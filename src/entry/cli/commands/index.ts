@@ -85,6 +85,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./serve.ts')).serve,
   },
   {
+    name: 'sessions',
+    summary: 'have it forgotten what a session has read',
+    load: async () => (await import('./sessions.ts')).sessions,
+  },
+  {
     name: 'templates',
     summary: 'list and show policy templates',
     load: async () => (await import('./templates.ts')).templates,

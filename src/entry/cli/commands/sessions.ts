@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import { ask } from '../ask.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { say, sayJson, type Terminal } from '../terminal.ts';
+
+export function sessions(command: Command, terminal: Terminal): void {
+  const reset = command
+    .command('reset [session_id]')
+    .summary('take all tags from a session')
+    .description(
+      'Have the running service forget what a session has read, so that it restricts the session no more. Without a session: what the agent does outside of any. Written to the audit trail.',
+    )
+    .option('--agent <id>', 'the agent; without it all agents in the session')
+    .option('--tenant <id>', 'whose session it is')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((session_id: string | undefined, options: ResetOptions) =>
+      resetSession(session_id, options, terminal),
+    );
+  examples(reset, [
+    ['service sessions reset sess-1', 'of all agents in it'],
+    ['service sessions reset sess-1 --agent planner', 'of one'],
+    ['service sessions reset --agent planner', 'what it does without a session'],
+  ]);
+  examples(command, [['service sessions reset sess-1', 'after a person has looked']]);
+}
+
+interface ResetOptions {
+  readonly agent?: string;
+  readonly tenant?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+async function resetSession(
+  session_id: string | undefined,
+  { agent, tenant, config, json }: ResetOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (session_id === undefined && agent === undefined)
+    throw new CommandFailure(EXIT.usage, 'missing_argument', 'Name a session, or an agent with --agent.');
+  const input = {
+    ...(session_id !== undefined && { session_id }),
+    ...(agent !== undefined && { agent_id: agent }),
+    ...(tenant !== undefined && { tenant_id: tenant }),
+  };
+  const operation = session_id === undefined ? 'agent_session_reset' : 'session_reset';
+  const answer = (await ask(terminal, config, operation, input)) as { readonly sessions: number };
+  if (json) sayJson(terminal, answer);
+  else if (answer.sessions === 0) say(terminal, 'Nothing that it had read was remembered.');
+  else say(terminal, `Forgotten for ${answer.sessions === 1 ? 'one agent' : `${answer.sessions} agents`}.`);
+}

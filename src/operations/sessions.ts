@@ -1,0 +1,68 @@
+import type { ResetTarget } from '../runtime/sessions/types.ts';
+import { StoreFailure } from '../runtime/store/index.ts';
+import { type Context, operation, Refusal } from './operation.ts';
+import { name, tenantId } from './shapes.ts';
+import { named, tenantOf } from './subject.ts';
+
+const pathName = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
+
+const answered = {
+  type: 'object',
+  required: ['sessions'],
+  properties: {
+    sessions: { type: 'integer', description: 'How many had read something; there is one for each agent.' },
+  },
+} as const;
+
+export const sessionReset = operation({
+  name: 'session_reset',
+  summary: 'Forget what a session has read',
+  description:
+    'Takes all tags from a session, of one agent or of all, so that what it has read restricts it no more. Needs a person, and is written down.',
+  http: { method: 'POST', path: '/v1/sessions/{session_id}/reset' },
+  permission: 'sessions:reset',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['session_id'],
+    properties: {
+      session_id: { ...pathName, description: 'The session, as the checks name it.' },
+      agent_id: { ...name, description: 'Without it all agents in the session.' },
+      tenant_id: tenantId,
+    },
+  },
+  output: answered,
+  example: { session_id: 'sess-1', agent_id: 'support-bot' },
+  answer: { sessions: 0 },
+  run: ({ session_id, agent_id, tenant_id }, context) =>
+    reset({ session_id, agent_id: named(agent_id), tenant_id: tenantOf({ tenant_id }, context) }, context),
+});
+
+export const agentSessionReset = operation({
+  name: 'agent_session_reset',
+  summary: 'Forget what an agent has read outside of sessions',
+  description:
+    'The same for what an agent does without a `session_id`, which is one session for all of it. Needs a person, and is written down.',
+  http: { method: 'POST', path: '/v1/agents/{agent_id}/reset-session' },
+  permission: 'sessions:reset',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['agent_id'],
+    properties: { agent_id: { ...pathName, description: 'The agent.' }, tenant_id: tenantId },
+  },
+  output: answered,
+  example: { agent_id: 'support-bot' },
+  answer: { sessions: 0 },
+  run: ({ agent_id, tenant_id }, context) =>
+    reset({ session_id: null, agent_id, tenant_id: tenantOf({ tenant_id }, context) }, context),
+});
+
+async function reset(target: ResetTarget, { runtime, caller }: Context): Promise<{ sessions: number }> {
+  try {
+    return { sessions: await runtime.resetSession(target, caller) };
+  } catch (fault) {
+    if (!(fault instanceof StoreFailure)) throw fault;
+    throw new Refusal('unavailable', 'The store cannot be reached, and nothing was forgotten. Try again.');
+  }
+}

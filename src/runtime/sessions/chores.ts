@@ -1,0 +1,26 @@
+import type { Config } from '../config/index.ts';
+import type { Chore } from '../store/housekeeping.ts';
+import type { Store } from '../store/index.ts';
+import type { Ports } from '../types.ts';
+import { forgetSessions } from './forget.ts';
+import { sessionLimits } from './settings.ts';
+
+const EVERY_MS = 5 * 60_000;
+
+interface Parts {
+  readonly config: Pick<Config, 'sessions'>;
+  readonly store: () => Promise<Store>;
+  readonly ports: () => Pick<Ports, 'now_ms'>;
+}
+
+/** Removes what has expired. Nobody reads it any more; it only takes room. */
+export function sessionChores({ config, store, ports }: Parts): readonly Chore[] {
+  const limits = sessionLimits(config.sessions);
+  return [
+    {
+      name: 'sessions: forget what has expired',
+      every_ms: EVERY_MS,
+      run: async () => forgetSessions(await store(), limits, ports().now_ms()),
+    },
+  ];
+}

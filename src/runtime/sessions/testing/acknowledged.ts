@@ -1,0 +1,16 @@
+/** A process that adds one tag after the other and tells of each when it is kept, until it is killed. */
+import { openStore, type StoreSettings } from '../../store/index.ts';
+import { crossing } from '../../testing/examples.ts';
+import { keepSession, readSession } from '../sessions.ts';
+import { LIMITS } from './limits.ts';
+
+process.once('disconnect', () => process.exit(1));
+process.once('message', async (settings: StoreSettings) => {
+  const store = await openStore(settings);
+  const given = crossing('', { session_id: 's' });
+  for (let at = 0; ; at++) {
+    const session = await readSession(store, given, LIMITS);
+    await keepSession(store, given, session, { add: [`tag-${at}`], remove: [] }, LIMITS);
+    process.send?.(at);
+  }
+});

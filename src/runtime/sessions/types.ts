@@ -1,0 +1,24 @@
+import type { Store } from '../store/index.ts';
+
+/** How long a session is remembered. */
+export interface SessionLimits {
+  /** Since it was last asked about. */
+  readonly idle_ms: number;
+  /** Since its first tag. */
+  readonly age_ms: number;
+}
+
+/** What sessions need of the world. */
+export interface SessionPorts {
+  readonly store: () => Promise<Store>;
+  readonly limits: SessionLimits;
+}
+
+/** Which sessions are reset. */
+export interface ResetTarget {
+  readonly tenant_id: string;
+  /** `null`: what an agent does outside of any session that has a name; then the agent must be named. */
+  readonly session_id: string | null;
+  /** `null`: of all agents in that session. */
+  readonly agent_id: string | null;
+}
