@@ -154,7 +154,12 @@ function defineCancel(command: Command, terminal: Terminal): void {
   examples(cancel, [['service approvals cancel apr_0123456789abcdef01234567', '']]);
 }
 
-function outcomeOf({ request_id, status, votes, min_approvals }: ApprovalRecord): string {
+function outcomeOf(one: ApprovalRecord): string {
+  const { request_id, status, votes, min_approvals, agent_id, tool, boundary, expires_at } = one;
+  if (status === 'approved') {
+    const what = `\`${shown(agent_id)}\` may go on with \`${shown(tool ?? boundary)}\` once, until ${expires_at}`;
+    return `The request ${request_id} is approved: ${what}.`;
+  }
   if (status !== 'pending') return `The request ${request_id} is ${status}.`;
   const given = votes.filter(({ vote }) => vote === 'approve').length;
   return `The request ${request_id} has ${given} of the ${min_approvals} approvals that it needs.`;
