@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { assets } from '../../src/entry/http/pages.ts';
+import { joinModules } from './join.ts';
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
 rmSync('dist', { recursive: true, force: true });
@@ -14,6 +15,7 @@ const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Softwa
 `;
 
 compile();
+joinModules('dist', 'core', ['core/index.js', 'core/detect.js']);
 copyAssets();
 chmodSync('dist/entry/cli/bin.js', 0o755);
 
