@@ -391,3 +391,14 @@ test('approvers are told by signed messages that hold nothing of the arguments',
     assert.match(data.request_id, /^apr_/);
   }
 });
+
+test('a service that stops answers those who wait', async () => {
+  const id = await requested(refund());
+  const waiting = Array.from({ length: 6 }, () => ask('GET', `/v1/approvals/${id}?wait=60s`, LOOPBACK));
+  await sleep(500);
+  const ending = await service.kill('SIGTERM');
+  for (const { status, json } of await Promise.all(waiting))
+    assert.deepEqual([status, json.status], [200, 'pending']);
+  // Nobody had to be cut off.
+  assert.deepEqual(ending, { code: 0, signal: null });
+});
