@@ -1,4 +1,3 @@
-import { APPROVAL_DEFAULT } from './compile/builtin.ts';
 import type { Conditions } from './conditions/facts.ts';
 import { contentObjections, contractOf, declaredFacts, strip } from './contracts.ts';
 import { detect } from './detect.ts';
@@ -104,8 +103,7 @@ export function verdictOn(
   const what = { crossing, policy, table, contract, conditions };
   const asked = { ...what, findings, allowed_findings, declared, coverage };
   if (isClean(asked)) return allowed(asked);
-  const { verdict } = weigh(asked);
-  return verdict.action === 'require_approval' ? asking(asked, verdict) : verdict;
+  return weigh(asked);
 }
 
 /** What is looked for where a rule names it, and no finding. */
@@ -120,30 +118,6 @@ function factsIn(
   if (named.length === 0) return NONE;
   const seen = phase === 'request' ? factsOf(content, named, policy.limits) : NONE;
   return [...seen, ...declaredFacts(contract, phase)];
-}
-
-/** More names than this no person reads before agreeing. */
-const RULES_ASKING_MAX = 32;
-
-/**
- * Adds all that asks for approval. Of several that ask only the first is seen, so each that was seen is granted,
- * and the rest weighed again, until nothing asks any more. Where that comes to a block, nobody needs to be asked.
- */
-function asking(asked: Asked, verdict: Verdict): Verdict {
-  const rules: string[] = [];
-  let ttl_ms = Number.POSITIVE_INFINITY;
-  let min_approvals = 1;
-  for (;;) {
-    const next = weigh({ ...asked, crossing: { ...asked.crossing, approved_rules: rules } });
-    if (next.verdict.action === 'block') return next.verdict;
-    if (next.verdict.action !== 'require_approval')
-      return { ...verdict, approval: { rules, ttl_ms, min_approvals } };
-    if (rules.length >= RULES_ASKING_MAX) return verdict;
-    const terms = next.winner.approval ?? APPROVAL_DEFAULT;
-    rules.push(next.winner.rule);
-    ttl_ms = Math.min(ttl_ms, terms.ttl_ms);
-    min_approvals = Math.max(min_approvals, terms.min_approvals);
-  }
 }
 
 const NONE: readonly Tag[] = [];
@@ -190,13 +164,7 @@ function allowed({ policy, allowed_findings }: Asked): Verdict {
 
 const FULL: Coverage = Object.freeze({ status: 'full' });
 
-interface Weighed {
-  readonly verdict: Verdict;
-  /** What decided. */
-  readonly winner: Outcome;
-}
-
-function weigh(asked: Asked): Weighed {
+function weigh(asked: Asked): Verdict {
   const { findings, declared, coverage } = asked;
   const is_full = coverage.status === 'full';
   const data_tags = tagsOf(findings, declared);
@@ -214,7 +182,7 @@ function weigh(asked: Asked): Weighed {
     stripping?.enforcement === 'enforce' ? stripping.contract : null,
     data_tags,
   );
-  const verdict: Verdict = {
+  return {
     decision,
     action: winner.action,
     rule: winner.rule,
@@ -229,13 +197,12 @@ function weigh(asked: Asked): Weighed {
     coverage,
     monitored: heard.monitored,
     would_be: heard.would_be,
-    approval: null,
+    approval: heard.approval,
     session_change:
       decision === 'block' ? null : sessionChange({ ...asked, findings: judged, data_tags, circumstances }),
     policy_hash: asked.policy.hash,
     fault: false,
   };
-  return { verdict, winner };
 }
 
 function objectionsOf(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { celConditions } from './conditions/cel.ts';
 import { judge } from './decide.ts';
 import { isFact } from './tags.ts';
 import { crossings, type GeneratedParts, policyOfParts, policyParts } from './testing/generated.ts';
@@ -17,7 +18,9 @@ function withoutTrials(parts: GeneratedParts): GeneratedParts {
     rules: inForce(rules) as GeneratedParts['rules'],
     // A tool or an agent whose document is on trial is declared all the same: here it is one that asks for nothing.
     contracts: contracts.map((each) =>
-      each.enforcement === 'enforce' ? each : { ...each, ...ASKS_NOTHING },
+      each.enforcement === 'enforce'
+        ? each
+        : { ...each, ...ASKS_NOTHING, side_effects: { ...each.side_effects, requires_approval: false } },
     ),
     identities: identities.map((each) =>
       each.enforcement === 'enforce'
@@ -31,11 +34,21 @@ const ASKS_NOTHING = {
   accepts: {},
   emits: {},
   arguments: true,
-  side_effects: { reversible: true, requires_approval: false },
+  allowed_agents: ['*'],
+  max_calls_per_minute: 1_000,
 } as unknown as GeneratedParts['contracts'][number];
 
-/** All that an answer is made of. Facts are looked for where any rule asks; they are in the record alone. */
-function answer({ monitored: _, would_be: __, policy_hash: ___, ...rest }: Verdict): object {
+/**
+ * All that an answer is made of. Facts are looked for where any rule asks; they are in the record alone. What a
+ * session has read is known from what a contract says of its tool, on trial or not.
+ */
+function answer({
+  monitored: _,
+  would_be: __,
+  policy_hash: ___,
+  session_change: ____,
+  ...rest
+}: Verdict): object {
   return { ...rest, data_tags: rest.data_tags.filter((tag) => !isFact(tag)) };
 }
 
@@ -44,8 +57,8 @@ test('what is in monitor mode changes no answer, and all that it changes is a re
   let noted = 0;
   fc.assert(
     fc.property(policyParts, crossings, (parts, crossing) => {
-      const with_trials = judge(crossing, policyOfParts(parts));
-      const without = judge(crossing, policyOfParts(withoutTrials(parts)));
+      const with_trials = judge(crossing, policyOfParts(parts), null, celConditions);
+      const without = judge(crossing, policyOfParts(withoutTrials(parts)), null, celConditions);
       assert.equal(with_trials.fault, false);
       assert.deepEqual(answer(with_trials), answer(without));
       assert.deepEqual(without.monitored, []);
@@ -65,7 +78,12 @@ test('what a trial would come to is what the policy answers once it is in force'
     fc.property(policyParts, crossings, (parts, crossing) => {
       const enforce = <T extends object>(list: readonly T[]) =>
         list.map((each) => ({ ...each, enforcement: 'enforce' as const }));
-      const { decision, action, rule, monitored, would_be } = judge(crossing, policyOfParts(parts));
+      const { decision, action, rule, monitored, would_be } = judge(
+        crossing,
+        policyOfParts(parts),
+        null,
+        celConditions,
+      );
       const in_force = judge(
         crossing,
         policyOfParts({
@@ -74,6 +92,8 @@ test('what a trial would come to is what the policy answers once it is in force'
           contracts: enforce(parts.contracts),
           identities: enforce(parts.identities),
         }),
+        null,
+        celConditions,
       );
       const { decision: d, action: a, rule: r } = in_force;
       assert.deepEqual(would_be ?? { decision, action, rule }, { decision: d, action: a, rule: r });

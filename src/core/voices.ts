@@ -1,4 +1,5 @@
 import { capabilityObjections } from './capability.ts';
+import { APPROVAL_DEFAULT } from './compile/builtin.ts';
 import type { Conditions } from './conditions/facts.ts';
 import { type Carried, contractObjections } from './contracts.ts';
 import { identityObjections } from './identities.ts';
@@ -27,6 +28,7 @@ import {
 import { isFact } from './tags.ts';
 import type {
   Action,
+  ApprovalWanted,
   Coverage,
   Decision,
   Envelope,
@@ -74,14 +76,44 @@ export interface Heard {
   readonly would_be: WouldBe | null;
   /** What the rules were asked with. */
   readonly circumstances: Circumstances;
+  /** What people would have to grant, where that is all that is in the way. */
+  readonly approval: ApprovalWanted | null;
 }
 
 /** Asks everyone; the strictest wins, the first of equals. `tried` is told of each rule that is asked. */
 export function hear(hearing: Hearing, tried?: Tried): Heard {
   const monitored: Monitored[] = [];
-  const heard = ask(hearing, monitored, false, tried);
-  const would_be = monitored.length === 0 ? null : wouldBe(ask(hearing, [], true).winner);
+  const heard = askThrough(hearing, monitored, false, tried);
+  const would_be = monitored.length === 0 ? null : wouldBe(askThrough(hearing, [], true).winner);
   return { ...heard, monitored, would_be };
+}
+
+/** More names than this no person reads before agreeing. */
+const RULES_ASKING_MAX = 32;
+
+/**
+ * Asks everyone, and finds all that asks for approval. Of several that ask only the first is seen, so each that was
+ * seen is granted, and the rest asked again, until nothing asks any more. Where that comes to a block, nobody needs
+ * to be asked.
+ */
+function askThrough(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean, tried?: Tried) {
+  const first = ask(hearing, monitored, heeds_monitored, tried);
+  if (first.winner.action !== 'require_approval') return { ...first, approval: null };
+  const approved_rules: string[] = [];
+  let ttl_ms = Number.POSITIVE_INFINITY;
+  let min_approvals = 1;
+  for (;;) {
+    const crossing = { ...hearing.crossing, approved_rules };
+    const next = ask({ ...hearing, crossing }, [], heeds_monitored);
+    if (next.winner.action === 'block') return { ...next, approval: null };
+    if (next.winner.action !== 'require_approval')
+      return { ...first, approval: { rules: approved_rules, ttl_ms, min_approvals } };
+    if (approved_rules.length >= RULES_ASKING_MAX) return { ...first, approval: null };
+    const terms = next.winner.approval ?? APPROVAL_DEFAULT;
+    approved_rules.push(next.winner.rule);
+    ttl_ms = Math.min(ttl_ms, terms.ttl_ms);
+    min_approvals = Math.max(min_approvals, terms.min_approvals);
+  }
 }
 
 function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean, tried?: Tried) {
@@ -99,7 +131,7 @@ function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean,
   const ruleFor = oncePerTag((tagged) => ruleForTag(table, tagged, circumstances, monitored, tried));
   const judged = findings.map((finding) => judgeFinding(finding, policy, ruleFor, approved_rules));
   const masked = judged.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
-  const outcomes = [
+  const outcomes: Outcome[] = [
     ...(coverage.status === 'full' ? [] : [outcomeOfCoverage(coverage)]),
     ...objections.map(({ action, rule, reason }) =>
       granted({ action, rule, reason, fallback_template: null }, rule, approved_rules),

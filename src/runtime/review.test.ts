@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { celConditions } from '../core/conditions/cel.ts';
 import { judge } from '../core/decide.ts';
 import { explain } from '../core/review/explain.ts';
 import { recollect } from '../core/review/recorded.ts';
@@ -14,7 +15,7 @@ import { caller } from './testing/examples.ts';
 import type { AuditEvent } from './types.ts';
 
 function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verdict: Verdict } {
-  const verdict = judge(crossing, policy);
+  const verdict = judge(crossing, policy, null, celConditions);
   const event = auditEvent({
     event_id: `evt_${'0'.repeat(24)}`,
     crossing,
@@ -34,7 +35,7 @@ test('an explanation comes to the recorded verdict, and its mends to one that le
     fc.property(policyParts, crossings, (parts, crossing) => {
       const policy = policyOfParts(parts);
       const { event, verdict } = recorded(crossing, policy);
-      const told = explain(event, crossing.now_ms, policy);
+      const told = explain(event, crossing.now_ms, policy, celConditions);
       assert.ok(typeof told !== 'string', String(told));
       const { decision, action, rule } = verdict;
       assert.deepEqual(told.told, { decision, action, rule });
@@ -62,14 +63,14 @@ test('what is told of another policy is what it says to the text itself', () => 
     fc.property(policyParts, policyParts, crossings, (parts, other, crossing) => {
       const [was, next] = [policyOfParts(parts), policyOfParts(other)];
       const { event } = recorded(crossing, was);
-      const recalled = recollect(event, 0);
+      const recalled = recollect(event, 0, celConditions);
       assert.ok(typeof recalled !== 'string');
       const told = retellUnder(recalled, was, next);
       if (typeof told === 'string') {
         ran.untold += 1;
         return;
       }
-      const { decision, action } = judge(crossing, next);
+      const { decision, action } = judge(crossing, next, null, celConditions);
       assert.deepEqual([told.decision, told.action], [decision, action]);
       ran.told += 1;
       if (action !== event.action) ran.changed += 1;
@@ -85,7 +86,7 @@ test('the same policy changes nothing', () => {
     fc.property(policyParts, crossings, (parts, crossing) => {
       const [was, again] = [policyOfParts(parts), policyOfParts(parts)];
       const { event } = recorded(crossing, was);
-      const recalled = recollect(event, 0);
+      const recalled = recollect(event, 0, celConditions);
       assert.ok(typeof recalled !== 'string');
       const told = retellUnder(recalled, was, again);
       assert.deepEqual(told, { decision: event.decision, action: event.action, rule: event.policy_name });
@@ -102,7 +103,7 @@ test('what a record does not hold is not made up', () => {
     crossingOf({ content: { kind: 'text', text: 'anna.holm@acme-mail.io' } }),
     policy,
   );
-  assert.ok(typeof recollect(event, 0) !== 'string');
+  assert.ok(typeof recollect(event, 0, celConditions) !== 'string');
   const rows: [Partial<AuditEvent>, string][] = [
     [{ metadata: { ...event.metadata, fault: true } }, 'fault'],
     [{ metadata: { ...event.metadata, found_tags: [] } }, 'incomplete'],

@@ -1,4 +1,4 @@
-import { outcomeOf, outcomeOfDeclared, outcomeOfDefault } from '../outcomes.ts';
+import { outcomeOf, outcomeOfDeclared, outcomeOfDefault, SILENCE } from '../outcomes.ts';
 import { ruleForTag } from '../rules.ts';
 import { isFact } from '../tags.ts';
 import type { Action, Policy, Severity, Tag } from '../types.ts';
@@ -39,7 +39,14 @@ export function voicesOf(recalled: Recollection, policy: Policy, heard: Heard): 
     ...strippingVoice(recalled, policy),
   ];
   const { winner } = heard;
-  return said.map((each) => ({ ...each, won: each.action === winner.action && each.rule === winner.rule }));
+  const voices = said.map((each) => ({
+    ...each,
+    won: each.action === winner.action && each.rule === winner.rule,
+  }));
+  if (voices.length === 0 || winner === SILENCE || voices.some(({ won }) => won)) return voices;
+  // It is heard behind one that asks for approval: it blocks whether that is given or not.
+  const reason = `${winner.reason} No approval would change that.`;
+  return [...voices, { ...SILENT, about: 'crossing', ...spoken({ ...winner, reason }), won: true }];
 }
 
 const SILENT = { tag: null, origin: null, severity: null, trials: [], trials_left_off: 0 } as const;

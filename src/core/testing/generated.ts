@@ -32,6 +32,17 @@ function some<T>(from: readonly T[], max: number): fc.Arbitrary<T[]> {
   return fc.uniqueArray(fc.constantFrom(...from), { maxLength: max });
 }
 
+const SESSION_TAGS = ['untrusted', 'untrusted.web', 'personal'];
+
+/** Conditions in CEL; the last has no answer where nothing was found. */
+const CONDITIONS = [
+  'findings > 0',
+  'has_tag(data_tags, "secret") || agent_id == "bot"',
+  'tag == "" || severity == "high"',
+  'has_tag(session_tags, "untrusted.web")',
+  '10 / findings > 4',
+];
+
 /** A rule as people write it, but for its name and tenant. */
 const ruleBody = fc
   .record({
@@ -43,19 +54,40 @@ const ruleBody = fc
     phase: some(PHASES, 2),
     priority: fc.constantFrom(1, 100, 100, 100),
     enforcement: fc.constantFrom('enforce', 'enforce', 'monitor'),
+    session_tags: fc.oneof({ weight: 4, arbitrary: fc.constant<string[]>([]) }, some(SESSION_TAGS, 2)),
+    when: fc.oneof(
+      { weight: 3, arbitrary: fc.constant<string | null>(null) },
+      fc.constantFrom(...CONDITIONS),
+    ),
   })
-  .map(({ boundary, data_tags, action, tools, agents, phase, priority, enforcement }) => ({
+  .map(({ boundary, data_tags, action, priority, enforcement, ...conditions }) => ({
     boundary,
     action: action === 'redact' && data_tags.length === 0 ? 'flag' : action,
     priority,
     enforcement,
     ...(data_tags.length > 0 && { data_tags }),
-    condition: {
-      ...(tools.length > 0 && { tools }),
-      ...(agents.length > 0 && { agents }),
-      ...(phase.length > 0 && boundary.includes('action') && { phase }),
-    },
+    condition: written(conditions, boundary.includes('action')),
   }));
+
+interface GeneratedConditions {
+  readonly tools: string[];
+  readonly agents: string[];
+  readonly phase: string[];
+  readonly session_tags: string[];
+  readonly when: string | null;
+}
+
+/** Only what restricts: an empty list is written by nobody. */
+function written(conditions: GeneratedConditions, is_action: boolean): object {
+  const { tools, agents, phase, session_tags, when } = conditions;
+  return {
+    ...(tools.length > 0 && { tools }),
+    ...(agents.length > 0 && { agents }),
+    ...(phase.length > 0 && is_action && { phase }),
+    ...(session_tags.length > 0 && { session_tags }),
+    ...(when !== null && { when }),
+  };
+}
 
 const ruleList = fc
   .array(fc.record({ body: ruleBody, tenant: fc.constantFrom(null, null, 'acme') }), { maxLength: 7 })
@@ -73,11 +105,16 @@ const contract = fc
     typed: fc.boolean(),
     requires_approval: fc.boolean(),
     enforcement: mode,
+    allowed_agents: fc.constantFrom(undefined, ['bot*', 'unknown']),
+    max_calls_per_minute: fc.constantFrom(undefined, 3),
+    egress: fc.boolean(),
   })
-  .map(({ typed, requires_approval, ...rest }) => ({
+  .map(({ typed, allowed_agents, max_calls_per_minute, egress, requires_approval, ...rest }) => ({
     ...rest,
+    ...(allowed_agents && { allowed_agents }),
+    ...(max_calls_per_minute && { max_calls_per_minute }),
     ...(typed && { arguments: { type: 'object', required: ['to'] } }),
-    side_effects: { reversible: true, requires_approval },
+    side_effects: { reversible: true, requires_approval, egress },
   }));
 
 const identity = fc.record({
@@ -132,6 +169,8 @@ export const crossings: fc.Arbitrary<Crossing> = fc
     source_agent_id: fc.constantFrom(null, null, 'ann', 'bot'),
     tool: fc.constantFrom('shell', 'shell.run', 'mail.send', null),
     declared_tags: some(['own.tag', 'secret', 'personal.pii.email', 'sql.delete', 'Own'], 2),
+    session_tags: some(['untrusted.web', 'personal.pii.email', 'own'], 2),
+    calls_last_minute: fc.constantFrom(0, 2, 9),
     approved_rules: some(['r0', 'r1', 'default.require_approval', 'contract.requires_approval'], 1),
   })
   .map(({ boundary, phase, tool, ...rest }) => {
