@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/entry/cli/commands/index.ts';
 import { operations } from '../src/operations/index.ts';
+import { decides } from '../src/operations/operation.ts';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -39,7 +40,7 @@ test('the changelog names this version', () => {
 
 test('the page on HTTP names every route of a check', () => {
   const page = read('docs/http.md');
-  const checks = operations.filter((each) => each.permission === 'check' && each.http !== undefined);
+  const checks = operations.filter((each) => decides(each) && each.http !== undefined);
   assert.ok(checks.length >= 6);
   for (const { http } of checks) assert.ok(page.includes(`${http?.method} ${http?.path}\``), http?.path);
 });
@@ -51,10 +52,24 @@ test('the changelog names every command', () => {
     assert.ok(page.includes(`\`${name}`), name);
 });
 
+/** What the pages take from the environment. */
+const SHOWN = {
+  APPROVALS_SECRET: 'k'.repeat(32),
+  STORE_PASSWORD: 'p',
+  MEMORY_KEY: 'k'.repeat(32),
+  OLD_MEMORY_KEY: 'o'.repeat(32),
+};
+
 test('every YAML that a page shows is a valid configuration', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'service-docs-'));
   let shown = 0;
-  for (const page of ['docs/approvals.md', 'docs/storage.md', 'docs/policies.md', 'docs/configuration.md']) {
+  for (const page of [
+    'docs/approvals.md',
+    'docs/memory.md',
+    'docs/storage.md',
+    'docs/policies.md',
+    'docs/configuration.md',
+  ]) {
     for (const { 1: text = '' } of read(page).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)) {
       // Tests of policies are read by `service policy test`, and by its own tests.
       if (text.includes('/policy-test.schema.json')) continue;
@@ -66,7 +81,7 @@ test('every YAML that a page shows is a valid configuration', async () => {
       if (document !== undefined) writeFileSync(join(dir, document), text);
       const ran = await runProgram([join(root, 'service'), 'validate'], {
         cwd: dir,
-        env: ownNodeEnvironment({ APPROVALS_SECRET: 'k'.repeat(32), STORE_PASSWORD: 'p' }),
+        env: ownNodeEnvironment(SHOWN),
       });
       assert.equal(ran.code, 0, `${page}:\n${text}\n${ran.stdout}${ran.stderr}`);
       shown += 1;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { MEMORY_DOCUMENT } from '../src/entry/cli/scaffold/documents.ts';
 import { operations } from '../src/operations/index.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -28,7 +29,11 @@ let service: TestService;
 let shop: TestService;
 before(async () => {
   [service, shop] = await Promise.all([
-    startTestService({ config: null, workers: 2 }),
+    startTestService({
+      config: null,
+      files: { 'schemas/memory.yaml': MEMORY_DOCUMENT },
+      workers: 2,
+    }),
     startTestService({
       config: { policies: [REFUNDS], secrets: { backend: 'env' } },
       env: SECRET,
@@ -99,8 +104,13 @@ function withQuery(
     : `${filled}?${new URLSearchParams(Object.fromEntries(rest.map(([name, value]) => [name, `${value}`])))}`;
 }
 
-/** What tells of the others comes after them. */
+/** What tells of the others comes after them, and what is kept before it is read. */
 const LAST = ['capabilities_revoke', 'policy_explain', 'audit_query', 'health', 'metrics'];
+const FIRST = 'memory_write';
+
+function place({ name }: Example): number {
+  return name === FIRST ? -2 : LAST.indexOf(name);
+}
 
 test('every example is answered as the description shows it', async () => {
   const description = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
@@ -110,15 +120,19 @@ test('every example is answered as the description shows it', async () => {
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, described]) => exampleOf(path, method.toUpperCase(), described)),
     )
-    .toSorted((one, other) => LAST.indexOf(one.name) - LAST.indexOf(other.name));
+    .toSorted((one, other) => place(one) - place(other));
   let allowed = '';
   let issued = '';
+  let handle_id = '';
   for (const shown of examples) {
-    // The event that a description names is a decision that was just made, and the token one that was just issued.
+    // The event that a description names is a decision that was just made; token and handle were just given out.
     const path = shown.path.replace(/evt_[0-9a-f]{24}$/, allowed).replace(/cap_[0-9a-f]{24}/, issued);
-    const example = { ...shown, path };
+    const body =
+      shown.name === 'memory_resolve_handle' ? { ...(shown.body as object), handle_id } : shown.body;
+    const example = { ...shown, path, body };
     const { status, text } = await ask(example);
     if (example.name === 'capabilities_issue') issued = JSON.parse(text).token_id;
+    if (example.name === FIRST) handle_id = JSON.parse(text).handle_id;
     if (example.name === 'intercept_agent_message') allowed = JSON.parse(text).event_id;
     assert.equal(status, example.status, `${example.name}: ${text}`);
     assert.notEqual(example.answer, undefined, example.name);
@@ -126,7 +140,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, operations.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 30);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 34);
 });
 
 /** The id that the examples show stands for a request that waits. */
@@ -154,7 +168,8 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
   return { status: answer.status, text: await answer.text() };
 }
 
-const PERSONS = /^(policies_reload|(approvals|capabilities|secrets)_.*|.*session_reset)$/;
+const PERSONS =
+  /^(policies_reload|memory_purge_expired|(approvals|capabilities|secrets)_.*|.*session_reset)$/;
 
 function assertLines(text: string, shown: string): void {
   const lines = text.split('\n');
@@ -165,6 +180,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^evt_[0-9a-f]{24}$/, 'evt'],
   [/^apr_[0-9a-f]{24}$/, 'apr'],
   [/^req_[0-9a-f]{12}_\w+$/, 'req'],
+  [/^mem_[0-9a-f]{32}$/, 'mem'],
   [/^sha256:[0-9a-f]{64}$/, 'sha256'],
   [/^cap_[0-9a-f]{24}$/, 'cap'],
   [/^svc_cap_/, 'token'],

@@ -8,7 +8,7 @@ import type { Content, Crossing, Envelope, Finding, Json, Policy, Tag, ToolContr
 
 /** The contract of a crossing's tool, `undeclared` where it has none, `null` where contracts have no say. */
 export function contractOf(crossing: Envelope, policy: Policy): ToolContract | 'undeclared' | null {
-  if (crossing.boundary !== 'action' || crossing.phase === 'message') return null;
+  if (crossing.boundary !== 'action' || crossing.phase === 'message' || crossing.memory) return null;
   const found = crossing.tool === null ? null : lookUp(policy, crossing.tool, crossing.tenant_id);
   if (found !== null) return found;
   return policy.undeclared_tools === 'allow' ? null : 'undeclared';

@@ -96,10 +96,8 @@ export function verdictOn(
   const table = tableOf(policy, place, crossing.tenant_id);
   const contract = contractOf(crossing, policy);
   const facts = factsIn(crossing, policy, table, contract);
-  const declared =
-    crossing.declared_tags.length + facts.length === 0
-      ? NONE
-      : [...new Set([...crossing.declared_tags.map(normalTag), ...facts])];
+  const said = declaredTags(crossing);
+  const declared = said.length + facts.length === 0 ? NONE : [...new Set([...said.map(normalTag), ...facts])];
   const what = { crossing, policy, table, contract, conditions };
   const asked = { ...what, findings, allowed_findings, declared, coverage };
   if (isClean(asked)) return allowed(asked);
@@ -121,6 +119,10 @@ function factsIn(
 }
 
 const NONE: readonly Tag[] = [];
+
+function declaredTags({ declared_tags, memory }: Crossing): readonly Tag[] {
+  return memory === undefined || memory.tag === null ? declared_tags : [...declared_tags, memory.tag];
+}
 
 /** All that is known when the rules are asked. */
 interface Asked {

@@ -15,10 +15,12 @@ export function identityObjections(
 ): readonly Objection[] {
   if (policy.identities.length === 0 && policy.unknown_agents === 'allow') return [];
   const is_message = crossing.phase === 'message';
+  // Memory is no tool: what may be kept there is for its documents to say.
+  const is_bound = !is_message && crossing.memory === undefined;
   const objections = actorsOf(crossing).flatMap((agent_id) => {
     const identity = identityOf(policy, agent_id, crossing.tenant_id);
     if (identity === null) return unknownAgent(policy);
-    return [...(is_message ? [] : toolBinding(identity, crossing.tool)), ...clearance(identity, tags)];
+    return [...(is_bound ? toolBinding(identity, crossing.tool) : []), ...clearance(identity, tags)];
   });
   if (is_message && crossing.destination_agent_id !== null) {
     const receiver = identityOf(policy, crossing.destination_agent_id, crossing.tenant_id);

@@ -77,18 +77,20 @@ export function judgeFinding(
 }
 
 /**
- * What a declared tag comes to. A mask needs a place: where the rule says `redact` and nothing that was found
- * and masked carries the tag, masking cannot honour it, and it blocks.
+ * What a declared tag comes to. `accepted` is one that a document lets pass where no rule names it. A mask needs a
+ * place: where the rule says `redact` and nothing that was found and masked carries the tag, masking cannot honour
+ * it, and it blocks.
  */
 export function outcomeOfDeclared(
   tag: Tag,
   policy: Policy,
   ruleFor: RuleFor,
   masked: readonly JudgedFinding[],
+  accepted: Tag | null,
   approved_rules?: readonly string[],
 ): Outcome[] {
   const rule = ruleFor({ tag, severity: null });
-  if (rule === null && isFact(tag)) return [];
+  if (rule === null && (isFact(tag) || tag === accepted)) return [];
   const outcome = rule === null ? outcomeOfDefault(policy, approved_rules) : outcomeOf(rule);
   if (outcome.action !== 'redact' || masked.some(({ tags }) => tags.some((each) => covers(tag, each)))) {
     return [outcome];

@@ -276,31 +276,63 @@ export const identitySchema = closed(
   ['agent_id'],
 );
 
+const value_bytes_max = { type: 'integer', minimum: 1, maximum: 8_388_608 } as const;
+
 /** What one kind of memory holds. */
 export const memorySchema = closed(
   {
     name,
     description: text,
-    scope: { enum: ['session', 'user', 'global'] },
+    scope: {
+      enum: ['session', 'user', 'global'],
+      description: 'Whose it is: that of one session of an agent, of one user of an agent, or of the agent.',
+    },
     fields: {
       type: 'array',
       minItems: 1,
       maxItems: 1_000,
       items: closed(
         {
-          name: outsideName,
+          name: { ...outsideName, description: 'The `key` of writes and reads.' },
           description: text,
           type: { enum: ['string', 'integer', 'number', 'boolean', 'list', 'object'] },
-          tag,
-          retention: duration,
-          encrypted: { type: 'boolean', default: false },
-          required: { type: 'boolean', default: false },
+          tag: { ...tag, description: 'What kind of data it is. Rules for the tag decide on it.' },
+          retention: {
+            ...duration,
+            description: 'How long a value is kept. Without it `default_retention`.',
+          },
+          value_bytes_max: {
+            ...value_bytes_max,
+            description: 'UTF-8 bytes of one value as JSON. Without it that of the document.',
+          },
+          encrypted: {
+            type: 'boolean',
+            default: false,
+            description:
+              'Whether a read gives a handle in place of the value. What is stored is encrypted either way.',
+          },
+          required: {
+            type: 'boolean',
+            default: false,
+            description: 'Whether a read says that it is missing, and an entry is kept free for it.',
+          },
         },
         ['name', 'type', 'tag'],
       ),
     },
-    max_entries: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 100 },
-    default_retention: { ...duration, default: '24h' },
+    max_entries: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 100,
+      description: 'How many values one session, user or agent may have, by the scope.',
+    },
+    value_bytes_max: {
+      ...value_bytes_max,
+      default: 65_536,
+      description: 'UTF-8 bytes of one value as JSON.',
+    },
+    default_retention: { ...duration, default: '24h', description: 'How long a value is kept.' },
     tenant_id,
     enabled,
   },

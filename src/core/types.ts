@@ -3,41 +3,9 @@
  * comes out, and a Policy stands beside them. Fields are snake_case, as they are in YAML, JSON and SQL.
  */
 
-/** Any JSON value, as `JSON.parse` gives it. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+import type { Action, Boundary, Decision, Json, Phase, Severity, Tag, ViolationType } from './words.ts';
 
-/** A dotted name, lower case, for a kind of data: `secret.credential.openai`. It covers its descendants. */
-export type Tag = string;
-
-export const BOUNDARIES = ['input', 'output', 'action'] as const;
-export type Boundary = (typeof BOUNDARIES)[number];
-
-/** Which side of an action is looked at: a tool call, a tool result, a message between agents. */
-export const PHASES = ['request', 'response', 'message'] as const;
-export type Phase = (typeof PHASES)[number];
-
-/** What a rule may ask for, mildest first: where several speak, the last in this order wins. */
-export const ACTIONS = ['allow', 'flag', 'redact', 'require_approval', 'block'] as const;
-export type Action = (typeof ACTIONS)[number];
-
-export const DECISIONS = ['allow', 'block', 'modify'] as const;
-export type Decision = (typeof DECISIONS)[number];
-
-export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
-export const VIOLATION_TYPES = [
-  'secret_detected',
-  'pii_detected',
-  'injection_detected',
-  'dangerous_command',
-  'content_detected',
-  'contract_violation',
-  'identity_violation',
-  'flow_violation',
-  'coverage_exceeded',
-] as const;
-export type ViolationType = (typeof VIOLATION_TYPES)[number];
+export * from './words.ts';
 
 /** What crosses: plain text, or any JSON value (tool arguments, tool results, structured payloads). */
 export type Content =
@@ -75,12 +43,27 @@ export interface Crossing {
     /** Why it does not allow this; `null` where it does. */
     readonly refusal: { readonly rule: string; readonly reason: string } | null;
   };
+  /** What goes into an agent's memory (`request`) or comes out of it (`response`); of all others, nothing. */
+  readonly memory?: MemoryUse;
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
 }
 
 /** All of a crossing but what crosses: who, where and when. */
 export type Envelope = Omit<Crossing, 'content'>;
+
+/** Which part of an agent's memory a crossing is about: names that stand in the policy, never a caller's words. */
+export interface MemoryUse {
+  readonly operation: 'write' | 'read' | 'resolve';
+  /** The memory document and its field; `null` where none is known. */
+  readonly schema: string | null;
+  readonly key: string | null;
+  readonly scope: MemorySchema['scope'] | null;
+  /** The entry, as `mem_` and 32 hex digits. */
+  readonly handle_id: string | null;
+  /** The tag of the field, where its value crosses. The document lets it pass as long as no rule names it. */
+  readonly tag: Tag | null;
+}
 
 /** Where a detector saw something. Offsets only: a finding never holds the text. */
 export interface Finding {
@@ -288,7 +271,11 @@ export interface MemoryField {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'list' | 'object';
   readonly tag: Tag;
   readonly retention_ms: number;
+  /** UTF-8 bytes of one value as JSON. */
+  readonly value_bytes_max: number;
+  /** Whether a read gives a handle in place of the value. What is stored is encrypted either way. */
   readonly encrypted: boolean;
+  /** Whether a read says that it is missing, and an entry is kept free for it. */
   readonly required: boolean;
 }
 
@@ -296,6 +283,7 @@ export interface MemorySchema {
   readonly name: string;
   readonly scope: 'session' | 'user' | 'global';
   readonly fields: readonly MemoryField[];
+  /** Of one agent, and in scope `session` or `user` of one session or user. */
   readonly max_entries: number;
   readonly tenant_id: string | null;
 }

@@ -119,6 +119,7 @@ function askThrough(hearing: Hearing, monitored: Monitored[], heeds_monitored: b
 function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean, tried?: Tried) {
   const { crossing, policy, table, findings, declared, coverage } = hearing;
   const { approved_rules } = crossing;
+  const accepted = crossing.memory?.tag ?? null;
   const objections = hearing.objections.filter((each) => counts(each, heeds_monitored, monitored));
   const stripping = hearing.stripping;
   const strips =
@@ -138,7 +139,7 @@ function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean,
     ),
     ...(about === null ? [] : [outcomeOf(about)]),
     ...judged.flatMap(({ outcome }) => outcome ?? []),
-    ...declared.flatMap((tag) => outcomeOfDeclared(tag, policy, ruleFor, masked, approved_rules)),
+    ...declared.flatMap((tag) => outcomeOfDeclared(tag, policy, ruleFor, masked, accepted, approved_rules)),
     ...(strips ? [stripping.outcome] : []),
   ];
   return { winner: strictest(outcomes) ?? SILENCE, judged, masked, objections, circumstances };

@@ -25,6 +25,7 @@ import {
   intelligenceStatus,
 } from './intelligence.ts';
 import { interceptAgentMessage, interceptTool } from './intercept.ts';
+import { memoryPurgeExpired, memoryRead, memoryResolveHandle, memoryWrite } from './memory.ts';
 import { metrics } from './metrics.ts';
 import type { AnyOperation } from './operation.ts';
 import { pluginsList } from './plugins.ts';
@@ -57,6 +58,10 @@ export const operations: readonly AnyOperation[] = [
   intelligenceStatus,
   interceptAgentMessage,
   interceptTool,
+  memoryPurgeExpired,
+  memoryRead,
+  memoryResolveHandle,
+  memoryWrite,
   metrics,
   pluginsList,
   policiesReload,

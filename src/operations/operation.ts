@@ -65,6 +65,11 @@ export function operation<const Input extends TSchema, const Output extends TSch
   return record;
 }
 
+/** Whether its answer is a decision: then a fault of ours has to say `block`. */
+export function decides({ permission }: AnyOperation): boolean {
+  return permission === 'check' || permission === 'memory:use';
+}
+
 /** The stable codes of an expected no. Only `entry/*` knows what they are over a transport. */
 export type RefusalCode =
   | 'invalid_request'

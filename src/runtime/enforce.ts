@@ -38,8 +38,43 @@ export async function enforce(
     return ports.settle({ judged, crossing, caller, approval_request_id, judgeWith });
   };
   const { crossing, outcome: settled } = await inSession(given, decide, ports);
-  const outcome = await recorded(settled, event_id, crossing, caller, endpoint, ports);
-  const { verdict, approval } = outcome;
+  return give(settled, scan_ms, event_id, crossing, caller, endpoint, ports);
+}
+
+/** Why something is refused before anything was looked at. */
+export interface Objected {
+  /** A stable name, `memory.undeclared`. */
+  readonly rule: string;
+  /** One sentence, in words of ours. */
+  readonly reason: string;
+  readonly fault?: boolean;
+}
+
+/** Blocks without a look at the content, which is not to be in the crossing, and writes it down. Never rejects. */
+export function refuse(
+  { rule, reason, fault = false }: Objected,
+  crossing: Crossing,
+  caller: Caller,
+  endpoint: Endpoint,
+  ports: Ports,
+): Promise<Ruling> {
+  const event_id = ports.new_event_id(crossing.now_ms);
+  const { hash: policy_hash } = ports.policy;
+  const coverage = { status: 'full' } as const;
+  const verdict: Verdict = { ...BLOCK, rule, reason, fault, coverage, policy_hash };
+  return give({ verdict, approval: null }, 0, event_id, crossing, caller, endpoint, ports);
+}
+
+async function give(
+  settled: Settled,
+  scan_ms: number,
+  event_id: string,
+  crossing: Crossing,
+  caller: Caller,
+  endpoint: Endpoint,
+  ports: Ports,
+): Promise<Ruling> {
+  const { verdict, approval } = await recorded(settled, event_id, crossing, caller, endpoint, ports);
   const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
   ports.observe?.(ruling, crossing, endpoint, scan_ms / 1_000);
   return ruling;
@@ -90,23 +125,28 @@ async function recorded(
 /** A block that holds nothing of what was found: without a record, nothing about the text is told. */
 function unrecordable(verdict: Verdict): Verdict {
   return {
-    decision: 'block',
-    action: 'block',
+    ...BLOCK,
     rule: 'fault.audit',
     reason: 'The decision could not be written to the audit journal, so it is not given.',
-    findings: [],
-    allowed_findings: [],
-    breaches: [],
-    data_tags: [],
-    content: null,
-    stripped_fields: [],
-    fallback_used: false,
     coverage: verdict.coverage,
-    monitored: [],
-    approval: null,
-    would_be: null,
-    session_change: null,
     policy_hash: verdict.policy_hash,
     fault: true,
   };
 }
+
+/** What every block that nothing was found for has in common. */
+const BLOCK = {
+  decision: 'block',
+  action: 'block',
+  findings: [],
+  allowed_findings: [],
+  breaches: [],
+  data_tags: [],
+  content: null,
+  stripped_fields: [],
+  fallback_used: false,
+  monitored: [],
+  approval: null,
+  would_be: null,
+  session_change: null,
+} as const;

@@ -34,6 +34,9 @@ const ENDPOINTS = [
   'intercept_tool',
   'intercept_agent_message',
   'secrets_resolve',
+  'memory_write',
+  'memory_read',
+  'memory_resolve_handle',
 ] as const satisfies readonly Endpoint[];
 
 /** Upper bounds in seconds: from a short clean text to the largest one that is accepted. */

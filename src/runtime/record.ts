@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { redact } from '../core/redact.ts';
 import { foundTags } from '../core/review/recorded.ts';
 import { normalTag } from '../core/tags.ts';
-import type { Boundary, Content, Crossing, Json, Phase, Verdict } from '../core/types.ts';
+import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../core/types.ts';
 import type { ApprovalState } from './approvals/types.ts';
 import type { AuditEvent, Caller, Endpoint } from './types.ts';
 
@@ -42,7 +42,7 @@ export function auditEvent(decided: Decided): AuditEvent {
   const { crossing, verdict } = decided;
   const unhashed: Hashed = {
     event_id: decided.event_id,
-    boundary: crossing.boundary,
+    boundary: crossing.memory === undefined ? crossing.boundary : 'memory',
     action: verdict.action,
     policy_name: verdict.rule,
     reason: verdict.reason,
@@ -159,13 +159,34 @@ function metadataOf(decided: Decided): Metadata {
   if (verdict.findings.length > 0) addFindings(metadata, verdict);
   if (verdict.monitored.length > 0) addMonitored(metadata, verdict);
   if (crossing.phase !== null) metadata.phase = crossing.phase;
-  if (isLogged(crossing.boundary, crossing.phase, decided.logged)) addText(metadata, decided);
+  if (crossing.memory !== undefined) Object.assign(metadata, memoryFacts(crossing.memory, verdict));
+  else if (isLogged(crossing.boundary, crossing.phase, decided.logged)) addText(metadata, decided);
   if (verdict.findings.length > 0) metadata.rule_ids = names(verdict.findings, (each) => each.rule_id);
   if (crossing.session_tags !== undefined && crossing.session_tags.length > 0)
     metadata.session_tags = [...crossing.session_tags].sort().slice(0, SESSION_TAGS_MAX);
   if (verdict.stripped_fields.length > 0) metadata.stripped_fields = verdict.stripped_fields.length;
   if (crossing.content.kind === 'text') metadata.text_bytes = Buffer.byteLength(crossing.content.text);
   return metadata;
+}
+
+const MEMORY_PHASES = { write: 'memory_write', read: 'memory_read', resolve: 'handle_resolve' } as const;
+
+/** What of an agent's memory it was about. What is kept there is in no event, whatever is logged of other texts. */
+function memoryFacts(use: MemoryUse, verdict: Verdict): Metadata {
+  const { operation, handle_id, key, schema, scope, tag } = use;
+  return {
+    ...(handle_id !== null && { handle_id }),
+    ...(key !== null && { memory_key: key, memory_schema: schema, memory_scope: scope }),
+    ...(tag !== null && { memory_tag: tag }),
+    phase: MEMORY_PHASES[operation],
+    ...(operation === 'resolve' && { resolution: resolutionOf(verdict) }),
+  };
+}
+
+function resolutionOf({ decision, rule, fault }: Verdict): string {
+  if (decision !== 'block') return 'allow';
+  if (rule === 'memory.missing') return 'missing';
+  return fault || rule === 'memory.unreadable' ? 'resolve_failed' : 'policy_blocked';
 }
 
 /** As rules see them, each once, in the order in which they are asked. */
@@ -239,6 +260,7 @@ export interface ServiceChange {
   readonly now_ms: number;
   /** What was done: `policy_reload`. It becomes the event's `phase`. */
   readonly phase: string;
+  readonly boundary?: AuditEvent['boundary'];
   /** `false`: it was refused, and nothing changed. */
   readonly done: boolean;
   readonly reason: string;
@@ -258,7 +280,7 @@ export function serviceEvent(change: ServiceChange): AuditEvent {
   const event: AuditEvent = {
     event_id: change.event_id,
     timestamp: isoTime(change.now_ms),
-    boundary: 'action',
+    boundary: change.boundary ?? 'action',
     decision: change.done ? 'allow' : 'block',
     action: change.done ? 'allow' : 'block',
     policy_name: `service.${change.phase}`,

@@ -116,6 +116,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     queryAudit: (filter) => queryAudit(parts, index, filter),
     ...trusted.offers,
+    memory: lazyMemory(parts, () => ports),
   };
   return {
     runtime,
@@ -268,6 +269,25 @@ function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => Ports)
       return opened;
     },
     release: async () => (await opened)?.release(),
+  };
+}
+
+/** No start waits for what only some agents use. */
+function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Ports): Runtime['memory'] {
+  let opened: ReturnType<Runtime['memory']> | null = null;
+  return () => {
+    opened ??= import('./memory/memory.ts').then(({ openMemory }) =>
+      openMemory({
+        mode: config.server.mode,
+        keys: config,
+        limits: config.memory,
+        store: store.open,
+        ports,
+        steady_ms: () => performance.now(),
+        log,
+      }),
+    );
+    return opened;
   };
 }
 

@@ -139,6 +139,27 @@ const WRONG: Row[] = [
     'memory.fields[1].name',
     /stands above/,
   ],
+  [[], [{ memory: { ...MEMORY, value_bytes_max: 0 } }], 'memory.value_bytes_max', /at least 1/],
+  [
+    [],
+    [{ memory: { ...MEMORY, fields: [{ ...MEMORY.fields[0], value_bytes_max: 8_388_609 }] } }],
+    'memory.fields[0].value_bytes_max',
+    /at most 8388608/,
+  ],
+  [
+    [],
+    [
+      {
+        memory: {
+          ...MEMORY,
+          max_entries: 1,
+          fields: ['a', 'b'].map((name) => ({ ...MEMORY.fields[0], name, required: true })),
+        },
+      },
+    ],
+    'memory.max_entries',
+    /no room for the 2 fields that are required/,
+  ],
   [[], [{ memories: [MEMORY, MEMORY] }], 'memories[1]', /second memory schema/],
 ];
 
@@ -153,7 +174,7 @@ test('what is wrong is told with its place and a sentence, and there is no polic
     assert.match(first.message, /^`.*[.?]$/s);
     assert.equal(first.file, rules.length > 0 && documents.length === 0 ? 'service.yaml' : 'document-0.yaml');
   }
-  assert.equal(WRONG.length, 56);
+  assert.equal(WRONG.length, 59);
 });
 
 test('every problem is told, not only the first', () => {
@@ -298,6 +319,7 @@ test('durations are milliseconds', () => {
   for (const [written, ms] of cases) assert.equal(durationMs(written), ms);
   const { memory_schemas } = policyOf({ documents: [{ memory: { ...MEMORY, default_retention: '2w' } }] });
   assert.equal(memory_schemas[0]?.fields[0]?.retention_ms, 1_209_600_000);
+  assert.equal(memory_schemas[0]?.fields[0]?.value_bytes_max, 65_536);
   assert.equal(cases.length, 5);
 });
 

@@ -72,12 +72,14 @@ export function readIdentity(written: Json, place: Place, problems: Problem[]): 
 
 const RETENTION_DEFAULT = '24h';
 const ENTRIES_DEFAULT = 100;
+const VALUE_BYTES_DEFAULT = 65_536;
 
 /** Reads one written memory schema; `null` where it is not used. */
 export function readMemory(written: Json, place: Place, problems: Problem[]): Placed<MemorySchema> | null {
   const shape = shapeProblems(written, memorySchema, place);
   const record = written as unknown as WrittenMemory;
-  const meaning = shape.length > 0 ? [] : doubledFields(record, place);
+  const meaning =
+    shape.length > 0 ? [] : [...doubledFields(record, place), ...tooManyRequired(record, place)];
   problems.push(...shape, ...meaning);
   if (shape.length > 0 || meaning.length > 0 || record.enabled === false) return null;
   return { record: memoryOf(record), place };
@@ -85,6 +87,7 @@ export function readMemory(written: Json, place: Place, problems: Problem[]): Pl
 
 function memoryOf(written: WrittenMemory): MemorySchema {
   const retention = written.default_retention ?? RETENTION_DEFAULT;
+  const value_bytes_max = written.value_bytes_max ?? VALUE_BYTES_DEFAULT;
   return {
     name: written.name,
     scope: written.scope,
@@ -93,6 +96,7 @@ function memoryOf(written: WrittenMemory): MemorySchema {
       type: field.type,
       tag: field.tag.toLowerCase(),
       retention_ms: durationMs(field.retention ?? retention),
+      value_bytes_max: field.value_bytes_max ?? value_bytes_max,
       encrypted: field.encrypted ?? false,
       required: field.required ?? false,
     })),
@@ -108,6 +112,13 @@ function doubledFields({ fields }: WrittenMemory, place: Place): Problem[] {
       ? []
       : problem(below(place, 'fields', at, 'name'), 'names a field that stands above already'),
   );
+}
+
+/** A required field always finds room, so there must be room for all of them. */
+function tooManyRequired({ fields, max_entries }: WrittenMemory, place: Place): Problem[] {
+  const count = fields.filter((field) => field.required === true).length;
+  if (count <= (max_entries ?? ENTRIES_DEFAULT)) return [];
+  return [problem(below(place, 'max_entries'), `has no room for the ${count} fields that are required`)];
 }
 
 function tagsOrNull(tags: readonly Tag[] | undefined): readonly Tag[] | null {

@@ -108,7 +108,7 @@ function declaredVoices(recalled: Recollection, policy: Policy, { masked }: Hear
   const circumstances = askedWith(recalled);
   return declared.map((tag) => {
     const ruleFor = () => ruleForTag(table, { tag, severity: null }, circumstances, []);
-    const [outcome] = outcomeOfDeclared(tag, policy, ruleFor, masked, crossing.approved_rules);
+    const [outcome] = outcomeOfDeclared(tag, policy, ruleFor, masked, null, crossing.approved_rules);
     const origin = crossing.declared_tags.includes(tag) ? ('declared' as const) : ('fact' as const);
     const voice = { ...tagVoice(recalled, policy, tag, null), origin };
     return outcome === undefined ? voice : { ...voice, ...spoken(outcome) };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type AnyOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
+import { type AnyOperation, decides, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import { faultFields, type Log } from '../../runtime/log.ts';
 
 /** The log of the service, as far as errors need it. */
@@ -95,7 +95,7 @@ function answerFault(
 ): FastifyReply {
   const fields = { request_id: request.id, operation: operation?.name, ...faultFields(error) };
   log.error('a request met a fault', fields);
-  const blocked = operation?.permission === 'check' ? { decision: 'block' } : {};
+  const blocked = operation !== null && decides(operation) ? { decision: 'block' } : {};
   const body = { error: FAULT, code: 'internal_error', ...blocked, request_id: request.id };
   return send(request, reply, STATUS.internal_error, body);
 }

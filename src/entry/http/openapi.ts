@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { AnyOperation, Refusal } from '../../operations/operation.ts';
+import { type AnyOperation, decides, type Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import { type ErrorCode, errorBody, FAULT, STATUS } from './errors.ts';
 
@@ -91,7 +91,7 @@ function describeOperation(operation: AnyOperation, runtime: Runtime): object {
 
 /** In the order in which the pages show them: what checks comes first. */
 function tagsOf(operations: readonly AnyOperation[]): string[] {
-  const checks = operations.filter(({ permission }) => permission === 'check').map(tagOf);
+  const checks = operations.filter(decides).map(tagOf);
   return [...new Set([...checks.toSorted().toReversed(), ...operations.map(tagOf)])];
 }
 
@@ -100,7 +100,8 @@ function tagOf({ http }: AnyOperation): string {
   return http.path.split('/')[2] ?? 'service';
 }
 
-function parametersOf({ http, input, permission }: AnyOperation): object[] {
+function parametersOf(operation: AnyOperation): object[] {
+  const { http, input } = operation;
   const properties = ((input as Schema).properties ?? {}) as Record<string, object>;
   const inPath = namesInPath(http).map((name) => ({
     name,
@@ -111,7 +112,7 @@ function parametersOf({ http, input, permission }: AnyOperation): object[] {
   const rest = http.method === 'GET' ? Object.keys(omitted(properties, namesInPath(http))) : [];
   const inQuery = rest.map((name) => ({ name, in: 'query', required: false, schema: properties[name] }));
   const parameters = [...inPath, ...inQuery];
-  return permission === 'check' ? [...parameters, TENANT_HEADER] : parameters;
+  return decides(operation) ? [...parameters, TENANT_HEADER] : parameters;
 }
 
 function namesInPath({ path }: AnyOperation['http']): string[] {
@@ -194,8 +195,8 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   internal_error: FAULT,
 };
 
-function errorContent(code: ErrorCode, { permission }: AnyOperation): object {
-  const of_check = code === 'internal_error' && permission === 'check';
+function errorContent(code: ErrorCode, operation: AnyOperation): object {
+  const of_check = code === 'internal_error' && decides(operation);
   const sentence = SENTENCES[code];
   const decision = of_check ? { decision: 'block' } : {};
   return {

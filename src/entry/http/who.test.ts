@@ -56,6 +56,10 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   health: OPEN,
   intercept_agent_message: EVERYONE_KNOWN,
   intercept_tool: EVERYONE_KNOWN,
+  memory_purge_expired: ['operator'],
+  memory_read: EVERYONE_KNOWN,
+  memory_resolve_handle: EVERYONE_KNOWN,
+  memory_write: EVERYONE_KNOWN,
   metrics: ['loopback', 'operator'],
   plugins_list: EVERYONE_KNOWN,
   capabilities_issue: ['operator'],
@@ -77,6 +81,15 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   session_reset: ['operator'],
 };
 
+/** What the examples of memory are about. */
+const PREFERENCES = {
+  memory: {
+    name: 'preferences',
+    scope: 'session',
+    fields: [{ name: 'user_preference', type: 'string', tag: 'internal' }],
+  },
+};
+
 /** Every caller asks about a decision of its own: those before it in the list have made some. */
 function exampleOf({ http, example }: AnyOperation, events: readonly AuditEvent[], who: string): Asked {
   const own = events.find(({ caller_id }) => caller_id.endsWith(who));
@@ -86,7 +99,7 @@ function exampleOf({ http, example }: AnyOperation, events: readonly AuditEvent[
 }
 
 test('every operation runs its example for those who may, and for nobody else', async () => {
-  const service = await serve({ state_dir: scratch, auth: { api_keys } });
+  const service = await serve({ state_dir: scratch, auth: { api_keys }, documents: [PREFERENCES] });
   let ran = 0;
   try {
     for (const operation of operations.filter((one) => one.unavailable === undefined)) {

@@ -3,6 +3,7 @@ import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
 import { enforce } from '../../runtime/enforce.ts';
+import { openMemory } from '../../runtime/memory/memory.ts';
 import { noting } from '../../runtime/secrets/for-agents.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
 import { StoreFailure } from '../../runtime/store/failure.ts';
@@ -31,6 +32,9 @@ export interface TestRuntime {
 }
 
 export const NOW_MS = Date.UTC(2026, 0, 31, 12);
+
+/** What memory is encrypted with here. */
+const MASTER_KEY = 'a-master-key-of-memory-for-tests-only';
 
 const SETTINGS: PolicySettings = {
   default_action: 'block',
@@ -79,6 +83,19 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     capabilities: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     secrets: { backend: 'env', open: () => openConfiguredSecrets('env', SECRETS, SECRETS_WORLD) },
     note: noting(ports.record),
+    memory: async () =>
+      openMemory({
+        mode: options.mode ?? 'sidecar',
+        keys: {
+          state_dir: options.state_dir ?? '/nowhere',
+          memory: { master_key: MASTER_KEY, previous_keys: [] },
+        },
+        limits: { agent_entries_max: 100, agent_bytes_max: 1_048_576 },
+        store: () => runtime.store(),
+        ports: () => ports,
+        steady_ms: () => 0,
+        log: { warn: () => {}, error: () => {} },
+      }),
     ready: async () => true,
     agentsSeen: async () => [...new Set(events.map((event) => event.agent_id))].sort(),
     metricsText: async () => '# HELP service_requests_total Checks.\n',

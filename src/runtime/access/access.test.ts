@@ -305,7 +305,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
     id: 'scoped',
     tenants: ['acme'],
     agents: ['a', 'b'],
-    permissions: ['check', 'policy:reload'],
+    permissions: ['check', 'policy:reload', 'memory:purge'],
   });
   const expired = key({ id: 'expired', expires_at: '2025-12-31T23:59:59Z' });
   const lasting = key({ id: 'expired', expires_at: '2026-06-01T00:00:00Z' });
@@ -319,7 +319,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
   assert.deepEqual(await callerOf(plain.key), {
     id: 'key:ci',
     kind: 'agent',
-    permissions: ['check', 'policy:read', 'audit:read_own', 'approvals:own'],
+    permissions: ['check', 'memory:use', 'policy:read', 'audit:read_own', 'approvals:own'],
     tenants: '*',
     agents: '*',
   });

@@ -3,6 +3,7 @@ import { type Caller, PERMISSIONS, PERSON_PERMISSIONS, type Permission } from '.
 /** What those may do who are trusted to check and to read their own results. */
 const CHECKING: readonly Permission[] = [
   'check',
+  'memory:use',
   'policy:read',
   'audit:read_own',
   'metrics:read',
@@ -12,6 +13,7 @@ const CHECKING: readonly Permission[] = [
 /** An API key or a signed token that names no permissions. */
 export const DEFAULT_PERMISSIONS: readonly Permission[] = [
   'check',
+  'memory:use',
   'policy:read',
   'audit:read_own',
   'approvals:own',

@@ -105,6 +105,12 @@ const full = {
     webhook: { url: 'https://w', secret: '${P}', timeout_ms: 100, attempts: 1, allow_link_local: true },
   },
   capability_tokens: { default_ttl: '1m', max_ttl: '1m', live_max: 1 },
+  memory: {
+    master_key: '${P}',
+    previous_keys: ['${P}'],
+    agent_entries_max: 1,
+    agent_bytes_max: 1,
+  },
   secrets: {
     backend: 'vault',
     timeout_ms: 100,

@@ -246,7 +246,7 @@ const bad: readonly Bad[] = [
     problems: [
       '3: `auth.api_keys[0].sha256` must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself.',
       '4: `auth.api_keys[1].id` must be 1 to 64 letters, digits, `.`, `_` or `-`.',
-      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`, `sessions:reset`.',
+      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `memory:use`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `memory:purge`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`, `sessions:reset`.',
       '4: `auth.api_keys[1].expires_at` must be a date and time with a time zone, `2027-01-31T12:00:00Z`.',
     ],
   },
@@ -420,6 +420,7 @@ test('without a file the defaults hold', async () => {
       keep: '90d',
     },
     capability_tokens: { default_ttl: '10m', max_ttl: '1h', live_max: 100_000 },
+    memory: { previous_keys: [], agent_entries_max: 10_000, agent_bytes_max: 67_108_864 },
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
     alerts: { channels: [] },
     proxy: { timeout_seconds: 30, retry: { max_attempts: 3, backoff_factor: 0.5 } },

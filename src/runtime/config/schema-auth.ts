@@ -46,7 +46,8 @@ export const auth = {
             type: 'array',
             items: { type: 'string', enum: PERMISSIONS },
             maxItems: 100,
-            description: 'Without it: `check`, `policy:read`, `audit:read_own`, `approvals:own`.',
+            description:
+              'Without it: `check`, `memory:use`, `policy:read`, `audit:read_own`, `approvals:own`.',
           },
           expires_at: {
             type: 'string',

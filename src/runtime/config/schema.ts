@@ -5,6 +5,7 @@ import { approvals } from './schema-approvals.ts';
 import { auth } from './schema-auth.ts';
 import { capability_tokens } from './schema-capabilities.ts';
 import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
+import { memory } from './schema-memory.ts';
 import { dashboard, intelligence, proxy, secrets } from './schema-outside.ts';
 import { duration, patterns } from './schema-parts.ts';
 import type { Settled } from './schema-types.ts';
@@ -323,6 +324,7 @@ export const configSchema = {
       },
     },
     approvals,
+    memory,
     secrets,
     capability_tokens,
     alerts: {

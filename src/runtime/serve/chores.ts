@@ -2,6 +2,7 @@ import { approvalChores, approvalDeliveries } from '../approvals/chores.ts';
 import { capabilityChores } from '../capabilities/chores.ts';
 import type { Config } from '../config/index.ts';
 import type { Log } from '../log.ts';
+import { memoryChores } from '../memory/chores.ts';
 import { sessionChores } from '../sessions/chores.ts';
 import type { Chore } from '../store/housekeeping.ts';
 import type { Store } from '../store/index.ts';
@@ -21,6 +22,7 @@ const SUBJECTS: readonly ((parts: ChoreParts) => readonly Chore[])[] = [
   approvalChores,
   capabilityChores,
   sessionChores,
+  memoryChores,
 ];
 
 /** All chores of a service. */

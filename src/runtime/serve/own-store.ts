@@ -1,16 +1,49 @@
+import type { Policy } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
+import { openAdmission } from '../memory/admission.ts';
 import { openStore, type Store, StoreFailure, storeSettings } from '../store/index.ts';
 import { StartFailure } from './failure.ts';
+import type { PolicyLoad } from './reloading.ts';
+
+/** The store of the process that owns the state folder. */
+export interface OwnStore {
+  readonly store: Store;
+  /** Sees to the master key of memory, where a policy is the first that needs one. @throws StartFailure */
+  readonly admit: (policy: Policy) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
 
 /**
- * Opens the store for its owner and brings its tables up to date.
+ * Opens the store for its owner, brings its tables up to date, and sees to what is encrypted in it.
  *
- * @throws StartFailure `store_unusable`, which says what to do
+ * @throws StartFailure `store_unusable` or `state_unusable`, which says what to do
  */
-export async function openOwnStore(config: Config): Promise<Store> {
+export async function openOwnStore(config: Config, policy: Policy): Promise<OwnStore> {
   try {
-    return await openStore(storeSettings(config), { migrate: true });
+    const store = await openStore(storeSettings(config), { migrate: true });
+    const admit = openAdmission(config, store, Date.now);
+    const own = { store, admit, close: store.close };
+    await admit(policy).catch((failure: unknown) => store.close().then(() => Promise.reject(failure)));
+    return own;
   } catch (failure) {
     throw failure instanceof StoreFailure ? new StartFailure('store_unusable', failure.message) : failure;
+  }
+}
+
+/** A policy that is loaded again is refused where memory cannot be opened for it. */
+export async function admitted(
+  loading: Promise<PolicyLoad>,
+  { admit }: Pick<OwnStore, 'admit'>,
+  { origin }: Pick<Config, 'origin'>,
+): Promise<PolicyLoad> {
+  const load = await loading;
+  if (!load.ok) return load;
+  try {
+    await admit(load.policy);
+    return load;
+  } catch (failure) {
+    if (!(failure instanceof StartFailure)) throw failure;
+    const problem = { file: origin.label, path: 'memory.master_key', message: failure.message };
+    return { ok: false, problems: [problem], secret_readings: load.secret_readings };
   }
 }

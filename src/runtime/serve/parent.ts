@@ -9,12 +9,12 @@ import { type Centre, openRuntime } from '../runtime.ts';
 import { recordReadings } from '../secrets/reading-event.ts';
 import type { SecretReading } from '../secrets/references.ts';
 import { openHousekeeping } from '../store/housekeeping.ts';
-import { lazyStore, type Store } from '../store/index.ts';
+import { lazyStore } from '../store/index.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
 import { choresOf, deliveriesOf } from './chores.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
 import { openMetricsSum } from './metrics-sum.ts';
-import { openOwnStore } from './own-store.ts';
+import { admitted, type OwnStore, openOwnStore } from './own-store.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
 import { type Dispatch, openSocket, type ServiceStatus, type SocketServer } from './socket-server.ts';
@@ -79,15 +79,15 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     answers: answersOf(centre, reload),
     orders: (writer) => ordersFor(writer, parts, late),
   });
-  const { journal, store: own } = await startWorkers(workers, config, log);
+  const { journal, store: own } = await startWorkers(workers, parts);
   const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
   await recordReadings(parts.secret_readings, by, { journal, now_ms: Date.now, log });
-  const store = lazyStore(async () => own, log);
+  const store = lazyStore(async () => own.store, log);
   const shared = { journal, store, index_path: paths.index, metrics, centre, now_ms: Date.now };
   const open = openRuntime({ ...parts, ...shared });
   late.reloading = openReloading({
     first: parts.policy,
-    load: parts.loadPolicy,
+    load: () => admitted(parts.loadPolicy(), own, config),
     save: async (policy) => void (await savePolicy(paths.policies, policy)),
     workers: workers.serving,
     use: open.usePolicy,
@@ -150,13 +150,12 @@ function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerOrders
  */
 async function startWorkers(
   workers: Workers,
-  config: Config,
-  log: Log,
-): Promise<{ journal: Journal | null; store: Store }> {
+  { config, policy, log }: ParentParts,
+): Promise<{ journal: Journal | null; store: OwnStore }> {
   const [started, journal, store] = await Promise.allSettled([
     workers.start(),
     config.audit.enabled ? openWriter(config, 'parent', log) : null,
-    openOwnStore(config),
+    openOwnStore(config, policy),
   ]);
   const all = [store, journal, started];
   if (started.status === 'fulfilled' && journal.status === 'fulfilled' && store.status === 'fulfilled')

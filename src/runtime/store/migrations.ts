@@ -1,6 +1,7 @@
 import type { Migration } from 'kysely/migration';
 import { approvalMigrations } from '../approvals/tables.ts';
 import { capabilityMigrations } from '../capabilities/tables.ts';
+import { memoryMigrations } from '../memory/tables.ts';
 import { sessionMigrations } from '../sessions/tables.ts';
 
 /** Changes of the tables by their name: four digits that give the order, and a subject (`0010_approvals`). */
@@ -13,5 +14,6 @@ export type Migrations = Readonly<Record<string, Migration>>;
 export const MIGRATIONS: Migrations = {
   ...approvalMigrations,
   ...capabilityMigrations,
+  ...memoryMigrations,
   ...sessionMigrations,
 };

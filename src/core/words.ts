@@ -1,0 +1,37 @@
+/** The smallest words of the product; all others are made of them, and `types.ts` gives them too. */
+
+/** Any JSON value, as `JSON.parse` gives it. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A dotted name, lower case, for a kind of data: `secret.credential.openai`. It covers its descendants. */
+export type Tag = string;
+
+export const BOUNDARIES = ['input', 'output', 'action'] as const;
+export type Boundary = (typeof BOUNDARIES)[number];
+
+/** Which side of an action is looked at: a tool call, a tool result, a message between agents. */
+export const PHASES = ['request', 'response', 'message'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** What a rule may ask for, mildest first: where several speak, the last in this order wins. */
+export const ACTIONS = ['allow', 'flag', 'redact', 'require_approval', 'block'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export const DECISIONS = ['allow', 'block', 'modify'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export const VIOLATION_TYPES = [
+  'secret_detected',
+  'pii_detected',
+  'injection_detected',
+  'dangerous_command',
+  'content_detected',
+  'contract_violation',
+  'identity_violation',
+  'flow_violation',
+  'coverage_exceeded',
+] as const;
+export type ViolationType = (typeof VIOLATION_TYPES)[number];

@@ -1,0 +1,44 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+const master_key = {
+  type: 'string',
+  minLength: 32,
+  maxLength: 4096,
+  'x-credential': true,
+} as const;
+
+/** `memory`: what agents remember. What of it, and for how long, stands in memory documents. */
+export const memory = {
+  type: 'object',
+  description: 'What agents remember. A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    master_key: {
+      ...master_key,
+      description:
+        'Key from which every agent’s key is made: at least 32 characters, `${NAME}`. Without it the service makes one, `memory-key` in the state folder. Services that share a store need the same one.',
+    },
+    previous_keys: {
+      type: 'array',
+      maxItems: 16,
+      default: [],
+      items: master_key,
+      description:
+        'Keys that were `master_key` before, each as `${NAME}`. What they encrypted is encrypted anew in the background.',
+    },
+    agent_entries_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000_000,
+      default: 10_000,
+      description: 'Entries of one agent, all its sessions and users together.',
+    },
+    agent_bytes_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_099_511_627_776,
+      default: 67_108_864,
+      description: 'Bytes of all values of one agent, as JSON.',
+    },
+  },
+} as const;

@@ -1,0 +1,127 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { MemorySchema, Tag } from '../../core/types.ts';
+import type { MasterKeys } from './master-keys.ts';
+import { type MasterKey, seal, unseal } from './seal.ts';
+import type { MemoryTables } from './tables.ts';
+
+/** An entry as the store has it. */
+export type EntryRow = Selectable<MemoryTables['memory_entries']>;
+
+/** Whose memory it is. */
+export interface Owner {
+  readonly tenant_id: string;
+  readonly agent_id: string;
+  readonly scope: MemorySchema['scope'];
+  /** The session or the user; empty in scope `global`, and where the caller names none. */
+  readonly subject: string;
+}
+
+/** Where an entry belongs: there is at most one for each place. */
+export interface EntryPlace extends Owner {
+  readonly schema_name: string;
+  readonly field: string;
+}
+
+/** One value, not yet or no longer encrypted. */
+export interface Entry extends EntryPlace {
+  readonly entry_id: string;
+  readonly declared_tags: readonly Tag[];
+  readonly data_tags: readonly Tag[];
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number;
+  /** The value as JSON. */
+  readonly text: string;
+}
+
+const HANDLE = /^mem_[0-9a-f]{32}$/;
+
+/** A handle that nobody can guess, and that says nothing of what it stands for. */
+export function newHandle(): string {
+  return `mem_${randomBytes(16).toString('hex')}`;
+}
+
+/** Whether a text has the form of a handle. */
+export function isHandle(text: string): boolean {
+  return HANDLE.test(text);
+}
+
+/** Short texts of one length for places and owners, whose names can be too long for an index. */
+export function slotsOf({ tenant_id, agent_id, schema_name, scope, subject, field }: EntryPlace) {
+  return {
+    slot: slotOf('entry', tenant_id, agent_id, schema_name, scope, subject, field),
+    owner_slot: ownerSlot({ tenant_id, agent_id, scope, subject }, schema_name),
+    agent_slot: agentSlot({ tenant_id, agent_id }),
+  };
+}
+
+/** For the session, user or agent, in one document. */
+export function ownerSlot({ tenant_id, agent_id, scope, subject }: Owner, schema_name: string): string {
+  return slotOf('owner', tenant_id, agent_id, schema_name, scope, subject);
+}
+
+/** For all that an agent has. */
+export function agentSlot({ tenant_id, agent_id }: Pick<Owner, 'tenant_id' | 'agent_id'>): string {
+  return slotOf('agent', tenant_id, agent_id);
+}
+
+function slotOf(...names: readonly string[]): string {
+  return hash('sha256', JSON.stringify(names), 'base64url');
+}
+
+/** The row for an entry: its value is encrypted, and bound to all that stands beside it. */
+export function sealEntry(entry: Entry, key: MasterKey): EntryRow {
+  const { text, declared_tags, data_tags, ...rest } = entry;
+  const unsealed = {
+    ...rest,
+    ...slotsOf(entry),
+    declared_tags: JSON.stringify(declared_tags),
+    data_tags: JSON.stringify(data_tags),
+    value_bytes: Buffer.byteLength(text),
+    key_id: key.key_id,
+  };
+  return { ...unsealed, sealed: seal(text, unsealed, boundOf(unsealed), key) };
+}
+
+/** The entry of a row; `null` where no key opens it, or anything in the row is not as it was written. */
+export function openRow(row: EntryRow, keys: MasterKeys): Entry | null {
+  const key = keys.by_id.get(row.key_id);
+  const text = key === undefined ? null : unseal(row.sealed, row, boundOf(row), key);
+  if (text === null) return null;
+  const { entry_id, tenant_id, agent_id, schema_name, subject, field, created_at_ms, expires_at_ms } = row;
+  return {
+    entry_id,
+    tenant_id,
+    agent_id,
+    schema_name,
+    scope: row.scope as MemorySchema['scope'],
+    subject,
+    field,
+    declared_tags: JSON.parse(row.declared_tags) as Tag[],
+    data_tags: JSON.parse(row.data_tags) as Tag[],
+    created_at_ms,
+    expires_at_ms,
+    text,
+  };
+}
+
+/** Every column but the key's id, which is bound with the key, and the value itself. */
+function boundOf(row: Omit<EntryRow, 'key_id' | 'sealed'>): readonly unknown[] {
+  return [
+    row.entry_id,
+    row.slot,
+    row.owner_slot,
+    row.agent_slot,
+    row.tenant_id,
+    row.agent_id,
+    row.schema_name,
+    row.scope,
+    row.subject,
+    row.field,
+    row.declared_tags,
+    row.data_tags,
+    row.value_bytes,
+    row.created_at_ms,
+    row.expires_at_ms,
+  ];
+}
