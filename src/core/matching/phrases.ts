@@ -31,7 +31,7 @@ export function anchorsOf(...beginnings: readonly string[]): readonly string[] {
 }
 
 /** In the notation of anchors: a unit that may stand in what `GAP` is, and one with which no word begins. */
-const GAP_UNIT = '[\\s,;:*_"“”.+|~]';
+const GAP_UNIT = '[\\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff,;:*_"“”.+|~]';
 const NO_WORD = '[^<>(){}=&#]';
 
 /**

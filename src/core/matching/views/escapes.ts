@@ -7,7 +7,7 @@ export interface Decoded {
 }
 
 /** What an entity can look like. */
-export const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,14}));?/y;
+export const ENTITY = /&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,14});?/y;
 /** What an escape with a backslash can look like. */
 export const BACKSLASHED =
   /\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(\r?\n)|([^\r\n]))/y;
@@ -67,12 +67,11 @@ const LETTER_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: 
 
 /** An entity of HTML. Browsers do without the semicolon, and so do we. */
 export function entityAt(text: string, at: number): Decoded | null {
-  const found = matchAt(ENTITY, text, at);
-  if (found === null) return null;
-  const [whole, decimal, hex, name] = found;
-  const decoded =
-    name === undefined ? pointText(decimal === undefined ? `0x${hex}` : decimal) : ENTITIES[name];
-  return decoded === undefined ? null : { text: decoded, end: at + whole.length };
+  ENTITY.lastIndex = at;
+  if (!ENTITY.test(text)) return null;
+  const end = ENTITY.lastIndex;
+  const name = text.slice(at + 1, text[end - 1] === ';' ? end - 1 : end);
+  return unlessNull(name[0] === '#' ? pointText(name.slice(1).replace(/^[xX]/, '0x')) : ENTITIES[name], end);
 }
 
 /** An escape as programming languages have it; a backslash before a line break joins the lines. */

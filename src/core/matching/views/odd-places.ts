@@ -22,7 +22,7 @@ export function oddPlaces(text: string, signalled: Windows): OddPlaces {
   for (let at = 0; at < signalled.length; at += 2) {
     const start = signalled[at]!;
     const end = signalled[at + 1]!;
-    if (REARRANGED.test(text.slice(start, end))) addPlace(odd.rearranged, start, end);
+    if (isRearranged(text, start, end)) addPlace(odd.rearranged, start, end);
     // What is encoded comes in rows: what is right behind an odd place is odd.
     const from = Math.max(harmless_until, beforeOperator(text, start));
     const until = start < odd_until ? null : harmlessUntil(text, from, end);
@@ -35,8 +35,14 @@ export function oddPlaces(text: string, signalled: Windows): OddPlaces {
   return odd;
 }
 
-/** As their signals have it: letters that stand apart, or an override of the direction. */
-const REARRANGED = /\u202e|(?:\S ){6}/;
+/** As their signals have it: an override of the direction, or letters that stand apart. */
+function isRearranged(text: string, start: number, end: number): boolean {
+  const place = text.slice(start, end);
+  return place.includes('\u202e') || (place.length >= APART_UNITS && APART.test(place));
+}
+
+const APART = /(?:\S ){6}/;
+const APART_UNITS = 12;
 
 /** What may stand between a quote and the sign that joins it to the next one. */
 const GAP_UNITS_MAX = 40;
@@ -62,7 +68,8 @@ function harmlessUntil(text: string, start: number, end: number): number | null 
   }
 }
 
-const BACKSLASH = 92;
+/** What is not seen and has its use: joins letters and emoji, says how they look or which way they go; a file's first unit. */
+const IN_USE = /[\u061c\u200c-\u200f\ufe00-\ufe0f\ufeff]/;
 const BEYOND_ASCII = 0x80;
 
 /** The same for what stands at one offset, decoded. */
@@ -71,17 +78,20 @@ function harmlessEnd(text: string, at: number, decoded: Decoded): number | null 
   if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;
   if (unit >= BEYOND_ASCII && decoded.text !== '') return isLookalike(unit) ? plainWordEnd(text, at) : null;
   if (decoded.text === '') {
-    const is_within = isInk(text, at - 1) && isInk(text, decoded.end);
-    return is_within || unit === BACKSLASH ? null : decoded.end;
+    return IN_USE.test(text[at]!) && !mayHide(text, at, decoded.end) ? decoded.end : null;
   }
   const end = signsEnd(text, decoded);
-  return end !== null && saysNothing(text, at, end) ? end : null;
+  return end !== null && saysNothing(text, at, end, decoded.text) ? end : null;
 }
 
-/** Literals that stand side by side, as in lists of imports, make a value only where they look like one. */
+/** Literals of one word each that stand side by side, as in lists of imports, make a value only where they look so. */
 function isTokenJoint(text: string, at: number, end: number): boolean {
   if (/[+&~.|<>]/.test(text.slice(at, end))) return true;
-  return /[0-9A-Z@]/.test(text.slice(tokenStart(text, at), at) + text.slice(end, tokenEnd(text, end)));
+  const from = tokenStart(text, at);
+  const to = tokenEnd(text, end);
+  const are_words =
+    from > 0 && QUOTES.includes(text[from - 1]!) && to < text.length && QUOTES.includes(text[to]!);
+  return !are_words || /[0-9A-Z@]/.test(text.slice(from, at) + text.slice(end, to));
 }
 
 /** What ends a value, a word or a part of an address. */
@@ -100,7 +110,12 @@ function tokenEnd(text: string, start: number): number {
   return end;
 }
 
-/** Whether a unit is a part of something written: what is not seen is in no value but between such units. */
+/** What is not seen matters beside Latin letters, and between blanks; in other scripts and in emoji it has its use. */
+function mayHide(text: string, start: number, end: number): boolean {
+  if (isInk(text, start - 1) || (start > 0 && isInk(text, end))) return true;
+  return start > 0 && isBlank(text[start - 1]) && isBlank(text[end]);
+}
+
 function isInk(text: string, at: number): boolean {
   if (at < 0 || isBlank(text[at])) return false;
   return text.charCodeAt(at) < BEYOND_ASCII || decodedAt(text, at, text.length) !== null;
@@ -120,16 +135,26 @@ function plainWordEnd(text: string, at: number): number | null {
   while (start > 0 && at - start < WORD_UNITS_MAX && WORD_UNIT.test(text[start - 1]!)) start -= 1;
   let end = at + 1;
   while (end < text.length && end - at < WORD_UNITS_MAX && WORD_UNIT.test(text[end]!)) end += 1;
-  const word = text.slice(start, end);
-  const is_other = [...word].some((letter) => fold(letter.charCodeAt(0)).charCodeAt(0) >= BEYOND_ASCII);
-  return is_other || !HAS_LATIN.test(word) ? end : null;
+  // What a letter that looks like nothing else ends may be a value all the same, if it is long.
+  const parts = text.slice(start, end).replace(LOOKALIKE_UNIT, letterOrBlank).split(' ');
+  const least = parts.length > 1 ? VALUE_UNITS_MIN : 1;
+  return parts.some((part) => part.length >= least && HAS_LATIN.test(part)) ? null : end;
 }
+
+/** A letter that looks Latin, or a blank for another one. */
+function letterOrBlank(letter: string): string {
+  return fold(letter.charCodeAt(0)).charCodeAt(0) >= BEYOND_ASCII ? ' ' : letter;
+}
+
+const VALUE_UNITS_MIN = 8;
+const LOOKALIKE_UNIT = /[\u0250-\u058f]/g;
 
 /** Letters, or digits enough for the body of a key. */
 const HAS_LATIN = /[A-Za-z]|[0-9].*[0-9].*[0-9].*[0-9]/;
 
-/** Signs that say nothing where they stand alone: those of a shell and of markup do. */
-const MINOR = /^[^A-Za-z0-9|<>;$#`"'\\%\u00c0-\u200f\u2028-\u202f\u2060-\u209f\u2100-\uffff]*$/;
+/** Signs that say nothing where they stand alone: those of a shell and of markup do, and those between two words. */
+const MINOR =
+  /^[^A-Za-z0-9|<>;$#`"'\\%,*_.+~:=@\u00ad\u00c0-\u200f\u201c\u201d\u2028-\u202f\u2060-\u209f\u2100-\uffff]*$/;
 
 /** Where this escape and those right behind it end if they stand for such signs; `null` where one does not. */
 function signsEnd(text: string, first: Decoded): number | null {
@@ -141,9 +166,11 @@ function signsEnd(text: string, first: Decoded): number | null {
   return end;
 }
 
-function saysNothing(text: string, start: number, end: number): boolean {
+function saysNothing(text: string, start: number, end: number, shown: string): boolean {
   if (text[start] === '%') return isBetweenPlainWords(text, start, end);
-  return isAlone(text, start, end) || (text.startsWith('&nbsp;', start) && isBeforeUnit(text, start, end));
+  if (/\S/.test(shown)) return isAlone(text, start, end);
+  const is_at_markup = (text[start - 1] === '>' || text[end] === '<') && isAlone(text, start, end);
+  return is_at_markup || isBeforeUnit(text, start, end);
 }
 
 /** Also in markup: `<td>&nbsp;</td>`. */
@@ -160,13 +187,17 @@ function isBeforeUnit(text: string, start: number, end: number): boolean {
 
 const UNIT = /^(?:[a-zµ][A-Za-z]|[%€])(?![A-Za-z0-9])/;
 
-/** `blue%20chair%2Foak`: few words, all of small letters, are no value, and fewer than make an instruction. */
+/** `?q=blue%20chair%2Foak&`: two small words, and parts of them, are no value and no instruction. */
 function isBetweenPlainWords(text: string, start: number, end: number): boolean {
   if (end - start !== 3) return false;
-  return PLAIN_WORDS.test(text.slice(tokenStart(text, start), tokenEnd(text, end)));
+  const from = tokenStart(text, start);
+  const to = tokenEnd(text, end);
+  const is_parameter = text[from - 1] === '=' && (to === text.length || '&#"\'<\n'.includes(text[to]!));
+  return is_parameter && PLAIN_WORDS.test(text.slice(from, to));
 }
 
-const PLAIN_WORDS = /^[a-z]{1,16}(?:%(?:20|2[Ff]|2[Cc])[a-z]{1,16}){1,2}$/;
+const PLAIN_WORDS =
+  /^[a-z]{1,16}(?:%2[FfCc][a-z]{1,16}){0,1}(?:%20[a-z]{1,16})?(?:%2[FfCc][a-z]{1,16}){0,1}$/;
 
 function isBlank(unit: string | undefined): boolean {
   return unit === undefined || unit === ' ' || unit === '\n' || unit === '\r' || unit === '\t';

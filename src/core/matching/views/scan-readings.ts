@@ -69,8 +69,9 @@ function isOver({ matches, matches_max, meter }: Search): boolean {
 
 /** Scans what the text of the search reads as at the places where it may read otherwise. */
 function searchReadings(search: Search, { windows, blob_starts }: Places): void {
-  const { text, depth } = search;
+  const { text, meter, depth } = search;
   const blobs = blobsAt(text, blob_starts);
+  meter.work += (windows.length / 2) * PLACE_WORK;
   const { decoded, rearranged } = oddPlaces(text, windows);
   searchWindows(search, decoded, (start, end) => readEscapes(text, start, end));
   searchWindows(search, placesOf(blobs), (start, end) => readBlobs(text, start, end, blobs));
@@ -95,6 +96,9 @@ function searchWindows(search: Search, odd: Windows, read: Read): void {
     while (at + 3 < windows.length && windows[at + 3]! <= end) at += 2;
   }
 }
+
+/** Work of a look at one place that a signal names. */
+const PLACE_WORK = 16;
 
 /** Work of one piece of a view, decoded or as it stands. */
 const PIECE_WORK = 2;
