@@ -1,0 +1,31 @@
+import { covers } from '../tags.ts';
+import type { Crossing, SessionChange, Tag, Verdict } from '../types.ts';
+
+/** Judges one crossing after the other as in sessions that are kept, here in memory. */
+export type Follow = (crossing: Crossing) => Verdict;
+
+/** Each session has its own tags; who gets a message has read what its sender had read. */
+export function follower(judge: (crossing: Crossing) => Verdict): Follow {
+  const sessions = new Map<string, readonly Tag[]>();
+  return (crossing) => {
+    const tags = sessions.get(keyOf(crossing, crossing.agent_id)) ?? [];
+    const verdict = judge({ ...crossing, session_tags: tags });
+    const { session_change } = verdict;
+    if (session_change !== null) {
+      const is_message = crossing.phase === 'message';
+      const key = keyOf(crossing, is_message ? String(crossing.destination_agent_id) : crossing.agent_id);
+      const known = sessions.get(key) ?? [];
+      sessions.set(key, changed(is_message ? [...known, ...tags] : known, session_change));
+    }
+    return verdict;
+  };
+}
+
+function keyOf({ tenant_id, session_id }: Crossing, agent_id: string): string {
+  return JSON.stringify([tenant_id, session_id, agent_id]);
+}
+
+function changed(tags: readonly Tag[], { add, remove }: SessionChange): readonly Tag[] {
+  const left = tags.filter((tag) => remove !== 'all' && !remove.some((ancestor) => covers(ancestor, tag)));
+  return [...new Set([...left, ...add])];
+}
