@@ -117,7 +117,7 @@ function driverOf(settings: SqliteStoreSettings): Driver {
     },
     releaseConnection: async () => turns.give(),
     beginTransaction: () => patiently(patience_ms, () => execute('BEGIN IMMEDIATE')),
-    commitTransaction: async () => handle!.database.exec('COMMIT'),
+    commitTransaction: async () => execute('COMMIT'),
     rollbackTransaction: async () => {
       // SQLite has done it already where the disk was full.
       if (handle!.database.isTransaction) handle!.database.exec('ROLLBACK');

@@ -11,6 +11,7 @@ export function requirements(config: Config): ValueProblem[] {
     ...proxyAddresses(config),
     ...mailLogins(config),
     ...expiries(config),
+    ...storeAddress(config),
     ...webhookAddress(config),
     ...lifetimes(config),
   ];
@@ -59,6 +60,25 @@ function expiries({ auth, detection }: Config): ValueProblem[] {
 function lifetimes({ capability_tokens: { default_ttl, max_ttl } }: Config): ValueProblem[] {
   if (durationMs(default_ttl) <= durationMs(max_ttl)) return [];
   return [problem(['capability_tokens', 'default_ttl'], 'is longer than `max_ttl`')];
+}
+
+/** What a password brings along can break the address that it stands in. */
+function storeAddress({ storage: { url } }: Config): ValueProblem[] {
+  if (url === undefined || url.startsWith('sqlite:') || isAddress(url)) return [];
+  const message =
+    'is no address that can be read; in its user and password `@`, `/`, `:`, `?`, `#` and `%` are written as `%` and two hexadecimal digits';
+  return [problem(['storage', 'url'], message)];
+}
+
+function isAddress(url: string): boolean {
+  try {
+    const { username, password, pathname, search, hash } = new URL(url);
+    // An `@` behind the host is the end of a password, the beginning of which would be taken for a host.
+    if (hash !== '' || `${pathname}${search}`.includes('@')) return false;
+    return [username, password].every((part) => decodeURIComponent(part) !== null);
+  } catch {
+    return false;
+  }
 }
 
 /** Whether the day is in its month: `Date.parse` takes the 31st of February for one in March. */

@@ -27,6 +27,8 @@ export interface StoreOptions {
   /** Bring the tables up to date first, and make the store where there is none: for the parent, at its start. */
   readonly migrate?: boolean;
   readonly migrations?: Migrations;
+  /** How long the work of one transaction may take before it is taken back. Default 30,000. */
+  readonly transaction_ms_max?: number;
 }
 
 /**
@@ -50,7 +52,7 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
   const db = await connect(settings);
   try {
     await checkTables(db, settings.kind, migrations);
-    return storeOver(db, settings.kind);
+    return storeOver(db, settings.kind, options.transaction_ms_max ?? TRANSACTION_MS_MAX);
   } catch (error) {
     await db.destroy();
     throw error;
@@ -59,6 +61,7 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
 
 /** A change of a table may have to go through all of it; nobody waits for a decision meanwhile. */
 const MIGRATION_MS_MAX = 600_000;
+const TRANSACTION_MS_MAX = 30_000;
 
 async function connect(
   settings: StoreSettings,
@@ -75,7 +78,7 @@ async function connect(
 /** A transaction's work must not ask for another connection: it would wait for itself. */
 const inside = new AsyncLocalStorage<{ readonly db: unknown; is_over: boolean }>();
 
-function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
+function storeOver(db: Kysely<StoreTables>, kind: Store['kind'], transaction_ms_max: number): Store {
   let closed: Promise<void> | null = null;
   const attempt: Store['transaction'] = async (work) => {
     const around = { db, is_over: false };
@@ -83,7 +86,9 @@ function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
     const builder =
       kind === 'postgres' ? db.transaction().setIsolationLevel('read committed') : db.transaction();
     try {
-      return await builder.execute((trx) => inside.run(around, () => work(trx)));
+      return await builder.execute((trx) =>
+        inTime(transaction_ms_max, () => inside.run(around, () => work(trx))),
+      );
     } finally {
       around.is_over = true;
     }
@@ -111,6 +116,22 @@ function storeOver(db: Kysely<StoreTables>, kind: Store['kind']): Store {
       return closed;
     },
   };
+}
+
+/** Work that waits for something that never comes would hold up everybody else who wants to write. */
+async function inTime<Result>(ms_max: number, work: () => Promise<Result>): Promise<Result> {
+  const over = new AbortController();
+  const late = sleep(ms_max, null, { signal: over.signal }).then(() => {
+    throw new StoreFailure(
+      'store_busy',
+      'A change of the store took too long, and was taken back. Try again.',
+    );
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    over.abort();
+  }
 }
 
 const TRIES_MAX = 10;

@@ -150,6 +150,19 @@ test('the file is moved away and back, and another that is put in its place is n
   assert.deepEqual(readFileSync(path), before);
 });
 
+test('a file that is taken away while a transaction thinks takes nothing of it along', async (t) => {
+  const { path, settings } = makeFile(t);
+  const store = await openStore(settings, { migrate: true, migrations });
+  t.after(store.close);
+  const writing = store.transaction(async (trx) => {
+    await lawTables(trx).insertInto('counts').values({ id: 'refused', amount: 1 }).execute();
+    renameSync(path, `${path}.away`);
+  });
+  await assert.rejects(writing, { code: 'store_unavailable' });
+  renameSync(`${path}.away`, path);
+  await recovers(store);
+});
+
 test('the file is removed: nothing is written to one that nobody sees, and a start makes a new one', async (t) => {
   const { path, settings } = makeFile(t);
   const store = await openStore(settings, { migrate: true, migrations });

@@ -153,6 +153,22 @@ withStores(
       assert.deepEqual([await amountOf(store, 'a'), await amountOf(store, 'b')], [20, 20]);
     });
 
+    law('work that never ends is taken back, and holds up nobody', async ({ store, another }) => {
+      const hasty = await another({ transaction_ms_max: 100 });
+      let late: Promise<unknown> | null = null;
+      const endless = hasty.transaction(async (trx) => {
+        await lawTables(trx).insertInto('counts').values({ id: 'a', amount: 1 }).execute();
+        late = new Promise((resolve) => setTimeout(resolve, 300)).then(() =>
+          lawTables(trx).insertInto('counts').values({ id: 'b', amount: 1 }).execute(),
+        );
+        await late;
+      });
+      await assert.rejects(endless, { code: 'store_busy' });
+      await lawTables(store.db).insertInto('counts').values({ id: 'a', amount: 2 }).execute();
+      await assert.rejects(late!, /rolled back/);
+      assert.deepEqual([await amountOf(hasty, 'a'), await amountOf(hasty, 'b')], [2, undefined]);
+    });
+
     law('its own store is no way out of a transaction', async ({ store }) => {
       for (const wrong of [() => store.db, () => store.transaction(async () => 1)])
         await assert.rejects(

@@ -28,6 +28,7 @@ export interface PostgresServer {
 
 /** Where Debian keeps the programs of each version. */
 export const POSTGRES_FOLDERS = '/usr/lib/postgresql/*/bin';
+
 export interface PostgresOptions {
   /** No file of it grows beyond this, as on a disk that is full; until `makeRoom`. */
   readonly file_bytes_max?: number;
