@@ -57,9 +57,9 @@ export function trialsOf(recalled: Recollection, policy: Policy, tagged: Tagged 
     let before = is_builtin && !stream.some((rule) => said.has(rule)) ? decides : null;
     for (const rule of stream) {
       count += 1;
-      const trial = trialOf(rule, is_builtin, said, before, tagged, circumstances);
-      if (trial.outcome === 'matched') before = rule;
-      if (trials.length < TRIALS_MAX) trials.push(trial);
+      if (trials.length < TRIALS_MAX)
+        trials.push(trialOf(rule, is_builtin, said, before, tagged, circumstances));
+      if (said.get(rule) === null && rule.enforcement === 'enforce') before = rule;
     }
   }
   return { decides, trials, left_off: count - trials.length };
