@@ -58,6 +58,12 @@ before(async () => {
           action: 'block',
           reason: 'Interns get no secrets.',
         },
+        {
+          name: 'deployments-ask',
+          boundary: 'action',
+          condition: { tools: ['secrets.resolve'], agents: ['deploy-*'] },
+          action: 'require_approval',
+        },
       ],
     },
     env: { VAULT_TOKEN },
@@ -197,6 +203,23 @@ test('who gets a secret, and who does not', async () => {
     }
   }
   assert.equal(cases.length, 20);
+});
+
+test('a rule can have a person asked before an agent gets a secret, once', async () => {
+  const { token } = await issue({ agent_id: 'deploy-1' });
+  const body = resolving(token, { agent_id: 'deploy-1' });
+  const asked = await ask('/v1/secrets/resolve', KEYS.resolver, body);
+  assert.deepEqual(
+    [asked.json.decision, asked.json.rule, 'value' in asked.json],
+    ['block', 'deployments-ask', false],
+  );
+  const { request_id } = asked.json.approval;
+  const approved = { ...body, approval_request_id: request_id };
+  assert.equal((await ask('/v1/secrets/resolve', KEYS.resolver, approved)).json.decision, 'block');
+  assert.equal((await ask(`/v1/approvals/${request_id}/approve`, operator(), {})).status, 200);
+  assert.equal((await ask('/v1/secrets/resolve', KEYS.resolver, approved)).json.value, VALUE);
+  const again = await ask('/v1/secrets/resolve', KEYS.resolver, approved);
+  assert.deepEqual([again.json.decision, 'value' in again.json], ['block', false]);
 });
 
 test('a call that shows a token must fit it, and one that shows none is not asked', async () => {

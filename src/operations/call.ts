@@ -1,7 +1,7 @@
 import type { Validator } from 'typebox/schema';
 import { Unrecorded } from '../runtime/approvals/failure.ts';
 import { StoreFailure } from '../runtime/store/failure.ts';
-import { PERSON_PERMISSIONS } from '../runtime/types.ts';
+import { type Caller, PERSON_PERMISSIONS, type Permission } from '../runtime/types.ts';
 import { Unavailable } from '../runtime/unavailable.ts';
 import { type AnyOperation, type Context, Refusal } from './operation.ts';
 
@@ -63,10 +63,15 @@ export async function warm(operations: readonly AnyOperation[]): Promise<void> {
 function permit(operation: AnyOperation, context: Context): void {
   const needed = operation.permission;
   if (needed === null || context.caller.permissions.includes(needed)) return;
-  const sentence = PERSON_PERMISSIONS.includes(needed)
-    ? 'This needs a person: send the operator token as `Authorization: Bearer`.'
-    : `The credential does not have the permission \`${needed}\`.`;
-  throw new Refusal('forbidden', sentence);
+  throw new Refusal('forbidden', lacking(needed, context.caller));
+}
+
+function lacking(needed: Permission, { kind }: Caller): string {
+  if (PERSON_PERMISSIONS.includes(needed))
+    return 'This needs a person: send the operator token as `Authorization: Bearer`.';
+  if (kind === 'anonymous')
+    return `This needs a credential with the permission \`${needed}\`: make one with \`service token create\`, and send it as \`x-service-key\`.`;
+  return `The credential does not have the permission \`${needed}\`.`;
 }
 
 const validators = new Map<AnyOperation, Validator>();
