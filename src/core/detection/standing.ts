@@ -55,18 +55,18 @@ export function exactness(name: string, { id, detector, tags }: Named): number {
   return tags.some((tag) => covers(name, tag)) ? name.length : 0;
 }
 
-/** What holds where no setting names a detector. */
+/** What holds where no detector has a setting. */
 const ON: Standing = { is_enabled: true, severity: null, entropy_min: 0 };
 const OFF: Standing = { is_enabled: false, severity: null, entropy_min: 0 };
 
 function settledFor(detection: Detection, named: Named): Standing {
   const is_on = isSwitchedOn(detection, named.tags[0]);
+  if (detection.detectors.length === 0) return is_on ? ON : OFF;
   const settings = detection.detectors
     .map((setting) => ({ setting, exact: exactness(setting.name, named) }))
     .filter(({ exact }) => exact > 0)
     .sort((a, b) => b.exact - a.exact)
     .map(({ setting }) => setting);
-  if (settings.length === 0) return is_on ? ON : OFF;
   const first = <Key extends keyof DetectorSetting>(key: Key) =>
     settings.find((setting) => setting[key] !== null)?.[key] ?? null;
   return {

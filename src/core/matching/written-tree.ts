@@ -115,11 +115,8 @@ function hashOf(notations: readonly string[]): string {
   let low = 0x811c9dc5;
   let high = notations.length;
   for (const notation of notations) {
-    for (let at = 0; at < notation.length; at++) {
-      low = Math.imul(low ^ notation.charCodeAt(at), 0x01000193);
-      high = Math.imul(high ^ low, 0x85ebca6b) ^ (high >>> 13);
-    }
-    low = Math.imul(low ^ 0x10000, 0x01000193);
+    for (let at = 0; at < notation.length; at++) low = Math.imul(low ^ notation.charCodeAt(at), 0x01000193);
+    high = Math.imul(high ^ low ^ notation.length, 0x85ebca6b);
   }
   return `${(low >>> 0).toString(16)}-${(high >>> 0).toString(16)}`;
 }

@@ -25,14 +25,29 @@ for (let six = 0; six < 64; six++) SIX_BITS[ALPHABET.charCodeAt(six)] = six;
 SIX_BITS['-'.charCodeAt(0)] = 62;
 SIX_BITS['_'.charCodeAt(0)] = 63;
 
+/** Four letters of base64 for three readable bytes. */
+const GROUP = [
+  base64Class(
+    (byte) => byte >> 2,
+    () => 0,
+  ),
+  base64Class(
+    (byte) => (byte & 3) << 4,
+    (next) => next >> 4,
+  ),
+  base64Class(
+    (byte) => (byte & 15) << 2,
+    (next) => next >> 6,
+  ),
+  '[A-Za-z0-9+/_-]',
+].join('');
+
 /**
  * Anchors of runs that may be base64 or base16 of ASCII: which letters can stand at each place follows from
  * the bits that readable bytes have. Few words begin like that.
  */
 export const blobSignals: readonly string[] = [
-  `(?<![A-Za-z0-9])${base64Class(0)}${base64Class(1)}${base64Class(2)}[A-Za-z0-9+/_-]`.concat(
-    `${base64Class(0)}${base64Class(1)}${base64Class(2)}[A-Za-z0-9+/_-]`,
-  ),
+  `(?<![A-Za-z0-9])${GROUP}${GROUP}`,
   '(?<![A-Za-z0-9])[2-7][0-9A-Fa-f][2-7][0-9A-Fa-f][2-7][0-9A-Fa-f][2-7][0-9A-Fa-f]',
   '(?<![A-Za-z0-9])0[xX][2-7][0-9A-Fa-f][2-7][0-9A-Fa-f]',
 ];
@@ -64,18 +79,12 @@ function slashBefore(text: string, start: number, end: number): number {
   return at;
 }
 
-/** In the notation of anchors: the letters of base64 for the place in a group of four. */
-function base64Class(place: 0 | 1 | 2): string {
-  const letters = new Set<string>();
+/** In the notation of anchors: the letters of base64 for a place in a group, of the bits of one byte and of the next. */
+function base64Class(bitsOf: (byte: number) => number, bitsOfNext: (byte: number) => number): string {
   const bytes = Array.from({ length: 127 }, (_, byte) => byte).filter((byte) => awaited(0, byte) === 0);
-  for (const first of bytes) {
-    for (const second of bytes) {
-      if (place === 0) letters.add(ALPHABET[first >> 2]!);
-      else if (place === 1) letters.add(ALPHABET[((first & 3) << 4) | (second >> 4)]!);
-      else letters.add(ALPHABET[((first & 15) << 2) | (second >> 6)]!);
-    }
-  }
-  return `[${[...letters].join('')}]`;
+  const next = [...new Set(bytes.map(bitsOfNext))];
+  const sixes = [...new Set(bytes.map(bitsOf))].flatMap((bits) => next.map((more) => bits | more));
+  return `[${[...new Set(sixes)].map((six) => ALPHABET[six]!).join('')}]`;
 }
 
 /** `slash` is where the next one stands in the run, or the run's end. */
