@@ -85,7 +85,9 @@ function isRead({ boundary, phase }: Crossing): boolean {
 
 function tagsRead({ crossing, findings }: Read): readonly Tag[] {
   const seen = findings.filter(({ action }) => action !== 'redact').flatMap(({ tags }) => tags);
-  return [...seen, ...crossing.declared_tags.map(normalTag)];
+  const { declared_tags, memory } = crossing;
+  const of_memory = memory === undefined || memory.tag === null ? [] : [memory.tag];
+  return [...seen, ...declared_tags.map(normalTag), ...of_memory];
 }
 
 /** The violation that a rule about the session is, where it spoke. */

@@ -1,6 +1,9 @@
+import { asksSessions } from '../../core/flow.ts';
 import { type DeclaredField, declaredField, isOfType, memorySchemasOf } from '../../core/memory.ts';
-import type { Content, Json, MemoryUse, Tag, Verdict } from '../../core/types.ts';
+import { isFact } from '../../core/tags.ts';
+import type { Content, Crossing, Json, MemoryUse, Tag, Verdict } from '../../core/types.ts';
 import type { Objected } from '../enforce.ts';
+import { readSession } from '../sessions/sessions.ts';
 import type { MemoryWrite, MemoryWritten } from '../types.ts';
 import { crossingOf, type Desk, judged, ownerIn, refused, type Vault, withVault } from './desk.ts';
 import { type Entry, newHandle, type Owner, sealEntry } from './entry.ts';
@@ -31,8 +34,8 @@ export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWri
     store(desk, vault, {
       found,
       owner,
+      crossing,
       entry_id: use.handle_id!,
-      declared_tags: request.declared_tags,
       verdict: ruling.verdict,
       text: changed === null ? (text as string) : JSON.stringify(value),
     }),
@@ -117,13 +120,13 @@ const TIME_MAX_MS = 8_640_000_000_000_000;
 interface ToStore {
   readonly found: DeclaredField;
   readonly owner: Owner;
+  readonly crossing: Crossing;
   readonly entry_id: string;
-  readonly declared_tags: readonly Tag[];
   readonly verdict: Verdict;
   readonly text: string;
 }
 
-async function store({ parts }: Desk, vault: Vault, it: ToStore): Promise<Entry | Objected> {
+async function store(desk: Desk, vault: Vault, it: ToStore): Promise<Entry | Objected> {
   const { schema, field } = it.found;
   const created_at_ms = vault.clock.now_ms();
   const entry: Entry = {
@@ -131,18 +134,28 @@ async function store({ parts }: Desk, vault: Vault, it: ToStore): Promise<Entry 
     schema_name: schema.name,
     field: field.name,
     entry_id: it.entry_id,
-    declared_tags: it.declared_tags,
+    declared_tags: [...it.crossing.declared_tags, ...(await provenance(desk, vault, it.crossing))],
     data_tags: it.verdict.data_tags,
     created_at_ms,
     expires_at_ms: Math.min(created_at_ms + field.retention_ms, TIME_MAX_MS),
     text: it.text,
   };
   const required = schema.fields.filter((each) => each.required).map(({ name }) => name);
-  const room = { ...parts.limits, max_entries: schema.max_entries, required };
+  const room = { ...desk.parts.limits, max_entries: schema.max_entries, required };
   const kept_out = await putRow(vault.store, sealEntry(entry, vault.keys.current), room);
   if (kept_out === null) return entry;
   if (kept_out === 'key_replaced') throw new Error('another master key of memory is in force');
   return { rule: `memory.${kept_out}`, reason: FULL[kept_out] };
+}
+
+/**
+ * Where a value comes from, as far as its session has read: that goes along with it, so that memory takes no tag off.
+ * Only facts do; rules that name them act, and no others.
+ */
+async function provenance({ ports }: Desk, vault: Vault, crossing: Crossing): Promise<readonly Tag[]> {
+  if (ports.sessions === undefined || !asksSessions(ports.policy, crossing.tenant_id)) return [];
+  const { tags } = await readSession(vault.store, crossing, ports.sessions.limits);
+  return tags.filter(isFact);
 }
 
 const FULL: Readonly<Record<Exclude<NotStored, 'key_replaced'>, string>> = {

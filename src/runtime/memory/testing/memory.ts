@@ -6,7 +6,7 @@ import { policyOf } from '../../../core/testing/policies.ts';
 import type { Json } from '../../../core/types.ts';
 import type { Store } from '../../store/index.ts';
 import { ports } from '../../testing/examples.ts';
-import type { AuditEvent, Caller, Memory, MemoryAsking } from '../../types.ts';
+import type { AuditEvent, Caller, Memory, MemoryAsking, Ports } from '../../types.ts';
 import { admitKeys } from '../admission.ts';
 import type { KeyPlace } from '../master-keys.ts';
 import { openMemory } from '../memory.ts';
@@ -74,6 +74,8 @@ export const CALLER: Caller = {
 
 export interface TestMemory {
   readonly memory: Memory;
+  /** The road that all other crossings take. */
+  readonly ports: Ports;
   readonly events: AuditEvent[];
   /** What the log of the service was told. */
   readonly logged: string[];
@@ -114,7 +116,8 @@ export async function memoryOver(store: Store, options: TestMemoryOptions = {}):
   const events: AuditEvent[] = [];
   const logged: string[] = [];
   const log = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));
-  const own = ports(events, { policy, now_ms: () => wall.ms });
+  const sessions = { store: async () => store, limits: { idle_ms: HOUR_MS, age_ms: 24 * HOUR_MS } };
+  const own = ports(events, { policy, now_ms: () => wall.ms, sessions });
   const place: KeyPlace = {
     state_dir: '/nowhere',
     memory: { master_key: options.master_key ?? MASTER, previous_keys: [...(options.previous_keys ?? [])] },
@@ -132,6 +135,7 @@ export async function memoryOver(store: Store, options: TestMemoryOptions = {}):
   const as = (asking: Partial<MemoryAsking>): MemoryAsking => ({ ...AGENT, ...asking });
   return {
     memory,
+    ports: own,
     events,
     logged,
     wall,
