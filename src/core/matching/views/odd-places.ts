@@ -77,9 +77,8 @@ function harmlessEnd(text: string, at: number, decoded: Decoded): number | null 
   const unit = text.charCodeAt(at);
   if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;
   if (unit >= BEYOND_ASCII && decoded.text !== '') return isLookalike(unit) ? plainWordEnd(text, at) : null;
-  if (decoded.text === '') {
+  if (decoded.text === '')
     return IN_USE.test(text[at]!) && !mayHide(text, at, decoded.end) ? decoded.end : null;
-  }
   const end = signsEnd(text, decoded);
   return end !== null && saysNothing(text, at, end, decoded.text) ? end : null;
 }
@@ -112,9 +111,13 @@ function tokenEnd(text: string, start: number): number {
 
 /** What is not seen matters beside Latin letters, and between blanks; in other scripts and in emoji it has its use. */
 function mayHide(text: string, start: number, end: number): boolean {
+  if (SELECTOR_AT_LETTER.test(text.slice(start - 1, start + 1))) return true;
   if (isInk(text, start - 1) || (start > 0 && isInk(text, end))) return true;
   return start > 0 && isBlank(text[start - 1]) && isBlank(text[end]);
 }
+
+/** How an emoji looks is said behind it; a letter has one look. */
+const SELECTOR_AT_LETTER = /^[\p{L}\p{M}][\ufe00-\ufe0f]/u;
 
 function isInk(text: string, at: number): boolean {
   if (at < 0 || isBlank(text[at])) return false;
@@ -150,7 +153,7 @@ const VALUE_UNITS_MIN = 8;
 const LOOKALIKE_UNIT = /[\u0250-\u058f]/g;
 
 /** Letters, or digits enough for the body of a key. */
-const HAS_LATIN = /[A-Za-z]|[0-9].*[0-9].*[0-9].*[0-9]/;
+const HAS_LATIN = /[A-Za-z]|(?:[0-9][^0-9]*){4}/;
 
 /** Signs that say nothing where they stand alone: those of a shell and of markup do, and those between two words. */
 const MINOR =
@@ -196,8 +199,7 @@ function isBetweenPlainWords(text: string, start: number, end: number): boolean 
   return is_parameter && PLAIN_WORDS.test(text.slice(from, to));
 }
 
-const PLAIN_WORDS =
-  /^[a-z]{1,16}(?:%2[FfCc][a-z]{1,16}){0,1}(?:%20[a-z]{1,16})?(?:%2[FfCc][a-z]{1,16}){0,1}$/;
+const PLAIN_WORDS = /^[a-z]{1,16}(?:%2[FfCc][a-z]{1,16})?(?:%20[a-z]{1,16})?(?:%2[FfCc][a-z]{1,16})?$/;
 
 function isBlank(unit: string | undefined): boolean {
   return unit === undefined || unit === ' ' || unit === '\n' || unit === '\r' || unit === '\t';
