@@ -36,7 +36,8 @@ export async function admitKeys(place: KeyPlace, store: Store, wall_ms: () => nu
   if (present === null) makeFileKey(place.state_dir);
   const keys = present ?? readMasterKeys(place);
   if (keys === null) throw unusable(memoryKeyPath(place.state_dir));
-  await writeState(store.db, 'key_id', keys.current.key_id);
+  const { key_id } = keys.current;
+  if ((await readState(store.db, 'key_id')) !== key_id) await writeState(store.db, 'key_id', key_id);
   return keys;
 }
 
