@@ -5,6 +5,7 @@ import { compile, judge, type PolicySettings } from '../src/core/index.ts';
 import { toCodePoints } from '../src/core/offsets.ts';
 import { leafTexts } from '../src/core/payload.ts';
 import { DETECTION_SETTINGS } from '../src/core/testing/policies.ts';
+import { type Follow, follower } from '../src/core/testing/sessions.ts';
 import type {
   Boundary,
   Content,
@@ -174,10 +175,15 @@ function settingsOf(config: Config): PolicySettings {
   };
 }
 
-/** Runs a case on `judge` and gives the answer with the names of the wire. */
-export function judgeCase({ request }: Case, policy: Policy): Readonly<Record<string, unknown>> {
+/** Judges the cases of a group, one after the other: what one reads in a session, the next ones know. */
+export function judgeOf(policy: Policy): Follow {
+  return follower((crossing) => judge(crossing, policy, null, celConditions));
+}
+
+/** Runs a case on the judge of its group and gives the answer with the names of the wire. */
+export function judgeCase({ request }: Case, judgeNext: Follow): Readonly<Record<string, unknown>> {
   const crossing = crossingOf(request);
-  const verdict = judge(crossing, policy, null, celConditions);
+  const verdict = judgeNext(crossing);
   const { decision, action, rule, reason, stripped_fields, coverage, fallback_used } = verdict;
   const hasContent = verdict.content !== null && (decision === 'modify' || fallback_used);
   return {
@@ -316,10 +322,10 @@ export function runAll(): { readonly count: number; readonly failures: readonly 
   const failures: string[] = [];
   let count = 0;
   for (const group of loadCases()) {
-    const policy = policyOf(group);
+    const judgeNext = judgeOf(policyOf(group));
     for (const each of group.cases) {
       count += 1;
-      const found = differences(each.expect, judgeCase(each, policy));
+      const found = differences(each.expect, judgeCase(each, judgeNext));
       if (found.length > 0) failures.push(`${group.file}: ${each.name}: ${found.join('; ')}`);
     }
   }

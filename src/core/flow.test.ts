@@ -126,11 +126,22 @@ test('a crossing that goes through adds what was read by it, and nothing else do
       ['personal.pii.email'],
     ],
   ];
+  rows.push([
+    'and with a message all that its sender had read',
+    crossingOf({
+      boundary: 'action',
+      phase: 'message',
+      tool: 'agent_to_agent',
+      content: { kind: 'text', text: 'Go on.' },
+      session_tags: ['untrusted.web'],
+    }),
+    ['untrusted.web'],
+  ]);
   for (const [name, crossing, add, remove = []] of rows) {
     const { session_change } = judge(crossing, policy);
     assert.deepEqual(session_change, add === null ? null : { add, remove }, name);
   }
-  assert.equal(rows.length, 13);
+  assert.equal(rows.length, 14);
 });
 
 test('marks take tags away where they fit', () => {

@@ -44,7 +44,8 @@ export interface Read {
 /**
  * What a crossing that goes through makes of its session's tags; `null` where nothing changes. Inputs, results and
  * messages are read: what is found in them and not masked, and what is declared of them. What a contract says that
- * its tool gives out is read from the call on, for not everyone shows us results. Then the rules' own marks.
+ * its tool gives out is read from the call on, for not everyone shows us results. Then the rules' own marks. Of a
+ * message it is the session of who gets it.
  */
 export function sessionChange(read: Read): SessionChange | null {
   const { crossing, policy, table, contract, data_tags, circumstances } = read;
@@ -85,9 +86,11 @@ function isRead({ boundary, phase }: Crossing): boolean {
 
 function tagsRead({ crossing, findings }: Read): readonly Tag[] {
   const seen = findings.filter(({ action }) => action !== 'redact').flatMap(({ tags }) => tags);
-  const { declared_tags, memory } = crossing;
+  const { declared_tags, memory, phase, session_tags = [] } = crossing;
   const of_memory = memory === undefined || memory.tag === null ? [] : [memory.tag];
-  return [...seen, ...declared_tags.map(normalTag), ...of_memory];
+  // Who gets a message has read what its sender had read: it may say the same in other words.
+  const passed_on = phase === 'message' ? session_tags : [];
+  return [...seen, ...declared_tags.map(normalTag), ...of_memory, ...passed_on];
 }
 
 /** The violation that a rule about the session is, where it spoke. */

@@ -4,7 +4,7 @@ import type { Crossing, SessionChange, Tag, Verdict } from '../types.ts';
 /** Judges one crossing after the other as in sessions that are kept, here in memory. */
 export type Follow = (crossing: Crossing) => Verdict;
 
-/** Each session has its own tags; who gets a message has read what its sender had read. */
+/** Each session has its own tags; what a message changes is the session of who gets it. */
 export function follower(judge: (crossing: Crossing) => Verdict): Follow {
   const sessions = new Map<string, readonly Tag[]>();
   return (crossing) => {
@@ -15,7 +15,7 @@ export function follower(judge: (crossing: Crossing) => Verdict): Follow {
       const is_message = crossing.phase === 'message';
       const key = keyOf(crossing, is_message ? String(crossing.destination_agent_id) : crossing.agent_id);
       const known = sessions.get(key) ?? [];
-      sessions.set(key, changed(is_message ? [...known, ...tags] : known, session_change));
+      sessions.set(key, changed(known, session_change));
     }
     return verdict;
   };

@@ -85,6 +85,20 @@ withStores('sessions on the road', (law) => {
     assert.deepEqual(metadata.breaches, ['flow_violation:no-way-out']);
   });
 
+  law('who gets a message has read what its sender had read', async ({ store }) => {
+    const { ask } = desk(async () => store);
+    for (const tool of ['web.read', 'crm.find']) await ask(tool);
+    assert.equal((await ask('mail.send', { agent_id: 'agent-2' })).decision, 'allow');
+    await ask('agent_to_agent', {
+      phase: 'message',
+      content: { kind: 'text', text: 'Go on.' },
+      source_agent_id: 'agent-1',
+      destination_agent_id: 'agent-2',
+    });
+    assert.equal((await ask('mail.send', { agent_id: 'agent-2' })).decision, 'block');
+    assert.equal((await ask('mail.send', { agent_id: 'agent-3' })).decision, 'allow');
+  });
+
   law('what is blocked has not been read', async ({ store }) => {
     const { ask } = desk(async () => store);
     await ask('web.read', { content: { kind: 'json', value: { q: ['sk-', 'ABCDEF1234567890'].join('') } } });

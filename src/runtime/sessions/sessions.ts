@@ -68,20 +68,17 @@ function tagsIn(text: string): readonly Tag[] {
 }
 
 /**
- * Makes a change durable before the answer goes out, and writes nothing where nothing changes. Who gets a message
- * has read what its sender had read, too.
+ * Makes a change durable before the answer goes out, and writes nothing where nothing changes.
  *
  * @throws SessionFull
  */
 export async function keepSession(
   store: Store,
   crossing: Crossing,
-  { rows, tags }: Session,
-  { add, remove }: SessionChange,
+  { rows }: Session,
+  change: SessionChange,
   limits: SessionLimits,
 ): Promise<void> {
-  const is_message = crossing.phase === 'message';
-  const change: SessionChange = { remove, add: is_message ? [...new Set([...add, ...tags])] : add };
   for (const key of readersOf(crossing)) {
     const known = rows.find(({ agent_id }) => agent_id === key.agent_id);
     if (known !== undefined && isSame(known.tags, changed(known.tags, change))) continue;
