@@ -69,7 +69,7 @@ function harmlessUntil(text: string, start: number, end: number): number | null 
 }
 
 /** What is not seen and has its use: joins letters and emoji, says how they look or which way they go; a file's first unit. */
-const IN_USE = /[\u061c\u200c-\u200f\ufe00-\ufe0f\ufeff]/;
+const IN_USE = /\u061c|[\u200c-\u200f]|[\ufe00-\ufe0f]|\ufeff/;
 const BEYOND_ASCII = 0x80;
 
 /** The same for what stands at one offset, decoded. */
