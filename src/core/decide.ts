@@ -232,9 +232,9 @@ function strippingOf({ crossing, policy, contract }: Asked): Stripped | null {
 function breachesOf(
   objections: readonly Objection[],
   coverage: Coverage,
-  flow_spoke: ReadonlySet<Rule>,
+  flow_spoke: readonly Rule[],
 ): readonly Breach[] {
-  const breaches = [...objections.flatMap(({ breach }) => breach ?? []), ...[...flow_spoke].map(flowBreach)];
+  const breaches = [...objections.flatMap(({ breach }) => breach ?? []), ...flow_spoke.map(flowBreach)];
   if (coverage.status === 'full') return breaches;
   const exceeded: Breach = {
     type: 'coverage_exceeded',

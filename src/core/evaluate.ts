@@ -38,7 +38,7 @@ export function evaluate(
     agent_id: agent_id ?? UNNAMED,
     session_tags,
   };
-  const circumstances = circumstancesOf(crossing, { data_tags, findings: 0, conditions });
+  const circumstances = circumstancesOf(crossing, { data_tags: () => data_tags, findings: 0, conditions });
   const monitored: Monitored[] = [];
   let action = ruleForCrossing(table, circumstances, monitored)?.action ?? null;
   for (const tag of data_tags) {

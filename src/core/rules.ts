@@ -36,7 +36,7 @@ export interface Circumstances {
    */
   readonly holds: (when: string, tagged: Tagged | null) => boolean;
   /** Rules about the session that spoke are added here. */
-  readonly flow_spoke: Set<Rule>;
+  readonly flow_spoke: Rule[];
 }
 
 /**
@@ -70,8 +70,8 @@ export function placeOf(boundary: Boundary, phase: Phase | null | undefined): Pl
 
 /** What conditions in CEL may ask about, beside the crossing's own fields. */
 export interface Known {
-  /** Found and declared. */
-  readonly data_tags: readonly Tag[];
+  /** Found and declared; asked for where a condition is. */
+  readonly data_tags: () => readonly Tag[];
   /** How many findings there are. */
   readonly findings: number;
   /** `null`: no condition has an answer. */
@@ -83,10 +83,10 @@ export function circumstancesOf(crossing: Envelope, known: Known): Circumstances
   const { tool, approved_rules, session_tags = [] } = crossing;
   const holds = (when: string, tagged: Tagged | null): boolean => {
     if (known.conditions === null) throw new Error('There is nothing here that evaluates conditions.');
-    const facts: ConditionFacts = factsOf(crossing, known.data_tags, known.findings, tagged);
+    const facts: ConditionFacts = factsOf(crossing, known.data_tags(), known.findings, tagged);
     return known.conditions.holds(when, facts);
   };
-  return { tool, agents: actorsOf(crossing), approved_rules, session_tags, holds, flow_spoke: new Set() };
+  return { tool, agents: actorsOf(crossing), approved_rules, session_tags, holds, flow_spoke: [] };
 }
 
 /** Everyone that acts in a crossing: the agent, and the source where it is named and another. */
@@ -183,7 +183,7 @@ function speakers(
       const fit = fitOf(rule, tagged, circumstances, tried);
       if (fit === 'no') continue;
       if (rule.enforcement === 'enforce' || circumstances.heeds_monitored) {
-        if (isFlow(rule)) circumstances.flow_spoke.add(rule);
+        if (isFlow(rule) && !circumstances.flow_spoke.includes(rule)) circumstances.flow_spoke.push(rule);
         const spoken = fit === 'yes' ? rule : { ...rule, reason: unknownReason(rule) };
         found.push(granted(spoken, rule.name, circumstances.approved_rules));
         // A rule of which nobody can tell whether it fits hides none behind it.

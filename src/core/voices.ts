@@ -125,7 +125,7 @@ function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean,
   const strips =
     stripping !== null &&
     counts({ ...stripping.outcome, enforcement: stripping.enforcement }, heeds_monitored, monitored);
-  const data_tags = tagsOf(findings, declared);
+  const data_tags = () => tagsOf(findings, declared);
   const known = { data_tags, findings: findings.length, conditions: hearing.conditions };
   const circumstances = { ...circumstancesOf(crossing, known), heeds_monitored };
   const about = ruleForCrossing(table, circumstances, monitored, tried);

@@ -56,7 +56,7 @@ export function hearingOf(recalled: Recollection, policy: Policy): Hearing {
 
 /** What the rules are asked with about it. */
 export function askedWith({ crossing, findings, declared, conditions }: Recollection): Circumstances {
-  const data_tags = tagsOf(findings, declared);
+  const data_tags = () => tagsOf(findings, declared);
   return circumstancesOf(crossing, { data_tags, findings: findings.length, conditions });
 }
 
