@@ -11,9 +11,10 @@ import type { Metrics } from './metrics.ts';
 import { forAgents } from './secrets/for-agents.ts';
 import { StartFailure } from './serve/failure.ts';
 import { statePaths } from './serve/state-dir.ts';
+import { sessionClock } from './sessions/clock.ts';
 import type { ResetPorts } from './sessions/reset.ts';
 import { sessionLimits } from './sessions/settings.ts';
-import type { ResetTarget } from './sessions/types.ts';
+import type { ResetTarget, SessionPorts } from './sessions/types.ts';
 import type { LazyStore } from './store/index.ts';
 import { storeFields } from './store/lazy.ts';
 import type {
@@ -78,7 +79,12 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const index = lazyIndex(parts.index_path);
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
   const approvals = lazyApprovals(parts, () => ports);
-  let ports = portsOf(parts, agents, unrecorded, approvals, parts.policy);
+  const sessions = {
+    store: parts.store.open,
+    limits: sessionLimits(config.sessions),
+    timeOf: sessionClock(),
+  };
+  let ports = portsOf(parts, agents, unrecorded, approvals, sessions, parts.policy);
   let road: typeof import('./enforce.ts').enforce | null = null;
   const loadRoad = async () => {
     road = (await import('./enforce.ts')).enforce;
@@ -123,7 +129,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     agents,
     ports: () => ports,
     usePolicy: (policy) => {
-      ports = portsOf(parts, agents, unrecorded, approvals, policy);
+      ports = portsOf(parts, agents, unrecorded, approvals, sessions, policy);
     },
     warm: async (policy = ports.policy) => {
       await Promise.all([loadRoad(), judgeNothing(policy, config, now_ms())]);
@@ -190,6 +196,7 @@ function portsOf(
   agents: AgentsSeen,
   unrecorded: { last_ms: number },
   approvals: LazyApprovals,
+  sessions: SessionPorts,
   policy: Policy,
 ): Ports {
   const { config, journal, metrics, log } = parts;
@@ -209,7 +216,7 @@ function portsOf(
     now_ms: parts.now_ms,
     new_event_id: newEventId,
     record: journal === null ? async () => {} : journal.append,
-    sessions: { store: parts.store.open, limits: sessionLimits(config.sessions) },
+    sessions,
     unkept: complainOfSessions,
     logged: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
     settle: async (settling) => (await approvals.open()).settle(settling),

@@ -154,7 +154,9 @@ async function store(desk: Desk, vault: Vault, it: ToStore): Promise<Entry | Obj
  */
 async function provenance({ ports }: Desk, vault: Vault, crossing: Crossing): Promise<readonly Tag[]> {
   if (ports.sessions === undefined || !asksSessions(ports.policy, crossing.tenant_id)) return [];
-  const { tags } = await readSession(vault.store, crossing, ports.sessions.limits);
+  const { limits, timeOf } = ports.sessions;
+  const now_ms = timeOf(crossing.now_ms);
+  const { tags } = await readSession(vault.store, { ...crossing, now_ms }, limits);
   return tags.filter(isFact);
 }
 

@@ -2,6 +2,7 @@ import type { Config } from '../config/index.ts';
 import type { Chore } from '../store/housekeeping.ts';
 import type { Store } from '../store/index.ts';
 import type { Ports } from '../types.ts';
+import { sessionClock } from './clock.ts';
 import { forgetSessions } from './forget.ts';
 import { sessionLimits } from './settings.ts';
 
@@ -16,11 +17,12 @@ interface Parts {
 /** Removes what has expired. Nobody reads it any more; it only takes room. */
 export function sessionChores({ config, store, ports }: Parts): readonly Chore[] {
   const limits = sessionLimits(config.sessions);
+  const timeOf = sessionClock();
   return [
     {
       name: 'sessions: forget what has expired',
       every_ms: EVERY_MS,
-      run: async () => forgetSessions(await store(), limits, ports().now_ms()),
+      run: async () => forgetSessions(await store(), limits, timeOf(ports().now_ms())),
     },
   ];
 }

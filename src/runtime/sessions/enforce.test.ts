@@ -7,6 +7,7 @@ import { type Store, StoreFailure } from '../store/index.ts';
 import { withStores } from '../store/testing/stores.ts';
 import { caller, crossing, ports } from '../testing/examples.ts';
 import type { AuditEvent, Ports } from '../types.ts';
+import { sessionClock } from './clock.ts';
 import { LIMITS } from './testing/limits.ts';
 
 const contract = (tool_name: string, more: object = {}) => ({
@@ -54,7 +55,11 @@ interface Desk {
 
 function desk(store: () => Promise<Store>, policy: Policy = FLOW, more: Partial<Ports> = {}): Desk {
   const events: AuditEvent[] = [];
-  const given = ports(events, { policy, sessions: { store, limits: LIMITS }, ...more });
+  const given = ports(events, {
+    policy,
+    sessions: { store, limits: LIMITS, timeOf: sessionClock() },
+    ...more,
+  });
   return {
     events,
     ask: async (tool, parts = {}) => {

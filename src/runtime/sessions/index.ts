@@ -38,13 +38,14 @@ function callsMaxOf(crossing: Crossing, policy: Policy): number | null {
 export async function decideInSession<Outcome>(
   given: Crossing,
   policy: Policy,
-  { store: open, limits }: SessionPorts,
+  { store: open, limits, timeOf }: SessionPorts,
   { decide, verdictOf }: Deciding<Outcome>,
 ): Promise<Decided<Outcome>> {
   const store = await open();
   const asks = asksSessions(policy, given.tenant_id);
   const calls_max = callsMaxOf(given, policy);
-  const session = asks ? await readSession(store, given, limits) : NO_SESSION;
+  const now_ms = timeOf(given.now_ms);
+  const session = asks ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
   const crossing: Crossing = {
     ...given,
     ...(asks && { session_tags: session.tags }),
@@ -55,7 +56,7 @@ export async function decideInSession<Outcome>(
   const decided = calls_max === null ? first : await counted(store, first, calls_max, decide);
   const { decision, session_change } = verdictOf(decided.outcome);
   if (decision !== 'block' && session_change !== null)
-    await keepSession(store, decided.crossing, session, session_change, limits);
+    await keepSession(store, { ...given, now_ms }, session, session_change, limits);
   return decided;
 }
 

@@ -12,6 +12,8 @@ export interface SessionLimits {
 export interface SessionPorts {
   readonly store: () => Promise<Store>;
   readonly limits: SessionLimits;
+  /** The time by which sessions are forgotten, for a time of day; see `sessionClock`. */
+  readonly timeOf: (now_ms: number) => number;
 }
 
 /** Which sessions are reset. */

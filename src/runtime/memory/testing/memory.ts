@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { policyOf } from '../../../core/testing/policies.ts';
 import type { Json } from '../../../core/types.ts';
+import { sessionClock } from '../../sessions/clock.ts';
 import type { Store } from '../../store/index.ts';
 import { ports } from '../../testing/examples.ts';
 import type { AuditEvent, Caller, Memory, MemoryAsking, Ports } from '../../types.ts';
@@ -116,7 +117,11 @@ export async function memoryOver(store: Store, options: TestMemoryOptions = {}):
   const events: AuditEvent[] = [];
   const logged: string[] = [];
   const log = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));
-  const sessions = { store: async () => store, limits: { idle_ms: HOUR_MS, age_ms: 24 * HOUR_MS } };
+  const sessions = {
+    store: async () => store,
+    limits: { idle_ms: HOUR_MS, age_ms: 24 * HOUR_MS },
+    timeOf: sessionClock(),
+  };
   const own = ports(events, { policy, now_ms: () => wall.ms, sessions });
   const place: KeyPlace = {
     state_dir: '/nowhere',
