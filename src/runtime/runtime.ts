@@ -11,9 +11,8 @@ import type { Metrics } from './metrics.ts';
 import { forAgents } from './secrets/for-agents.ts';
 import { StartFailure } from './serve/failure.ts';
 import { statePaths } from './serve/state-dir.ts';
-import { sessionClock } from './sessions/clock.ts';
 import type { ResetPorts } from './sessions/reset.ts';
-import { sessionLimits } from './sessions/settings.ts';
+import { sessionPorts } from './sessions/settings.ts';
 import type { ResetTarget, SessionPorts } from './sessions/types.ts';
 import type { LazyStore } from './store/index.ts';
 import { storeFields } from './store/lazy.ts';
@@ -79,11 +78,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const index = lazyIndex(parts.index_path);
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
   const approvals = lazyApprovals(parts, () => ports);
-  const sessions = {
-    store: parts.store.open,
-    limits: sessionLimits(config.sessions),
-    timeOf: sessionClock(),
-  };
+  const sessions = sessionPorts(config, parts.store.open);
   let ports = portsOf(parts, agents, unrecorded, approvals, sessions, parts.policy);
   let road: typeof import('./enforce.ts').enforce | null = null;
   const loadRoad = async () => {
@@ -109,11 +104,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       now_ms() - unrecorded.last_ms > UNREADY_MS &&
       (await centre.ready().catch(() => false)) &&
       (await parts.store.isThere()),
-    agentsSeen: () =>
-      centre.agents().catch((fault) => {
-        log.warn('the agents of the other workers are not known', faultFields(fault));
-        return agents.list();
-      }),
+    agentsSeen: () => allAgents(centre, agents, log),
     metricsText: () =>
       parts.metrics === null
         ? Promise.resolve('')
@@ -137,6 +128,18 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     release: approvals.release,
     close: () => index.close().finally(trusted.close).finally(parts.store.close),
   };
+}
+
+/** Those of all workers, or of this one alone where the others cannot be asked. */
+function allAgents(
+  centre: RuntimeParts['centre'],
+  own: AgentsSeen,
+  log: RuntimeParts['log'],
+): Promise<readonly string[]> {
+  return centre.agents().catch((fault) => {
+    log.warn('the agents of the other workers are not known', faultFields(fault));
+    return own.list();
+  });
 }
 
 function limitsOf({ server, scan, state_dir }: Config): Runtime['limits'] {

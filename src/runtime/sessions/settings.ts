@@ -1,8 +1,18 @@
 import { durationMs } from '../../core/compile/duration.ts';
 import type { Config } from '../config/index.ts';
-import type { SessionLimits } from './types.ts';
+import type { Store } from '../store/index.ts';
+import { sessionClock } from './clock.ts';
+import type { SessionLimits, SessionPorts } from './types.ts';
 
 /** How long sessions are remembered, as the configuration says. */
 export function sessionLimits({ idle, age_max }: Config['sessions']): SessionLimits {
   return { idle_ms: durationMs(idle), age_ms: durationMs(age_max) };
+}
+
+/** What one process needs to keep sessions; made once, for its clock runs from then on. */
+export function sessionPorts(
+  { sessions }: Pick<Config, 'sessions'>,
+  store: () => Promise<Store>,
+): SessionPorts {
+  return { store, limits: sessionLimits(sessions), timeOf: sessionClock() };
 }

@@ -134,8 +134,9 @@ async function inTime<Result>(ms_max: number, work: () => Promise<Result>): Prom
   }
 }
 
-const TRIES_MAX = 10;
-const PAUSE_MS_MAX = 100;
+/** Of two that wait for each other one gives way, by chance: of a crowd nobody should give way so often. */
+const TRIES_MAX = 20;
+const PAUSE_MS_MAX = 250;
 
 /** Does again what met others at the same rows; what it had changed has been taken back. */
 async function withoutConflict<Result>(attempt: () => Promise<Result>): Promise<Result> {
