@@ -28,6 +28,7 @@ export function joinModules(dist: string, room: string, published: readonly stri
     minifySyntax: true,
     legalComments: 'none',
     allowOverwrite: true,
+    define: { IS_TREE_CHECKED: 'true' },
     metafile: true,
     logLevel: 'warning',
   });

@@ -5,6 +5,10 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { anchorTree } from '../../src/core/detection/anchor-tree.ts';
+import { builtin } from '../../src/core/detection/builtin.ts';
+import { notationsOf } from '../../src/core/matching/scanner.ts';
+import { isWrittenFor } from '../../src/core/matching/written-tree.ts';
 import { assets } from '../../src/entry/http/pages.ts';
 import { joinModules } from './join.ts';
 
@@ -14,10 +18,18 @@ const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Softwa
 (the text is in LICENSE at the root of this package), taken unchanged from the package @fastify/swagger-ui.
 `;
 
+checkTree();
 compile();
 joinModules('dist', 'core', ['core/index.js', 'core/detect.js']);
 copyAssets();
 chmodSync('dist/entry/cli/bin.js', 0o755);
+
+/** What is built does not look again whether the tree of anchors is that of the detectors. */
+function checkTree(): void {
+  if (isWrittenFor(notationsOf(builtin), anchorTree)) return;
+  console.error('The tree of anchors is not that of the detectors. Run: npm run generate');
+  process.exit(1);
+}
 
 function compile(): void {
   const words = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];

@@ -5,7 +5,7 @@ import { writeTree } from '../../src/core/matching/written-tree.ts';
 /** `src/core/detection/anchor-tree.ts`, whole. */
 export function anchorTree(): string {
   const notations = notationsOf(builtin);
-  const { hash, counts, tree } = writeTree(notations, makeTree(notations));
+  const { hash, counts, classes, tree } = writeTree(notations, makeTree(notations));
   return `import type { WrittenTree } from '../matching/written-tree.ts';
 
 /**
@@ -16,6 +16,8 @@ export const anchorTree: WrittenTree = {
   hash: '${hash}',
   counts:
     '${counts}',
+  classes:
+    '${classes}',
   tree: '${tree}',
 };
 `;

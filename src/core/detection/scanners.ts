@@ -1,9 +1,13 @@
 import { customDetector } from '../matching/custom/custom-detector.ts';
-import { changedScanner, compileScanner, type Scanner } from '../matching/scanner.ts';
+import { changedScanner, compileScanner, notationsOf, type Scanner } from '../matching/scanner.ts';
+import { isWrittenFor } from '../matching/written-tree.ts';
 import type { Detection } from '../types.ts';
 import { anchorTree } from './anchor-tree.ts';
 import { builtin } from './builtin.ts';
 import { standingOf } from './standing.ts';
+
+/** The build sets it when it has seen that the tree is that of the detectors: in what it makes nobody edits them. */
+declare const IS_TREE_CHECKED: boolean | undefined;
 
 const scanners = new WeakMap<Detection, Scanner>();
 /** With all that is built in: what settings leave of it shares its tables and patterns. */
@@ -16,7 +20,7 @@ let whole: Scanner | null = null;
 export function scannerFor(detection: Detection): Scanner {
   const known = scanners.get(detection);
   if (known !== undefined) return known;
-  whole ??= compileScanner(builtin, undefined, anchorTree);
+  whole ??= compileScanner(builtin, undefined, isOfBuiltin() ? anchorTree : null);
   const custom = detection.patterns.map(customDetector);
   const scanner = changedScanner(
     whole,
@@ -26,4 +30,9 @@ export function scannerFor(detection: Detection): Scanner {
   );
   scanners.set(detection, scanner);
   return scanner;
+}
+
+/** Whether the tree that was made ahead is that of the anchors as they are now. */
+function isOfBuiltin(): boolean {
+  return typeof IS_TREE_CHECKED !== 'undefined' || isWrittenFor(notationsOf(builtin), anchorTree);
 }

@@ -30,6 +30,7 @@ const known = new WeakMap<Detection, Map<string, Standing>>();
 
 /** What holds for a detector: asked once per detector and settings, which are never edited. */
 export function standingOf(detection: Detection, named: Named): Standing {
+  if (detection.detectors.length === 0) return isSwitchedOn(detection, named.tags[0]) ? ON : OFF;
   let standings = known.get(detection);
   if (standings === undefined) {
     standings = new Map();
@@ -60,8 +61,6 @@ const ON: Standing = { is_enabled: true, severity: null, entropy_min: 0 };
 const OFF: Standing = { is_enabled: false, severity: null, entropy_min: 0 };
 
 function settledFor(detection: Detection, named: Named): Standing {
-  const is_on = isSwitchedOn(detection, named.tags[0]);
-  if (detection.detectors.length === 0) return is_on ? ON : OFF;
   const settings = detection.detectors
     .map((setting) => ({ setting, exact: exactness(setting.name, named) }))
     .filter(({ exact }) => exact > 0)
@@ -70,7 +69,7 @@ function settledFor(detection: Detection, named: Named): Standing {
   const first = <Key extends keyof DetectorSetting>(key: Key) =>
     settings.find((setting) => setting[key] !== null)?.[key] ?? null;
   return {
-    is_enabled: is_on && first('enabled') !== false,
+    is_enabled: isSwitchedOn(detection, named.tags[0]) && first('enabled') !== false,
     severity: first('severity'),
     entropy_min: first('entropy_min') ?? 0,
   };

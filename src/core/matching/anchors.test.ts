@@ -105,7 +105,7 @@ test('a walk at four places, in parts, or with states made anew finds the same',
   const text = EXAMPLES.slice(0, 60_000);
   const whole = makeAutomaton(tree);
   const expected = endingsByAutomaton(whole, text, 200);
-  const few = makeAutomaton(tree, 1_000);
+  const few = makeAutomaton(tree, undefined, 1_000);
   assert.deepEqual(endingsByAutomaton(whole, text), expected);
   assert.deepEqual(endingsByAutomaton(whole, text, 1_111), expected);
   assert.deepEqual(endingsByAutomaton(few, text, 700), expected);
@@ -127,7 +127,12 @@ test('whatever a text, there are no more states than there is room for', () => {
 test('ways that are worked out again and again are work', () => {
   const workOf = (states_max?: number): number => {
     const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
-    endingsByAutomaton(makeAutomaton(tree, states_max), EXAMPLES.slice(0, 200_000).repeat(4), 700, meter);
+    endingsByAutomaton(
+      makeAutomaton(tree, undefined, states_max),
+      EXAMPLES.slice(0, 200_000).repeat(4),
+      700,
+      meter,
+    );
     return meter.work;
   };
   assert.ok(workOf(1_000) > 1_000_000);

@@ -1,5 +1,6 @@
+import { type Classes, classesOf } from './classes.ts';
 import type { Tree } from './tree.ts';
-import { makeTrie, type Trie } from './trie.ts';
+import { makeTrie, NO_ANCHOR, type Trie } from './trie.ts';
 
 /**
  * All anchors as one deterministic automaton: one table look-up per UTF-16 unit, however many anchors there
@@ -43,8 +44,12 @@ const LINE_BREAK = 10;
 const ROOT: readonly number[] = [];
 
 /** The automaton of the anchors of a tree, without states but the first. */
-export function makeAutomaton(tree: Tree, states_max = STATES_MAX): Automaton {
-  const trie = makeTrie(tree);
+export function makeAutomaton(
+  tree: Tree,
+  unit_classes: Classes = classesOf(tree.sets),
+  states_max = STATES_MAX,
+): Automaton {
+  const trie = makeTrie(tree, unit_classes);
   const wide_bits = Math.ceil(Math.log2(trie.wide_count));
   const automaton: Automaton = {
     table: new Uint16Array(states_max << ASCII_BITS),
@@ -87,14 +92,9 @@ function begin(automaton: Automaton): number {
 export function follow(automaton: Automaton, state: number, unit: number): number {
   const { trie, nodes_of, classes, from_root, made } = automaton;
   made.ways += 1;
-  const { edges_from, edge_sets, edge_nodes, holds, class_count } = trie;
   const unit_class = classes[unit]!;
-  from_root[unit_class] ??= targetsOf(trie, 0, unit_class);
-  const targets = from_root[unit_class].slice();
-  for (const node of nodes_of[state]!) {
-    for (let edge = edges_from[node]!; edge < edges_from[node + 1]!; edge++)
-      if (holds[edge_sets[edge]! * class_count + unit_class] === 1) targets.push(edge_nodes[edge]!);
-  }
+  from_root[unit_class] ??= nodesBehind(trie, [0], unit_class, []);
+  const targets = nodesBehind(trie, nodes_of[state]!, unit_class, from_root[unit_class].slice());
   const next = stateOf(automaton, targets);
   const entry = automaton.endings[next]!.length > 0 ? next | ENDING : next;
   if (unit < ASCII_UNITS) automaton.table[(state << ASCII_BITS) + unit] = entry;
@@ -102,14 +102,17 @@ export function follow(automaton: Automaton, state: number, unit: number): numbe
   return entry;
 }
 
-function targetsOf(
-  { edges_from, edge_sets, edge_nodes, holds, class_count }: Trie,
-  node: number,
+/** Adds the nodes behind some, by a class of units, to `targets`. */
+function nodesBehind(
+  { first_behind, next_beside, node_sets, holds, class_count }: Trie,
+  nodes: readonly number[],
   unit_class: number,
+  targets: number[],
 ): readonly number[] {
-  const targets: number[] = [];
-  for (let edge = edges_from[node]!; edge < edges_from[node + 1]!; edge++)
-    if (holds[edge_sets[edge]! * class_count + unit_class] === 1) targets.push(edge_nodes[edge]!);
+  for (const node of nodes) {
+    for (let next = first_behind[node]!; next !== 0; next = next_beside[next]!)
+      if (holds[node_sets[next]! * class_count + unit_class] === 1) targets.push(next);
+  }
   return targets;
 }
 
@@ -131,11 +134,16 @@ export function stateOf(automaton: Automaton, nodes: readonly number[]): number 
 }
 
 /** The anchors that end at some nodes, in the order of the nodes' numbers. */
-function endingsOf({ endings_from, endings }: Trie, nodes: readonly number[]): readonly number[] {
-  const ending = nodes.filter((node) => endings_from[node]! < endings_from[node + 1]!);
+function endingsOf({ first_ending, next_ending }: Trie, nodes: readonly number[]): readonly number[] {
+  const ending = nodes.filter((node) => first_ending[node] !== NO_ANCHOR);
   if (ending.length === 0) return ROOT;
   ending.sort((a, b) => a - b);
-  return ending.flatMap((node) => [...endings.subarray(endings_from[node]!, endings_from[node + 1]!)]);
+  const anchors: number[] = [];
+  for (const node of ending) {
+    for (let anchor = first_ending[node]!; anchor !== NO_ANCHOR; anchor = next_ending[anchor]!)
+      anchors.push(anchor);
+  }
+  return anchors;
 }
 
 function hashOf(nodes: readonly number[]): number {

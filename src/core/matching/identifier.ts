@@ -110,7 +110,9 @@ function besideName(kind: Identifier, id: string): Detector {
     id,
     strength: kind.check === undefined ? 'cue' : 'shape',
     description: `${kind.description.slice(0, -1)}; beside its name.`,
-    anchors: anchorsOf(kind.names),
+    get anchors() {
+      return anchorsOf(kind.names);
+    },
     get pattern() {
       return pattern();
     },

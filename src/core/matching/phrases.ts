@@ -78,7 +78,9 @@ export function phrases(kind: string, list: readonly Phrase[]): readonly Detecto
         strength: 'cue',
         weight,
         description,
-        anchors: anchors.map(blurred),
+        get anchors() {
+          return anchors.map(blurred);
+        },
         get pattern() {
           return made();
         },

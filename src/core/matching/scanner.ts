@@ -1,5 +1,6 @@
 import { parseAnchor } from './anchors.ts';
 import { type Automaton, makeAutomaton } from './automaton.ts';
+import { classesOf } from './classes.ts';
 import type { Detector } from './detector.ts';
 import type { Range } from './pattern-reach.ts';
 import { INJECTION_SUMS, type InjectionSums } from './phrases.ts';
@@ -11,7 +12,7 @@ import { addPlace, type Windows } from './views/windows.ts';
 import { wordingSignals } from './views/wording.ts';
 import { firstPlace, makeHits, PART_UNITS, walk } from './walk.ts';
 import { weigh } from './weigh.ts';
-import { type MadeTree, readTree, type WrittenTree } from './written-tree.ts';
+import { type MadeTree, type Notations, readTree, type WrittenTree } from './written-tree.ts';
 
 export type { Match, Meter } from './probe.ts';
 
@@ -48,6 +49,8 @@ export interface Places {
 const SIGNAL = -1;
 export const BLOB_SIGNAL = -2;
 const WORDING_SIGNAL = -3;
+/** In the order in which their anchors stand behind those of the detectors. */
+const SIGNALS = [SIGNAL, BLOB_SIGNAL, WORDING_SIGNAL];
 
 /** What weighing a phrase costs, and what a look at a row of digits does. */
 const PHRASE_WORK = 512;
@@ -59,41 +62,35 @@ const PHRASES_MAX = 512;
 
 const hits = makeHits();
 
-/** All anchors of the detectors, and those of places that may read otherwise, in the order of their numbers. */
-export function notationsOf(detectors: readonly Detector[]): readonly string[] {
-  return [...detectors.flatMap(({ anchors }) => anchors), ...signals, ...blobSignals, ...wordingSignals];
+/** The anchors of each detector, and those of places that may read otherwise, in the order of their numbers. */
+export function notationsOf(detectors: readonly Detector[]): Notations {
+  return [...detectors.map(({ anchors }) => anchors), signals, blobSignals, wordingSignals];
 }
 
 /** The tree of the notations. Throws where one is malformed. */
-export function makeTree(notations: readonly string[]): MadeTree {
-  const anchors = notations.map(parseAnchor);
-  return { counts: anchors.map(({ length }) => length), tree: growTree(anchors.flat()) };
+export function makeTree(notations: Notations): MadeTree {
+  const anchors = notations.map((list) => list.flatMap(parseAnchor));
+  const tree = growTree(anchors.flat());
+  return { counts: anchors.map(({ length }) => length), classes: classesOf(tree.sets), tree };
 }
 
 /**
- * Makes a scanner, from a tree that was written ahead where it is of just these detectors. Throws where an anchor is
- * malformed.
+ * Makes a scanner, from a tree that was written ahead for just these detectors where one is given. Throws where an
+ * anchor is malformed.
  */
 export function compileScanner(
   detectors: readonly Detector[],
   sums: InjectionSums = INJECTION_SUMS,
   written: WrittenTree | null = null,
 ): Scanner {
-  const notations = notationsOf(detectors);
-  const { counts, tree } = (written && readTree(notations, written)) ?? makeTree(notations);
-  const kinds = [
-    ...detectors.map(({ anchors }, index) => [anchors.length, index] as const),
-    [signals.length, SIGNAL] as const,
-    [blobSignals.length, BLOB_SIGNAL] as const,
-    [wordingSignals.length, WORDING_SIGNAL] as const,
-  ];
+  const { counts, classes, tree } = written === null ? makeTree(notationsOf(detectors)) : readTree(written);
   return {
-    automaton: makeAutomaton(tree),
+    automaton: makeAutomaton(tree, classes),
     tree,
     probes: detectors.map(probeOf),
     is_enabled: new Uint8Array(detectors.length).fill(1),
     cued: cuedOf(detectors),
-    anchor_probe: anchorProbes(kinds, counts, tree.lengths.length),
+    anchor_probe: anchorProbes(counts, detectors.length, tree.lengths.length),
     anchor_length: tree.lengths,
     matched_until: new Int32Array(detectors.length),
     failed_at: new Int32Array(detectors.length),
@@ -140,21 +137,14 @@ function withMore(scanner: Scanner, more: readonly Detector[]): Scanner {
   };
 }
 
-/** Per anchor, whose it is: `kinds` says of how many notations each in turn is, and `counts` of how many anchors each is. */
-function anchorProbes(
-  kinds: readonly (readonly [notations: number, probe: number])[],
-  counts: readonly number[],
-  anchors: number,
-): Int32Array {
+/** Per anchor, whose it is: `counts` says how many each detector has, and how many each kind of place behind them. */
+function anchorProbes(counts: readonly number[], detectors: number, anchors: number): Int32Array {
   const probes = new Int32Array(anchors);
-  let notation = 0;
-  let anchor = 0;
-  for (const [notations, probe] of kinds) {
-    for (const last = notation + notations; notation < last; notation++) {
-      probes.fill(probe, anchor, anchor + counts[notation]!);
-      anchor += counts[notation]!;
-    }
-  }
+  let from = 0;
+  counts.forEach((count, index) => {
+    const probe = index < detectors ? index : SIGNALS[index - detectors]!;
+    for (const to = from + count; from < to; from++) probes[from] = probe;
+  });
   return probes;
 }
 

@@ -10,6 +10,8 @@ export interface Tree {
   /** Per anchor, the node at its end, and its units without what stands before it. */
   readonly ends: Int32Array;
   readonly lengths: Int32Array;
+  /** Units from the root to the node furthest from it. */
+  readonly depth: number;
 }
 
 const ROOT = 0;
@@ -20,6 +22,7 @@ const EMPTY: Tree = {
   node_sets: Int32Array.of(0),
   ends: NONE,
   lengths: NONE,
+  depth: 0,
 };
 /** No tree has as many sets. */
 const SETS_MAX = 1 << 16;
@@ -54,6 +57,7 @@ export function growTree(anchors: readonly Anchor[], from: Tree = EMPTY): Tree {
     node_sets: Int32Array.from(node_sets),
     ends: Int32Array.from([...from.ends, ...ends]),
     lengths: Int32Array.from([...from.lengths, ...lengths]),
+    depth: anchors.reduce((most, { sets }) => Math.max(most, sets.length), from.depth),
   };
 }
 

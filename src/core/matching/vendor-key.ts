@@ -52,7 +52,9 @@ export function beside(
     severity: 'critical',
     strength: 'cue',
     description: `${what} keys and tokens, known by the name beside them.`,
-    anchors: [...new Set(names.map(anchorOf))],
+    get anchors() {
+      return [...new Set(names.map(anchorOf))];
+    },
     get pattern() {
       return pattern();
     },

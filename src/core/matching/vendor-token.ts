@@ -59,7 +59,9 @@ export function token(id: string, what: string, ...parts: readonly Part[]): Dete
     severity: 'critical',
     strength: 'proof',
     description: `${what}: ${parts.map(inWords).join(', ')}.`,
-    anchors: prefixes.map((prefix) => anchorOf(prefix, parts[1])),
+    get anchors() {
+      return prefixes.map((prefix) => anchorOf(prefix, parts[1]));
+    },
     get pattern() {
       return pattern();
     },

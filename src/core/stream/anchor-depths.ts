@@ -1,4 +1,5 @@
 import type { Scanner } from '../matching/scanner.ts';
+import { NO_ANCHOR } from '../matching/trie.ts';
 import type { Place } from '../matching/walk.ts';
 
 /** How far back a match may begin of which a part of the anchor is there. */
@@ -71,15 +72,14 @@ interface Ending {
 function visit(scanner: Scanner, depths: Depth[], node: number, depth: number): readonly Ending[] {
   const { trie } = scanner.automaton;
   const endings: Ending[] = [];
-  for (let ending = trie.endings_from[node]!; ending < trie.endings_from[node + 1]!; ending++) {
-    const anchor = trie.endings[ending]!;
+  for (let anchor = trie.first_ending[node]!; anchor !== NO_ANCHOR; anchor = trie.next_ending[anchor]!) {
     const index = scanner.anchor_probe[anchor]!;
     if (index >= 0 && scanner.is_enabled[index] === 0) continue;
     const is_phrase = index >= 0 && scanner.probes[index]!.detector.weight !== undefined;
     if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }
-  for (let edge = trie.edges_from[node]!; edge < trie.edges_from[node + 1]!; edge++)
-    endings.push(...visit(scanner, depths, trie.edge_nodes[edge]!, depth + 1));
+  for (let next = trie.first_behind[node]!; next !== 0; next = trie.next_beside[next]!)
+    endings.push(...visit(scanner, depths, next, depth + 1));
   if (depth === 0 || endings.length === 0) return endings;
   const units = Math.max(0, ...endings.map(({ before }) => depth - before));
   const stepping = endings.filter(({ index }) => index >= 0 && scanner.probes[index]!.back_over !== null);
