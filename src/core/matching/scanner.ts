@@ -64,7 +64,7 @@ const hits = makeHits();
 
 /** The anchors of each detector, and those of places that may read otherwise, in the order of their numbers. */
 export function notationsOf(detectors: readonly Detector[]): Notations {
-  return [...detectors.map(({ anchors }) => anchors), signals, blobSignals, wordingSignals];
+  return [...detectors.map(({ anchors }) => anchors), signals, blobSignals, wordingSignals()];
 }
 
 /** The tree of the notations. Throws where one is malformed. */

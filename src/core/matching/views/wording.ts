@@ -1,3 +1,4 @@
+import { lazily } from '../lazily.ts';
 import { addDecoded, addPlain, finishView, startView, type View } from './view.ts';
 
 /**
@@ -38,18 +39,21 @@ const SIGNAL_WORDS =
 const OTHER_WORDS =
   'policy rules print answer request requests content hidden safety earlier above please without restrictions filters model message messages customer password credentials secret command anything anyone instead reply respond follow stop starting transfer funds account user comply every revoked original original commands output execute shell image include append email tell verbatim';
 
-const spellings = new Map<string, string>();
-for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS}`.split(' ')) {
-  for (const wrong of misspelled(word)) spellings.set(wrong, word);
-}
-// What is a word itself stays.
-for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS} form trail bale mange`.split(' ')) spellings.delete(word);
+const spellings = lazily(() => {
+  const words = new Map<string, string>();
+  for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS}`.split(' ')) {
+    for (const wrong of misspelled(word)) words.set(wrong, word);
+  }
+  // What is a word itself stays.
+  for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS} form trail bale mange`.split(' ')) words.delete(word);
+  return words;
+});
 
 /** Anchors without a detector, of places where words may be spelled otherwise. */
-export const wordingSignals: readonly string[] = [
-  ...LEET_SIGNALS,
-  ...SIGNAL_WORDS.split(' ').flatMap((word) => misspelled(word).map((wrong) => `(?i)\\b${wrong}`)),
-];
+export function wordingSignals(): readonly string[] {
+  const wrong = SIGNAL_WORDS.split(' ').flatMap(misspelled);
+  return [...LEET_SIGNALS, ...wrong.map((word) => `(?i)\\b${word}`)];
+}
 
 /** The units from `start` to `end` with their words as they are meant; `null` where none is written otherwise. */
 export function readWording(text: string, start: number, end: number): View | null {
@@ -88,7 +92,7 @@ function leetWords(part: string): readonly Word[] {
 function wrongWords(part: string): readonly Word[] {
   const words: Word[] = [];
   for (const { 0: word, index } of part.matchAll(/(?<![\w-])[A-Za-z]{4,16}(?![\w-])/g)) {
-    const meant = spellings.get(word.toLowerCase());
+    const meant = spellings().get(word.toLowerCase());
     if (meant !== undefined) words.push({ start: index, length: word.length, meant });
   }
   return words;
