@@ -1,4 +1,4 @@
-import { explain } from '../core/review/explain.ts';
+import type { Explanation } from '../core/review/explain.ts';
 import { ACTIONS, DECISIONS } from '../core/types.ts';
 import { conditionsOf } from '../runtime/conditions.ts';
 import type { AuditEvent, Caller } from '../runtime/types.ts';
@@ -138,6 +138,8 @@ export const policyExplain = operation({
       throw new Refusal('forbidden', 'The credential does not have the permission `policy:read`.');
     const event = await eventFor(event_id, context);
     const policy = await runtime.policyOf(event.policy_hash);
+    // It knows how all is decided, and so takes long to load.
+    const { explain } = await import('../core/review/explain.ts');
     const explained =
       policy === null
         ? 'policy_gone'
@@ -177,14 +179,12 @@ function maySee({ caller_id, tenant_id, agent_id }: AuditEvent, caller: Caller):
   );
 }
 
-type Explained = Exclude<ReturnType<typeof explain>, string>;
-
 /** What other tenants' rules are called is for those who may act for these tenants. */
-function plain(explained: Explained, { tenants }: Caller) {
+function plain(explained: Explanation, { tenants }: Caller) {
   const not_asked = explained.not_asked.filter(
     ({ tenant_id }) => tenant_id === null || tenants === '*' || tenants.includes(tenant_id),
   );
-  return structuredClone({ ...explained, not_asked }) as Mutable<Explained>;
+  return structuredClone({ ...explained, not_asked }) as Mutable<Explanation>;
 }
 
 type Mutable<T> = T extends readonly (infer Item)[]

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../../core/types.ts';
 import { agentsSeen } from '../agents.ts';
 import type { Journal } from '../audit/journal.ts';
@@ -11,7 +12,6 @@ import type { SecretReading } from '../secrets/references.ts';
 import { openHousekeeping } from '../store/housekeeping.ts';
 import { lazyStore } from '../store/index.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
-import { choresOf, deliveriesOf } from './chores.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { admitted, type OwnStore, openOwnStore } from './own-store.ts';
@@ -97,6 +97,8 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   });
   if (journal !== null) late.indexing = openParentIndexing(config, journal, log);
   const ground = { config, log, store: store.open, ports: open.ports };
+  // Chores know every subject, and through it all detectors: loaded before, they would hold up the workers.
+  const { choresOf, deliveriesOf } = await import('./chores.ts');
   const housekeeping = openHousekeeping(choresOf(ground), log);
   const deliveries = openHousekeeping(deliveriesOf(ground), log);
   const status = statusOf(parts, workers, late.reloading);
@@ -144,25 +146,32 @@ function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerOrders
   return { version, config, writer, port, started_ms, policy_hash: hash, generation };
 }
 
+/** How long the parent does nothing when the workers listen: what they are asked first they ask the parent. */
+const FIRST_ANSWERS_MS = 100;
+
 /**
- * Opens the parent's journal and the store while the workers start, for loading what speaks to it takes as long as
- * they do; nobody is told that the service is ready before. Where one fails, nothing of the others stays.
+ * Opens the parent's journal while the workers start, and the store behind them: loading what speaks to it takes as
+ * long as they do, and both would wait for the processor. Nobody is told that the service is ready before. Where one
+ * fails, nothing of the others stays.
  */
 async function startWorkers(
   workers: Workers,
   { config, policy, log }: ParentParts,
 ): Promise<{ journal: Journal | null; store: OwnStore }> {
-  const [started, journal, store] = await Promise.allSettled([
+  const [started, opened] = await Promise.allSettled([
     workers.start(),
     config.audit.enabled ? openWriter(config, 'parent', log) : null,
-    openOwnStore(config, policy),
   ]);
-  const all = [store, journal, started];
-  if (started.status === 'fulfilled' && journal.status === 'fulfilled' && store.status === 'fulfilled')
-    return { journal: journal.value, store: store.value };
-  await workers.kill();
-  for (const opened of [journal, store]) if (opened.status === 'fulfilled') await opened.value?.close();
-  throw all.find((one) => one.status === 'rejected')!.reason;
+  const journal = opened.status === 'fulfilled' ? opened.value : null;
+  try {
+    for (const each of [opened, started]) if (each.status === 'rejected') throw each.reason;
+    await sleep(FIRST_ANSWERS_MS);
+    return { journal, store: await openOwnStore(config, policy) };
+  } catch (failure) {
+    await workers.kill();
+    await journal?.close();
+    throw failure;
+  }
 }
 
 /** What stands open is closed in this order, whatever befalls the rest. */
