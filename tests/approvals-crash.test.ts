@@ -4,11 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { gunzipSync } from 'node:zlib';
+import { journalTexts, killAll, until } from './support/crash.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 const ROUNDS = 4;
@@ -59,29 +58,10 @@ async function client(service: TestService, name: string, known: Known): Promise
   }
 }
 
-/** A slow machine takes longer to the same number of answers. */
-async function eventually(isDone: () => boolean): Promise<void> {
-  const deadline = performance.now() + 15_000;
-  while (!isDone() && performance.now() < deadline) await sleep(1);
-}
-
-function killAll(service: TestService): void {
-  for (const pid of [...service.worker_pids(), service.pid]) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It had ended by itself.
-    }
-  }
-}
-
-/** Each transition in the journal's own files, read without any code of the service. */
-function recorded(dir: string): Set<string> {
+/** Each transition in the journal. */
+function recorded(service: TestService): Set<string> {
   const seen = new Set<string>();
-  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !/\.jsonl(\.gz)?$/.test(entry.name)) continue;
-    const raw = readFileSync(join(entry.parentPath, entry.name));
-    const text = (entry.name.endsWith('.gz') ? gunzipSync(raw) : raw).toString('utf8');
+  for (const text of journalTexts(service)) {
     for (const line of text.split('\n').filter((each) => each.includes('"phase":"approval_'))) {
       const id = /"approval_request_id":"(\w+)"/.exec(line)?.[1];
       const state = /"phase":"approval_(\w+)"/.exec(line)?.[1];
@@ -102,14 +82,14 @@ test('no answered transition is lost to SIGKILL, and none stands without its eve
     const before = known.size;
     const aim = randomInt(10, 80);
     const clients = Array.from({ length: CLIENTS }, (_, at) => client(service, `${round}-${at}`, known));
-    await eventually(() => known.size - before >= aim);
+    await until(() => known.size - before >= aim);
     killAll(service);
     await Promise.all(clients);
   }
   assert.ok(known.size > ROUNDS * CLIENTS, `only ${known.size} requests were answered`);
   const service = await startTestService({ dir, config, workers: 2 });
   try {
-    const seen = recorded(join(service.state_dir, 'journal'));
+    const seen = recorded(service);
     const headers = { authorization: `Bearer ${tokenOf(service)}` };
     const listed = await fetch(`${service.url}/v1/approvals?limit=1000`, { headers });
     const { approvals } = (await listed.json()) as { approvals: { request_id: string; status: string }[] };

@@ -10,6 +10,7 @@ import {
   startPostgres,
   whyNoPostgres,
 } from '../src/runtime/store/testing/postgres-server.ts';
+import { killAll } from './support/crash.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './support/service.ts';
 
 const DOCUMENT = `
@@ -304,11 +305,6 @@ test('without a credential memory is there in sidecar mode, and not in gateway m
   assert.equal((await post(gateway, 'memory/write', body, operatorOf(gateway))).json.allowed, true);
   await gateway.stop();
 });
-
-/** Kills the parent and every worker at once, as a power cut does. */
-function killAll(target: TestService): void {
-  for (const pid of [...target.worker_pids(), target.pid]) process.kill(pid, 'SIGKILL');
-}
 
 test('nothing that was acknowledged is lost to SIGKILL, and no file holds a value', {
   timeout: 180_000,

@@ -5,11 +5,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { gunzipSync } from 'node:zlib';
+import { journalTexts, killAll, until } from './support/crash.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 const ROUNDS = 8;
@@ -35,32 +33,11 @@ async function client(url: string, answered: string[]): Promise<void> {
   }
 }
 
-/** A slow machine takes longer to the same number of answers. */
-async function eventually(isDone: () => boolean): Promise<void> {
-  const deadline = performance.now() + 15_000;
-  while (!isDone() && performance.now() < deadline) await sleep(1);
-}
-
-/** Kills the parent and every worker at once, as a power cut does. */
-function killAll(service: TestService): void {
-  for (const pid of [...service.worker_pids(), service.pid]) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It had ended by itself.
-    }
-  }
-}
-
-/** Every event id in the journal's own files, read without any code of the service. */
-function recordedIds(dir: string): Set<string> {
+/** Every event id in the journal. */
+function recordedIds(service: TestService): Set<string> {
   const ids = new Set<string>();
-  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !/\.jsonl(\.gz)?$/.test(entry.name)) continue;
-    const raw = readFileSync(join(entry.parentPath, entry.name));
-    const text = (entry.name.endsWith('.gz') ? gunzipSync(raw) : raw).toString('utf8');
+  for (const text of journalTexts(service))
     for (const [, event_id] of text.matchAll(/"event_id":"(evt_[0-9a-f]{24})"/g)) ids.add(event_id!);
-  }
   return ids;
 }
 
@@ -73,7 +50,7 @@ test('no answered decision is lost to SIGKILL', { timeout: 180_000 }, async () =
     const before = answered.length;
     const aim = randomInt(50, 400);
     const clients = Array.from({ length: CLIENTS }, () => client(service.url, answered));
-    await eventually(() => answered.length - before >= aim);
+    await until(() => answered.length - before >= aim);
     killAll(service);
     await Promise.all(clients);
   }
@@ -82,7 +59,7 @@ test('no answered decision is lost to SIGKILL', { timeout: 180_000 }, async () =
 
   const service = await startTestService({ dir, workers: 2 });
   try {
-    const seen = recordedIds(join(service.state_dir, 'journal'));
+    const seen = recordedIds(service);
     const lost = answered.filter((event_id) => !seen.has(event_id));
     assert.deepEqual(lost, []);
     const verified = execFileSync(program, ['audit', 'verify', '--json'], {

@@ -3,7 +3,7 @@ import { approvalEvent, type By, type Happening } from './events.ts';
 import { Unrecorded } from './failure.ts';
 import { type ApprovalStatus, mayBecome } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
-import { listOf, type RequestRow, type Trx } from './rows.ts';
+import { isoTime, type RequestRow, summaryOf, type Trx } from './rows.ts';
 
 /** Who acts when nobody does. */
 export const CLOCK: By = { caller_id: 'service:clock', approver: null, comment: null };
@@ -90,30 +90,5 @@ async function putAside(
 
 /** What the webhook is told: who asks for what and by which rule, and nothing of the arguments. */
 function messageOf(row: RequestRow, happening: Happening, now_ms: number): object {
-  const time = (ms: number) => new Date(ms).toISOString();
-  return {
-    type: `approval.${happening}`,
-    timestamp: time(now_ms),
-    data: {
-      request_id: row.request_id,
-      status: row.status,
-      tenant_id: row.tenant_id,
-      agent_id: row.agent_id,
-      source_agent_id: row.source_agent_id,
-      destination_agent_id: row.destination_agent_id,
-      session_id: row.session_id,
-      tool: row.tool_name,
-      boundary: row.boundary,
-      phase: row.phase,
-      rule: row.rule,
-      rules: listOf(row.rules),
-      reason: row.reason,
-      data_tags: listOf(row.data_tags),
-      min_approvals: row.min_approvals,
-      requested_by: row.requested_by,
-      requested_at: time(row.requested_ms),
-      expires_at: time(row.expires_ms),
-      decided_by: row.decided_by,
-    },
-  };
+  return { type: `approval.${happening}`, timestamp: isoTime(now_ms), data: summaryOf(row) };
 }

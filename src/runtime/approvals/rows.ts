@@ -37,11 +37,11 @@ export async function recordsOf(
   return rows.map((row) => recordOf(row, byRequest.get(row.request_id) ?? [], now_ms));
 }
 
-function recordOf(row: RequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
-  const time = (ms: number) => new Date(ms).toISOString();
+/** What of a request everyone may see who hears of it, and nothing of the arguments. */
+export function summaryOf(row: RequestRow) {
   return {
     request_id: row.request_id,
-    status: hasRunOut(row, now_ms) ? 'expired' : row.status,
+    status: row.status,
     tenant_id: row.tenant_id,
     agent_id: row.agent_id,
     source_agent_id: row.source_agent_id,
@@ -54,23 +54,35 @@ function recordOf(row: RequestRow, votes: readonly VoteRow[], now_ms: number): A
     rules: listOf(row.rules),
     reason: row.reason,
     data_tags: listOf(row.data_tags),
+    min_approvals: row.min_approvals,
+    requested_by: row.requested_by,
+    requested_at: isoTime(row.requested_ms),
+    expires_at: isoTime(row.expires_ms),
+    decided_by: row.decided_by,
+  };
+}
+
+/** A time of a row as it is shown: ISO 8601, UTC, milliseconds. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function recordOf(row: RequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
+  return {
+    ...summaryOf(row),
+    status: hasRunOut(row, now_ms) ? 'expired' : row.status,
     arguments: row.arguments_masked,
     arguments_bytes: row.arguments_bytes,
     arguments_truncated: Buffer.byteLength(row.arguments_masked) < row.arguments_bytes,
-    min_approvals: row.min_approvals,
     votes: votes.map(({ vote, caller_id, approver, comment, voted_ms }) => ({
       vote,
       caller_id,
       approver,
       comment,
-      voted_at: time(voted_ms),
+      voted_at: isoTime(voted_ms),
     })),
-    requested_by: row.requested_by,
-    requested_at: time(row.requested_ms),
-    expires_at: time(row.expires_ms),
-    decided_by: row.decided_by,
-    decided_at: row.decided_ms === null ? null : time(row.decided_ms),
-    consumed_at: row.consumed_ms === null ? null : time(row.consumed_ms),
+    decided_at: row.decided_ms === null ? null : isoTime(row.decided_ms),
+    consumed_at: row.consumed_ms === null ? null : isoTime(row.consumed_ms),
   };
 }
 
