@@ -60,7 +60,8 @@ function* tests(): Generator<Stage> {
   const flags = quick ? [] : ['--import', import.meta.resolve('./fixed-seed.ts')];
   const beside = files('{cases,src,scripts}/**/*.test.ts');
   yield () => checkByTests('tests beside the source', beside, console.log, flags);
-  yield () => checkByTests('end-to-end tests', files('tests/*.test.ts').filter(isWanted), console.log, flags);
+  yield () =>
+    checkByTests('end-to-end tests', files('tests/**/*.test.ts').filter(isWanted), console.log, flags);
 }
 
 function files(pattern: string): string[] {

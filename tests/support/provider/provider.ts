@@ -1,0 +1,295 @@
+/**
+ * A model provider on a free port: a real HTTP server that answers with recorded exchanges as OpenAI, Anthropic and
+ * Gemini do, has faults on demand, and keeps what it received for a test to look at.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Recording, readRecordings } from './recording.ts';
+import { type Asked, refusalOf, unknownPath } from './refusals.ts';
+import { asArray, compress, cut, render } from './render.ts';
+
+export interface ProviderOptions {
+  /** Default 0: any free one. */
+  readonly port?: number | undefined;
+  /** Milliseconds before the first byte of each answer; default 0. */
+  readonly latency_ms?: number | undefined;
+  /** Milliseconds between two writes of a stream; default 0. */
+  readonly pause_ms?: number | undefined;
+  /** The keys that it knows; `null`, the default, knows all. */
+  readonly keys?: readonly string[] | null | undefined;
+  /** How many requests it remembers, the latest ones; default all. */
+  readonly kept_max?: number | undefined;
+}
+
+/** What is answered to one request. */
+export interface Step {
+  readonly recording: string;
+  readonly pieces?: Readonly<Record<string, readonly string[]>>;
+  /** Cuts every so many bytes; without it, one write for each event. */
+  readonly cut_bytes?: number;
+  /** Before the first byte, and between two writes. */
+  readonly latency_ms?: number;
+  readonly pause_ms?: number;
+  /** Where the client takes it. */
+  readonly encoding?: 'gzip' | 'br';
+  /** What goes wrong, and after how many writes; 0 is before the head of the answer. */
+  readonly fault?: { readonly after: number; readonly kind: 'reset' | 'silent' | 'end' };
+}
+
+/** One request as it was received, and what became of it. */
+export interface Exchange {
+  readonly method: string;
+  /** With the query. */
+  readonly url: string;
+  /** Names and values by turns, as they were sent. */
+  readonly raw_headers: readonly string[];
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+  /** `null` where it refused by itself. */
+  recording: string | null;
+  /** The client went away before the answer was out. */
+  aborted: boolean;
+  /** The provider itself broke off. */
+  is_reset: boolean;
+  writes: number;
+  /** Resolves when the answer is out or the client is gone. */
+  readonly ended: Promise<void>;
+}
+
+export interface Provider {
+  readonly port: number;
+  readonly url: string;
+  /** Answers the requests whose body holds `mark` in turn; the last step answers all that follow. */
+  readonly plan: (mark: string, steps: readonly Step[]) => void;
+  /** What it received, in its order: all, or the ones whose body holds `mark`. */
+  readonly received: (mark?: string) => readonly Exchange[];
+  /** Requests that a planned recording does not answer, and marks that are wrong: faults of a test, or of a gateway. */
+  readonly complaints: () => readonly string[];
+  readonly forget: () => void;
+  readonly close: () => Promise<void>;
+}
+
+const RESET_MS = 20;
+
+/** Starts one; resolves when it listens on 127.0.0.1. */
+export async function startProvider(options: ProviderOptions = {}): Promise<Provider> {
+  const world = openWorld(options);
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    response.on('error', () => {});
+    void receive(world, request, response).catch((error: unknown) => {
+      world.complaints.push(String(error));
+      response.destroy();
+    });
+  });
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    plan: (mark, steps) => {
+      for (const { recording } of steps) recordingNamed(world, recording);
+      world.plans.set(mark, { steps, used: 0 });
+    },
+    received: (mark) => world.received.filter(({ body }) => mark === undefined || body.includes(mark)),
+    complaints: () => world.complaints,
+    forget: () => {
+      world.received.length = 0;
+      world.plans.clear();
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface World {
+  readonly options: ProviderOptions;
+  readonly recordings: ReadonlyMap<string, Recording>;
+  /** What is answered without a plan, drawn up once. */
+  readonly drawn: Map<string, readonly Buffer[]>;
+  readonly plans: Map<string, { readonly steps: readonly Step[]; used: number }>;
+  readonly received: Exchange[];
+  readonly complaints: string[];
+}
+
+function openWorld(options: ProviderOptions): World {
+  const recordings = readRecordings();
+  return { options, recordings, drawn: new Map(), plans: new Map(), received: [], complaints: [] };
+}
+
+function recordingNamed({ recordings }: World, name: string): Recording {
+  const found = recordings.get(name);
+  if (found === undefined) throw new Error(`there is no recording \`${name}\``);
+  return found;
+}
+
+async function receive(world: World, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const exchange = keep(world, request, response, body);
+  const address = new URL(request.url ?? '/', 'http://provider');
+  const asked: Asked = {
+    method: exchange.method,
+    path: decodeURIComponent(address.pathname),
+    headers: request.headers,
+    query_key: address.searchParams.get('key'),
+    is_sse: address.searchParams.get('alt') === 'sse',
+    body,
+    json: jsonOf(body),
+  };
+  const refused = refusalOf(asked, world.options.keys ?? null);
+  if (refused !== null) {
+    response.writeHead(refused.status, [...refused.headers]).end(refused.body);
+    return;
+  }
+  const step = stepFor(world, asked);
+  if (step === null) {
+    const unknown = unknownPath(asked);
+    response.writeHead(unknown.status, [...unknown.headers]).end(unknown.body);
+    return;
+  }
+  exchange.recording = step.recording;
+  await answer(world, { asked, exchange, response, step });
+}
+
+function keep(world: World, request: IncomingMessage, response: ServerResponse, body: Buffer): Exchange {
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const exchange: Exchange = {
+    method: request.method ?? '',
+    url: request.url ?? '',
+    raw_headers: request.rawHeaders,
+    headers: request.headers,
+    body,
+    recording: null,
+    aborted: false,
+    is_reset: false,
+    writes: 0,
+    ended,
+  };
+  response.once('close', () => {
+    exchange.aborted = !response.writableFinished && !exchange.is_reset;
+    resolve();
+  });
+  world.received.push(exchange);
+  const kept_max = world.options.kept_max ?? Number.POSITIVE_INFINITY;
+  while (world.received.length > kept_max) world.received.shift();
+  return exchange;
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The planned answer, or the first recording that answers anything; `null`: there is no such path. */
+function stepFor(world: World, asked: Asked): Step | null {
+  for (const [mark, plan] of world.plans) {
+    if (!asked.body.includes(mark)) continue;
+    const step = plan.steps[Math.min(plan.used, plan.steps.length - 1)]!;
+    plan.used += 1;
+    if (!isFor(recordingNamed(world, step.recording), asked))
+      world.complaints.push(`\`${step.recording}\` does not answer ${asked.method} ${asked.path} (${mark})`);
+    return step;
+  }
+  for (const recording of world.recordings.values())
+    if (recording.answers_anything && isFor(recording, asked)) return { recording: recording.name };
+  return null;
+}
+
+function isFor(recording: Recording, { method, path, json }: Asked): boolean {
+  const body = (json ?? {}) as Readonly<Record<string, unknown>>;
+  const is_stream = body.stream === true || path.endsWith(':streamGenerateContent');
+  return (
+    (recording.method === method || recording.method === '*') &&
+    recording.path.test(path) &&
+    (recording.is_stream ?? is_stream) === is_stream &&
+    recording.with.every(({ member, value }) =>
+      value === null ? Object.hasOwn(body, member) : String(body[member]) === value,
+    )
+  );
+}
+
+interface Turn {
+  readonly asked: Asked;
+  readonly exchange: Exchange;
+  readonly response: ServerResponse;
+  readonly step: Step;
+}
+
+async function answer(world: World, turn: Turn): Promise<void> {
+  const { options } = world;
+  const { asked, exchange, response, step } = turn;
+  const recording = recordingNamed(world, step.recording);
+  const encoding = encodingFor(asked, step);
+  const writes = await writesOf(world, { recording, asked, step, encoding });
+  const latency_ms = step.latency_ms ?? options.latency_ms ?? 0;
+  if (latency_ms > 0) await sleep(latency_ms);
+  if (isStopped(turn, 0)) return;
+  const coded = encoding === null ? [] : ['content-encoding', encoding, 'vary', 'accept-encoding'];
+  response.writeHead(recording.status, [...recording.headers, ...coded, 'date', new Date().toUTCString()]);
+  if (writes.length > 1) response.flushHeaders();
+  const pause_ms = step.pause_ms ?? options.pause_ms ?? 0;
+  for (const [at, bytes] of writes.entries()) {
+    if (at > 0 && pause_ms > 0) await sleep(pause_ms);
+    if (response.destroyed) return;
+    if (!response.write(bytes)) await Promise.race([once(response, 'drain'), exchange.ended]);
+    exchange.writes += 1;
+    if (isStopped(turn, at + 1)) return;
+    if (writes.length > 1) await new Promise(setImmediate);
+  }
+  response.end();
+}
+
+/** Does what is to go wrong at this place. */
+function isStopped({ response, exchange, step: { fault } }: Turn, writes: number): boolean {
+  if (response.destroyed) return true;
+  if (fault === undefined || fault.after !== writes) return false;
+  if (fault.kind === 'end') response.end();
+  if (fault.kind === 'reset') {
+    exchange.is_reset = true;
+    // A reset takes back what the other side has not read yet: it gets a moment to.
+    setTimeout(() => response.socket?.resetAndDestroy(), RESET_MS);
+  }
+  return true;
+}
+
+function encodingFor({ headers }: Asked, { encoding }: Step): 'gzip' | 'br' | null {
+  const accepted = String(headers['accept-encoding'] ?? '').split(/[ ,;]+/);
+  return encoding !== undefined && accepted.includes(encoding) ? encoding : null;
+}
+
+interface Written {
+  readonly recording: Recording;
+  readonly asked: Asked;
+  readonly step: Step;
+  readonly encoding: 'gzip' | 'br' | null;
+}
+
+async function writesOf(
+  world: World,
+  { recording, asked, step, encoding }: Written,
+): Promise<readonly Buffer[]> {
+  const has_usage = asksForUsage(asked.json);
+  const key = `${recording.name} ${has_usage}`;
+  const events =
+    (step.pieces === undefined ? world.drawn.get(key) : undefined) ??
+    render(recording, { pieces: step.pieces, has_usage });
+  if (step.pieces === undefined) world.drawn.set(key, events);
+  const framed = asked.path.endsWith(':streamGenerateContent') && !asked.is_sse ? asArray(events) : events;
+  const writes = cut(framed, step.cut_bytes ?? null);
+  return encoding === null ? writes : compress(writes, encoding);
+}
+
+function asksForUsage(json: unknown): boolean {
+  const options = (json as { stream_options?: { include_usage?: unknown } } | undefined)?.stream_options;
+  return options?.include_usage === true;
+}

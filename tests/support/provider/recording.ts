@@ -1,0 +1,112 @@
+/**
+ * Recorded exchanges with model providers, one to a file. A file begins with lines about the exchange and has the
+ * answer's body behind the first empty line, byte for byte but for its marks:
+ *
+ *     > POST /v1/chat/completions        the method and path that it answers; `*` stands for one part, `**` for any
+ *     > stream: true                     whether the request asks for a stream; without it, either
+ *     > with: encoding_format=base64     a member that the request's body must have, and its value
+ *     = answers: anything                it also answers requests that no test has planned
+ *     = line ends: crlf                  the body's lines end as Gemini's do
+ *     = pieces text ["Par", "is"]        the pieces in which a text comes, unless a test gives others
+ *     < 200                              the status
+ *     < x-request-id: req_1              a header
+ *
+ * Marks: an event with `{{piece text}}` comes once for each piece, `{{all text}}` is all of them; both are escaped for
+ * the inside of a JSON string, and `{{raw text}}` is not. `{{n}}` counts on. `{{if usage}}` begins an event that only comes, and
+ * `{{usage null}}` is a member that is only there, where the request asks for usage.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+export interface Recording {
+  /** `openai/chat/plain.stream`: its place below the folder. */
+  readonly name: string;
+  readonly method: string;
+  readonly path: RegExp;
+  /** `null`: it does not matter. */
+  readonly is_stream: boolean | null;
+  readonly with: readonly { readonly member: string; readonly value: string | null }[];
+  readonly answers_anything: boolean;
+  readonly has_crlf: boolean;
+  readonly pieces: Readonly<Record<string, readonly string[]>>;
+  readonly status: number;
+  /** Names and values by turns. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+export const RECORDINGS_FOLDER = resolve(import.meta.dirname, '..', '..', 'gateway', 'recordings');
+const SUFFIX = '.http';
+
+/** All recordings below a folder, by their names. */
+export function readRecordings(folder = RECORDINGS_FOLDER): ReadonlyMap<string, Recording> {
+  const files = globSync(`**/*${SUFFIX}`, { cwd: folder }).sort();
+  return new Map(
+    files.map((file) => {
+      const name = file.slice(0, -SUFFIX.length).replaceAll('\\', '/');
+      return [name, readRecording(name, readFileSync(join(folder, file), 'utf8'))];
+    }),
+  );
+}
+
+/** Reads the text of one file; throws where it is not as described above. */
+export function readRecording(name: string, text: string): Recording {
+  const end = text.indexOf('\n\n');
+  const lines = text.slice(0, end).split('\n');
+  const body = text.slice(end + 2);
+  const told = (sign: string): string[] =>
+    lines.filter((line) => line.startsWith(`${sign} `)).map((line) => line.slice(2).trim());
+  const [first, ...conditions] = told('>');
+  const [status, ...headers] = told('<');
+  const [method, path] = (first ?? '').split(' ');
+  if (
+    end === -1 ||
+    lines.some((line) => !/^[>=<] ./.test(line)) ||
+    !method ||
+    !path ||
+    !/^\d+$/.test(status ?? '')
+  )
+    throw new Error(`the recording \`${name}\` does not begin as one does`);
+  const toldOf = (list: readonly string[], key: string): string | null =>
+    list.find((line) => line.startsWith(`${key}: `))?.slice(key.length + 2) ?? null;
+  const stream = toldOf(conditions, 'stream');
+  return {
+    name,
+    method,
+    path: patternOf(path),
+    is_stream: stream === null ? null : stream === 'true',
+    with: conditions.filter((line) => line.startsWith('with: ')).map((line) => conditionOf(line.slice(6))),
+    answers_anything: toldOf(told('='), 'answers') === 'anything',
+    has_crlf: toldOf(told('='), 'line ends') === 'crlf',
+    pieces: piecesOf(told('=')),
+    status: Number(status),
+    headers: headers.flatMap((line) => [
+      line.slice(0, line.indexOf(':')),
+      line.slice(line.indexOf(':') + 1).trim(),
+    ]),
+    body,
+  };
+}
+
+function patternOf(path: string): RegExp {
+  const parts = path.split(/(\*\*|\*)/).map((part) => {
+    if (part === '**') return '.*';
+    return part === '*' ? '[^/]*' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('')}$`);
+}
+
+function conditionOf(text: string): { member: string; value: string | null } {
+  const at = text.indexOf('=');
+  return at === -1 ? { member: text, value: null } : { member: text.slice(0, at), value: text.slice(at + 1) };
+}
+
+function piecesOf(lines: readonly string[]): Record<string, string[]> {
+  const own = lines.filter((line) => line.startsWith('pieces '));
+  return Object.fromEntries(
+    own.map((line) => {
+      const [, name, json] = /^pieces (\S+) (.*)$/.exec(line) ?? [];
+      return [name, JSON.parse(json ?? '') as string[]];
+    }),
+  );
+}
