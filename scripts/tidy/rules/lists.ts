@@ -13,6 +13,7 @@ export const lists: readonly List[] = [
   { list: 'src/core/detectors/index.ts', members: /^src\/core\/detectors\/[a-z-]+\/[a-z0-9-]+\.ts$/ },
   { list: 'src/core/commands/rules/index.ts', members: /^src\/core\/commands\/rules\/[a-z0-9-]+\.ts$/ },
   { list: 'src/core/templates/index.ts', members: /^src\/core\/templates\/[a-z0-9-]+\.ts$/ },
+  { list: 'src/core/wire/formats/index.ts', members: /^src\/core\/wire\/formats\/[a-z0-9-]+\.ts$/ },
   { list: 'src/entry/cli/commands/index.ts', members: /^src\/entry\/cli\/commands\/[a-z0-9-]+\.ts$/ },
   { list: 'scripts/tidy/rules/index.ts', members: /^scripts\/tidy\/rules\/[a-z0-9-]+\.ts$/ },
 ];

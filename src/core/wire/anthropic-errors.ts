@@ -1,0 +1,28 @@
+import { writeEvent } from './sse.ts';
+import type { WireError } from './types.ts';
+
+/** An error as Anthropic writes it; its clients show the whole body. */
+export function anthropicErrorBody({ status, code, message, request_id, beside }: WireError): string {
+  const error = { type: typeOf(status), message, details: { error_code: code } };
+  return JSON.stringify({ ...beside, type: 'error', error, request_id });
+}
+
+/** The `error` event that ends a stream of messages. */
+export function anthropicErrorEvents(error: WireError): string {
+  return writeEvent('error', anthropicErrorBody(error));
+}
+
+const TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
+
+function typeOf(status: number): string {
+  return TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+}

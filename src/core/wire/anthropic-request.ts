@@ -1,0 +1,119 @@
+import { ANTHROPIC } from './anthropic-vocabulary.ts';
+import { countOf, isTrue, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
+import {
+  finishRequest,
+  inPlaceOf,
+  type RequestDraft,
+  say,
+  sayMember,
+  sayResult,
+  startRequest,
+} from './request.ts';
+import { jsonString } from './splice.ts';
+import type { JsonNode, Splice, WireRequest, WireText } from './types.ts';
+
+/** Reads what Anthropic's messages and its counting of tokens are asked with. */
+export function readMessagesRequest(body: JsonNode): WireRequest {
+  const draft = startRequest(ANTHROPIC);
+  if (body.kind !== 'object') say(draft, 'other', body, 'free');
+  for (const member of membersOf(body)) {
+    const { key, value } = member;
+    if (key.value === 'messages' && value.kind === 'array') {
+      for (const message of value.items) readMessage(draft, message);
+    } else if (key.value === 'system') readContent(draft, 'system', value);
+    else sayMember(draft, key.value === 'tools' ? 'tool_definition' : 'other', member, body);
+  }
+  return finishRequest(draft, body, {
+    is_stream: isTrue(body, 'stream'),
+    max_output_tokens: countOf(body, 'max_tokens'),
+    choices: 1,
+    usage_splice: null,
+  });
+}
+
+function readMessage(draft: RequestDraft, message: JsonNode): void {
+  const said_by = onlyTextOf(message, 'role');
+  const role = said_by === 'user' || said_by === 'assistant' || said_by === 'system' ? said_by : 'other';
+  if (message.kind !== 'object') say(draft, 'other', message);
+  for (const member of membersOf(message)) {
+    if (member.key.value === 'content') readContent(draft, role, member.value);
+    else sayMember(draft, 'other', member, message);
+  }
+}
+
+function readContent(draft: RequestDraft, role: WireText['role'], content: JsonNode): void {
+  if (content.kind !== 'array') say(draft, role, content);
+  for (const block of itemsOf(content)) readBlock(draft, role, block);
+}
+
+/** The type of what a tool gave back ends so, for the tools of the client, of servers and of the provider alike. */
+const RESULT = /tool_result$/;
+/** The type of a call ends so. */
+const CALL = /tool_use$/;
+
+function readBlock(draft: RequestDraft, role: WireText['role'], block: JsonNode): void {
+  const type = onlyTextOf(block, 'type') ?? '';
+  if (block.kind !== 'object') say(draft, role, block);
+  else if (type === 'thinking') readThinking(draft, block);
+  else if (RESULT.test(type)) readResult(draft, type, block);
+  else {
+    const id = textOf(block, 'id');
+    const name = textOf(block, 'name');
+    if (CALL.test(type) && id !== null && name !== null) draft.calls.set(id, name);
+    for (const member of block.members) {
+      if (type === 'redacted_thinking' && member.key.value === 'data')
+        say(draft, role, member.value, 'sealed');
+      else sayMember(draft, role, member, block);
+    }
+  }
+}
+
+/** What stands where reasoning was taken out: a block must not be empty. */
+const WITHHELD = '{"type":"text","text":"[reasoning withheld]"}';
+
+/**
+ * Reasoning is signed by the provider, which refuses it when it was changed. So it is taken out whole where it
+ * would change, and where an answer of this gateway came without its signature for it had been changed there.
+ */
+function readThinking(draft: RequestDraft, block: JsonNode): void {
+  const out: readonly Splice[] = [inPlaceOf(block, WITHHELD)];
+  if (textOf(block, 'signature') === '') {
+    draft.repairs.push(...out);
+    return;
+  }
+  const before = draft.texts.length;
+  for (const member of membersOf(block)) sayMember(draft, 'assistant', member, block);
+  for (let at = before; at < draft.texts.length; at++) {
+    draft.texts[at] = { ...draft.texts[at]!, if_changed: out };
+  }
+}
+
+function readResult(draft: RequestDraft, type: string, block: JsonNode): void {
+  const contents = membersOf(block).filter((each) => each.key.value === 'content');
+  const call_id = textOf(block, 'tool_use_id');
+  sayResult(
+    draft,
+    { tool: null, call_id },
+    contents.map((each) => each.value),
+    (notice) => contents.map(({ value }) => inPlaceOf(value, noticeFor(type, notice))),
+  );
+  for (const member of membersOf(block)) {
+    if (member.key.value !== 'content') sayMember(draft, 'other', member, block);
+  }
+}
+
+/** Results of the provider's own tools have forms of their own; the one that fits them all is their error. */
+function noticeFor(type: string, notice: string): string {
+  if (type === 'tool_result' || type === 'mcp_tool_result') return jsonString(notice);
+  return JSON.stringify({ type: `${type}_error`, error_code: 'unavailable' });
+}
+
+/** The tool and the id of a call. */
+export function callOf(block: JsonNode | null): { readonly tool: string; readonly call_id: string | null } {
+  return { tool: textOf(block, 'name') ?? '', call_id: textOf(block, 'id') };
+}
+
+/** Whether a block asks the client to call a tool; servers' tools are called by the provider itself. */
+export function isClientCall(block: JsonNode | null): boolean {
+  return onlyTextOf(block, 'type') === 'tool_use' && memberOf(block, 'input') !== null;
+}

@@ -1,0 +1,26 @@
+import { writeEvent } from './sse.ts';
+import type { WireError } from './types.ts';
+
+/**
+ * An error as OpenAI writes it. Its clients show no more than the `error` object, so what stands beside the
+ * provider's fields is in there too; whoever reads the body finds it at the top as with any other answer.
+ */
+export function openAiErrorBody(error: WireError): string {
+  return JSON.stringify({ ...error.beside, error: errorObject(error), request_id: error.request_id });
+}
+
+/** A chunk with an `error`, at which clients of chat completions stop. */
+export function openAiErrorEvents(error: WireError): string {
+  return writeEvent('', openAiErrorBody(error));
+}
+
+function errorObject({ code, message, status, beside }: WireError): Record<string, unknown> {
+  return { ...beside, message, type: typeOf(status, code), param: null, code };
+}
+
+/** OpenAI says `insufficient_quota` in both fields. */
+function typeOf(status: number, code: string): string {
+  if (code === 'insufficient_quota') return code;
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}

@@ -1,0 +1,111 @@
+import { memberOf, membersOf } from './nodes.ts';
+import { type Meaning, readMember, readSaid, type Vocabulary } from './said.ts';
+import { jsonString } from './splice.ts';
+import type {
+  JsonMember,
+  JsonNode,
+  Splice,
+  StringNode,
+  WireRequest,
+  WireText,
+  WireToolResult,
+} from './types.ts';
+
+/** A request while it is read. Each string of the body is given to one of its functions exactly once. */
+export interface RequestDraft {
+  readonly texts: WireText[];
+  readonly results: ResultDraft[];
+  /** Names of the tools by the ids of their calls. */
+  readonly calls: Map<string, string>;
+  readonly repairs: Splice[];
+  readonly vocabulary: Vocabulary;
+  opaque_units: number;
+}
+
+interface ResultDraft {
+  readonly tool: string | null;
+  readonly call_id: string | null;
+  readonly texts: readonly StringNode[];
+  readonly replaced: (notice: string) => readonly Splice[];
+}
+
+/** A request of which nothing was read yet. */
+export function startRequest(vocabulary: Vocabulary): RequestDraft {
+  return { texts: [], results: [], calls: new Map(), repairs: [], vocabulary, opaque_units: 0 };
+}
+
+/** Takes all texts of a value for this role. */
+export function say(
+  draft: RequestDraft,
+  role: WireText['role'],
+  node: JsonNode,
+  meaning: Meaning = 'said',
+): void {
+  draft.opaque_units += readSaid(node, meaning, draft.vocabulary, (text) => {
+    draft.texts.push({ role, node: text, if_changed: null });
+  });
+}
+
+/** Takes all texts of a member for this role, its key too where the protocol does not know it. */
+export function sayMember(
+  draft: RequestDraft,
+  role: WireText['role'],
+  member: JsonMember,
+  holder: JsonNode,
+): void {
+  draft.opaque_units += readMember(member, holder, draft.vocabulary, (text) => {
+    draft.texts.push({ role, node: text, if_changed: null });
+  });
+}
+
+/** Takes all texts of all values as what a tool gave back. */
+export function sayResult(
+  draft: RequestDraft,
+  result: { readonly tool: string | null; readonly call_id: string | null },
+  values: readonly JsonNode[],
+  replaced?: (notice: string) => readonly Splice[],
+): void {
+  const texts: StringNode[] = [];
+  for (const value of values) {
+    draft.opaque_units += readSaid(value, 'said', draft.vocabulary, (text) => texts.push(text));
+  }
+  const replace = (notice: string) => values.map((each) => inPlaceOf(each, jsonString(notice)));
+  draft.results.push({ ...result, texts, replaced: replaced ?? replace });
+}
+
+/** Other text in place of a whole value. */
+export function inPlaceOf({ start, end }: JsonNode, text: string): Splice {
+  return { start, end, text };
+}
+
+/** The request, with what only its format knows. */
+export function finishRequest(
+  draft: RequestDraft,
+  body: JsonNode,
+  known: Pick<WireRequest, 'is_stream' | 'max_output_tokens' | 'choices' | 'usage_splice'>,
+): WireRequest {
+  const model = memberOf(body, 'model');
+  return {
+    problem: problemOf(body),
+    model: model?.kind === 'string' ? model : null,
+    ...known,
+    texts: draft.texts,
+    tool_results: draft.results.map(
+      (each): WireToolResult => ({
+        ...each,
+        tool: each.tool ?? draft.calls.get(each.call_id ?? '') ?? null,
+      }),
+    ),
+    opaque_units: draft.opaque_units,
+    repairs: draft.repairs,
+  };
+}
+
+/** Members that decide where a request goes and how it is answered: told twice, nobody can say which one counts. */
+const TOLD_ONCE = ['model', 'stream'];
+
+function problemOf(body: JsonNode): string | null {
+  if (body.kind !== 'object') return 'The body must be a JSON object.';
+  const twice = TOLD_ONCE.find((key) => membersOf(body).filter((each) => each.key.value === key).length > 1);
+  return twice === undefined ? null : `The body says \`${twice}\` more than once; say it once.`;
+}

@@ -1,0 +1,168 @@
+import { readBytes, startUtf8 } from '../stream/utf8-pieces.ts';
+import type { SseEvent } from './types.ts';
+
+/** What a piece of a stream brought: whole events, and whether the stream can be read on. */
+export interface SsePiece {
+  readonly events: readonly SseEvent[];
+  /** `utf8`: the bytes are no UTF-8. `event_units_max`: one event is longer. Nothing is read behind a problem. */
+  readonly problem: null | 'utf8' | 'event_units_max';
+}
+
+/** A reader of server-sent events that come in pieces, cut anywhere; one reader takes text or bytes, not both. */
+export interface SseReader {
+  readonly read: (piece: string | Uint8Array) => SsePiece;
+  /**
+   * What stands behind the last event, as the event that it would be with a blank line; `null` where there is
+   * nothing. The standard drops it, and clients differ, so it has to be judged like any other.
+   */
+  readonly end: () => SsePiece;
+}
+
+/**
+ * Reads server-sent events as the HTML standard has them: lines end with CR, LF or CRLF, a blank line ends the
+ * event, several `data` lines are one text, lines that begin with a colon are comments, and a byte order mark at
+ * the beginning counts for nothing. The `raw` of all events, put together, is all that came, in its order.
+ * A CR ends a line at once; should the LF that belongs to it come later, it begins the `raw` of the next event.
+ */
+export function openSse(limits: { readonly event_units_max: number }): SseReader {
+  const utf8 = startUtf8();
+  const lines = startLines(limits.event_units_max);
+  const read = (piece: string | Uint8Array): SsePiece => {
+    if (lines.problem !== null) return { events: [], problem: lines.problem };
+    const text = typeof piece === 'string' ? piece : readBytes(utf8, piece);
+    if (text === null) lines.problem = 'utf8';
+    return { events: text === null ? [] : readLines(lines, text), problem: lines.problem };
+  };
+  return {
+    read,
+    end: () => {
+      if (utf8.missing > 0) lines.problem = 'utf8';
+      if (lines.problem !== null) return { events: [], problem: lines.problem };
+      const { event, line } = lines;
+      if (event.units + line.units === 0) return { events: [], problem: null };
+      if (line.units > 0) endLine(lines, '');
+      return { events: [take(lines)], problem: null };
+    },
+  };
+}
+
+/** The event with other data in the same raw form; comments, id and name stay where they stand. */
+export function withData(event: SseEvent, data: string): string {
+  const is_one_line = event.data_start !== null && !/[\r\n]/.test(data);
+  if (is_one_line) {
+    const { raw, data_start: start } = event as { raw: string; data_start: number };
+    return raw.slice(0, start) + data + raw.slice(start + event.data.length);
+  }
+  return writeEvent(event.name, data);
+}
+
+/** An event as it is sent; a name of `''` writes none. */
+export function writeEvent(name: string, data: string): string {
+  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+  return `${name === '' ? '' : `event: ${name}\n`}${lines.join('')}\n`;
+}
+
+/** The stream so far: the event that is being read, its line that is being read, and what came before. */
+interface Lines {
+  readonly units_max: number;
+  problem: SsePiece['problem'];
+  /** Whether the last line ended with a CR whose LF may follow. */
+  is_behind_cr: boolean;
+  event: EventSoFar;
+  line: { parts: string[]; units: number };
+}
+
+interface EventSoFar {
+  raw: string[];
+  units: number;
+  name: string;
+  data: string[];
+  data_start: number;
+}
+
+function startLines(units_max: number): Lines {
+  return {
+    units_max,
+    problem: null,
+    is_behind_cr: false,
+    event: startEvent(),
+    line: { parts: [], units: 0 },
+  };
+}
+
+function startEvent(): EventSoFar {
+  return { raw: [], units: 0, name: '', data: [], data_start: 0 };
+}
+
+/** Reads the piece line by line. What of a line came before is kept in parts, so that no unit is looked at twice. */
+function readLines(lines: Lines, text: string): SseEvent[] {
+  const events: SseEvent[] = [];
+  let at = 0;
+  if (lines.is_behind_cr && text !== '') {
+    lines.is_behind_cr = false;
+    if (text[0] === '\n') {
+      lines.event.raw.push('\n');
+      lines.event.units += 1;
+      at = 1;
+    }
+  }
+  let cr = text.indexOf('\r', at);
+  while (at < text.length) {
+    const lf = text.indexOf('\n', at);
+    if (cr !== -1 && cr < at) cr = text.indexOf('\r', at);
+    const end = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
+    const stop = end === -1 ? text.length : end;
+    addToLine(lines, text.slice(at, stop));
+    if (lines.event.units + lines.line.units > lines.units_max) {
+      lines.problem = 'event_units_max';
+      return events;
+    }
+    if (end === -1) return events;
+    const is_crlf = end === cr && lf === cr + 1;
+    at = end + (is_crlf ? 2 : 1);
+    lines.is_behind_cr = end === cr && at === text.length && !is_crlf;
+    const is_blank = lines.line.units === 0;
+    endLine(lines, text.slice(end, at));
+    if (is_blank) events.push(take(lines));
+  }
+  return events;
+}
+
+function addToLine({ line }: Lines, part: string): void {
+  if (part === '') return;
+  line.parts.push(part);
+  line.units += part.length;
+}
+
+/** Reads the field that the line is, if it is one. */
+function endLine(lines: Lines, ending: string): void {
+  const { event } = lines;
+  const whole = lines.line.parts.join('');
+  // The standard lets a byte order mark be at the beginning alone; some clients skip it on any line.
+  const start = whole.startsWith('\ufeff') ? 1 : 0;
+  lines.line = { parts: [], units: 0 };
+  const colon = whole.indexOf(':', start);
+  const field = whole.slice(start, colon === -1 ? undefined : colon);
+  if (field === 'data' || field === 'event') {
+    const value_start = colon === -1 ? whole.length : colon + (whole[colon + 1] === ' ' ? 2 : 1);
+    const value = whole.slice(value_start);
+    if (field === 'event') event.name = value;
+    else {
+      event.data_start = event.units + value_start;
+      event.data.push(value);
+    }
+  }
+  event.raw.push(whole, ending);
+  event.units += whole.length + ending.length;
+}
+
+function take(lines: Lines): SseEvent {
+  const { raw, name, data, data_start } = lines.event;
+  lines.event = startEvent();
+  return {
+    raw: raw.join(''),
+    name,
+    data: data.join('\n'),
+    data_start: data.length === 1 ? data_start : null,
+  };
+}

@@ -1,0 +1,230 @@
+/**
+ * What model providers speak, as far as a guard has to read it. All of `core/wire` is pure: text in, places out.
+ * Places count UTF-16 units of the body's own text, so that whoever changes a string copies every other byte.
+ */
+
+/** One value of a JSON text, and where it stands. Members that come twice are both there, in their order. */
+export type JsonNode =
+  | {
+      readonly kind: 'object';
+      readonly start: number;
+      readonly end: number;
+      readonly members: readonly JsonMember[];
+    }
+  | {
+      readonly kind: 'array';
+      readonly start: number;
+      readonly end: number;
+      readonly items: readonly JsonNode[];
+    }
+  | StringNode
+  | NumberNode
+  | { readonly kind: 'true' | 'false' | 'null'; readonly start: number; readonly end: number };
+
+/** What cannot be read as a JSON text within its limits; it tells where, and never what stands there. */
+export interface JsonProblem {
+  readonly kind: 'problem';
+  readonly reason: 'malformed' | 'depth_max' | 'nodes_max';
+  readonly at: number;
+}
+
+/** A number, as near as a double comes to it; its own digits stand in the text. */
+export interface NumberNode {
+  readonly kind: 'number';
+  readonly start: number;
+  readonly end: number;
+  readonly value: number;
+}
+
+/** A string with its escapes read; `start` is at its opening quote, `end` behind its closing one. */
+export interface StringNode {
+  readonly kind: 'string';
+  readonly start: number;
+  readonly end: number;
+  readonly value: string;
+}
+
+export interface JsonMember {
+  readonly key: StringNode;
+  readonly value: JsonNode;
+}
+
+/** Other text in place of a part; several must not overlap. */
+export interface Splice {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+export type WireName =
+  | 'openai.chat'
+  | 'openai.responses'
+  | 'openai.completions'
+  | 'openai.embeddings'
+  | 'anthropic.messages'
+  | 'anthropic.count_tokens'
+  | 'gemini.generate';
+
+export type ProviderFamily = 'openai' | 'anthropic' | 'gemini';
+
+/** One way of asking a provider. A format is this record and has no state; a stream's state is in its reader. */
+export interface WireFormat {
+  readonly name: WireName;
+  readonly family: ProviderFamily;
+  /** `gen_ai.operation.name` of the OpenTelemetry conventions. */
+  readonly operation_name: 'chat' | 'text_completion' | 'embeddings' | 'generate_content';
+  readonly readRequest: (body: JsonNode) => WireRequest;
+  /** Reads a whole answer of status 2xx. */
+  readonly readAnswer: (body: JsonNode) => WireAnswer;
+  /** Reads a streamed answer, event by event. */
+  readonly openEvents: () => EventReader;
+  /** The provider's own shape of an error, as the text of a body. */
+  readonly errorBody: (error: WireError) => string;
+  /** The events that end a stream with an error, in the protocol's own way; nothing follows them. */
+  readonly errorEvents: (error: WireError) => string;
+}
+
+/** What a request asks and says. Every string that is not named here is of the protocol, and is left alone. */
+export interface WireRequest {
+  /** Why nobody can say what it asks for, in words for its sender; it must not be sent then. */
+  readonly problem: string | null;
+  /** `null` where the body names none (Gemini has it in the path). */
+  readonly model: StringNode | null;
+  readonly is_stream: boolean;
+  /** What the request itself says may come out at most; `null` where it does not. */
+  readonly max_output_tokens: number | null;
+  /** How many answers are asked for side by side. */
+  readonly choices: number;
+  /** What people, the application and the model said before: all judged at `input`, in the order of the body. */
+  readonly texts: readonly WireText[];
+  /** What tools gave back: each is judged as the result of its tool. */
+  readonly tool_results: readonly WireToolResult[];
+  /** UTF-16 units of images, sound and files that are handed on without a look. */
+  readonly opaque_units: number;
+  /** Makes a streamed answer tell its usage where it would not; `null` where it does anyway or cannot. */
+  readonly usage_splice: Splice | null;
+  /** Always to be made: they take out what an earlier answer of this gateway left unusable, see `Echo`. */
+  readonly repairs: readonly Splice[];
+}
+
+export interface WireText {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool_definition' | 'other';
+  readonly node: StringNode;
+  /**
+   * Made in place of writing the text anew where it would change; `null` writes it anew. A signed text is taken
+   * out whole, for nobody can sign another one.
+   */
+  readonly if_changed: readonly Splice[] | null;
+}
+
+export interface WireToolResult {
+  /** `null` where no call with its id stands in the conversation. */
+  readonly tool: string | null;
+  readonly call_id: string | null;
+  readonly texts: readonly StringNode[];
+  /** Puts a notice in place of all that the tool gave back, so that the conversation can go on. */
+  readonly replaced: (notice: string) => readonly Splice[];
+}
+
+/** What an answer says and asks for. */
+export interface WireAnswer {
+  readonly id: string | null;
+  readonly model: string | null;
+  readonly finish_reasons: readonly string[];
+  /** Text, reasoning, refusals, transcripts. */
+  readonly texts: readonly StringNode[];
+  readonly tool_calls: readonly WireToolCall[];
+  readonly usage: WireUsage | null;
+  readonly echoes: readonly Echo[];
+}
+
+/**
+ * What says a text again, or vouches for it, in a form that cannot be changed with it: log probabilities token by
+ * token, a signature over reasoning. The splice takes it out, and has to be made where the text was changed; in
+ * a stream also where the text did not go out whole with the same event.
+ */
+export interface Echo {
+  /** The text of an answer, or the channel of a stream. */
+  readonly of: StringNode | string;
+  readonly splice: Splice;
+}
+
+export interface WireToolCall {
+  readonly tool: string;
+  readonly call_id: string | null;
+  /** A string that holds JSON, or the value itself. */
+  readonly arguments: JsonNode;
+}
+
+export interface WireUsage {
+  /** Tokens that went in, those from and for the provider's cache included. */
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** Of the tokens that went in: read from the provider's cache, and written to it. */
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+}
+
+/** One event of a stream of server-sent events, as it came. */
+export interface SseEvent {
+  /** Everything, with the blank line that ends it. */
+  readonly raw: string;
+  /** The `event` field; empty where there is none. */
+  readonly name: string;
+  /** The `data` lines, joined by line feeds, and where they stand in `raw` when there is exactly one. */
+  readonly data: string;
+  readonly data_start: number | null;
+}
+
+/** What one event brings. Places count in the event's `data`. */
+export interface EventParts {
+  /** Pieces of texts and of arguments, in the order in which they stand. */
+  readonly pieces: readonly EventPiece[];
+  /** Channels that end with this event, or before it: what of them is held has to go out first. */
+  readonly closed: readonly string[];
+  /**
+   * Whole texts and calls that an event says again or at once. Where their channel had pieces before: to be changed
+   * as it was. Where it had none: to be judged here, whole.
+   */
+  readonly repeats: readonly EventPiece[];
+  readonly echoes: readonly Echo[];
+  /** What is known of usage by now; the last one counts. */
+  readonly usage: WireUsage | null;
+  readonly id: string | null;
+  readonly model: string | null;
+  readonly finish_reasons: readonly string[];
+  /** The stream is over behind this event. */
+  readonly is_last: boolean;
+  /** It is there only because of `usage_splice`: who did not ask for it does not get it. */
+  readonly is_added_usage: boolean;
+}
+
+export interface EventPiece {
+  /** One text or one call of the answer: `0.content`, `0.reasoning`, `0.call.1`, `block.2`. */
+  readonly channel: string;
+  readonly kind: 'text' | 'arguments';
+  /**
+   * A string is a piece of what comes. Any other value among the `pieces` says that a call begins, and what its
+   * arguments are should no string follow: a client must not see it before the call is judged.
+   */
+  readonly node: JsonNode;
+  /** For arguments: the tool and the call, as soon as they are known. */
+  readonly tool: string | null;
+  readonly call_id: string | null;
+}
+
+export interface EventReader {
+  /** Reads one event; `null` where it is nothing of this protocol, and then it must not be handed on. */
+  readonly read: (event: SseEvent) => EventParts | null;
+}
+
+/** Why a call does not go on, for the provider's own shape of an error. */
+export interface WireError {
+  readonly status: number;
+  /** `policy_violation`, `insufficient_quota`, `invalid_request`, `unauthenticated`, `upstream_unavailable` ... */
+  readonly code: string;
+  readonly message: string;
+  readonly request_id: string;
+  /** Stands beside the provider's own fields: decision, violations, approval, event_id. */
+  readonly beside: Readonly<Record<string, unknown>>;
+}
