@@ -114,5 +114,7 @@ test('serve says why it does not start, and ends with 2', async () => {
     const address = await run(['serve', '--port', '0', '--upstream-base-url', 'nowhere'], { cwd: '/' });
     assert.equal(address.code, 2);
     assert.match(address.stderr, /--upstream-base-url/);
+    const env = { SERVICE_UPSTREAM_BASE_URL: 'nowhere' };
+    assert.equal((await run(['serve', '--port', '0'], { cwd: '/', env })).code, 2);
   });
 });

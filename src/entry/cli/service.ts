@@ -20,7 +20,8 @@ export interface ServeOptions {
 
 /** Starts the service, says so, and comes back when it has stopped. */
 export async function serveUntilStopped(options: ServeOptions, terminal: Terminal): Promise<void> {
-  const { mode, host, port, workers, upstreamBaseUrl: upstream_base_url } = options;
+  const { mode, host, port, workers } = options;
+  const upstream_base_url = options.upstreamBaseUrl ?? (terminal.env.SERVICE_UPSTREAM_BASE_URL || undefined);
   const version = packageVersion();
   // Source and compiled program lie alike, and differ in the ending.
   const worker_url = new URL(`../http/worker${extname(import.meta.url)}`, import.meta.url);

@@ -136,7 +136,34 @@ const full = {
       { type: 'file', path: 'p' },
     ],
   },
-  proxy: { target: 'http://t', timeout_seconds: 1, retry: { max_attempts: 1, backoff_factor: 0.5 } },
+  proxy: {
+    target: 'http://t',
+    timeout_seconds: 1,
+    retry: { max_attempts: 1, backoff_factor: 0.5 },
+    timeouts: { connect_ms: 100, first_byte_ms: 100, idle_ms: 100 },
+    strategy: 'latency',
+    providers: [
+      {
+        name: 'p',
+        family: 'openai',
+        base_url: 'http://p/v1',
+        api_key: '${P}',
+        auth_header: 'api-key',
+        client_key: 'drop',
+        headers: { 'x-team': 't' },
+        models: ['m*'],
+        weight: 2,
+        priority: 1,
+        price: { input: 1.5, output: 2 },
+      },
+      { name: 'q', family: 'gemini', keys: [{ api_key: '${P}', weight: 2 }] },
+    ],
+    models: { a: [{ provider: 'p', model: 'm', weight: 1, priority: 0 }] },
+    fallbacks: [{ model: 'm*', to: ['a'] }],
+    circuit_breaker: { failures: 1, window_seconds: 1, open_seconds: 1 },
+    answer_bytes_max: 1024,
+    connections_max: 1,
+  },
   intelligence: {
     enabled: true,
     backend: { provider: 'local', model: 'm', base_url: 'http://m', api_key_env: 'K' },
@@ -248,7 +275,7 @@ test('unknown keys are refused by both, but for free ones', () => {
       !Array.isArray(part) &&
       !steps.includes('x-free') &&
       !steps.includes('env_map') &&
-      !['tenants', 'detectors'].includes(String(steps.at(-1)))
+      !['tenants', 'detectors', 'headers', 'models'].includes(String(steps.at(-1)))
     );
   });
   for (const steps of objects) {

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ConfigRequest, type ConfigResult, loadConfig } from './load.ts';
 import { problemLine } from './problem-text.ts';
+import { proxy } from './schema-proxy.ts';
+import { settle } from './settle.ts';
 
 let dir = '';
 before(async () => {
@@ -423,7 +425,7 @@ test('without a file the defaults hold', async () => {
     memory: { previous_keys: [], agent_entries_max: 10_000, agent_bytes_max: 67_108_864 },
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
     alerts: { channels: [] },
-    proxy: { timeout_seconds: 30, retry: { max_attempts: 3, backoff_factor: 0.5 } },
+    proxy: settle({}, proxy, { env: {}, secrets: new Map() }).value,
     intelligence: { enabled: false },
     dashboard: { users: [] },
     log: { level: 'info' },

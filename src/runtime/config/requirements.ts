@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { durationMs } from '../../core/compile/duration.ts';
 import type { Step } from './problem-path.ts';
+import { proxyRequirements } from './requirements-proxy.ts';
 import type { Config } from './schema.ts';
 import type { ValueProblem } from './settle.ts';
 
@@ -14,6 +15,7 @@ export function requirements(config: Config): ValueProblem[] {
     ...storeAddress(config),
     ...webhookAddress(config),
     ...lifetimes(config),
+    ...proxyRequirements(config),
   ];
 }
 

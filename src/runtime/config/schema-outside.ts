@@ -96,40 +96,6 @@ export const secrets = {
   ],
 } as const;
 
-/** `proxy`: the model provider that is forwarded to. */
-export const proxy = {
-  type: 'object',
-  description: 'Forwarding to a model provider.',
-  additionalProperties: false,
-  default: {},
-  properties: {
-    target: { ...url, description: 'Base URL of the provider.' },
-    timeout_seconds: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 3600,
-      default: 30,
-      description: 'How long an answer of the provider may take.',
-    },
-    retry: {
-      type: 'object',
-      description: 'Tries after a failure, where trying again is safe.',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        max_attempts: { type: 'integer', minimum: 1, maximum: 20, default: 3, description: 'Tries in all.' },
-        backoff_factor: {
-          type: 'number',
-          minimum: 0,
-          maximum: 60,
-          default: 0.5,
-          description: 'Seconds before the second try; doubled before each further one.',
-        },
-      },
-    },
-  },
-} as const;
-
 /** `intelligence`: the model that advises. */
 export const intelligence = {
   type: 'object',

@@ -6,8 +6,9 @@ import { auth } from './schema-auth.ts';
 import { capability_tokens } from './schema-capabilities.ts';
 import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
 import { memory } from './schema-memory.ts';
-import { dashboard, intelligence, proxy, secrets } from './schema-outside.ts';
+import { dashboard, intelligence, secrets } from './schema-outside.ts';
 import { duration, patterns } from './schema-parts.ts';
+import { proxy } from './schema-proxy.ts';
 import type { Settled } from './schema-types.ts';
 
 const rules = { type: 'array', items: { $ref: '#/$defs/rule' }, maxItems: 10_000, default: [] } as const;

@@ -12,7 +12,10 @@ export function serve(command: Command, terminal: Terminal): void {
     .option('--host <address>', 'where to listen (default: 127.0.0.1)')
     .option('-p, --port <port>', 'on which port (default: 8000; 0 takes a free one)', wholeNumber(0, 65_535))
     .option('--workers <count>', 'how many processes answer (default: 1)', wholeNumber(1, 256))
-    .option('--upstream-base-url <url>', 'the model provider behind the proxy (`proxy.target`)')
+    .option(
+      '--upstream-base-url <url>',
+      'the model provider behind it, `proxy.target` (default: $SERVICE_UPSTREAM_BASE_URL)',
+    )
     .addOption(configOption())
     .addOption(new Option('--json', 'report the start as one line of JSON'))
     .action(async (options: ServeOptions) =>
@@ -21,6 +24,7 @@ export function serve(command: Command, terminal: Terminal): void {
   examples(command, [
     ['service serve', 'http://127.0.0.1:8000, defaults'],
     ['service serve --mode gateway --port 8910', 'for many agents'],
+    ['service serve --upstream-base-url https://api.openai.com/v1', 'in front of a model provider'],
     ['service serve --config deploy/service.yaml --workers 4', ''],
   ]);
 }

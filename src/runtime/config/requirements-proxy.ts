@@ -1,0 +1,139 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { matchesAny } from '../../core/tags.ts';
+import type { Step } from './problem-path.ts';
+import type { Config } from './schema.ts';
+import type { ValueProblem } from './settle.ts';
+
+/** What the keys of `proxy` demand of each other. Messages are predicates of sentences. */
+export function proxyRequirements({ proxy }: Pick<Config, 'proxy'>): ValueProblem[] {
+  return [
+    ...addresses(proxy),
+    ...names(proxy),
+    ...keys(proxy),
+    ...headers(proxy),
+    ...aliases(proxy),
+    ...fallbacks(proxy),
+    ...times(proxy),
+  ];
+}
+
+type Proxy = Config['proxy'];
+
+function addresses({ target, providers }: Proxy): ValueProblem[] {
+  const written: readonly (readonly [readonly Step[], string | undefined])[] = [
+    [['proxy', 'target'], target],
+    ...providers.map(({ base_url }, i) => [['proxy', 'providers', i, 'base_url'], base_url] as const),
+  ];
+  return written.flatMap(([steps, address]) => {
+    const message = address === undefined ? null : wrongWith(address);
+    return message === null ? [] : [problem(steps, message)];
+  });
+}
+
+function wrongWith(address: string): string | null {
+  // Whoever needs no credential leaves secrets unread; what stands there is seen when they are read.
+  if (address.includes('${secret:')) return null;
+  if (!URL.canParse(address)) return 'is no address that can be called';
+  const { username, password, search, hash } = new URL(address);
+  if (username !== '' || password !== '') return 'has a user or a password; a key goes into `api_key`';
+  return search === '' && hash === '' ? null : 'has a query or a fragment, and may have neither';
+}
+
+function names({ providers }: Proxy): ValueProblem[] {
+  const seen = new Set<string>();
+  return providers.flatMap(({ name }, i) => {
+    const steps = ['proxy', 'providers', i, 'name'];
+    if (name === 'target') return [problem(steps, 'is the name of what `proxy.target` makes; take another')];
+    if (seen.has(name)) return [problem(steps, 'is the name of two providers')];
+    seen.add(name);
+    return [];
+  });
+}
+
+function keys({ providers }: Proxy): ValueProblem[] {
+  return providers.flatMap(({ api_key, keys, auth_header, client_key }, i) => {
+    const steps = ['proxy', 'providers', i];
+    if (api_key !== undefined && keys !== undefined)
+      return [problem(steps, 'must have `api_key` or `keys`, not both')];
+    if (api_key !== undefined || keys !== undefined)
+      return client_key === 'drop' ? [problem([...steps, 'client_key'], 'has no effect beside a key')] : [];
+    return auth_header === undefined
+      ? []
+      : [problem([...steps, 'auth_header'], 'needs `api_key` or `keys` beside it')];
+  });
+}
+
+/** What is settled for every call, and what would be a credential in plain text. */
+const NOT_FREE = new Set([
+  'accept-encoding',
+  'api-key',
+  'authorization',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'cookie',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-api-key',
+  'x-goog-api-key',
+]);
+
+function headers({ providers }: Proxy): ValueProblem[] {
+  return providers.flatMap(({ headers, auth_header }, i) => {
+    const own = Object.keys(headers).flatMap((name) => {
+      const is_key = name.toLowerCase() === auth_header?.toLowerCase();
+      if (!NOT_FREE.has(name.toLowerCase()) && !is_key) return [];
+      const message = 'may not be set here; a key goes into `api_key`, its header into `auth_header`';
+      return [problem(['proxy', 'providers', i, 'headers', name], message)];
+    });
+    const is_settled = ['host', 'content-length', 'transfer-encoding', 'connection'];
+    if (!is_settled.includes(auth_header?.toLowerCase() ?? '')) return own;
+    return [...own, problem(['proxy', 'providers', i, 'auth_header'], 'is no header for a key')];
+  });
+}
+
+function aliases({ models, providers }: Proxy): ValueProblem[] {
+  const known = new Set(providers.map(({ name }) => name));
+  return Object.entries(models).flatMap(([alias, entries]) =>
+    entries.flatMap(({ provider }, i) =>
+      known.has(provider)
+        ? []
+        : [
+            problem(
+              ['proxy', 'models', alias, i, 'provider'],
+              'is the name of no provider in `proxy.providers`',
+            ),
+          ],
+    ),
+  );
+}
+
+function fallbacks(proxy: Proxy): ValueProblem[] {
+  return proxy.fallbacks.flatMap(({ to }, i) =>
+    to.flatMap((model, j) =>
+      isServed(model, proxy)
+        ? []
+        : [problem(['proxy', 'fallbacks', i, 'to', j], 'is a model that no provider serves')],
+    ),
+  );
+}
+
+function isServed(model: string, { models, providers, target }: Proxy): boolean {
+  if (target !== undefined || Object.hasOwn(models, model)) return true;
+  return providers.some((one) => model.startsWith(`${one.name}/`) || matchesAny(one.models, model));
+}
+
+function times({ timeouts: { first_byte_ms }, timeout_seconds }: Proxy): ValueProblem[] {
+  if (first_byte_ms === undefined || first_byte_ms <= timeout_seconds * 1_000) return [];
+  return [problem(['proxy', 'timeouts', 'first_byte_ms'], 'is longer than `proxy.timeout_seconds`')];
+}
+
+function problem(steps: readonly Step[], message: string): ValueProblem {
+  return { steps, message };
+}

@@ -1,0 +1,320 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { url } from './schema-parts.ts';
+
+const credential = { type: 'string', minLength: 1, maxLength: 4096, 'x-credential': true } as const;
+
+const providerName = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
+  'x-expects': 'must be a name of letters, digits, `_`, `.` and `-`',
+} as const;
+
+/** What a client calls a model, or what a provider does. */
+const modelName = {
+  type: 'string',
+  pattern: '^[^\\s*?#%\\x00-\\x1f\\x7f]{1,256}$',
+  'x-expects': 'must be the name of a model, without blanks, `*`, `?`, `#` and `%`',
+} as const;
+
+const modelPattern = {
+  type: 'string',
+  pattern: '^[^\\s?#%\\x00-\\x1f\\x7f]{1,256}$',
+  'x-expects': 'must be the name of a model, with `*` for any run of characters',
+} as const;
+
+const weight = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 1_000,
+  default: 1,
+} as const;
+
+const priority = {
+  type: 'integer',
+  minimum: 0,
+  maximum: 1_000,
+  default: 0,
+} as const;
+
+const provider = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'family'],
+  properties: {
+    name: {
+      ...providerName,
+      description: 'What events, metrics and other keys call it; `NAME/MODEL` asks for a model there.',
+    },
+    family: {
+      type: 'string',
+      enum: ['openai', 'anthropic', 'gemini'],
+      description:
+        'Which API it speaks. `openai` is every server that is compatible with that one, also one on this machine.',
+    },
+    base_url: {
+      ...url,
+      description:
+        'Base URL, which may be a private address; the public one of its family by default. Where it ends in a version, as `/v1`, that takes the place of the version in the paths of clients.',
+    },
+    api_key: {
+      ...credential,
+      description:
+        'Key, as `${NAME}` or `${secret:name}`. It takes the place of every credential of the client; without it, those pass through.',
+    },
+    keys: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100,
+      description: 'Several keys in place of `api_key`. One that is refused for its limits rests a while.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['api_key'],
+        properties: {
+          api_key: { ...credential, description: 'Key, as `${NAME}` or `${secret:name}`.' },
+          weight: { ...weight, description: 'Its share of the calls, beside the weights of the others.' },
+        },
+      },
+    },
+    auth_header: {
+      type: 'string',
+      pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$",
+      'x-expects': 'must be the name of a header',
+      description:
+        'Header in which the key goes, bare. By default the one of the family: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key`.',
+    },
+    client_key: {
+      type: 'string',
+      enum: ['pass', 'drop'],
+      default: 'pass',
+      description:
+        'Without a key: whether the credential that the client sent is passed on. `drop` is for a server that is not to see the key of another.',
+    },
+    headers: {
+      type: 'object',
+      description:
+        'Headers that are sent to it beside those of the client, or in their place. No credentials.',
+      propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$' },
+      additionalProperties: {
+        type: 'string',
+        pattern: '^[\\x20-\\x7e]{0,4096}$',
+        'x-expects': 'must be of printable ASCII characters',
+      },
+      maxProperties: 50,
+      default: {},
+    },
+    models: {
+      type: 'array',
+      items: modelPattern,
+      minItems: 1,
+      maxItems: 1_000,
+      default: ['*'],
+      description: 'Models that are asked for there: names, or patterns with `*`.',
+    },
+    weight: { ...weight, description: 'For `strategy: weighted`: its share beside the others.' },
+    priority: { ...priority, description: 'Lower ones are tried first, whatever the strategy is.' },
+    price: {
+      type: 'object',
+      description: 'For `strategy: cost`: what it costs where that is not in the price table.',
+      additionalProperties: false,
+      required: ['input', 'output'],
+      properties: {
+        input: {
+          type: 'number',
+          minimum: 0,
+          maximum: 1_000_000,
+          description: 'US dollars for a million tokens that go in.',
+        },
+        output: {
+          type: 'number',
+          minimum: 0,
+          maximum: 1_000_000,
+          description: 'US dollars for a million tokens that come out.',
+        },
+      },
+    },
+  },
+} as const;
+
+const models = {
+  type: 'object',
+  description:
+    'Aliases: a name that clients may ask for, and which models of which providers answer to it. See [proxy.md](proxy.md).',
+  propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,127}$' },
+  maxProperties: 1_000,
+  default: {},
+  additionalProperties: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 32,
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['provider', 'model'],
+      properties: {
+        provider: { ...providerName, description: 'Name of a provider.' },
+        model: { ...modelName, description: 'The model that is asked for there.' },
+        weight: { ...weight, description: 'For `strategy: weighted`: its share beside the others.' },
+        priority: { ...priority, description: 'Lower ones are tried first, whatever the strategy is.' },
+      },
+    },
+  },
+} as const;
+
+const fallbacks = {
+  type: 'array',
+  maxItems: 100,
+  default: [],
+  description: 'What answers when all that serve a model have failed. The first entry that fits counts.',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['model', 'to'],
+    properties: {
+      model: { ...modelPattern, description: 'What the client asks for: a name, or a pattern with `*`.' },
+      to: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 16,
+        items: modelName,
+        description: 'Models, aliases, or `PROVIDER/MODEL`, in the order in which they are tried.',
+      },
+    },
+  },
+} as const;
+
+const timeouts = {
+  type: 'object',
+  description: 'Time-outs of one try, beside `timeout_seconds` for all of them.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    connect_ms: {
+      type: 'integer',
+      minimum: 50,
+      maximum: 600_000,
+      default: 5_000,
+      description: 'How long connecting may take, TLS included, in milliseconds.',
+    },
+    first_byte_ms: {
+      type: 'integer',
+      minimum: 50,
+      maximum: 3_600_000,
+      description:
+        'How long one provider may take to begin its answer, in milliseconds, before another is tried. Without it only `timeout_seconds` counts.',
+    },
+    idle_ms: {
+      type: 'integer',
+      minimum: 50,
+      maximum: 3_600_000,
+      default: 120_000,
+      description: 'How long an answer that has begun may be silent, in milliseconds.',
+    },
+  },
+} as const;
+
+const circuit_breaker = {
+  type: 'object',
+  description:
+    'When a provider that fails is left alone: no connection, a time-out, an answer that broke off, a status of 500 or more.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    failures: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000,
+      default: 5,
+      description: 'So many failures within `window_seconds`.',
+    },
+    window_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 3_600,
+      default: 30,
+      description: 'Within how many seconds failures are counted together.',
+    },
+    open_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 3_600,
+      default: 30,
+      description: 'For how many seconds it is left alone; then one call finds out whether it is back.',
+    },
+  },
+} as const;
+
+const retry = {
+  type: 'object',
+  description: 'Tries after a failure, where trying again is safe.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    max_attempts: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 20,
+      default: 3,
+      description: 'Tries in all. What can serve the call is tried once in any case.',
+    },
+    backoff_factor: {
+      type: 'number',
+      minimum: 0,
+      maximum: 60,
+      default: 0.5,
+      description:
+        'Seconds that the wait before a second try may take; doubled before each further one. The wait itself is drawn at random from nothing to that.',
+    },
+  },
+} as const;
+
+/** `proxy`: the model providers behind the service, and how a call finds its way to one. */
+export const proxy = {
+  type: 'object',
+  description:
+    'Model providers behind the service; see [proxy.md](proxy.md). Nothing is forwarded to any before one stands here. A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    target: {
+      ...url,
+      description:
+        'Base URL of one provider, for all that none of `providers` serves. It may be a private address.',
+    },
+    timeout_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 3600,
+      default: 30,
+      description:
+        'How long an answer may take, in seconds, all tries together: of a stream until it begins, of others until they are whole.',
+    },
+    retry,
+    timeouts,
+    strategy: {
+      type: 'string',
+      enum: ['priority', 'weighted', 'cost', 'latency'],
+      default: 'priority',
+      description:
+        'Who is asked first among those of equal `priority`: the first that is written, one drawn by weight, the cheapest, or the fastest.',
+    },
+    providers: { type: 'array', items: provider, maxItems: 100, default: [], description: 'Providers.' },
+    models,
+    fallbacks,
+    circuit_breaker,
+    answer_bytes_max: {
+      type: 'integer',
+      minimum: 1_024,
+      maximum: 1_073_741_824,
+      default: 67_108_864,
+      description: 'Largest answer that is no stream, in bytes, any content encoding taken off.',
+    },
+    connections_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 65_536,
+      default: 4_096,
+      description: 'Connections of one worker to one provider; further calls wait for one.',
+    },
+  },
+} as const;

@@ -1,0 +1,81 @@
+/** Leaves a provider alone that keeps failing. One per process: what one worker sees, the others see for themselves. */
+export interface Breaker {
+  /** Whether a call may be made now. */
+  readonly isOpenTo: (provider: string) => boolean;
+  /** Begins a call; `null` where none may be made. One of its ways out must be taken. */
+  readonly enter: (provider: string) => Passage | null;
+}
+
+/** A call that is under way. */
+export interface Passage {
+  readonly succeeded: () => void;
+  /** Also after it had succeeded, where the answer broke off later. */
+  readonly failed: () => void;
+  /** Nothing was learned: whoever asked went away. */
+  readonly left: () => void;
+}
+
+export interface BreakerSettings {
+  readonly failures: number;
+  readonly window_seconds: number;
+  readonly open_seconds: number;
+}
+
+interface State {
+  /** When the last failures were, the oldest first; at most as many as open it. */
+  failed_ms: number[];
+  /** Until when it is left alone; `null` while it is not. */
+  open_until_ms: number | null;
+  /** Somebody is finding out whether it is back. */
+  is_probed: boolean;
+}
+
+/** @param now_ms a clock that never jumps */
+export function openBreaker(settings: BreakerSettings, now_ms: () => number): Breaker {
+  const states = new Map<string, State>();
+  const stateOf = (provider: string): State => {
+    const known = states.get(provider);
+    if (known !== undefined) return known;
+    const state: State = { failed_ms: [], open_until_ms: null, is_probed: false };
+    states.set(provider, state);
+    return state;
+  };
+  const mayEnter = ({ open_until_ms, is_probed }: State): boolean =>
+    open_until_ms === null || (now_ms() >= open_until_ms && !is_probed);
+  const isOpenTo = (provider: string): boolean => mayEnter(stateOf(provider));
+  return {
+    isOpenTo,
+    enter: (provider) => {
+      const state = stateOf(provider);
+      if (!mayEnter(state)) return null;
+      const is_probe = state.open_until_ms !== null;
+      if (is_probe) state.is_probed = true;
+      let is_under_way = true;
+      const leave = () => {
+        if (is_probe && is_under_way) state.is_probed = false;
+        is_under_way = false;
+      };
+      return {
+        left: leave,
+        succeeded: () => {
+          leave();
+          if (is_probe) Object.assign(state, { failed_ms: [], open_until_ms: null });
+        },
+        failed: () => {
+          leave();
+          fail(state, is_probe, settings, now_ms());
+        },
+      };
+    },
+  };
+}
+
+function fail(state: State, is_probe: boolean, settings: BreakerSettings, at_ms: number): void {
+  const since_ms = at_ms - settings.window_seconds * 1_000;
+  const recent = [...state.failed_ms.filter((one) => one > since_ms), at_ms].slice(-settings.failures);
+  state.failed_ms = recent;
+  // Those that were under way when it opened do not keep it open for longer.
+  const is_open = state.open_until_ms !== null;
+  if (!is_probe && (is_open || recent.length < settings.failures)) return;
+  state.open_until_ms = at_ms + settings.open_seconds * 1_000;
+}

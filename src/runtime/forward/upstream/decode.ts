@@ -1,0 +1,48 @@
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import type { Incoming } from './exchange.ts';
+import { UpstreamFailure } from './failure.ts';
+import { headerOf, withoutHeader } from './headers.ts';
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/**
+ * The answer without its content encoding, for a provider that encodes although it is asked not to. Nothing is read
+ * ahead of what is asked for, so that no small answer can fill the memory. One whose encoding is not known is no
+ * answer: nobody could look at it.
+ * @throws UpstreamFailure
+ */
+export function decoded(incoming: Incoming): Incoming {
+  const encoding = headerOf(incoming.headers, 'content-encoding')?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return incoming;
+  const decoder = DECODERS[encoding];
+  if (decoder === undefined) {
+    const failure = broken('has an encoding that this service does not know');
+    incoming.cut(failure);
+    throw failure;
+  }
+  const headers = withoutHeader(incoming.headers, 'content-encoding');
+  return { ...incoming, headers, body: { [Symbol.asyncIterator]: () => decode(incoming, decoder()) } };
+}
+
+async function* decode(incoming: Incoming, decoder: Transform): AsyncGenerator<Uint8Array> {
+  // The pipeline tells its end to the decoder, which is where it is seen.
+  pipeline(Readable.from(incoming.body, { objectMode: false, highWaterMark: 65_536 }), decoder, () => {});
+  try {
+    for await (const chunk of decoder) yield chunk as Uint8Array;
+  } catch (fault) {
+    const failure = fault instanceof UpstreamFailure ? fault : broken('cannot be decoded');
+    incoming.cut(failure);
+    throw failure;
+  }
+}
+
+function broken(what: string): UpstreamFailure {
+  return new UpstreamFailure('upstream_broken', `The provider’s answer ${what}.`);
+}

@@ -1,0 +1,214 @@
+import type { Dispatcher } from 'undici';
+import { UpstreamFailure, type UpstreamFailureCode } from './failure.ts';
+import type { UpstreamPorts } from './ports.ts';
+
+/** One request, ready to be written to a connection. */
+export interface Outgoing {
+  readonly method: string;
+  readonly path: string;
+  /** Names and values by turns. */
+  readonly headers: string[];
+  readonly body: Uint8Array | null;
+}
+
+export interface Patience {
+  /** Until the status is there, connecting included. */
+  readonly first_byte_ms: number;
+  /** Without a byte of an answer that somebody waits for. */
+  readonly idle_ms: number;
+}
+
+/** An answer whose status and headers are there. */
+export interface Incoming {
+  readonly status: number;
+  /** Names and values by turns, as they came. */
+  readonly headers: readonly string[];
+  /** Can be read once. Rejects with an `UpstreamFailure`; who stops reading ends the connection. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Ends it, for the reason that the body then rejects with. Does nothing when all of it is there. */
+  readonly cut: (reason: UpstreamFailure) => void;
+}
+
+/** Bytes that wait to be read before the provider is asked to hold back. */
+const WAITING_BYTES_MAX = 256 * 1_024;
+
+/**
+ * Makes one exchange. Rejects with an `UpstreamFailure`. No redirection is followed. As soon as the signal aborts,
+ * the connection is destroyed, whether the answer has begun or not.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  outgoing: Outgoing,
+  patience: Patience,
+  signal: AbortSignal,
+  alarm: UpstreamPorts['alarm'],
+): Promise<Incoming> {
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | null = null;
+    let ended: UpstreamFailure | 'whole' | null = null;
+    const queue = byteQueue({
+      idle_ms: patience.idle_ms,
+      alarm,
+      pause: () => controller?.pause(),
+      resume: () => controller?.resume(),
+      cut: (reason) => cut(reason),
+    });
+    const end = (how: UpstreamFailure | 'whole'): boolean => {
+      if (ended !== null) return false;
+      ended = how;
+      quiet();
+      signal.removeEventListener('abort', abort);
+      queue.end(how === 'whole' ? null : how);
+      if (how !== 'whole') reject(how);
+      return true;
+    };
+    const cut = (reason: UpstreamFailure): void => {
+      if (end(reason)) controller?.abort(reason);
+    };
+    const abort = (): void => cut(new UpstreamFailure('aborted', 'Nobody waits for the answer any more.'));
+    const quiet = alarm(patience.first_byte_ms, () => cut(late('did not begin to answer in time')));
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort);
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: (started) => {
+        controller = started;
+        // It was given up while it waited for a connection.
+        if (ended !== null) started.abort(ended === 'whole' ? new Error('ended') : ended);
+      },
+      onResponseStart: (_, status) => {
+        if (status < 200) return;
+        quiet();
+        resolve({ status, headers: rawHeaders(controller), body: queue.bytes, cut });
+      },
+      onResponseData: (_, chunk) => queue.push(chunk),
+      onResponseEnd: () => void end('whole'),
+      onResponseError: (_, fault) => void end(failureOf(fault)),
+    };
+    dispatch(dispatcher, outgoing, handler, (fault) => void end(failureOf(fault)));
+  });
+}
+
+function dispatch(
+  dispatcher: Dispatcher,
+  { method, path, headers, body }: Outgoing,
+  handler: Dispatcher.DispatchHandler,
+  fail: (fault: unknown) => void,
+): void {
+  try {
+    const options = { method: method as Dispatcher.HttpMethod, path, headers, body };
+    // Time-outs are our own: the library's are up to a second late.
+    dispatcher.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
+  } catch (fault) {
+    fail(fault);
+  }
+}
+
+interface QueuePorts {
+  readonly idle_ms: number;
+  readonly alarm: UpstreamPorts['alarm'];
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly cut: (reason: UpstreamFailure) => void;
+}
+
+interface ByteQueue {
+  readonly push: (chunk: Uint8Array) => void;
+  /** @param reason `null` where all of it came */
+  readonly end: (reason: UpstreamFailure | null) => void;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+type Waiting = {
+  readonly resolve: (result: IteratorResult<Uint8Array>) => void;
+  readonly reject: (reason: UpstreamFailure) => void;
+};
+
+/** What came and is not read yet. Silence counts only while somebody waits for more. */
+function byteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): ByteQueue {
+  const chunks: Uint8Array[] = [];
+  let waiting_bytes = 0;
+  let ended: { readonly reason: UpstreamFailure | null } | null = null;
+  let reader: Waiting | null = null;
+  let quiet: (() => void) | null = null;
+
+  const settle = (): Waiting | null => {
+    const settled = reader;
+    reader = null;
+    quiet?.();
+    quiet = null;
+    return settled;
+  };
+  const next = (): Promise<IteratorResult<Uint8Array>> => {
+    const chunk = chunks.shift();
+    if (chunk !== undefined) {
+      waiting_bytes -= chunk.length;
+      if (waiting_bytes < WAITING_BYTES_MAX) resume();
+      return Promise.resolve({ done: false, value: chunk });
+    }
+    if (ended !== null) return ended.reason === null ? Promise.resolve(DONE) : Promise.reject(ended.reason);
+    return new Promise((resolve, reject) => {
+      reader = { resolve, reject };
+      quiet = alarm(idle_ms, () => cut(late('was silent for too long in the middle of its answer')));
+    });
+  };
+  const leave = async (): Promise<IteratorResult<Uint8Array>> => {
+    cut(new UpstreamFailure('aborted', 'Nobody reads the answer any more.'));
+    chunks.length = 0;
+    return DONE;
+  };
+  return {
+    push: (chunk) => {
+      const waiting = settle();
+      if (waiting !== null) return waiting.resolve({ done: false, value: chunk });
+      chunks.push(chunk);
+      waiting_bytes += chunk.length;
+      if (waiting_bytes >= WAITING_BYTES_MAX) pause();
+    },
+    end: (reason) => {
+      ended = { reason };
+      const waiting = settle();
+      if (reason === null) waiting?.resolve(DONE);
+      else waiting?.reject(reason);
+    },
+    bytes: { [Symbol.asyncIterator]: () => ({ next, return: leave }) },
+  };
+}
+
+const DONE: IteratorResult<Uint8Array> = { done: true, value: undefined };
+
+function late(what: string): UpstreamFailure {
+  return new UpstreamFailure('upstream_timeout', `The provider ${what}.`);
+}
+
+/** The library has them as bytes; header values are Latin-1 in HTTP. */
+function rawHeaders(controller: Dispatcher.DispatchController | null): string[] {
+  const raw = (controller?.rawHeaders ?? []) as readonly (Uint8Array | string)[];
+  return raw.map((one) => (typeof one === 'string' ? one : Buffer.from(one).toString('latin1')));
+}
+
+/** What a failure of the library or of the system means to whoever asked. None of its own words are used. */
+function failureOf(fault: unknown): UpstreamFailure {
+  if (fault instanceof UpstreamFailure) return fault;
+  const { code } = (fault ?? {}) as { code?: unknown };
+  const system = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'an unknown fault';
+  const [kind, sentence] = MEANINGS[system] ?? meaningOf(system);
+  return new UpstreamFailure(kind, `${sentence} (${system}).`);
+}
+
+type Meaning = readonly [UpstreamFailureCode, string];
+
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  UND_ERR_CONNECT_TIMEOUT: ['upstream_timeout', 'The provider could not be connected to in time'],
+  UND_ERR_INVALID_ARG: ['invalid_request', 'The path or a header has characters that HTTP does not allow'],
+  UND_ERR_HEADERS_OVERFLOW: ['upstream_broken', 'The headers of the provider’s answer are too large'],
+  UND_ERR_SOCKET: ['upstream_broken', 'The provider closed the connection'],
+  ECONNRESET: ['upstream_broken', 'The provider closed the connection'],
+  EPIPE: ['upstream_broken', 'The provider closed the connection'],
+};
+
+function meaningOf(system: string): Meaning {
+  if (system.startsWith('HPE_') || system.startsWith('UND_ERR_'))
+    return ['upstream_broken', 'What the provider sent is no answer that can be read'];
+  return ['upstream_unreachable', 'The provider could not be reached'];
+}
