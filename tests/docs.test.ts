@@ -55,6 +55,7 @@ test('the changelog names every command', () => {
 /** What the pages take from the environment. */
 const SHOWN = {
   APPROVALS_SECRET: 'k'.repeat(32),
+  OTLP_AUTHORIZATION: 'a',
   STORE_PASSWORD: 'p',
   MEMORY_KEY: 'k'.repeat(32),
   OLD_MEMORY_KEY: 'o'.repeat(32),
@@ -67,6 +68,7 @@ test('every YAML that a page shows is a valid configuration', async () => {
     'docs/approvals.md',
     'docs/memory.md',
     'docs/storage.md',
+    'docs/telemetry.md',
     'docs/policies.md',
     'docs/configuration.md',
   ]) {

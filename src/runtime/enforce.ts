@@ -22,6 +22,7 @@ export async function enforce(
   approval_request_id: string | null = null,
 ): Promise<Ruling> {
   const event_id = ports.new_event_id(given.now_ms);
+  const began_ms = performance.now();
   let scan_ms = 0;
   // Without what evaluates conditions they restrict and never allow.
   const conditions = hasConditions(ports.policy) ? await conditionsOf(ports.policy).catch(() => null) : null;
@@ -38,7 +39,7 @@ export async function enforce(
     return ports.settle({ judged, crossing, caller, approval_request_id, judgeWith });
   };
   const { crossing, outcome: settled } = await inSession(given, decide, ports);
-  return give(settled, scan_ms, event_id, crossing, caller, endpoint, ports);
+  return give(settled, { scan_ms, began_ms }, event_id, crossing, caller, endpoint, ports);
 }
 
 /** Why something is refused before anything was looked at. */
@@ -62,12 +63,19 @@ export function refuse(
   const { hash: policy_hash } = ports.policy;
   const coverage = { status: 'full' } as const;
   const verdict: Verdict = { ...BLOCK, rule, reason, fault, coverage, policy_hash };
-  return give({ verdict, approval: null }, 0, event_id, crossing, caller, endpoint, ports);
+  const times = { scan_ms: 0, began_ms: performance.now() };
+  return give({ verdict, approval: null }, times, event_id, crossing, caller, endpoint, ports);
+}
+
+/** What `judge` took, and when the check began by `performance.now()`, in milliseconds. */
+interface Times {
+  readonly scan_ms: number;
+  readonly began_ms: number;
 }
 
 async function give(
   settled: Settled,
-  scan_ms: number,
+  { scan_ms, began_ms }: Times,
   event_id: string,
   crossing: Crossing,
   caller: Caller,
@@ -77,6 +85,7 @@ async function give(
   const { verdict, approval } = await recorded(settled, event_id, crossing, caller, endpoint, ports);
   const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
   ports.observe?.(ruling, crossing, endpoint, scan_ms / 1_000);
+  ports.telemetry?.checked({ ...ruling, crossing, component: endpoint, began_ms });
   return ruling;
 }
 

@@ -53,6 +53,49 @@ test('what several processes counted is summed', async () => {
   assert.match(text, /^service_build_info\{version="1\.2\.3",mode="gateway"\} 1$/m);
 });
 
+test('calls to providers are counted by provider, and names that callers choose cannot fill the labels', async () => {
+  const about = { version: '0', mode: 'gateway' };
+  const [first, second] = [openMetrics(about), openMetrics(about)];
+  const usage = { input_tokens: 100, output_tokens: 7, cache_read_tokens: 60, cache_write_tokens: 10 };
+  for (const { calls } of [first, second]) {
+    calls.tried('main', null, 0.3);
+    calls.retried('main');
+    calls.tried('main', 429, 0.02);
+    calls.tried('main', 200, 0.02);
+    calls.finished('main', 1.5);
+    calls.spent('main', 'gpt-5', usage, 2_500);
+    calls.budget('team', 'warning');
+  }
+  first.calls.breaker('main', 'open');
+  first.calls.breaker('main', 'half_open');
+  second.calls.breaker('main', 'closed');
+  for (let n = 0; n < 300; n++) first.calls.spent('main', `model-${n}`, usage, 1);
+  second.calls.spent('main', 'a model "of\nmine', usage, 1);
+  const text = await metricsText([await first.snapshot(), await second.snapshot()]);
+  for (const line of [
+    'service_upstream_requests_total{provider="main",status="none"} 2',
+    'service_upstream_requests_total{provider="main",status="429"} 2',
+    'service_upstream_requests_total{provider="main",status="2xx"} 2',
+    'service_upstream_first_byte_seconds_bucket{le="0.025",provider="main"} 4',
+    'service_upstream_first_byte_seconds_count{provider="main"} 4',
+    'service_upstream_duration_seconds_bucket{le="1",provider="main"} 0',
+    'service_upstream_duration_seconds_sum{provider="main"} 3',
+    'service_upstream_retries_total{provider="main"} 2',
+    'service_upstream_breaker_state{provider="main"} 1',
+    'service_tokens_total{provider="main",model="gpt-5",kind="input"} 60',
+    'service_tokens_total{provider="main",model="gpt-5",kind="output"} 14',
+    'service_tokens_total{provider="main",model="gpt-5",kind="cache_read"} 120',
+    'service_tokens_total{provider="main",model="gpt-5",kind="cache_write"} 20',
+    'service_cost_usd_total{provider="main",model="gpt-5"} 0.005',
+    'service_budget_events_total{budget="team",what="warning"} 2',
+  ])
+    assert.ok(text.includes(`${line}\n`), line);
+  const models = text.split('\n').filter((line) => line.startsWith('service_cost_usd_total'));
+  assert.equal(models.length, 201);
+  assert.ok(models.some((line) => line.includes('model="other"')));
+  assert.match(text, /^# TYPE service_upstream_breaker_state gauge$/m);
+});
+
 test('what ended processes counted is kept: what happened, not how they stood', async () => {
   const about = { version: '1.2.3', mode: 'gateway' };
   const [first, second] = [openMetrics(about), openMetrics(about)];

@@ -1,30 +1,20 @@
 import type { Registry } from 'prom-client';
 import { DECISIONS, type Decision, type Monitored, VIOLATION_TYPES } from '../core/types.ts';
+import { type CallCounts, openCallCounts } from './call-counts.ts';
+import { counter, gauge, histogram, type Metric, openTimes, type Times, type Value } from './metric.ts';
 import type { Endpoint, Ruling } from './types.ts';
 
 /** The counts of one process. Adding to them must cost nothing beside a check; a library reads them later. */
 export interface Metrics {
   readonly count: (ruling: Ruling, endpoint: Endpoint, scan_seconds: number) => void;
+  /** Calls to model providers, their tokens and their cost. */
+  readonly calls: CallCounts;
   /** Everything counted here and the standard metrics of the process, as plain JSON that can be summed. */
   readonly snapshot: () => Promise<MetricsSnapshot>;
 }
 
 /** The metrics of one process as the library writes them in JSON. */
 export type MetricsSnapshot = readonly Metric[];
-
-/** What `getMetricsAsJSON` gives for one metric; the library's own types leave half of it out. */
-interface Metric {
-  readonly name: string;
-  readonly help: string;
-  readonly type: string;
-  readonly aggregator: string;
-  readonly values: readonly Value[];
-}
-interface Value {
-  readonly value: number;
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly metricName?: string;
-}
 
 const ENDPOINTS = [
   'scan_input',
@@ -37,6 +27,11 @@ const ENDPOINTS = [
   'memory_write',
   'memory_read',
   'memory_resolve_handle',
+  'llm_request',
+  'llm_answer',
+  'llm_tool_call',
+  'llm_tool_result',
+  'proxy_forward',
 ] as const satisfies readonly Endpoint[];
 
 /** Upper bounds in seconds: from a short clean text to the largest one that is accepted. */
@@ -51,8 +46,8 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
   );
   const violations = new Map<string, number>(VIOLATION_TYPES.map((type) => [type, 0]));
   const monitored = new Map<string, { value: number; labels: Value['labels'] }>();
-  const buckets = new Float64Array(BUCKETS_SECONDS.length + 1);
-  const scans = { sum: 0, count: 0 };
+  const scans = openTimes(BUCKETS_SECONDS);
+  const calls = openCallCounts();
   let standard: Promise<Registry> | null = null;
 
   return {
@@ -62,12 +57,9 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
       for (const { type } of verdict.findings) violations.set(type, (violations.get(type) ?? 0) + 1);
       for (const { type } of verdict.breaches) violations.set(type, (violations.get(type) ?? 0) + 1);
       for (const each of verdict.monitored) countMonitored(monitored, each);
-      let bucket = 0;
-      while (bucket < BUCKETS_SECONDS.length && scan_seconds > BUCKETS_SECONDS[bucket]!) bucket += 1;
-      buckets[bucket]! += 1;
-      scans.sum += scan_seconds;
-      scans.count += 1;
+      scans.add(scan_seconds);
     },
+    calls: calls.counts,
     snapshot: async () => {
       standard ??= standardMetrics();
       const registry = await standard;
@@ -75,7 +67,8 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
         requestsMetric(requests),
         violationsMetric(violations),
         counter('service_monitored_total', MONITORED_HELP, [...monitored.values()]),
-        durationsMetric(buckets, scans),
+        durationsMetric(scans),
+        ...calls.metrics(),
         buildMetric(about),
         ...((await registry.getMetricsAsJSON()) as unknown as Metric[]),
       ];
@@ -152,33 +145,12 @@ function violationsMetric(violations: ReadonlyMap<string, number>): Metric {
   return counter('service_violations_total', 'Violations that checks found, by type.', values);
 }
 
-function durationsMetric(counts: Float64Array, scans: { sum: number; count: number }): Metric {
+function durationsMetric(scans: Times): Metric {
   const name = 'service_scan_duration_seconds';
-  let below = 0;
-  const values: Value[] = [...BUCKETS_SECONDS, '+Inf'].map((le, at) => {
-    below += counts[at]!;
-    return { value: below, labels: { le }, metricName: `${name}_bucket` };
-  });
-  values.push({ value: scans.sum, labels: {}, metricName: `${name}_sum` });
-  values.push({ value: scans.count, labels: {}, metricName: `${name}_count` });
-  return metric(name, 'Time that looking at one text took.', 'histogram', values, 'sum');
+  return histogram(name, 'Time that looking at one text took.', scans.values(name, {}));
 }
 
 function buildMetric(about: { version: string; mode: string }): Metric {
   const values = [{ value: 1, labels: { version: about.version, mode: about.mode } }];
-  return metric('service_build_info', 'Always 1; the labels say what runs.', 'gauge', values, 'first');
-}
-
-function counter(name: string, help: string, values: Value[]): Metric {
-  return metric(name, help, 'counter', values, 'sum');
-}
-
-function metric(
-  name: string,
-  help: string,
-  type: 'counter' | 'gauge' | 'histogram',
-  values: Value[],
-  aggregator: 'sum' | 'first',
-): Metric {
-  return { name, help, type, values, aggregator };
+  return gauge('service_build_info', 'Always 1; the labels say what runs.', values, 'first');
 }

@@ -16,6 +16,7 @@ import { sessionPorts } from './sessions/settings.ts';
 import type { ResetTarget, SessionPorts } from './sessions/types.ts';
 import type { LazyStore } from './store/index.ts';
 import { storeFields } from './store/lazy.ts';
+import type { Telemetry } from './telemetry/types.ts';
 import type {
   AuditFilter,
   AuditPage,
@@ -48,6 +49,8 @@ export interface RuntimeParts {
   readonly index_path: string;
   /** `null` with `metrics.enabled: false`. */
   readonly metrics: Metrics | null;
+  /** `null` where it is off. */
+  readonly telemetry: Telemetry | null;
   readonly centre: Centre;
   readonly log: Log;
   readonly now_ms: () => number;
@@ -100,6 +103,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
         : road(crossing, caller, endpoint, ports, approval_request_id),
     approvals: approvals.open,
     store: parts.store.open,
+    telemetry: parts.telemetry,
     ready: async () =>
       now_ms() - unrecorded.last_ms > UNREADY_MS &&
       (await centre.ready().catch(() => false)) &&
@@ -202,7 +206,7 @@ function portsOf(
   sessions: SessionPorts,
   policy: Policy,
 ): Ports {
-  const { config, journal, metrics, log } = parts;
+  const { config, journal, metrics, telemetry, log } = parts;
   const complain = onceInAWhile((fault: unknown) =>
     log.error('decisions cannot be recorded, and are blocked', faultFields(fault)),
   );
@@ -220,6 +224,7 @@ function portsOf(
     new_event_id: newEventId,
     record: journal === null ? async () => {} : journal.append,
     sessions,
+    telemetry,
     unkept: complainOfSessions,
     logged: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
     settle: async (settling) => (await approvals.open()).settle(settling),

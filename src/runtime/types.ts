@@ -17,6 +17,7 @@ import type { Capabilities } from './capabilities/types.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { ResetTarget, SessionPorts } from './sessions/types.ts';
 import type { Store } from './store/index.ts';
+import type { Telemetry } from './telemetry/types.ts';
 
 /** What a caller may ask for. `person` permissions are never given to an agent's credential. */
 export const PERMISSIONS = [
@@ -113,6 +114,8 @@ export interface Ports {
   readonly settle?: Settle | undefined;
   /** Told of every ruling, and the seconds that `judge` took. Must not throw. */
   readonly observe?: (ruling: Ruling, crossing: Crossing, endpoint: Endpoint, scan_seconds: number) => void;
+  /** Told of every ruling for a collector; `null` or absent where telemetry is off. */
+  readonly telemetry?: Pick<Telemetry, 'checked'> | null;
   /** What keeps sessions and counts calls; without it nothing that depends on them goes through. */
   readonly sessions?: SessionPorts;
   /** Told why a session could not be read or kept, for the log of the service. Must not throw. */
@@ -205,6 +208,8 @@ export interface Runtime {
    * not catch that one, nor those of the store's own questions.
    */
   readonly store: () => Promise<Store>;
+  /** What watches for an OpenTelemetry collector; `null` where telemetry is off. */
+  readonly telemetry: Telemetry | null;
   /** Tokens that let agents do one thing for a while. Loaded with the first question. */
   readonly capabilities: () => Promise<Capabilities>;
   /** The secret backend; `null` where none is configured. */
@@ -316,4 +321,9 @@ export type Endpoint =
   | 'secrets_resolve'
   | 'memory_write'
   | 'memory_read'
-  | 'memory_resolve_handle';
+  | 'memory_resolve_handle'
+  | 'llm_request'
+  | 'llm_answer'
+  | 'llm_tool_call'
+  | 'llm_tool_result'
+  | 'proxy_forward';

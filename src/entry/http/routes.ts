@@ -51,7 +51,9 @@ export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: R
         tenant_id: tenantHeader(request),
         signal: () => goneSignal(reply),
       };
-      const output = await call(operation, read(request), context);
+      const { telemetry } = ports.runtime;
+      const run = () => call(operation, read(request), context);
+      const output = await (telemetry === null ? run() : telemetry.within(request.headers, run));
       reply.header('content-type', produces);
       if (produces !== JSON_TYPE) return output;
       if ((output as { fault?: true }).fault === true)

@@ -74,6 +74,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       file_roots: options.file_roots ?? [],
       state_dir: options.state_dir ?? '/nowhere',
     },
+    telemetry: null,
     now_ms: () => NOW_MS,
     policy: () => policy,
     policyOf: async (hash) => (hash === policy.hash ? policy : null),

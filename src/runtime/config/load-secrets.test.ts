@@ -47,6 +47,32 @@ test('secrets are read of the backend once each, and what was read is told witho
   );
 });
 
+test('a header may be a secret, whatever its name begins with', async () => {
+  const text =
+    'secrets: {backend: env, env_map: {team: T}}\ntelemetry: {headers: {x-team: "${secret:team}"}, x-note: "${secret:none}"}';
+  const result = await load(text, { env: { T: MARKER } });
+  assert.ok(result.ok, JSON.stringify(result));
+  assert.deepEqual(result.config.telemetry.headers, { 'x-team': MARKER });
+  assert.equal(result.secret_readings.length, 1);
+});
+
+test('a collector that gets a credential in the clear is a warning', async () => {
+  const headers = 'headers: {authorization: "${TOKEN}"}';
+  const cases: readonly (readonly [string, number])[] = [
+    [`enabled: true, endpoint: "http://collector.example:4318", ${headers}`, 1],
+    ['enabled: true, endpoint: "http://collector.example:4318"', 0],
+    [`enabled: true, endpoint: "https://collector.example", ${headers}`, 0],
+    [`enabled: true, endpoint: "http://localhost:4318", ${headers}`, 0],
+    [`enabled: false, endpoint: "http://collector.example:4318", ${headers}`, 0],
+  ];
+  for (const [section, count] of cases) {
+    const result = await load(`telemetry: {${section}}`, { env: { TOKEN: MARKER } });
+    assert.ok(result.ok, JSON.stringify(result));
+    const about = result.warnings.filter(({ path }) => path === 'telemetry.endpoint');
+    assert.equal(about.length, count, section);
+  }
+});
+
 test('a vault that is asked in the clear is a warning, but on this machine', async () => {
   const warned: string[] = [];
   for (const address of [

@@ -360,6 +360,16 @@ test('a bad configuration is refused with every problem that it has, and with no
   assert.equal(bad.length, 35);
 });
 
+const TIMES = { timeout_ms: 10_000, interval_ms: 60_000, flush_ms: 2_000 };
+const TELEMETRY = {
+  enabled: false,
+  headers: {},
+  traces: true,
+  metrics: true,
+  queue_spans_max: 2_048,
+  ...TIMES,
+};
+
 test('without a file the defaults hold', async () => {
   const cwd = await mkdtemp(join(dir, 'empty-'));
   const result = await loadConfig({ path: null, cwd, env: {} });
@@ -375,11 +385,7 @@ test('without a file the defaults hold', async () => {
       cors_origins: [],
       body_bytes_max: 10_485_760,
     },
-    policy: {
-      default_action: 'block',
-      builtin_rules: true,
-      undeclared_tools: 'allow',
-    },
+    policy: { default_action: 'block', builtin_rules: true, undeclared_tools: 'allow' },
     policies: [],
     paths: {
       policy_files: ['policies/*.yaml'],
@@ -428,6 +434,7 @@ test('without a file the defaults hold', async () => {
     proxy: settle({}, proxy, { env: {}, secrets: new Map() }).value,
     intelligence: { enabled: false },
     dashboard: { users: [] },
+    telemetry: TELEMETRY,
     log: { level: 'info' },
     origin: { file: null, label: 'service.yaml', base_dir: cwd },
   });

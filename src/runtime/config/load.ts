@@ -6,7 +6,7 @@ import type { SecretReading } from '../secrets/references.ts';
 import { inactiveKeys } from './inactive.ts';
 import { type Sources, secretNames } from './interpolate.ts';
 import { applyOverrides, type Overrides } from './overrides.ts';
-import { plainVault } from './plain-vault.ts';
+import { plainAddresses } from './plain-addresses.ts';
 import type { Step } from './problem-path.ts';
 import { problemAt } from './problem-text.ts';
 import { readText } from './read-text.ts';
@@ -76,11 +76,12 @@ async function sourcesOf(
 }
 
 /** The secrets that are asked for, but in the section that says how to read them. */
-function namesIn(written: unknown, names = new Set<string>()): ReadonlySet<string> {
+function namesIn(written: unknown, names = new Set<string>(), areHeaders = false): ReadonlySet<string> {
   if (typeof written === 'string') for (const name of secretNames(written)) names.add(name);
   if (typeof written !== 'object' || written === null) return names;
   for (const [key, value] of Object.entries(written)) {
-    if (!key.startsWith('x-')) namesIn(value, names);
+    // The names of headers begin so too, and are no free keys.
+    if (areHeaders || !key.startsWith('x-')) namesIn(value, names, key === 'headers');
   }
   return names;
 }
@@ -137,7 +138,7 @@ function settleConfig(
   const config = finishConfig(overridden.value as WrittenConfig, origin);
   const unmet = requirements(config).map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
   if (unmet.length > 0) return { ok: false, problems: unmet };
-  return { ok: true, config, warnings: [...inactiveKeys(config, lineOf), ...plainVault(config, lineOf)] };
+  return { ok: true, config, warnings: [...inactiveKeys(config, lineOf), ...plainAddresses(config, lineOf)] };
 }
 
 /** Makes names of files absolute, and settles what depends on other keys. */

@@ -9,6 +9,7 @@ import { memory } from './schema-memory.ts';
 import { dashboard, intelligence, secrets } from './schema-outside.ts';
 import { duration, patterns } from './schema-parts.ts';
 import { proxy } from './schema-proxy.ts';
+import { telemetry } from './schema-telemetry.ts';
 import type { Settled } from './schema-types.ts';
 
 const rules = { type: 'array', items: { $ref: '#/$defs/rule' }, maxItems: 10_000, default: [] } as const;
@@ -346,6 +347,7 @@ export const configSchema = {
     proxy,
     intelligence,
     dashboard,
+    telemetry,
     log: {
       type: 'object',
       description: 'The log of the service itself; nothing that was checked is ever in it.',

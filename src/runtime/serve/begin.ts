@@ -13,6 +13,7 @@ import { freePort } from './port.ts';
 import type { PolicyLoad } from './reloading.ts';
 import type { RunningService, ServiceOptions } from './service.ts';
 import { makeStateDir, type Ownership, takeOwnership } from './state-dir.ts';
+import { requireTelemetry } from './telemetry.ts';
 import type { WorkerProcess } from './workers.ts';
 
 const PATIENCE_MS = 10_000;
@@ -33,6 +34,7 @@ export async function begin(
   const read = await loadConfig(options.request);
   if (!read.ok) throw invalid(read.problems);
   const { config } = read;
+  requireTelemetry(config);
   const exposed = makeStateDir(config.state_dir);
   const ownership = takeOwnership(config.state_dir);
   try {

@@ -51,6 +51,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     store: lazyStore(() => openAlone(config), log),
     index_path: paths.index,
     metrics: null,
+    telemetry: null,
     centre: localCentre(config, door),
     log,
     now_ms: Date.now,

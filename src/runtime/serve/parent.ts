@@ -19,6 +19,7 @@ import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
 import { type Dispatch, openSocket, type ServiceStatus, type SocketServer } from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
+import { telemetryOf } from './telemetry.ts';
 import { openTurnstile } from './turnstile.ts';
 import { openWorkers, type WorkerProcess, type Workers } from './workers.ts';
 import { openWriter } from './writer.ts';
@@ -83,7 +84,8 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
   await recordReadings(parts.secret_readings, by, { journal, now_ms: Date.now, log });
   const store = lazyStore(async () => own.store, log);
-  const shared = { journal, store, index_path: paths.index, metrics, centre, now_ms: Date.now };
+  const telemetry = await telemetryOf(config, version, 'parent', log);
+  const shared = { journal, store, index_path: paths.index, metrics, telemetry, centre, now_ms: Date.now };
   const open = openRuntime({ ...parts, ...shared });
   late.reloading = openReloading({
     first: parts.policy,
@@ -109,7 +111,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
-      await closeAll([housekeeping, deliveries, late.indexing, journal, open], log);
+      await closeAll([housekeeping, deliveries, late.indexing, journal, open, telemetry], log);
       return { forced };
     },
     kill: workers.kill,

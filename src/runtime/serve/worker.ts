@@ -9,6 +9,7 @@ import type { Runtime } from '../types.ts';
 import { type Channel, openChannel } from './channel.ts';
 import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
 import { statePaths } from './state-dir.ts';
+import { telemetryOf } from './telemetry.ts';
 import { openWriter } from './writer.ts';
 
 /** What a worker's program gets to answer with. */
@@ -115,9 +116,10 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
   const paths = statePaths(config.state_dir);
   const log = openLog({ level: config.log.level, name: writer });
   const now_ms = Date.now;
-  const [policy, journal] = await Promise.all([
+  const [policy, journal, telemetry] = await Promise.all([
     readPolicy(paths.policies, orders.policy_hash),
     config.audit.enabled ? openWriter(config, writer, log) : null,
+    telemetryOf(config, version, writer, log),
   ]);
   const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
   const open = openRuntime({
@@ -129,6 +131,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
     store: lazyStore(() => openStore(storeSettings(config)), log),
     index_path: paths.index,
     metrics,
+    telemetry,
     centre: centreOver(channel),
     log,
     now_ms,
@@ -153,6 +156,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
       await desk.door?.close();
       await journal?.close();
       await open.close();
+      await telemetry?.close();
       await log.flush();
     },
   };

@@ -1,0 +1,38 @@
+import type { Problem } from '../../core/types.ts';
+import type { Step } from './problem-path.ts';
+import { problemAt } from './problem-text.ts';
+import type { Config } from './schema.ts';
+
+/** A warning where a credential crosses the network in the clear. */
+export function plainAddresses(
+  { secrets, telemetry, origin }: Config,
+  lineOf: (steps: readonly Step[]) => number | undefined,
+): Problem[] {
+  const places: readonly (readonly [boolean, string | undefined, readonly Step[], string])[] = [
+    [
+      secrets.backend === 'vault',
+      secrets.vault?.address,
+      ['secrets', 'vault', 'address'],
+      'the token and the secrets',
+    ],
+    [
+      telemetry.enabled && Object.keys(telemetry.headers).length > 0,
+      telemetry.endpoint,
+      ['telemetry', 'endpoint'],
+      'the headers',
+    ],
+  ];
+  return places
+    .filter(([is_used, address]) => is_used && address !== undefined && isPlain(address))
+    .map(([, , steps, what]) => {
+      const message = `is not \`https\`: ${what} cross the network in the clear`;
+      return problemAt(origin.label, steps, message, lineOf(steps), 'warning');
+    });
+}
+
+/** Whether it is an address of another machine without encryption. */
+function isPlain(address: string): boolean {
+  if (!address.startsWith('http://')) return false;
+  const host = URL.canParse(address) ? new URL(address).hostname : '';
+  return !/^(localhost|127\.[\d.]+|\[::1\])$/.test(host);
+}

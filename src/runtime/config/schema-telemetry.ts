@@ -1,0 +1,75 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { url } from './schema-parts.ts';
+
+/** `telemetry`: traces and metrics for an OpenTelemetry collector. */
+export const telemetry = {
+  type: 'object',
+  description:
+    'Traces and metrics for an OpenTelemetry collector, over OTLP/HTTP; see [telemetry.md](telemetry.md). What is not said here is taken of the standard variables `OTEL_*`. A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    enabled: {
+      type: 'boolean',
+      default: false,
+      description: 'Off unless you switch it on: then decisions, without any text, are sent to `endpoint`.',
+    },
+    endpoint: {
+      ...url,
+      description:
+        'Base address of the collector; `/v1/traces` and `/v1/metrics` are added. Default: `OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`.',
+    },
+    headers: {
+      type: 'object',
+      description:
+        'Headers for the collector, such as its credential, as references: `authorization: ${OTLP_TOKEN}`.',
+      additionalProperties: { type: 'string', maxLength: 8192, 'x-credential': true },
+      propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,128}$' },
+      maxProperties: 32,
+      default: {},
+    },
+    service_name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      description: 'Name of this service there. Default: `OTEL_SERVICE_NAME`, else `agent-safety`.',
+    },
+    traces: { type: 'boolean', default: true, description: 'Whether spans are sent.' },
+    metrics: { type: 'boolean', default: true, description: 'Whether metrics are sent.' },
+    content_hash_key: {
+      type: 'string',
+      maxLength: 1024,
+      'x-credential': true,
+      description:
+        'Key of an HMAC of what was checked, so that equal contents can be told from others. Without it no hash is sent.',
+    },
+    timeout_ms: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 60_000,
+      default: 10_000,
+      description: 'How long the collector may take for one batch, in milliseconds.',
+    },
+    queue_spans_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 2_048,
+      description: 'Spans that wait in one process; further ones are dropped.',
+    },
+    interval_ms: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 3_600_000,
+      default: 60_000,
+      description: 'How often metrics are sent, in milliseconds.',
+    },
+    flush_ms: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 5_000,
+      default: 2_000,
+      description: 'How long a stop waits for what is still to be sent, in milliseconds.',
+    },
+  },
+} as const;

@@ -1,0 +1,68 @@
+/** One metric as the library writes it in JSON; the library's own types leave half of it out. */
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  /** How the values of several processes become one. */
+  readonly aggregator: string;
+  readonly values: readonly Value[];
+}
+export interface Value {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly metricName?: string;
+}
+
+/** A counter; those of several processes are added up. */
+export function counter(name: string, help: string, values: readonly Value[]): Metric {
+  return { name, help, type: 'counter', values, aggregator: 'sum' };
+}
+
+/** How something stands. `max`: of several processes the highest value counts. */
+export function gauge(
+  name: string,
+  help: string,
+  values: readonly Value[],
+  aggregator: 'first' | 'max',
+): Metric {
+  return { name, help, type: 'gauge', values, aggregator };
+}
+
+/** How often a time was within each bound. Adding one costs a walk over the bounds. */
+export interface Times {
+  readonly add: (seconds: number) => void;
+  readonly values: (name: string, labels: Value['labels']) => Value[];
+}
+
+/** Opens the counts of a histogram with these upper bounds, in seconds. */
+export function openTimes(bounds: readonly number[]): Times {
+  const counts = new Float64Array(bounds.length + 1);
+  let sum = 0;
+  let count = 0;
+  return {
+    add: (seconds) => {
+      let at = 0;
+      while (at < bounds.length && seconds > bounds[at]!) at += 1;
+      counts[at]! += 1;
+      sum += seconds;
+      count += 1;
+    },
+    values: (name, labels) => {
+      let below = 0;
+      const buckets = [...bounds, '+Inf'].map((le, at) => {
+        below += counts[at]!;
+        return { value: below, labels: { le, ...labels }, metricName: `${name}_bucket` };
+      });
+      return [
+        ...buckets,
+        { value: sum, labels, metricName: `${name}_sum` },
+        { value: count, labels, metricName: `${name}_count` },
+      ];
+    },
+  };
+}
+
+/** A histogram of values that `Times` gave; those of several processes are added up. */
+export function histogram(name: string, help: string, values: readonly Value[]): Metric {
+  return { name, help, type: 'histogram', values, aggregator: 'sum' };
+}
