@@ -360,16 +360,6 @@ test('a bad configuration is refused with every problem that it has, and with no
   assert.equal(bad.length, 35);
 });
 
-const TIMES = { timeout_ms: 10_000, interval_ms: 60_000, flush_ms: 2_000 };
-const TELEMETRY = {
-  enabled: false,
-  headers: {},
-  traces: true,
-  metrics: true,
-  queue_spans_max: 2_048,
-  ...TIMES,
-};
-
 test('without a file the defaults hold', async () => {
   const cwd = await mkdtemp(join(dir, 'empty-'));
   const result = await loadConfig({ path: null, cwd, env: {} });
@@ -434,7 +424,10 @@ test('without a file the defaults hold', async () => {
     proxy: settle({}, proxy, { env: {}, secrets: new Map() }).value,
     intelligence: { enabled: false },
     dashboard: { users: [] },
-    telemetry: TELEMETRY,
+    telemetry: {
+      ...{ enabled: false, headers: {}, traces: true, metrics: true, queue_spans_max: 2_048 },
+      ...{ timeout_ms: 10_000, interval_ms: 60_000, flush_ms: 2_000 },
+    },
     log: { level: 'info' },
     origin: { file: null, label: 'service.yaml', base_dir: cwd },
   });
