@@ -1,16 +1,21 @@
-/** Programs from outside that some checks need. They come from apt, where it may be used, and from PyPI. */
+/** Programs from outside that some checks need. They come from apt, where it may be used, from PyPI and from npm. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { POSTGRES_FOLDERS } from '../../src/runtime/store/testing/postgres-server.ts';
-import { installFromPypi, programsOf } from './python.ts';
+import { installFromNpm, npmProgram } from './npm.ts';
+import { installFromPypi, isFromPypi, programsOf } from './python.ts';
 
 export interface Component {
   readonly name: string;
   /** The Debian package that brings it, or that is needed to install it. */
   readonly apt: string;
   /** What PyPI brings it as; it is installed for this checkout alone. */
-  readonly pypi?: string;
+  readonly pypi?: readonly string[];
+  /** A folder with a lock file of npm that brings it; it is installed there. */
+  readonly npm?: string;
+  /** Only the one that is installed for this checkout will do, in just these versions. */
+  readonly is_own?: boolean;
   /** The program that must be found in PATH, or in a folder of its own. */
   readonly program: string;
   /** A pattern of such folders. */
@@ -32,10 +37,27 @@ export const components: readonly Component[] = [
   {
     name: 'moto',
     apt: 'python3-venv',
-    pypi: 'moto[server]==5.2.5',
+    pypi: ['moto[server]==5.2.5'],
     program: 'moto_server',
     folders: programsOf('moto'),
     needed_for: 'the tests of the secret backend `cloud`, as AWS',
+  },
+  {
+    name: 'clients-python',
+    apt: 'python3-venv',
+    pypi: ['anthropic==2.12.0', 'openai==3.54.0'],
+    program: 'python',
+    folders: programsOf('clients-python'),
+    is_own: true,
+    needed_for: 'the tests of the gateway with the SDKs of model providers for Python',
+  },
+  {
+    name: 'clients-node',
+    apt: 'npm',
+    npm: 'tests/gateway/clients',
+    program: 'anthropic-ai-sdk',
+    is_own: true,
+    needed_for: 'the tests of the gateway with the SDKs of model providers for JavaScript',
   },
 ];
 
@@ -43,8 +65,12 @@ export const components: readonly Component[] = [
 export function locate(name: string): string | null {
   const component = components.find((each) => each.name === name);
   if (component === undefined) throw new Error(`\`${name}\` is no component`);
-  const own = component.folders === undefined ? [] : globSync(component.folders);
-  for (const folder of [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...own]) {
+  if (component.npm !== undefined) return npmProgram(component.npm, component.program);
+  const { pypi = [], folders, is_own = false } = component;
+  if (is_own && !isFromPypi(name, pypi)) return null;
+  const own = folders === undefined ? [] : globSync(folders);
+  const path = is_own ? [] : (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  for (const folder of [...path, ...own]) {
     const file = join(folder, component.program);
     try {
       accessSync(file, constants.X_OK);
@@ -63,17 +89,18 @@ export function locate(name: string): string | null {
 export function ensure(names: readonly string[], say: (line: string) => void): string[] {
   const missing = names.filter((name) => locate(name) === null);
   if (missing.length === 0) return [];
-  const rest = missing.filter((name) => !fromPypi(name, say));
+  const rest = missing.filter((name) => !fromRegistry(name, say));
   if (rest.length > 0) ensureByApt(rest, say);
-  for (const name of rest) if (locate(name) === null) fromPypi(name, say);
+  for (const name of rest) if (locate(name) === null) fromRegistry(name, say);
   return missing.filter((name) => locate(name) === null);
 }
 
-function fromPypi(name: string, say: (line: string) => void): boolean {
-  const requirement = components.find((each) => each.name === name)?.pypi;
-  if (requirement === undefined) return false;
-  say(`installing ${requirement} ...`);
-  return installFromPypi(name, requirement);
+/** From PyPI or npm, where it comes from there; `false` where it does not, or could not be had. */
+function fromRegistry(name: string, say: (line: string) => void): boolean {
+  const { pypi, npm } = components.find((each) => each.name === name) ?? {};
+  if (pypi === undefined && npm === undefined) return false;
+  say(`installing ${pypi?.join(', ') ?? `the packages of ${npm}`} ...`);
+  return npm === undefined ? installFromPypi(name, pypi!) : installFromNpm(npm);
 }
 
 function ensureByApt(missing: readonly string[], say: (line: string) => void): void {

@@ -1,9 +1,11 @@
 /** Programs that PyPI brings, each in an environment of its own below `.components`. */
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const FOLDER = resolve(import.meta.dirname, '..', '..', '.components');
+/** What was installed; other versions make it anew. */
+const STAMP = 'requirements';
 const INSTALL_MS_MAX = 10 * 60_000;
 
 /** Where the programs of a component lie. */
@@ -11,8 +13,17 @@ export function programsOf(name: string): string {
   return join(FOLDER, name, 'bin');
 }
 
-/** Installs a requirement, `moto[server]==5.2.5`, for one component; `false` where that cannot be. */
-export function installFromPypi(name: string, requirement: string): boolean {
+/** Whether just these requirements are installed for a component. */
+export function isFromPypi(name: string, requirements: readonly string[]): boolean {
+  try {
+    return readFileSync(join(FOLDER, name, STAMP), 'utf8') === requirements.join('\n');
+  } catch {
+    return false;
+  }
+}
+
+/** Installs requirements, `moto[server]==5.2.5`, for one component; `false` where that cannot be. */
+export function installFromPypi(name: string, requirements: readonly string[]): boolean {
   const folder = join(FOLDER, name);
   rmSync(folder, { recursive: true, force: true });
   const steps = [
@@ -24,13 +35,14 @@ export function installFromPypi(name: string, requirement: string): boolean {
       'install',
       '--quiet',
       '--disable-pip-version-check',
-      requirement,
+      ...requirements,
     ],
   ];
   const done = steps.every(
     ([program, ...words]) =>
       spawnSync(program!, words, { stdio: 'ignore', timeout: INSTALL_MS_MAX }).status === 0,
   );
-  if (!done) rmSync(folder, { recursive: true, force: true });
+  if (done) writeFileSync(join(folder, STAMP), requirements.join('\n'));
+  else rmSync(folder, { recursive: true, force: true });
   return done;
 }

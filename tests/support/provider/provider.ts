@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Recording, readRecordings } from './recording.ts';
-import { type Asked, refusalOf, unknownPath } from './refusals.ts';
+import { type Asked, familyOf, refusalOf, unknownPath } from './refusals.ts';
 import { asArray, compress, cut, render } from './render.ts';
 
 export interface ProviderOptions {
@@ -35,7 +35,12 @@ export interface Step {
   /** Where the client takes it. */
   readonly encoding?: 'gzip' | 'br';
   /** What goes wrong, and after how many writes; 0 is before the head of the answer. */
-  readonly fault?: { readonly after: number; readonly kind: 'reset' | 'silent' | 'end' };
+  readonly fault?: Fault;
+}
+
+export interface Fault {
+  readonly after: number;
+  readonly kind: 'reset' | 'silent' | 'end';
 }
 
 /** One request as it was received, and what became of it. */
@@ -61,9 +66,9 @@ export interface Exchange {
 export interface Provider {
   readonly port: number;
   readonly url: string;
-  /** Answers the requests whose body holds `mark` in turn; the last step answers all that follow. */
+  /** Answers the requests that hold `mark`, in their body or in a header, in turn; the last step answers all that follow. */
   readonly plan: (mark: string, steps: readonly Step[]) => void;
-  /** What it received, in its order: all, or the ones whose body holds `mark`. */
+  /** What it received, in its order: all, or the ones that hold `mark`. */
   readonly received: (mark?: string) => readonly Exchange[];
   /** Requests that a planned recording does not answer, and marks that are wrong: faults of a test, or of a gateway. */
   readonly complaints: () => readonly string[];
@@ -93,7 +98,7 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Prov
       for (const { recording } of steps) recordingNamed(world, recording);
       world.plans.set(mark, { steps, used: 0 });
     },
-    received: (mark) => world.received.filter(({ body }) => mark === undefined || body.includes(mark)),
+    received: (mark) => world.received.filter((each) => mark === undefined || holds(each, mark)),
     complaints: () => world.complaints,
     forget: () => {
       world.received.length = 0;
@@ -148,7 +153,7 @@ async function receive(world: World, request: IncomingMessage, response: ServerR
     response.writeHead(refused.status, [...refused.headers]).end(refused.body);
     return;
   }
-  const step = stepFor(world, asked);
+  const step = stepFor(world, asked, exchange);
   if (step === null) {
     const unknown = unknownPath(asked);
     response.writeHead(unknown.status, [...unknown.headers]).end(unknown.body);
@@ -191,9 +196,9 @@ function jsonOf(body: Buffer): unknown {
 }
 
 /** The planned answer, or the first recording that answers anything; `null`: there is no such path. */
-function stepFor(world: World, asked: Asked): Step | null {
+function stepFor(world: World, asked: Asked, exchange: Exchange): Step | null {
   for (const [mark, plan] of world.plans) {
-    if (!asked.body.includes(mark)) continue;
+    if (!holds(exchange, mark)) continue;
     const step = plan.steps[Math.min(plan.used, plan.steps.length - 1)]!;
     plan.used += 1;
     if (!isFor(recordingNamed(world, step.recording), asked))
@@ -205,10 +210,16 @@ function stepFor(world: World, asked: Asked): Step | null {
   return null;
 }
 
-function isFor(recording: Recording, { method, path, json }: Asked): boolean {
+function holds({ body, raw_headers }: Exchange, mark: string): boolean {
+  return raw_headers.includes(mark) || body.includes(mark);
+}
+
+function isFor(recording: Recording, asked: Asked): boolean {
+  const { method, path, json } = asked;
   const body = (json ?? {}) as Readonly<Record<string, unknown>>;
   const is_stream = body.stream === true || path.endsWith(':streamGenerateContent');
   return (
+    recording.name.startsWith(`${familyOf(asked)}/`) &&
     (recording.method === method || recording.method === '*') &&
     recording.path.test(path) &&
     (recording.is_stream ?? is_stream) === is_stream &&

@@ -25,7 +25,7 @@ export interface Refused {
 
 /** Whose API a request speaks. */
 export function familyOf({ path, headers }: Pick<Asked, 'path' | 'headers'>): Family {
-  if (path.startsWith('/v1beta/')) return 'gemini';
+  if (/^\/v1(beta|alpha)?\/models\/[^/]+:/.test(path)) return 'gemini';
   const is_anthropic =
     path.startsWith('/v1/messages') ||
     (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined);

@@ -1,0 +1,36 @@
+/** Programs that npm brings, in a folder with a lock file of its own. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '..', '..');
+const INSTALL_MS_MAX = 10 * 60_000;
+
+/** Where a program of the folder's packages is; `null` where they are not installed just as the lock file says. */
+export function npmProgram(folder: string, program: string): string | null {
+  const modules = join(ROOT, folder, 'node_modules');
+  const wanted = packagesOf(join(ROOT, folder, 'package-lock.json'));
+  const present = packagesOf(join(modules, '.package-lock.json'));
+  const is_complete = Object.entries(wanted).every(
+    ([path, { integrity, optional }]) =>
+      path === '' || (present[path] === undefined ? optional : present[path].integrity === integrity),
+  );
+  const file = join(modules, '.bin', program);
+  return is_complete && existsSync(file) ? file : null;
+}
+
+/** Installs what the lock file of a folder names; no install script runs. `false` where that cannot be. */
+export function installFromNpm(folder: string): boolean {
+  const words = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}` };
+  const options = { cwd: join(ROOT, folder), env, stdio: 'ignore', timeout: INSTALL_MS_MAX } as const;
+  return spawnSync('npm', words, options).status === 0;
+}
+
+function packagesOf(file: string): Record<string, { integrity?: string; optional?: boolean }> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages ?? {};
+  } catch {
+    return {};
+  }
+}

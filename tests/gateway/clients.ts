@@ -1,0 +1,78 @@
+/** The official SDKs of model providers, each in a program of its own, as their users run them. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { locate } from '../../scripts/components/components.ts';
+import type { Ask, Seen } from './clients/ask.ts';
+
+export type ClientName = 'openai' | 'anthropic' | 'vercel' | 'google' | 'python_openai' | 'python_anthropic';
+
+export interface Clients {
+  /** Asks one of them; several at a time may. */
+  readonly ask: (client: ClientName, ask: Ask) => Promise<Seen>;
+  readonly close: () => void;
+}
+
+/** Why a client cannot be run here; `null` where it can. */
+export function missingFor(client: ClientName): string | null {
+  const component = isPython(client) ? 'clients-python' : 'clients-node';
+  if (locate(component) !== null) return null;
+  return `${component} is not installed (scripts/run scripts/components/main.ts ${component})`;
+}
+
+/** Each program is started when it is first asked something, and runs until all are closed. */
+export function openClients(): Clients {
+  const programs = new Map<ClientName, Program>();
+  return {
+    ask: (client, ask) => {
+      const program = programs.get(client) ?? startProgram(client);
+      programs.set(client, program);
+      return program.ask(ask);
+    },
+    close: () => {
+      for (const program of programs.values()) program.close();
+    },
+  };
+}
+
+interface Program {
+  readonly ask: (ask: Ask) => Promise<Seen>;
+  readonly close: () => void;
+}
+
+function startProgram(client: ClientName): Program {
+  const folder = join(import.meta.dirname, 'clients');
+  const words = isPython(client)
+    ? [locate('clients-python') ?? 'python3', '-B', join(folder, `${client}.py`)]
+    : [process.execPath, join(folder, `${client}.ts`)];
+  // Nothing of the machine's own, such as a key or a proxy, reaches an SDK.
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+  const child = spawn(words[0]!, words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env });
+  const waiting = new Map<number, { resolve: (seen: Seen) => void; reject: (error: Error) => void }>();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { id, seen } = JSON.parse(line) as { id: number; seen: Seen };
+    waiting.get(id)?.resolve(seen);
+    waiting.delete(id);
+  });
+  child.once('close', (code) => {
+    for (const { reject } of waiting.values()) reject(new Error(`\`${client}\` ended with ${code}`));
+  });
+  let id = 0;
+  return {
+    ask: (ask) => {
+      id += 1;
+      const { promise, resolve, reject } = Promise.withResolvers<Seen>();
+      waiting.set(id, { resolve, reject });
+      child.stdin.write(`${JSON.stringify({ id, ask })}\n`);
+      return promise;
+    },
+    close: () => {
+      waiting.clear();
+      child.kill();
+    },
+  };
+}
+
+function isPython(client: ClientName): boolean {
+  return client.startsWith('python_');
+}

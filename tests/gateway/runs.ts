@@ -1,0 +1,114 @@
+/** Runs one scenario on one lane, and says whether it came to what it must. */
+import assert from 'node:assert/strict';
+import type { Exchange, Provider } from '../support/provider/provider.ts';
+import type { Ask, Seen } from './clients/ask.ts';
+import type { Clients } from './clients.ts';
+import type { Lane } from './lanes.ts';
+import type { Expected, Scenario } from './scenarios.ts';
+
+export interface World {
+  readonly clients: Clients;
+  readonly provider: Provider;
+  /** What the clients ask: the provider itself, or the gateway in front of it. */
+  readonly base_url: string;
+}
+
+export interface Outcome {
+  readonly seen: Seen;
+  readonly exchanges: readonly Exchange[];
+}
+
+const NOTHING: Omit<Seen, 'pieces'> = {
+  text: null,
+  thinking: null,
+  refusal: null,
+  finish: null,
+  usage: null,
+  calls: [],
+  turns: 0,
+  list: null,
+  left: false,
+  error: null,
+};
+
+/** An ask as a program makes it that has nothing special in mind. */
+export function askOf({ api, model }: Lane, base_url: string, more: Partial<Ask>): Ask {
+  return {
+    api,
+    base_url,
+    key: KEY,
+    model,
+    is_stream: false,
+    instructions: null,
+    text: 'What is the capital of France?',
+    image_base64: null,
+    tools: [],
+    results: [],
+    has_usage: false,
+    headers: {},
+    max_retries: 0,
+    timeout_ms: PATIENT_MS,
+    leave_after: null,
+    ...more,
+  };
+}
+
+/** A key that the provider knows. */
+export const KEY = ['test', 'key', '0123'].join('-');
+/** Long enough for a busy machine, where an answer is expected. */
+const PATIENT_MS = 60_000;
+
+/** The provider knows a run by a header of its own, which has to come through like any other. */
+let runs = 0;
+
+/** Asks, and waits until the provider has seen the end of it. */
+export async function run(world: World, lane: Lane, scenario: Scenario): Promise<Outcome> {
+  runs += 1;
+  const mark = `case ${runs}`;
+  world.provider.plan(mark, scenario.steps(lane));
+  const headers = { ...scenario.ask.headers, 'x-case': mark };
+  const ask = askOf(lane, world.base_url, { ...scenario.ask, headers });
+  const seen = await world.clients.ask(lane.client, ask);
+  const exchanges = world.provider.received(mark);
+  await Promise.all(exchanges.map(({ ended }) => ended));
+  return { seen, exchanges };
+}
+
+/** Compares what a client saw and what the provider received with what the scenario says. */
+export function check(scenario: Scenario, lane: Lane, { seen, exchanges }: Outcome): void {
+  const expected = scenario.expect(lane);
+  assertSeen(seen, expected);
+  if (scenario.ask.is_stream && expected.text)
+    assert.ok(seen.pieces > 1, `${seen.pieces} pieces of a streamed text`);
+  assert.equal(exchanges.length, scenario.steps(lane).length, 'requests that the provider received');
+  for (const { recording } of exchanges) assert.ok(recording !== null, 'the provider refused by itself');
+  for (const text of scenario.received ?? [])
+    assert.ok(
+      exchanges.every(({ body }) => isIn(text, body)),
+      `the provider did not receive ${text.slice(0, 60)}`,
+    );
+  assert.deepEqual(
+    exchanges.map(({ aborted }) => aborted),
+    exchanges.map(() => scenario.is_left === true),
+    'whether the provider saw the client go away',
+  );
+}
+
+/** As it is, or with what is not ASCII escaped, as Python writes JSON. */
+function isIn(text: string, body: Buffer): boolean {
+  const escaped = text.replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return body.includes(text) || body.includes(escaped);
+}
+
+function assertSeen({ pieces: _, ...seen }: Seen, { error, ...expected }: Expected): void {
+  const { error: failed, ...rest } = seen;
+  assert.equal(failed === null, error === undefined, `it ended with ${JSON.stringify(failed)}`);
+  if (error !== undefined) assert.partialDeepStrictEqual(failed, error);
+  const { error: _none, ...nothing } = NOTHING;
+  // What an SDK holds by the time that it fails, or that its caller leaves, is its own affair.
+  if (error === undefined && !rest.left) assert.deepEqual(rest, { ...nothing, ...expected });
+  assert.equal(rest.left, expected.left ?? false);
+}
