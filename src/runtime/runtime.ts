@@ -4,6 +4,7 @@ import type { Journal } from './audit/journal.ts';
 import type { AuditIndex } from './audit/store.ts';
 import { conditionsOf } from './conditions.ts';
 import type { Config } from './config/index.ts';
+import { lazyCosts } from './costs/lazy.ts';
 import { newEventId } from './event-id.ts';
 import { openFingerprints } from './fingerprints.ts';
 import { faultFields, type Log } from './log.ts';
@@ -89,6 +90,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     return road;
   };
   const trusted = forAgents({ config, store: parts.store.open, ports: () => ports });
+  const costs = lazyCosts({ settings: config.cost, store: parts.store.open, ports: () => ports, log });
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,
@@ -102,6 +104,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
         ? loadRoad().then((enforce) => enforce(crossing, caller, endpoint, ports, approval_request_id))
         : road(crossing, caller, endpoint, ports, approval_request_id),
     approvals: approvals.open,
+    costs: costs.open,
     store: parts.store.open,
     telemetry: parts.telemetry,
     ready: async () =>
@@ -130,7 +133,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       await Promise.all([loadRoad(), judgeNothing(policy, config, now_ms())]);
     },
     release: approvals.release,
-    close: () => index.close().finally(trusted.close).finally(parts.store.close),
+    close: () => index.close().finally(costs.close).finally(trusted.close).finally(parts.store.close),
   };
 }
 

@@ -14,6 +14,7 @@ import type {
 } from '../core/types.ts';
 import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';
 import type { Capabilities } from './capabilities/types.ts';
+import type { Costs } from './costs/types.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { ResetTarget, SessionPorts } from './sessions/types.ts';
 import type { Store } from './store/index.ts';
@@ -203,6 +204,8 @@ export interface Runtime {
   ) => Promise<Ruling>;
   /** Loaded and opened with the first question. */
   readonly approvals: () => Promise<Approvals>;
+  /** Prices, budgets and what was spent. Loaded with the first question. */
+  readonly costs: () => Promise<Costs>;
   /**
    * What is remembered beside the journal. Rejects with a `StoreFailure` while it cannot be had; an operation need
    * not catch that one, nor those of the store's own questions.

@@ -80,6 +80,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     policyOf: async (hash) => (hash === policy.hash ? policy : null),
     enforce: (crossing, caller, endpoint, id) => enforce(crossing, caller, endpoint, ports, id),
     approvals: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    costs: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     capabilities: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     secrets: { backend: 'env', open: () => openConfiguredSecrets('env', SECRETS, SECRETS_WORLD) },

@@ -164,6 +164,37 @@ const full = {
     answer_bytes_max: 1024,
     connections_max: 1,
   },
+  cost: {
+    enabled: true,
+    prices: [
+      {
+        model: 'm',
+        provider: 'p',
+        usd_per_mtok: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
+        above: { input_tokens: 1, usd_per_mtok: { input: 1, output: 1 } },
+        max_output_tokens: 1,
+        source: 's',
+        as_of: '2026-01-31',
+      },
+    ],
+    unknown_models: 'refuse',
+    assumed_usd_per_mtok: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
+    assumed_output_tokens: 1,
+    reserve_output_tokens_max: 1,
+    reservation_ttl: '1h',
+    keep_days: 1,
+    budgets: [
+      {
+        name: 'b',
+        scope: { tenant_id: 'each', agent_id: 'a*', session_id: 's', user_id: 'u', model: 'm' },
+        limit_usd: 1,
+        limit_tokens: 1,
+        period: '24h',
+        warn_at: 0.5,
+        enforcement: 'monitor',
+      },
+    ],
+  },
   intelligence: {
     enabled: true,
     backend: { provider: 'local', model: 'm', base_url: 'http://m', api_key_env: 'K' },

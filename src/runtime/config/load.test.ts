@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ConfigRequest, type ConfigResult, loadConfig } from './load.ts';
 import { problemLine } from './problem-text.ts';
+import { cost } from './schema-costs.ts';
 import { proxy } from './schema-proxy.ts';
 import { settle } from './settle.ts';
 
@@ -422,6 +423,7 @@ test('without a file the defaults hold', async () => {
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
     alerts: { channels: [] },
     proxy: settle({}, proxy, { env: {}, secrets: new Map() }).value,
+    cost: settle({}, cost, { env: {}, secrets: new Map() }).value,
     intelligence: { enabled: false },
     dashboard: { users: [] },
     telemetry: {

@@ -16,6 +16,8 @@ export function requirements(config: Config): ValueProblem[] {
     ...webhookAddress(config),
     ...lifetimes(config),
     ...proxyRequirements(config),
+    ...budgets(config),
+    ...dashboardUsers(config),
   ];
 }
 
@@ -62,6 +64,34 @@ function expiries({ auth, detection }: Config): ValueProblem[] {
 function lifetimes({ capability_tokens: { default_ttl, max_ttl } }: Config): ValueProblem[] {
   if (durationMs(default_ttl) <= durationMs(max_ttl)) return [];
   return [problem(['capability_tokens', 'default_ttl'], 'is longer than `max_ttl`')];
+}
+
+/** The shortest time that rolls along: its steps are of some seconds then. */
+const ROLLING_MS_MIN = 60_000;
+
+function budgets({ cost }: Config): ValueProblem[] {
+  const steps = ['cost', 'budgets'];
+  if (!cost.enabled && cost.budgets.length > 0)
+    return [problem(steps, 'cannot be kept while nothing is counted; set `cost.enabled`, or take them out')];
+  return cost.budgets.flatMap(({ name, limit_usd, limit_tokens, period }, i) => {
+    const here = [...steps, i];
+    if (cost.budgets.findIndex((other) => other.name === name) < i)
+      return [problem([...here, 'name'], 'is the name of another budget')];
+    if (limit_usd === undefined && limit_tokens === undefined)
+      return [problem(here, 'must have `limit_usd` or `limit_tokens`')];
+    if (/^\d/.test(period) && durationMs(period) < ROLLING_MS_MIN)
+      return [problem([...here, 'period'], 'is shorter than a minute')];
+    return [];
+  });
+}
+
+function dashboardUsers({ dashboard: { users } }: Config): ValueProblem[] {
+  const ids = users.map(({ user_id }) => user_id.toLowerCase());
+  return ids.flatMap((id, i) =>
+    ids.indexOf(id) < i
+      ? [problem(['dashboard', 'users', i, 'user_id'], 'is there already; letters count in either case')]
+      : [],
+  );
 }
 
 /** What a password brings along can break the address that it stands in. */

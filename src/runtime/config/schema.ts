@@ -4,6 +4,7 @@ import { alertChannel } from './schema-alerts.ts';
 import { approvals } from './schema-approvals.ts';
 import { auth } from './schema-auth.ts';
 import { capability_tokens } from './schema-capabilities.ts';
+import { cost } from './schema-costs.ts';
 import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
 import { memory } from './schema-memory.ts';
 import { dashboard, intelligence, secrets } from './schema-outside.ts';
@@ -345,6 +346,7 @@ export const configSchema = {
       },
     },
     proxy,
+    cost,
     intelligence,
     dashboard,
     telemetry,

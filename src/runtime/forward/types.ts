@@ -54,6 +54,8 @@ export interface SpendAsk extends Spender {
   /** What may come out at most; `null` takes the model's own limit. */
   readonly max_output_tokens: number | null;
   readonly now_ms: number;
+  /** Who calls, for the audit trail; without it `unknown`. */
+  readonly caller_id?: string;
 }
 
 /** Money that is put aside until the cost is known; without a budget that concerns the call it costs nothing to ask. */
@@ -76,15 +78,22 @@ export interface Cost {
   readonly is_assumed: boolean;
 }
 
-/** A budget that is used up. */
+/** A budget does not let the call go on. It is in the audit trail already. */
 export interface OverBudget {
   readonly over: true;
-  /** The budget's name. */
+  /**
+   * `reached`: it is used up. `too_dear`: what is left is less than the call may cost. `unknown_model`: nobody knows
+   * what the model costs, and such models are refused (`cost.unknown_models`): no budget has to do with it.
+   */
+  readonly cause: 'reached' | 'too_dear' | 'unknown_model';
+  /** The budget's name; `unknown_models` where the cause is that. */
   readonly budget: string;
   /** One sentence: which budget, its limit and when it begins anew. */
   readonly reason: string;
-  /** Milliseconds since 1970 when it begins anew. */
-  readonly resets_at_ms: number;
+  /** Milliseconds since 1970 when it begins anew, or something of it comes back; `null` never by itself. */
+  readonly resets_at_ms: number | null;
+  /** The audit event; `null` where it could not be written. */
+  readonly event_id: string | null;
 }
 
 /** Rejects with a `StoreFailure` where nobody can tell what was spent: then nothing is sent. */

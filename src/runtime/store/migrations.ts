@@ -1,6 +1,7 @@
 import type { Migration } from 'kysely/migration';
 import { approvalMigrations } from '../approvals/tables.ts';
 import { capabilityMigrations } from '../capabilities/tables.ts';
+import { costMigrations } from '../costs/tables.ts';
 import { memoryMigrations } from '../memory/tables.ts';
 import { sessionMigrations } from '../sessions/tables.ts';
 
@@ -14,6 +15,7 @@ export type Migrations = Readonly<Record<string, Migration>>;
 export const MIGRATIONS: Migrations = {
   ...approvalMigrations,
   ...capabilityMigrations,
+  ...costMigrations,
   ...memoryMigrations,
   ...sessionMigrations,
 };

@@ -1,5 +1,6 @@
 import type { ApprovalTables } from '../approvals/tables.ts';
 import type { CapabilityTables } from '../capabilities/tables.ts';
+import type { CostTables } from '../costs/tables.ts';
 import type { MemoryTables } from '../memory/tables.ts';
 import type { SessionTables } from '../sessions/tables.ts';
 
@@ -7,7 +8,12 @@ import type { SessionTables } from '../sessions/tables.ts';
  * All tables of the store. Each subject describes its own beside its code (`runtime/<subject>/tables.ts`) and is
  * named here; the changes that make them are in `migrations.ts`.
  */
-export interface StoreTables extends ApprovalTables, CapabilityTables, MemoryTables, SessionTables {
+export interface StoreTables
+  extends ApprovalTables,
+    CapabilityTables,
+    CostTables,
+    MemoryTables,
+    SessionTables {
   /** Which changes of the tables were made, and when (ISO 8601). */
   readonly store_migrations: { readonly name: string; readonly timestamp: string };
 }

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { loadConfig } from './load.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'costs-'));
+after(() => rmSync(cwd, { recursive: true, force: true }));
+
+async function load(text: string) {
+  writeFileSync(join(cwd, 'service.yaml'), text);
+  return loadConfig({ path: null, env: {}, cwd });
+}
+
+test('budgets and prices have their defaults', async () => {
+  const read = await load(
+    'cost: {budgets: [{name: team, limit_usd: 10}], prices: [{model: x, usd_per_mtok: {input: 1, output: 2}}]}',
+  );
+  assert.ok(read.ok);
+  const { cost } = read.config;
+  assert.deepEqual([cost.enabled, cost.unknown_models, cost.keep_days], [true, 'assume', 400]);
+  assert.deepEqual(cost.assumed_usd_per_mtok, { input: 5, output: 25 });
+  assert.deepEqual(cost.budgets, [
+    { name: 'team', limit_usd: 10, scope: {}, period: 'month', warn_at: 0.8, enforcement: 'enforce' },
+  ]);
+});
+
+/** What is refused, and in which words. */
+const BAD: Readonly<Record<string, readonly [text: string, message: RegExp]>> = {
+  'a budget without a limit': [
+    'cost: {budgets: [{name: a}]}',
+    /^`cost\.budgets\[0\]` must have `limit_usd` or `limit_tokens`\.$/,
+  ],
+  'two budgets of one name': [
+    'cost: {budgets: [{name: a, limit_usd: 1}, {name: a, limit_usd: 2}]}',
+    /^`cost\.budgets\[1\]\.name` is the name of another budget\.$/,
+  ],
+  'a period that is none': [
+    'cost: {budgets: [{name: a, limit_usd: 1, period: year}]}',
+    /^`cost\.budgets\[0\]\.period` must be `day`, `week`/,
+  ],
+  'a period of seconds': [
+    'cost: {budgets: [{name: a, limit_usd: 1, period: 59s}]}',
+    /^`cost\.budgets\[0\]\.period` is shorter than a minute\.$/,
+  ],
+  'a budget while nothing is counted': [
+    'cost: {enabled: false, budgets: [{name: a, limit_usd: 1}]}',
+    /^`cost\.budgets` cannot be kept while nothing is counted/,
+  ],
+  'a scope by a field that is none': [
+    'cost: {budgets: [{name: a, limit_usd: 1, scope: {tenant: acme}}]}',
+    /^`cost\.budgets\[0\]\.scope\.tenant` is no key here\.$/,
+  ],
+  'a limit below nothing': [
+    'cost: {budgets: [{name: a, limit_usd: -1}]}',
+    /^`cost\.budgets\[0\]\.limit_usd` must be from 0 to 1000000000\.$/,
+  ],
+  'a price without what comes out': [
+    'cost: {prices: [{model: x, usd_per_mtok: {input: 1}}]}',
+    /^`cost\.prices\[0\]\.usd_per_mtok\.output` is missing\.$/,
+  ],
+  'a user twice': [
+    'dashboard: {users: [{user_id: ann}, {user_id: Ann}]}',
+    /^`dashboard\.users\[1\]\.user_id` is there already; letters count in either case\.$/,
+  ],
+};
+
+for (const [name, [text, message]] of Object.entries(BAD)) {
+  test(`refused: ${name}`, async () => {
+    const read = await load(text);
+    assert.ok(!read.ok);
+    assert.equal(read.problems.length, 1);
+    assert.match(read.problems[0]!.message, message);
+  });
+}
+
+test('every row ran', () => assert.equal(Object.keys(BAD).length, 9));

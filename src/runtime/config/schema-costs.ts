@@ -1,0 +1,184 @@
+const usd = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
+
+/** Names as they are matched: letter for letter, with `*` for any run of characters. */
+const pattern = { type: 'string', minLength: 1, maxLength: 256 } as const;
+
+const rates = {
+  type: 'object',
+  description: 'US dollars for a million tokens.',
+  additionalProperties: false,
+  required: ['input', 'output'],
+  properties: {
+    input: { ...usd, description: 'That go in.' },
+    output: { ...usd, description: 'That come out.' },
+    cache_read: { ...usd, description: 'That the provider’s cache gives. Without it as `input`.' },
+    cache_write: { ...usd, description: 'That are written to its cache. Without it as `input`.' },
+  },
+} as const;
+
+/** One price. */
+const price = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['model', 'usd_per_mtok'],
+  properties: {
+    model: { ...pattern, description: 'The model; a name, or a pattern with `*`. Case does not count.' },
+    provider: {
+      ...pattern,
+      description:
+        'Where it is asked: the name of one of `proxy.providers`, or a pattern. Without it anywhere.',
+    },
+    usd_per_mtok: rates,
+    above: {
+      type: 'object',
+      description: 'Other prices for the whole of a call that is long.',
+      additionalProperties: false,
+      required: ['input_tokens', 'usd_per_mtok'],
+      properties: {
+        input_tokens: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1_000_000_000,
+          description: 'Where more tokens than that go in.',
+        },
+        usd_per_mtok: rates,
+      },
+    },
+    max_output_tokens: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1_000_000_000,
+      description: 'Tokens that may come out of one call. Put aside where a request sets no limit itself.',
+    },
+    source: { type: 'string', maxLength: 1_024, description: 'Where the figures are from. Kept, not used.' },
+    as_of: {
+      type: 'string',
+      pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+      'x-expects': 'must be a day, `2026-01-31`',
+      description: 'Of which day they are. Kept, not used.',
+    },
+  },
+} as const;
+
+const budget = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: {
+    name: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
+      'x-expects': 'must be a name of letters, digits, `_`, `.` and `-`',
+      description: 'Names it in answers and in the audit trail, `budget.NAME`.',
+    },
+    scope: {
+      type: 'object',
+      description:
+        'Whose calls it concerns: a name, a pattern with `*`, or `each`: a budget for every single one. What is not named is any.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        tenant_id: { ...pattern, description: 'The tenant.' },
+        agent_id: { ...pattern, description: 'The agent.' },
+        session_id: { ...pattern, description: 'The session.' },
+        user_id: { ...pattern, description: 'The user on whose behalf the agent acts (`x-service-user`).' },
+        model: { ...pattern, description: 'The model, as the client calls it or as it is sent on.' },
+      },
+    },
+    limit_usd: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1_000_000_000,
+      description: 'US dollars that may be spent in a period; 0 stops all.',
+    },
+    limit_tokens: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1_000_000_000_000,
+      description:
+        'Tokens, in and out together. One of the two limits must be there; with both, either ends it.',
+    },
+    period: {
+      type: 'string',
+      pattern: '^(day|week|month|total|[1-9][0-9]{0,4}[smhdw])$',
+      maxLength: 6,
+      default: 'month',
+      'x-expects': 'must be `day`, `week`, `month`, `total`, or a duration such as `24h`',
+      description:
+        'When it begins anew: at midnight UTC, on Monday, on the first of a month, never; a duration is the time that rolls along, in 24 steps.',
+    },
+    warn_at: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 0.8,
+      description: 'The part of a limit at which a warning goes into the audit trail, once in a period.',
+    },
+    enforcement: {
+      type: 'string',
+      enum: ['enforce', 'monitor'],
+      default: 'enforce',
+      description: '`enforce` refuses calls past it; `monitor` only writes down that it was reached.',
+    },
+  },
+} as const;
+
+/** `cost`: prices and budgets of calls to model providers. */
+export const cost = {
+  type: 'object',
+  description:
+    'What calls to model providers cost, and how much may be spent; see [costs.md](costs.md). A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    enabled: { type: 'boolean', default: true, description: 'Whether spending is counted.' },
+    prices: {
+      type: 'array',
+      items: price,
+      maxItems: 10_000,
+      default: [],
+      description: 'Prices of your own. The first that fits counts.',
+    },
+    unknown_models: {
+      type: 'string',
+      enum: ['assume', 'refuse'],
+      default: 'assume',
+      description: 'Models without a price: count them at `assumed_usd_per_mtok`, or refuse calls to them.',
+    },
+    assumed_usd_per_mtok: {
+      ...rates,
+      default: { input: 5, output: 25 },
+      description: 'The price of models without one, in US dollars for a million tokens.',
+    },
+    assumed_output_tokens: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1_000_000_000,
+      default: 128_000,
+      description: 'Tokens that may come out of one call where neither the request nor the price says it.',
+    },
+    reserve_output_tokens_max: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1_000_000_000,
+      description:
+        'Tokens out that are put aside for one call at most. Without it all that may come out, so that no budget is ever passed; with it more calls fit below a limit, and one that says more may pass it.',
+    },
+    reservation_ttl: {
+      type: 'string',
+      pattern: '^[1-9][0-9]{0,4}[smhd]$',
+      maxLength: 6,
+      default: '1h',
+      'x-expects': 'must be a duration: a whole number and one of `s`, `m`, `h`, `d`, such as `1h`',
+      description: 'What was put aside for a call that nobody settled in that time is counted as spent.',
+    },
+    keep_days: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 36_500,
+      default: 400,
+      description: 'How long spending is kept, by day.',
+    },
+    budgets: { type: 'array', items: budget, maxItems: 1_000, default: [], description: 'Budgets.' },
+  },
+} as const;

@@ -1,0 +1,195 @@
+import { matchesName } from '../../core/tags.ts';
+import type { WireUsage } from '../../core/wire/types.ts';
+import { PRICES_OF_VENDORS } from './price-table.ts';
+import { PRICES_OF_OTHERS } from './price-table-open.ts';
+import type { Price, PriceGroup, PriceRow, Rates } from './types.ts';
+
+/** A price as a user writes it, in `cost.prices` or in a price file. */
+export interface WrittenPrice {
+  readonly model: string;
+  readonly provider?: string;
+  readonly usd_per_mtok: WrittenRates;
+  readonly above?: { readonly input_tokens: number; readonly usd_per_mtok: WrittenRates };
+  readonly max_output_tokens?: number;
+  readonly source?: string;
+  readonly as_of?: string;
+}
+
+export interface WrittenRates {
+  readonly input: number;
+  readonly output: number;
+  readonly cache_read?: number;
+  readonly cache_write?: number;
+}
+
+/** Finds what models cost. */
+export interface Prices {
+  /**
+   * The price of the first of the names that has one; `null` where none has. `provider` is the configured name of
+   * where it is asked, `null` where that is not known yet.
+   */
+  readonly find: (provider: string | null, ...models: readonly string[]) => Price | null;
+  /** All prices, in the order in which they are asked. */
+  readonly all: readonly Price[];
+}
+
+/** Names that are looked up again and again are kept; callers can make up any number of others. */
+const KNOWN_MAX = 2_000;
+
+/** The user's prices, in their order, then those that come with the program, where a longer pattern goes first. */
+export function openPrices(own: readonly WrittenPrice[]): Prices {
+  const written = own.map(priceOf);
+  const shipped = [...PRICES_OF_VENDORS, ...PRICES_OF_OTHERS].flatMap(pricesIn);
+  const exact = new Map(
+    shipped.filter(({ model }) => !model.includes('*')).map((each) => [each.model, each]),
+  );
+  const patterns = shipped
+    .filter(({ model }) => model.includes('*'))
+    .toSorted((a, b) => b.model.length - a.model.length);
+  const known = new Map<string, Price | null>();
+
+  const look = (provider: string | null, model: string): Price | null => {
+    for (const name of namesOf(model)) {
+      const fits = (each: Price) => matchesName(each.model, name);
+      const mine = written.find((each) => fits(each) && isThere(each, provider));
+      const found = mine ?? exact.get(name) ?? patterns.find(fits);
+      if (found !== undefined) return found;
+    }
+    return null;
+  };
+  return {
+    all: [...written, ...shipped],
+    find: (provider, ...models) => {
+      for (const model of models) {
+        const key = JSON.stringify([provider, model]);
+        let found = known.get(key);
+        if (found === undefined) {
+          found = look(provider, model);
+          if (known.size >= KNOWN_MAX) known.clear();
+          known.set(key, found);
+        }
+        if (found !== null) return found;
+      }
+      return null;
+    },
+  };
+}
+
+/** A price that names a provider fits that one, and where it is not known yet whom is asked. */
+function isThere(price: Price, provider: string | null): boolean {
+  return price.provider === null || provider === null || matchesName(price.provider, provider);
+}
+
+/** The name itself, then without what stands before a `/`: `openai/gpt-4o`, `models/gemini-2.5-pro`. */
+function namesOf(model: string): string[] {
+  const parts = model.toLowerCase().split('/', SEGMENTS_MAX);
+  return parts.map((_, at) => parts.slice(at).join('/'));
+}
+
+const SEGMENTS_MAX = 8;
+
+/** The price of a model nobody knows. */
+export function assumedPrice(rates: WrittenRates, max_output_tokens: number): Price {
+  return priceOf({ model: '*', usd_per_mtok: rates, max_output_tokens });
+}
+
+function priceOf(written: WrittenPrice): Price {
+  const { above } = written;
+  return {
+    model: written.model.toLowerCase(),
+    provider: written.provider ?? null,
+    rates: ratesOf(written.usd_per_mtok),
+    above:
+      above === undefined ? null : { input_tokens: above.input_tokens, rates: ratesOf(above.usd_per_mtok) },
+    max_output_tokens: written.max_output_tokens ?? null,
+    source: written.source ?? null,
+    as_of: written.as_of ?? null,
+  };
+}
+
+function ratesOf({ input, output, cache_read = input, cache_write = input }: WrittenRates): Rates {
+  return { input, output, cache_read, cache_write };
+}
+
+/** A model of the table stands for its dated names too: `-2026-01-31`, `-20260131`, `@20260131`, `-latest`. */
+function pricesIn({ source, as_of, rows }: PriceGroup): Price[] {
+  return rows.flatMap((row) => {
+    const price: Price = { ...pricedRow(row), source, as_of };
+    if (price.model.includes('*')) return [price];
+    return ['', '-20*', '@20*', '-latest'].map((ending) => ({ ...price, model: `${price.model}${ending}` }));
+  });
+}
+
+function pricedRow([model, input, output, read, write, max_output_tokens, above]: PriceRow): Price {
+  return {
+    model,
+    provider: null,
+    rates: { input, output, cache_read: read ?? input, cache_write: write ?? input },
+    above:
+      above === undefined
+        ? null
+        : {
+            input_tokens: above[0],
+            rates: {
+              input: above[1],
+              output: above[2],
+              cache_read: above[3] ?? above[1],
+              cache_write: above[4] ?? above[1],
+            },
+          },
+    max_output_tokens,
+    source: null,
+    as_of: null,
+  };
+}
+
+/** More tokens than any call has; what a provider says beyond that is cut. */
+const TOKENS_MAX = 1_000_000_000;
+
+/** Usage as it can be counted: whole numbers from 0, and of the tokens in no more from and for the cache than there are. */
+export function soundUsage(usage: WireUsage): WireUsage {
+  const input_tokens = whole(usage.input_tokens);
+  const cache_read_tokens = Math.min(whole(usage.cache_read_tokens), input_tokens);
+  return {
+    input_tokens,
+    output_tokens: whole(usage.output_tokens),
+    cache_read_tokens,
+    cache_write_tokens: Math.min(whole(usage.cache_write_tokens), input_tokens - cache_read_tokens),
+  };
+}
+
+function whole(tokens: number): number {
+  return tokens > 0 ? Math.min(Math.ceil(tokens), TOKENS_MAX) : 0;
+}
+
+/** What a call cost, in whole millionths of a US dollar, rounded up. Takes usage that is sound. */
+export function costOf(price: Price, usage: WireUsage): number {
+  const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
+  const { input, output, cache_read, cache_write } = ratesFor(price, input_tokens);
+  return sum([
+    [input_tokens - cache_read_tokens - cache_write_tokens, input],
+    [cache_read_tokens, cache_read],
+    [cache_write_tokens, cache_write],
+    [output_tokens, output],
+  ]);
+}
+
+/** What a call may cost at most: as if all that goes in were of the dearest kind. */
+export function costAtMost(price: Price, input_tokens: number, output_tokens: number): number {
+  const { input, output, cache_read, cache_write } = ratesFor(price, input_tokens);
+  return sum([
+    [whole(input_tokens), Math.max(input, cache_read, cache_write)],
+    [whole(output_tokens), output],
+  ]);
+}
+
+function ratesFor({ rates, above }: Price, input_tokens: number): Rates {
+  return above !== null && input_tokens > above.input_tokens ? above.rates : rates;
+}
+
+/** Prices have six decimals at most, so that all is exact in millionths of a millionth. */
+function sum(parts: readonly (readonly [tokens: number, rate: number])[]): number {
+  let picos = 0n;
+  for (const [tokens, rate] of parts) picos += BigInt(tokens) * BigInt(Math.round(rate * 1_000_000));
+  return Number((picos + 999_999n) / 1_000_000n);
+}
