@@ -1,53 +1,189 @@
-import { memberOf, textOf } from './nodes.ts';
-import { type Meaning, readMember, readSaid, type Vocabulary } from './said.ts';
-import type { Echo, JsonMember, JsonNode, StringNode, WireAnswer, WireToolCall, WireUsage } from './types.ts';
+import { isBase64, type Meaning, readMember, readSaid, type Take, type Vocabulary } from './said.ts';
+import type { EventParts, EventPiece, JsonMember, JsonNode, WireAnswer } from './types.ts';
 
-/** A whole answer while it is read. */
-export interface AnswerDraft {
-  readonly texts: StringNode[];
-  readonly tool_calls: WireToolCall[];
-  readonly finish_reasons: string[];
-  readonly echoes: Echo[];
+type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
+
+/**
+ * What an answer brings, while it is read: one event of it, or all of it as if it were a single event. Each string
+ * is given to one of the functions below exactly once, unless it is a word or sealed.
+ */
+export interface AnswerDraft extends Writable<EventParts> {
+  readonly channels: Channels;
   readonly vocabulary: Vocabulary;
 }
 
-/** An answer of which nothing was read yet. */
-export function startAnswer(vocabulary: Vocabulary): AnswerDraft {
-  return { texts: [], tool_calls: [], finish_reasons: [], echoes: [], vocabulary };
+/** What is known of the channels of an answer. */
+export interface Channels {
+  readonly open: Set<string>;
+  readonly closed: Set<string>;
+  /** What is known of the calls, for only the first event of each says it. */
+  readonly calls: Map<string, CallName>;
+  /** Counts texts that stand by themselves, so that each has a channel of its own. */
+  others: number;
 }
 
-/** Takes all texts of a value. */
-export function hear(draft: AnswerDraft, node: JsonNode, meaning: Meaning = 'said'): void {
-  readSaid(node, meaning, draft.vocabulary, (text) => draft.texts.push(text));
+/** Which tool a piece of arguments is for; `null` where that is not known. */
+export interface CallName {
+  readonly tool: string | null;
+  readonly call_id: string | null;
 }
 
-/** Takes all texts of a member, its key too where the protocol does not know it. */
-export function hearMember(draft: AnswerDraft, member: JsonMember, holder: JsonNode): void {
-  readMember(member, holder, draft.vocabulary, (text) => draft.texts.push(text));
+const NO_CALL: CallName = { tool: null, call_id: null };
+
+/** No channels yet. */
+export function startChannels(): Channels {
+  return { open: new Set(), closed: new Set(), calls: new Map(), others: 0 };
 }
 
-/** The answer, with what only its format knows. */
-export function finishAnswer(
-  draft: AnswerDraft,
-  body: JsonNode,
-  usage: WireUsage | null,
-  keys: { readonly id: string; readonly model: string } = { id: 'id', model: 'model' },
-): WireAnswer {
-  const { texts, tool_calls, finish_reasons, echoes } = draft;
+/** An answer, or an event of one, of which nothing was read yet. */
+export function startAnswer(vocabulary: Vocabulary, channels: Channels = startChannels()): AnswerDraft {
   return {
-    id: textOf(body, keys.id),
-    model: textOf(body, keys.model),
-    finish_reasons,
-    texts,
-    tool_calls,
-    usage,
-    echoes,
+    pieces: [],
+    closed: [],
+    repeats: [],
+    echoes: [],
+    usage: null,
+    id: null,
+    model: null,
+    finish_reasons: [],
+    is_last: false,
+    is_added_usage: false,
+    channels,
+    vocabulary,
   };
 }
 
-/** What takes a member out and leaves the other ones; `null` where there is nothing in it to take out. */
-export function blank(holder: JsonNode | null, key: string, text: string): Echo['splice'] | null {
-  const value = memberOf(holder, key);
-  if (value === null || value.kind === 'null') return null;
-  return { start: value.start, end: value.end, text };
+/** A piece of a text or of a call's arguments, on a channel that this opens. */
+export function addPiece(
+  draft: AnswerDraft,
+  channel: string,
+  kind: EventPiece['kind'],
+  node: JsonNode,
+  call: CallName = NO_CALL,
+): void {
+  const { open, calls } = draft.channels;
+  const name = openName(draft.channels, channel);
+  const known = calls.get(name) ?? NO_CALL;
+  const named = { tool: known.tool ?? call.tool, call_id: known.call_id ?? call.call_id };
+  if (kind === 'arguments') calls.set(name, named);
+  open.add(name);
+  draft.pieces.push({ channel: name, kind, node, ...named });
+}
+
+/** A whole text or call that is said again, or that has no pieces. */
+export function addRepeat(
+  draft: AnswerDraft,
+  channel: string,
+  kind: EventPiece['kind'],
+  node: JsonNode,
+  call: CallName = NO_CALL,
+): void {
+  const known = draft.channels.calls.get(channel) ?? NO_CALL;
+  const named = { tool: call.tool ?? known.tool, call_id: call.call_id ?? known.call_id };
+  draft.repeats.push({ channel, kind, node, ...named });
+}
+
+/** Texts that stand by themselves: each is judged whole. */
+export function addTexts(draft: AnswerDraft, node: JsonNode, meaning: Meaning = 'said'): void {
+  readSaid(node, meaning, draft.vocabulary, ownChannel(draft));
+}
+
+/** As `addTexts`, for a member, with its key where the protocol does not know it. */
+export function addMember(draft: AnswerDraft, member: JsonMember, holder: JsonNode): void {
+  readMember(member, holder, draft.vocabulary, ownChannel(draft));
+}
+
+/** Texts of a member that go on from event to event: each place in it is a channel. */
+export function addMemberPieces(
+  draft: AnswerDraft,
+  member: JsonMember,
+  holder: JsonNode,
+  root: string,
+): void {
+  const path = `${root}.${member.key.value}`;
+  readMember(member, holder, draft.vocabulary, (text, at) => addPiece(draft, at, 'text', text), path);
+}
+
+/**
+ * Says that a value tells a channel's text again. One that holds nothing is left alone, and so is a string that is
+ * a text of its own: that is judged as one.
+ */
+export function addEcho(
+  draft: AnswerDraft,
+  of: string,
+  value: JsonNode,
+  blank: 'null' | '""' | '[]' | '{}',
+): void {
+  if (value.kind === 'null' || (blank === '""' && !isSealed(value))) return;
+  draft.echoes.push({
+    of: openName(draft.channels, of),
+    splice: { start: value.start, end: value.end, text: blank },
+  });
+}
+
+function isSealed(value: JsonNode): boolean {
+  return value.kind === 'string' && value.value !== '' && isBase64(value.value);
+}
+
+/** Whether a channel has pieces, in this event or in one before it. */
+export function isOpen({ channels }: AnswerDraft, channel: string): boolean {
+  return channels.open.has(openName(channels, channel));
+}
+
+/** Ends a channel and those below it; a name that is used again later is another channel. */
+export function closeChannels(draft: AnswerDraft, root: string): void {
+  close(draft, (name) => name === root || name.startsWith(`${root}.`) || name.startsWith(`${root}~`));
+}
+
+/** Ends all channels; the stream is over. */
+export function endStream(draft: AnswerDraft): void {
+  close(draft, () => true);
+  draft.is_last = true;
+}
+
+/** What an event brings. */
+export function partsOf({ channels: _channels, vocabulary: _vocabulary, ...parts }: AnswerDraft): EventParts {
+  return parts;
+}
+
+/** A whole answer, from what was read of it. */
+export function wholeOf(draft: AnswerDraft): WireAnswer {
+  const all = [...draft.pieces, ...draft.repeats].toSorted((one, other) => one.node.start - other.node.start);
+  const texts = all.flatMap(({ kind, node }) => (kind === 'text' && node.kind === 'string' ? [node] : []));
+  return {
+    id: draft.id,
+    model: draft.model,
+    finish_reasons: draft.finish_reasons,
+    texts,
+    tool_calls: all
+      .filter((each) => each.kind === 'arguments')
+      .map(({ tool, call_id, node }) => ({ tool: tool ?? '', call_id, arguments: node })),
+    usage: draft.usage,
+    echoes: draft.echoes.map(({ of, splice }) => ({
+      of: all.flatMap(({ channel, node }) => (channel === of && node.kind === 'string' ? [node] : [])),
+      splice,
+    })),
+  };
+}
+
+function ownChannel(draft: AnswerDraft): Take {
+  return (text) => {
+    draft.channels.others += 1;
+    addRepeat(draft, `other.${draft.channels.others}`, 'text', text);
+  };
+}
+
+function openName({ closed }: Channels, channel: string): string {
+  let name = channel;
+  for (let again = 2; closed.has(name); again++) name = `${channel}~${again}`;
+  return name;
+}
+
+function close({ channels, closed }: AnswerDraft, concerns: (name: string) => boolean): void {
+  for (const name of channels.open) {
+    if (!concerns(name)) continue;
+    channels.open.delete(name);
+    channels.closed.add(name);
+    closed.push(name);
+  }
 }

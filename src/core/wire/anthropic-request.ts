@@ -1,5 +1,5 @@
 import { ANTHROPIC } from './anthropic-vocabulary.ts';
-import { countOf, isTrue, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
+import { countOf, isTrue, itemsOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
 import {
   finishRequest,
   inPlaceOf,
@@ -106,14 +106,4 @@ function readResult(draft: RequestDraft, type: string, block: JsonNode): void {
 function noticeFor(type: string, notice: string): string {
   if (type === 'tool_result' || type === 'mcp_tool_result') return jsonString(notice);
   return JSON.stringify({ type: `${type}_error`, error_code: 'unavailable' });
-}
-
-/** The tool and the id of a call. */
-export function callOf(block: JsonNode | null): { readonly tool: string; readonly call_id: string | null } {
-  return { tool: textOf(block, 'name') ?? '', call_id: textOf(block, 'id') };
-}
-
-/** Whether a block asks the client to call a tool; servers' tools are called by the provider itself. */
-export function isClientCall(block: JsonNode | null): boolean {
-  return onlyTextOf(block, 'type') === 'tool_use' && memberOf(block, 'input') !== null;
 }

@@ -14,6 +14,27 @@ export function openAiErrorEvents(error: WireError): string {
   return writeEvent('', openAiErrorBody(error));
 }
 
+/**
+ * The `error` event of the Responses API, which says the same at the top and in an object: of its clients some
+ * read the one and some the other.
+ */
+export function responsesErrorEvents(error: WireError): string {
+  const { code, message } = error;
+  return writeEvent(
+    'error',
+    JSON.stringify({
+      ...error.beside,
+      type: 'error',
+      sequence_number: 0,
+      code,
+      message,
+      param: null,
+      error: errorObject(error),
+      request_id: error.request_id,
+    }),
+  );
+}
+
 function errorObject({ code, message, status, beside }: WireError): Record<string, unknown> {
   return { ...beside, message, type: typeOf(status, code), param: null, code };
 }

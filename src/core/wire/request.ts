@@ -1,4 +1,4 @@
-import { memberOf, membersOf } from './nodes.ts';
+import { itemsOf, memberOf, membersOf } from './nodes.ts';
 import { type Meaning, readMember, readSaid, type Vocabulary } from './said.ts';
 import { jsonString } from './splice.ts';
 import type {
@@ -20,6 +20,8 @@ export interface RequestDraft {
   readonly repairs: Splice[];
   readonly vocabulary: Vocabulary;
   opaque_units: number;
+  /** See `WireRequest.problem`. */
+  problem: string | null;
 }
 
 interface ResultDraft {
@@ -31,7 +33,15 @@ interface ResultDraft {
 
 /** A request of which nothing was read yet. */
 export function startRequest(vocabulary: Vocabulary): RequestDraft {
-  return { texts: [], results: [], calls: new Map(), repairs: [], vocabulary, opaque_units: 0 };
+  return {
+    texts: [],
+    results: [],
+    calls: new Map(),
+    repairs: [],
+    vocabulary,
+    opaque_units: 0,
+    problem: null,
+  };
 }
 
 /** Takes all texts of a value for this role. */
@@ -64,13 +74,21 @@ export function sayResult(
   result: { readonly tool: string | null; readonly call_id: string | null },
   values: readonly JsonNode[],
   replaced?: (notice: string) => readonly Splice[],
+  meaningOf: (value: JsonNode) => Meaning = () => 'said',
 ): void {
   const texts: StringNode[] = [];
   for (const value of values) {
-    draft.opaque_units += readSaid(value, 'said', draft.vocabulary, (text) => texts.push(text));
+    draft.opaque_units += readSaid(value, meaningOf(value), draft.vocabulary, (text) => texts.push(text));
   }
   const replace = (notice: string) => values.map((each) => inPlaceOf(each, jsonString(notice)));
   draft.results.push({ ...result, texts, replaced: replaced ?? replace });
+}
+
+/** Token ids are text that nobody here can read, and what cannot be read is not sent. */
+export function readTokens(draft: RequestDraft, prompt: JsonNode): void {
+  const items = itemsOf(prompt);
+  if (![...items, ...items.flatMap(itemsOf)].some((each) => each.kind === 'number')) return;
+  draft.problem = 'Token ids cannot be read; send the text itself.';
 }
 
 /** Other text in place of a whole value. */
@@ -86,7 +104,7 @@ export function finishRequest(
 ): WireRequest {
   const model = memberOf(body, 'model');
   return {
-    problem: problemOf(body),
+    problem: draft.problem ?? problemOf(body),
     model: model?.kind === 'string' ? model : null,
     ...known,
     texts: draft.texts,

@@ -1,4 +1,4 @@
-import { membersOf, onlyTextOf } from './nodes.ts';
+import { onlyTextOf } from './nodes.ts';
 import type { JsonMember, JsonNode, StringNode } from './types.ts';
 
 /**
@@ -128,7 +128,7 @@ function pushMembers(
 
 function isText(text: string, { meaning, holder }: Visit): boolean {
   if (meaning === 'word') return !isWord(text);
-  if (meaning === 'sealed') return !isBase64(text, 0);
+  if (meaning === 'sealed') return !isBase64(text);
   return meaning !== 'media' || !isMedia(text, holder);
 }
 
@@ -143,7 +143,8 @@ export function isWord(text: string): boolean {
 
 const NOT_BASE64 = /[^A-Za-z0-9+/_=-]/g;
 
-function isBase64(text: string, from: number): boolean {
+/** Whether a text is base64 from there on, in any alphabet: nothing that anybody reads. */
+export function isBase64(text: string, from = 0): boolean {
   NOT_BASE64.lastIndex = from;
   return !NOT_BASE64.test(text);
 }
@@ -157,16 +158,13 @@ const DATA_URL = /^data:([^,;]{1,100})(?:;[^,;]{0,100}){0,4};base64,/i;
 function isMedia(text: string, holder: JsonNode | null): boolean {
   const url = DATA_URL.exec(text);
   if (url !== null) return BINARY.test(url[1]!) && isBase64(text, url[0].length);
-  if (!isBase64(text, 0)) return false;
+  if (!isBase64(text)) return false;
   const type = ['media_type', 'mimeType', 'mime_type']
     .map((key) => onlyTextOf(holder, key))
     .find((each) => each !== null);
   if (type !== undefined && type !== null) return BINARY.test(type);
-  // OpenAI names the format of sound alone, and gives it back beside what was said.
-  return (
-    membersOf(holder).some(({ key }) => key.value === 'transcript') ||
-    AUDIO.test(onlyTextOf(holder, 'format') ?? '')
-  );
+  // OpenAI names the format of sound alone.
+  return AUDIO.test(onlyTextOf(holder, 'format') ?? '');
 }
 
 const AUDIO = /^(?:wav|mp3|aac|flac|opus|pcm16)$/;

@@ -135,17 +135,17 @@ export interface WireAnswer {
   readonly texts: readonly StringNode[];
   readonly tool_calls: readonly WireToolCall[];
   readonly usage: WireUsage | null;
-  readonly echoes: readonly Echo[];
+  readonly echoes: readonly Echo<readonly StringNode[]>[];
 }
 
 /**
- * What says a text again, or vouches for it, in a form that cannot be changed with it: log probabilities token by
- * token, a signature over reasoning. The splice takes it out, and has to be made where the text was changed; in
- * a stream also where the text did not go out whole with the same event.
+ * What says texts again, or vouches for them, in a form that cannot be changed with them: log probabilities token by
+ * token, sound beside its transcript, a signature over reasoning. The splice takes it out; it has to be made where
+ * one of the texts was changed. In a stream `of` is a channel, and it has to be made where that was changed by
+ * now, or where some of it is still held when the event goes out.
  */
-export interface Echo {
-  /** The text of an answer, or the channel of a stream. */
-  readonly of: StringNode | string;
+export interface Echo<Of> {
+  readonly of: Of;
   readonly splice: Splice;
 }
 
@@ -183,11 +183,11 @@ export interface EventParts {
   /** Channels that end with this event, or before it: what of them is held has to go out first. */
   readonly closed: readonly string[];
   /**
-   * Whole texts and calls that an event says again or at once. Where their channel had pieces before: to be changed
-   * as it was. Where it had none: to be judged here, whole.
+   * Whole texts and calls that an event says again or at once. Where their channel was there before, in pieces or
+   * whole: to be changed as it was. Where it was not: to be judged here.
    */
   readonly repeats: readonly EventPiece[];
-  readonly echoes: readonly Echo[];
+  readonly echoes: readonly Echo<string>[];
   /** What is known of usage by now; the last one counts. */
   readonly usage: WireUsage | null;
   readonly id: string | null;

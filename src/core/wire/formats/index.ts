@@ -1,6 +1,19 @@
 import type { WireFormat } from '../types.ts';
+import { anthropicCountTokens } from './anthropic-count-tokens.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
+import { geminiGenerate } from './gemini-generate.ts';
 import { openAiChat } from './openai-chat.ts';
+import { openAiCompletions } from './openai-completions.ts';
+import { openAiEmbeddings } from './openai-embeddings.ts';
+import { openAiResponses } from './openai-responses.ts';
 
 /** All ways of asking a provider that can be guarded, by their names. */
-export const formats: readonly WireFormat[] = [anthropicMessages, openAiChat];
+export const formats: readonly WireFormat[] = [
+  anthropicCountTokens,
+  anthropicMessages,
+  geminiGenerate,
+  openAiChat,
+  openAiCompletions,
+  openAiEmbeddings,
+  openAiResponses,
+];

@@ -1,0 +1,26 @@
+import { type AnswerDraft, addTexts } from '../answer.ts';
+import { anthropicErrorBody, anthropicErrorEvents } from '../anthropic-errors.ts';
+import { readMessagesRequest } from '../anthropic-request.ts';
+import { ANTHROPIC } from '../anthropic-vocabulary.ts';
+import { openJsonEvents, readWhole } from '../events.ts';
+import type { JsonNode, WireFormat } from '../types.ts';
+
+/**
+ * `POST /v1/messages/count_tokens` of Anthropic: asked with a message as it would be sent, and answered with a
+ * number. Counting costs nothing, so the answer tells no usage.
+ */
+export const anthropicCountTokens: WireFormat = {
+  name: 'anthropic.count_tokens',
+  family: 'anthropic',
+  operation_name: 'chat',
+  readRequest: (body) => ({ ...readMessagesRequest(body), max_output_tokens: 0 }),
+  readAnswer: (body) => readWhole(ANTHROPIC, readBody, body),
+  openEvents: () => openJsonEvents(ANTHROPIC, readBody),
+  errorBody: anthropicErrorBody,
+  errorEvents: anthropicErrorEvents,
+};
+
+function readBody(draft: AnswerDraft, body: JsonNode): boolean {
+  addTexts(draft, body);
+  return true;
+}

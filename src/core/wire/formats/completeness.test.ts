@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readJson } from '../json-text.ts';
+import { membersOf } from '../nodes.ts';
+import { ASKED } from '../openai-output.ts';
+import { samples } from '../testing/samples.ts';
+import type { EventParts, JsonNode, SseEvent, WireAnswer, WireFormat, WireRequest } from '../types.ts';
+import { formats } from './index.ts';
+
+/** A text that is no word of any protocol, and no bytes. */
+const MARK = 'not a word, this';
+const LIMITS = { depth_max: 100, nodes_max: 100_000 };
+
+type Range = readonly [start: number, end: number];
+const rangeOf = ({ start, end }: { start: number; end: number }): Range => [start, end];
+
+/** What of a request is judged, or taken out of it in any case. */
+function inRequest(request: WireRequest): Range[] {
+  return [
+    ...request.texts.map((each) => each.node),
+    ...request.tool_results.flatMap((each) => each.texts),
+    ...request.repairs,
+  ].map(rangeOf);
+}
+
+/** What of an answer is judged, or goes with what is. */
+function inAnswer({ texts, tool_calls, echoes }: WireAnswer): Range[] {
+  return [...texts, ...tool_calls.map((each) => each.arguments), ...echoes.map((each) => each.splice)].map(
+    rangeOf,
+  );
+}
+
+function inEvent({ pieces, repeats, echoes }: EventParts): Range[] {
+  return [
+    ...pieces.map((each) => each.node),
+    ...repeats.map((each) => each.node),
+    ...echoes.map((each) => each.splice),
+  ].map(rangeOf);
+}
+
+/** Every text with one change that could carry a message: in a value, a key, a new member, a new form. */
+function* changesOf(text: string, node: JsonNode): Generator<string> {
+  const put = ({ start, end }: { start: number; end: number }, other: string) =>
+    text.slice(0, start) + other + text.slice(end);
+  const mark = JSON.stringify(MARK);
+  yield put(node, mark);
+  yield put(node, `[${mark}]`);
+  yield put(node, `{"unheard of":${mark}}`);
+  yield put(node, `[{"type":"tomorrow","text":${mark}}]`);
+  if (node.kind === 'array') {
+    yield put({ start: node.start + 1, end: node.start + 1 }, node.items.length > 0 ? `${mark},` : mark);
+    for (const each of node.items) yield* changesOf(text, each);
+  }
+  if (node.kind !== 'object') return;
+  const comma = node.members.length > 0 ? ',' : '';
+  for (const member of [`"new":${mark}`, `${mark}:1`, `"new":{"id":${mark}}`, `"new":[[${mark}]]`]) {
+    yield put({ start: node.end - 1, end: node.end - 1 }, comma + member);
+  }
+  for (const { key, value } of node.members) {
+    yield put(key, mark);
+    yield put({ start: value.end, end: value.end }, `,${text.slice(key.start, key.end)}:${mark}`);
+    yield put({ start: key.start, end: key.start }, `${text.slice(key.start, key.end)}:${mark},`);
+    yield* changesOf(text, value);
+  }
+}
+
+function parse(text: string): JsonNode {
+  const node = readJson(text, LIMITS);
+  assert.notEqual(node.kind, 'problem', text);
+  return node as JsonNode;
+}
+
+/** Whether every mark in the text lies in one of the ranges, and no two of the ranges overlap. */
+function check(text: string, ranges: readonly Range[], exempt: readonly Range[] = []): void {
+  for (let at = text.indexOf(MARK); at !== -1; at = text.indexOf(MARK, at + 1)) {
+    if ([...ranges, ...exempt].some(([start, end]) => start <= at && at < end)) continue;
+    assert.fail(`nobody judges this: ${text.slice(Math.max(0, at - 150), at + MARK.length + 40)}`);
+  }
+  const sorted = ranges.toSorted((one, other) => one[0] - other[0] || one[1] - other[1]);
+  for (let index = 1; index < sorted.length; index++) {
+    const [start, end] = sorted[index]!;
+    assert.ok(
+      start >= sorted[index - 1]![1],
+      `judged twice: ${text.slice(Math.max(0, start - 150), end + 20)}`,
+    );
+  }
+}
+
+function eventOf(data: string): SseEvent {
+  return { raw: `data: ${data}\n\n`, name: '', data, data_start: 6 };
+}
+
+/** What a response says of its own request came from the client, and is not judged on the way back. */
+function asked(format: WireFormat, body: JsonNode): Range[] {
+  if (format.name !== 'openai.responses') return [];
+  const members = [body, ...membersOf(body).map((each) => each.value)].flatMap(membersOf);
+  return members.flatMap(({ key, value }) => (ASKED.has(key.value) ? [rangeOf(value)] : []));
+}
+
+function sampleOf(format: WireFormat) {
+  const sample = samples.find((each) => each.format === format.name);
+  assert.ok(sample, format.name);
+  return sample;
+}
+
+test('whatever is put anywhere into a request is judged', () => {
+  const cases = new Map<string, number>();
+  for (const format of formats) {
+    for (const body of sampleOf(format).requests) {
+      const text = JSON.stringify(body);
+      check(text, inRequest(format.readRequest(parse(text))));
+      for (const changed of changesOf(text, parse(text))) {
+        check(changed, inRequest(format.readRequest(parse(changed))));
+        cases.set(format.name, (cases.get(format.name) ?? 0) + 1);
+      }
+    }
+  }
+  assert.equal(cases.size, formats.length);
+  const all = [...cases.values()].reduce((sum, each) => sum + each, 0);
+  assert.ok(all > 8000, `${all} cases`);
+});
+
+test('whatever is put anywhere into an answer is judged', () => {
+  let cases = 0;
+  for (const format of formats) {
+    for (const body of sampleOf(format).answers) {
+      const text = JSON.stringify(body);
+      for (const changed of changesOf(text, parse(text))) {
+        const body = parse(changed);
+        check(changed, inAnswer(format.readAnswer(body)), asked(format, body));
+        cases += 1;
+      }
+    }
+  }
+  assert.ok(cases > 3500, `${cases} cases`);
+});
+
+test('whatever is put anywhere into an event is judged, or ends the stream', () => {
+  let cases = 0;
+  for (const format of formats) {
+    for (const stream of sampleOf(format).streams) {
+      stream.forEach((event, at) => {
+        const text = JSON.stringify(event);
+        for (const changed of changesOf(text, parse(text))) {
+          const reader = format.openEvents();
+          for (const before of stream.slice(0, at))
+            assert.notEqual(reader.read(eventOf(JSON.stringify(before))), null);
+          const parts = reader.read(eventOf(changed));
+          if (parts !== null) check(changed, inEvent(parts), asked(format, parse(changed)));
+          cases += 1;
+        }
+      });
+    }
+  }
+  assert.ok(cases > 10_000, `${cases} cases`);
+});

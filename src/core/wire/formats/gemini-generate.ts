@@ -1,0 +1,133 @@
+import {
+  type AnswerDraft,
+  addEcho,
+  addMember,
+  addPiece,
+  addRepeat,
+  addTexts,
+  closeChannels,
+  isOpen,
+} from '../answer.ts';
+import { openJsonEvents, readWhole } from '../events.ts';
+import { geminiErrorBody, geminiErrorEvents } from '../gemini-errors.ts';
+import { readGenerateRequest } from '../gemini-request.ts';
+import { camelCase, GEMINI } from '../gemini-vocabulary.ts';
+import { countOf, isTrue, memberOf, membersOf, textOf } from '../nodes.ts';
+import type { EventReader, JsonMember, JsonNode, WireFormat, WireUsage } from '../types.ts';
+
+/**
+ * `generateContent` and `streamGenerateContent` of Gemini. The path says which of them it is, and of which model.
+ * A stream is guarded as server-sent events (`alt=sse`); without that Gemini answers with one JSON array that
+ * grows, in which nothing can be held back, so such a request has to be refused.
+ */
+export const geminiGenerate: WireFormat = {
+  name: 'gemini.generate',
+  family: 'gemini',
+  operation_name: 'generate_content',
+  readRequest: readGenerateRequest,
+  readAnswer: (body) => readWhole(GEMINI, (draft, whole) => readResponse(draft, whole, { calls: 0 }), body),
+  openEvents,
+  errorBody: geminiErrorBody,
+  errorEvents: geminiErrorEvents,
+};
+
+/** Counts the calls of an answer: each comes whole, and is named by its number. */
+interface Counted {
+  calls: number;
+}
+
+function openEvents(): EventReader {
+  const counted: Counted = { calls: 0 };
+  return openJsonEvents(GEMINI, (draft, body) => readResponse(draft, body, counted));
+}
+
+function readResponse(draft: AnswerDraft, body: JsonNode, counted: Counted): boolean {
+  draft.id = textOf(body, 'responseId');
+  draft.model = textOf(body, 'modelVersion');
+  draft.usage = usageOf(memberOf(body, 'usageMetadata'));
+  if (body.kind !== 'object') addTexts(draft, body, 'free');
+  for (const member of membersOf(body)) {
+    if (member.key.value !== 'candidates' || member.value.kind !== 'array') {
+      addMember(draft, member, body);
+      continue;
+    }
+    for (const [at, candidate] of member.value.items.entries()) {
+      const root = `${countOf(candidate, 'index') ?? at}`;
+      if (!readCandidate(draft, candidate, root, counted)) return false;
+    }
+  }
+  return true;
+}
+
+function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, counted: Counted): boolean {
+  if (candidate.kind !== 'object') addTexts(draft, candidate);
+  for (const member of membersOf(candidate)) {
+    const { key, value } = member;
+    if (key.value === 'content' && value.kind === 'object') {
+      if (!readContent(draft, value, root, counted)) return false;
+    } else if (key.value !== 'logprobsResult') addMember(draft, member, candidate);
+  }
+  // After the text that they tell again, wherever it stands.
+  for (const member of membersOf(candidate)) {
+    if (member.key.value !== 'logprobsResult') continue;
+    if (isOpen(draft, `${root}.text`)) addEcho(draft, `${root}.text`, member.value, '{}');
+    else addMember(draft, member, candidate);
+  }
+  const reason = textOf(candidate, 'finishReason');
+  if (reason === null) return true;
+  draft.finish_reasons.push(reason);
+  closeChannels(draft, root);
+  return true;
+}
+
+function readContent(draft: AnswerDraft, content: JsonNode, root: string, counted: Counted): boolean {
+  for (const member of membersOf(content)) {
+    const { key, value } = member;
+    if (key.value !== 'parts' || value.kind !== 'array') addMember(draft, member, content);
+    else if (!value.items.every((part) => readPart(draft, part, root, counted))) return false;
+  }
+  return true;
+}
+
+/** A part; `false` where it is a call whose arguments come in pieces by path, which cannot be put together here. */
+function readPart(draft: AnswerDraft, part: JsonNode, root: string, counted: Counted): boolean {
+  if (part.kind !== 'object') addTexts(draft, part);
+  for (const member of membersOf(part)) {
+    const { value } = member;
+    const key = camelCase(member.key.value);
+    if (key === 'text' && value.kind === 'string') {
+      addPiece(draft, `${root}.${isTrue(part, 'thought') ? 'thought' : 'text'}`, 'text', value);
+    } else if (key === 'functionCall') {
+      if (memberOf(value, 'partialArgs') !== null || isTrue(value, 'willContinue')) return false;
+      readCall(draft, member, part, `${root}.call.${counted.calls}`);
+      counted.calls += 1;
+    } else addMember(draft, member, part);
+  }
+  return true;
+}
+
+function readCall(draft: AnswerDraft, call: JsonMember, part: JsonNode, channel: string): void {
+  const { value } = call;
+  if (value.kind !== 'object') {
+    addMember(draft, call, part);
+    return;
+  }
+  const said = memberOf(value, 'args');
+  const named = { tool: textOf(value, 'name'), call_id: textOf(value, 'id') };
+  const none: JsonNode = { kind: 'null', start: value.end, end: value.end };
+  addRepeat(draft, channel, 'arguments', said ?? none, named);
+  for (const member of membersOf(value)) if (member.value !== said) addMember(draft, member, value);
+}
+
+/** Thinking is paid as what comes out, and what tools brought in as what goes in. */
+function usageOf(usage: JsonNode | null): WireUsage | null {
+  const input = countOf(usage, 'promptTokenCount');
+  if (input === null) return null;
+  return {
+    input_tokens: input + (countOf(usage, 'toolUsePromptTokenCount') ?? 0),
+    output_tokens:
+      (countOf(usage, 'candidatesTokenCount') ?? 0) + (countOf(usage, 'thoughtsTokenCount') ?? 0),
+    cache_read_tokens: countOf(usage, 'cachedContentTokenCount') ?? 0,
+    cache_write_tokens: 0,
+  };
+}

@@ -1,0 +1,39 @@
+import { openJsonEvents, readWhole } from '../events.ts';
+import { countOf, isTrue, membersOf } from '../nodes.ts';
+import { openAiErrorBody, responsesErrorEvents } from '../openai-errors.ts';
+import { readInputItem } from '../openai-items.ts';
+import { openOutput, readResponse } from '../openai-output.ts';
+import { OPENAI } from '../openai-vocabulary.ts';
+import { finishRequest, say, sayMember, startRequest } from '../request.ts';
+import type { JsonNode, WireFormat, WireRequest } from '../types.ts';
+
+/** `POST /v1/responses` of OpenAI. */
+export const openAiResponses: WireFormat = {
+  name: 'openai.responses',
+  family: 'openai',
+  operation_name: 'chat',
+  readRequest,
+  readAnswer: (body) => readWhole(OPENAI, readResponse, body),
+  openEvents: () => openJsonEvents(OPENAI, openOutput()),
+  errorBody: openAiErrorBody,
+  errorEvents: responsesErrorEvents,
+};
+
+function readRequest(body: JsonNode): WireRequest {
+  const draft = startRequest(OPENAI);
+  if (body.kind !== 'object') say(draft, 'other', body, 'free');
+  for (const member of membersOf(body)) {
+    const { key, value } = member;
+    if (key.value === 'input' && value.kind === 'array') {
+      for (const item of value.items) readInputItem(draft, item);
+    } else if (key.value === 'input') say(draft, 'user', value);
+    else if (key.value === 'instructions') say(draft, 'system', value);
+    else sayMember(draft, key.value === 'tools' ? 'tool_definition' : 'other', member, body);
+  }
+  return finishRequest(draft, body, {
+    is_stream: isTrue(body, 'stream'),
+    max_output_tokens: countOf(body, 'max_output_tokens'),
+    choices: 1,
+    usage_splice: null,
+  });
+}

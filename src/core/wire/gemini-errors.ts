@@ -1,0 +1,31 @@
+import { writeEvent } from './sse.ts';
+import type { WireError } from './types.ts';
+
+/** An error as Google's services write it (AIP-193); its clients show the whole body. */
+export function geminiErrorBody({ status, code, message, request_id, beside }: WireError): string {
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code.toUpperCase() }];
+  return JSON.stringify({
+    ...beside,
+    error: { code: status, message, status: statusOf(status), details },
+    request_id,
+  });
+}
+
+/** An event with an error, at which clients of streams stop. */
+export function geminiErrorEvents(error: WireError): string {
+  return writeEvent('', geminiErrorBody(error));
+}
+
+const STATUSES: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+function statusOf(status: number): string {
+  return STATUSES[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT');
+}

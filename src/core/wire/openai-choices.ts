@@ -1,0 +1,68 @@
+import { type AnswerDraft, addMember, addTexts } from './answer.ts';
+import { countOf, isTrue, memberOf, membersOf, textOf } from './nodes.ts';
+import type { JsonNode, Splice, WireUsage } from './types.ts';
+
+/**
+ * Reads what chat completions, completions and embeddings have in common, in an answer or an event: who answers,
+ * what it took, and choices, each of which `readChoice` reads on the channels below its root.
+ */
+export function readChoices(
+  draft: AnswerDraft,
+  body: JsonNode,
+  readChoice: (draft: AnswerDraft, choice: JsonNode, root: string) => void,
+): void {
+  draft.id = textOf(body, 'id');
+  draft.model = textOf(body, 'model');
+  draft.usage = usageOf(body);
+  draft.is_added_usage = isUsageAlone(body);
+  if (body.kind !== 'object') addTexts(draft, body, 'free');
+  for (const member of membersOf(body)) {
+    const { key, value } = member;
+    if (key.value !== 'choices' || value.kind !== 'array') {
+      addMember(draft, member, body);
+      continue;
+    }
+    value.items.forEach((choice, at) => {
+      const reason = textOf(choice, 'finish_reason');
+      if (reason !== null) draft.finish_reasons.push(reason);
+      if (choice.kind === 'object') readChoice(draft, choice, `${countOf(choice, 'index') ?? at}`);
+      else addTexts(draft, choice);
+    });
+  }
+}
+
+const ASKED = '"stream_options":{"include_usage":true}';
+
+/** Makes a stream tell its usage, which it does only where it is asked for. */
+export function askForUsage(body: JsonNode): Splice | null {
+  if (!isTrue(body, 'stream')) return null;
+  const options = memberOf(body, 'stream_options');
+  if (options === null) return { start: body.end - 1, end: body.end - 1, text: `,${ASKED}` };
+  const asks = memberOf(options, 'include_usage');
+  if (asks !== null) return asks.kind === 'true' ? null : { start: asks.start, end: asks.end, text: 'true' };
+  if (membersOf(options).length === 0) {
+    return { start: options.start, end: options.end, text: '{"include_usage":true}' };
+  }
+  return { start: options.end - 1, end: options.end - 1, text: ',"include_usage":true' };
+}
+
+function usageOf(body: JsonNode): WireUsage | null {
+  const usage = memberOf(body, 'usage');
+  const input = countOf(usage, 'prompt_tokens');
+  if (input === null) return null;
+  const details = memberOf(usage, 'prompt_tokens_details');
+  return {
+    input_tokens: input,
+    output_tokens: countOf(usage, 'completion_tokens') ?? 0,
+    cache_read_tokens: countOf(details, 'cached_tokens') ?? 0,
+    cache_write_tokens: countOf(details, 'cache_write_tokens') ?? 0,
+  };
+}
+
+/** Whether an event tells usage and nothing else: it came because somebody asked. */
+function isUsageAlone(body: JsonNode): boolean {
+  const choices = memberOf(body, 'choices');
+  return (
+    choices?.kind === 'array' && choices.items.length === 0 && memberOf(body, 'usage')?.kind === 'object'
+  );
+}

@@ -1,0 +1,120 @@
+import { memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
+import { inPlaceOf, type RequestDraft, say, sayMember, sayResult } from './request.ts';
+import { jsonString } from './splice.ts';
+import type { JsonNode, Splice, WireText } from './types.ts';
+
+const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+]);
+
+/** Reads one item of what the Responses API is asked with: a message, a call, what a tool gave back ... */
+export function readInputItem(draft: RequestDraft, item: JsonNode): void {
+  const type = onlyTextOf(item, 'type') ?? 'message';
+  const result = RESULTS.get(type);
+  if (item.kind !== 'object') say(draft, 'user', item);
+  else if (result !== undefined) readResult(draft, type, item, result);
+  else if (type === 'mcp_list_tools' || type === 'additional_tools') sayAll(draft, 'tool_definition', item);
+  else {
+    const call_id = textOf(item, 'call_id');
+    const name = textOf(item, 'name');
+    if (call_id !== null) draft.calls.set(call_id, name ?? type.replace(/_call$/, ''));
+    sayAll(draft, type === 'message' ? (ROLES.get(onlyTextOf(item, 'role')) ?? 'other') : 'assistant', item);
+  }
+}
+
+function sayAll(draft: RequestDraft, role: WireText['role'], item: JsonNode): void {
+  const is_picture = onlyTextOf(item, 'type') === 'image_generation_call';
+  for (const member of membersOf(item)) {
+    if (is_picture && member.key.value === 'result') say(draft, role, member.value, 'sealed');
+    else sayMember(draft, role, member, item);
+  }
+}
+
+interface ResultForm {
+  /** The member that holds what the tool gave back. */
+  readonly key: string;
+  /** The tool, where the item itself is the call too. */
+  readonly tool: string | null;
+  /** A notice in the form that this type has to have. */
+  readonly notice: (text: string) => string;
+}
+
+/** A picture of one point that shows nothing. */
+const NO_PICTURE =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+const SHELL_END = { stderr: '', outcome: { type: 'exit', exit_code: 1 } };
+
+const RESULTS: ReadonlyMap<string, ResultForm> = new Map([
+  ['apply_patch_call_output', { key: 'output', tool: null, notice: jsonString }],
+  [
+    'code_interpreter_call',
+    {
+      key: 'outputs',
+      tool: 'code_interpreter',
+      notice: (text) => JSON.stringify([{ type: 'logs', logs: text }]),
+    },
+  ],
+  [
+    'computer_call_output',
+    {
+      key: 'output',
+      tool: null,
+      notice: () => JSON.stringify({ type: 'computer_screenshot', image_url: NO_PICTURE }),
+    },
+  ],
+  ['custom_tool_call_output', { key: 'output', tool: null, notice: jsonString }],
+  ['file_search_call', { key: 'results', tool: 'file_search', notice: () => 'null' }],
+  ['function_call_output', { key: 'output', tool: null, notice: jsonString }],
+  ['local_shell_call_output', { key: 'output', tool: 'local_shell', notice: jsonString }],
+  ['mcp_call', { key: 'output', tool: null, notice: jsonString }],
+  ['program_output', { key: 'result', tool: null, notice: jsonString }],
+  [
+    'shell_call_output',
+    { key: 'output', tool: null, notice: (text) => JSON.stringify([{ stdout: text, ...SHELL_END }]) },
+  ],
+  ['tool_search_output', { key: 'tools', tool: 'tool_search', notice: () => '[]' }],
+]);
+
+function readResult(
+  draft: RequestDraft,
+  type: string,
+  item: JsonNode,
+  { key, tool, notice }: ResultForm,
+): void {
+  const given = membersOf(item).filter((each) => each.key.value === key);
+  for (const member of membersOf(item)) {
+    if (member.key.value !== key)
+      sayMember(draft, type.endsWith('output') ? 'other' : 'assistant', member, item);
+  }
+  const texts = given.map((each) => each.value).filter((value) => value.kind !== 'null');
+  const replaced = (text: string): Splice[] => texts.map((value) => inPlaceOf(value, notice(text)));
+  const call = { tool: tool ?? textOf(item, 'name'), call_id: textOf(item, 'call_id') };
+  if (texts.length > 0) sayResult(draft, call, texts, replaced);
+}
+
+/** What the Responses API calls the arguments of the calls that its client has to make. */
+export function clientCallOf(item: JsonNode): { readonly tool: string; readonly arguments: JsonNode } | null {
+  const type = onlyTextOf(item, 'type') ?? '';
+  const key = CLIENT_CALLS.get(type);
+  if (key === undefined) return null;
+  if (type === 'tool_search_call' && textOf(item, 'execution') === 'server') return null;
+  const said = key.map((each) => memberOf(item, each)).find((each) => each !== null && each.kind !== 'null');
+  return said === undefined || said === null
+    ? null
+    : { tool: textOf(item, 'name') ?? type.replace(/_call$/, ''), arguments: said };
+}
+
+const CLIENT_CALLS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['apply_patch_call', ['operation']],
+  ['computer_call', ['actions', 'action']],
+  ['custom_tool_call', ['input']],
+  ['function_call', ['arguments']],
+  ['local_shell_call', ['action']],
+  ['mcp_approval_request', ['arguments']],
+  ['shell_call', ['action']],
+  ['tool_search_call', ['arguments']],
+]);

@@ -1,0 +1,214 @@
+import {
+  type AnswerDraft,
+  addEcho,
+  addMember,
+  addMemberPieces,
+  addPiece,
+  addRepeat,
+  addTexts,
+  type CallName,
+  closeChannels,
+  endStream,
+} from './answer.ts';
+import type { ReadBody } from './events.ts';
+import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
+import { clientCallOf } from './openai-items.ts';
+import type { JsonNode, WireUsage } from './types.ts';
+
+/**
+ * What of a response says the request again. It came from the client and was judged on its way in, so it is no
+ * text of the answer.
+ */
+export const ASKED: ReadonlySet<string> = new Set(
+  `instructions metadata prompt prompt_cache_key safety_identifier text tools tool_choice user conversation
+   previous_response_id`.split(/\s+/),
+);
+
+/** Reads a whole response: of an answer, or as the events at the beginning and at the end of a stream say it. */
+export function readResponse(draft: AnswerDraft, response: JsonNode): boolean {
+  draft.id = textOf(response, 'id');
+  draft.model = textOf(response, 'model');
+  draft.usage = usageOf(memberOf(response, 'usage'));
+  const status = textOf(response, 'status');
+  if (status !== null && status !== 'in_progress' && status !== 'queued') draft.finish_reasons.push(status);
+  if (response.kind !== 'object') addTexts(draft, response, 'free');
+  for (const member of membersOf(response)) {
+    const { key, value } = member;
+    if (ASKED.has(key.value)) continue;
+    if (key.value !== 'output' || value.kind !== 'array') addMember(draft, member, response);
+    else for (const [at, item] of value.items.entries()) readItem(draft, `item.${at}`, item, addRepeat);
+  }
+  return true;
+}
+
+/** A reader of the events of one stream. */
+export function openOutput(): ReadBody {
+  return (draft, event) => {
+    const type = onlyTextOf(event, 'type') ?? '';
+    const root = `item.${countOf(event, 'output_index') ?? 0}`;
+    const inner = memberOf(event, INNER.get(type) ?? '');
+    for (const member of membersOf(event)) {
+      const is_read = inner === null ? isToldBy(type, member.key.value) : member.value === inner;
+      if (!is_read) addMember(draft, member, event);
+    }
+    if (inner !== null) readInner(draft, type, root, event, inner);
+    else if (ABOUT_TEXT.test(type)) readText(draft, type, root, event);
+    if (type === 'response.output_item.done') closeChannels(draft, root);
+    if (LAST.has(type)) endStream(draft);
+    return true;
+  };
+}
+
+/** Events that hold a whole thing, and the member that does. */
+const INNER: ReadonlyMap<string, string> = new Map([
+  ['response.created', 'response'],
+  ['response.queued', 'response'],
+  ['response.in_progress', 'response'],
+  ['response.completed', 'response'],
+  ['response.incomplete', 'response'],
+  ['response.failed', 'response'],
+  ['response.output_item.added', 'item'],
+  ['response.output_item.done', 'item'],
+  ['response.content_part.added', 'part'],
+  ['response.content_part.done', 'part'],
+  ['response.reasoning_summary_part.added', 'part'],
+  ['response.reasoning_summary_part.done', 'part'],
+]);
+
+const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
+
+/** Members of the events about one text that say that text, or say it again. */
+const TEXT_KEYS = ['text', 'refusal', 'arguments', 'input', 'code', 'command', 'transcript', 'delta'];
+
+const ABOUT_TEXT = /\.(?:delta|done|added)$/;
+
+function isToldBy(type: string, key: string): boolean {
+  return ABOUT_TEXT.test(type) && (TEXT_KEYS.includes(key) || key === 'logprobs');
+}
+
+type Add = typeof addRepeat;
+
+function readInner(draft: AnswerDraft, type: string, root: string, event: JsonNode, inner: JsonNode): void {
+  const add = type.endsWith('.added') ? addPiece : addRepeat;
+  if (INNER.get(type) === 'response') readResponse(draft, inner);
+  else if (INNER.get(type) === 'item') readItem(draft, root, inner, add);
+  else {
+    const index = countOf(event, 'content_index') ?? countOf(event, 'summary_index') ?? 0;
+    readPart(draft, root, index, inner, add);
+  }
+}
+
+/** The name of a text's channel: what its events are called, and its place within the item. */
+function channelOf(root: string, name: string, index: number): string {
+  return `${root}.${name}.${index}`;
+}
+
+/** Arguments of calls that the client has to make; what the provider's own tools are asked is a text. */
+const ARGUMENTS = new Set(['function_call_arguments', 'custom_tool_call_input']);
+
+/** A piece of one text, or all of it at its end. */
+function readText(draft: AnswerDraft, type: string, root: string, event: JsonNode): void {
+  const name = type.replace(/^response\./, '').replace(ABOUT_TEXT, '');
+  const index =
+    countOf(event, 'content_index') ??
+    countOf(event, 'summary_index') ??
+    countOf(event, 'command_index') ??
+    0;
+  const channel = ARGUMENTS.has(name) ? `${root}.call` : channelOf(root, name, index);
+  const kind = ARGUMENTS.has(name) ? 'arguments' : 'text';
+  const add = type.endsWith('.done') ? addRepeat : addPiece;
+  for (const member of membersOf(event)) {
+    const { key, value } = member;
+    if (!TEXT_KEYS.includes(key.value)) continue;
+    if (name === 'audio') {
+      addTexts(draft, value, 'sealed');
+      addEcho(draft, channelOf(root, 'audio.transcript', index), value, '""');
+    } else if (value.kind === 'string') add(draft, channel, kind, value);
+    else if (key.value === 'delta') addMemberPieces(draft, member, event, channel);
+    else addMember(draft, member, event);
+  }
+  readLogprobs(draft, channel, event);
+  if (type.endsWith('.done')) closeChannels(draft, channel);
+}
+
+/** An item: what of it has events of its own is on their channels, the rest stands by itself. */
+function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): void {
+  if (item.kind !== 'object') {
+    addTexts(draft, item);
+    return;
+  }
+  const type = onlyTextOf(item, 'type') ?? '';
+  const call = callIn(draft, root, item, add);
+  for (const member of item.members) {
+    const { key, value } = member;
+    const is_list = value.kind === 'array' && (key.value === 'content' || key.value === 'summary');
+    if (value === call) continue;
+    if (is_list) for (const [at, part] of itemsOf(value).entries()) readPart(draft, root, at, part, add);
+    else if (value.kind === 'string' && type === 'mcp_call' && key.value === 'arguments') {
+      add(draft, channelOf(root, 'mcp_call_arguments', 0), 'text', value);
+    } else if (value.kind === 'string' && type === 'code_interpreter_call' && key.value === 'code') {
+      add(draft, channelOf(root, 'code_interpreter_call_code', 0), 'text', value);
+    } else if (type === 'image_generation_call' && key.value === 'result') addTexts(draft, value, 'sealed');
+    else addMember(draft, member, item);
+  }
+}
+
+/** The arguments of a call that the client has to make, which this takes; `null` where the item is none. */
+function callIn(draft: AnswerDraft, root: string, item: JsonNode, add: Add): JsonNode | null {
+  const call = clientCallOf(item);
+  if (call === null) return null;
+  const named: CallName = { tool: call.tool, call_id: textOf(item, 'call_id') ?? textOf(item, 'id') };
+  // Of an item that only begins, a string of arguments goes on in later events; another value comes whole later.
+  if (add === addPiece && call.arguments.kind !== 'string') return null;
+  add(draft, `${root}.call`, 'arguments', call.arguments, named);
+  return call.arguments;
+}
+
+/** Types of parts, and what the events about their texts are called. */
+const PARTS: ReadonlyMap<string, readonly [key: string, name: string]> = new Map([
+  ['output_text', ['text', 'output_text']],
+  ['refusal', ['refusal', 'refusal']],
+  ['reasoning_text', ['text', 'reasoning_text']],
+  ['summary_text', ['text', 'reasoning_summary_text']],
+  ['output_audio', ['transcript', 'audio.transcript']],
+]);
+
+function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNode, add: Add): void {
+  if (part.kind !== 'object') {
+    addTexts(draft, part);
+    return;
+  }
+  const [text, name] = PARTS.get(onlyTextOf(part, 'type') ?? '') ?? ['', ''];
+  const channel = channelOf(root, name, index);
+  for (const member of part.members) {
+    const { key, value } = member;
+    if (key.value === text && value.kind === 'string') add(draft, channel, 'text', value);
+    else if (name === 'audio.transcript' && key.value === 'data') {
+      addTexts(draft, value, 'sealed');
+      addEcho(draft, channel, value, '""');
+    } else if (key.value !== 'logprobs' || name === '') addMember(draft, member, part);
+  }
+  if (name !== '') readLogprobs(draft, channel, part);
+}
+
+/** Log probabilities say a text again, token by token. Where there is no such text they are texts themselves. */
+function readLogprobs(draft: AnswerDraft, channel: string, holder: JsonNode): void {
+  const is_said = [...draft.pieces, ...draft.repeats].some((each) => each.channel === channel);
+  for (const member of membersOf(holder)) {
+    if (member.key.value !== 'logprobs') continue;
+    if (is_said && member.value.kind === 'array') addEcho(draft, channel, member.value, '[]');
+    else addMember(draft, member, holder);
+  }
+}
+
+function usageOf(usage: JsonNode | null): WireUsage | null {
+  const input = countOf(usage, 'input_tokens');
+  if (input === null) return null;
+  const details = memberOf(usage, 'input_tokens_details');
+  return {
+    input_tokens: input,
+    output_tokens: countOf(usage, 'output_tokens') ?? 0,
+    cache_read_tokens: countOf(details, 'cached_tokens') ?? 0,
+    cache_write_tokens: countOf(details, 'cache_write_tokens') ?? 0,
+  };
+}
