@@ -37,6 +37,8 @@ export interface Load {
 export function load(options: {
   readonly url: string;
   readonly body: string;
+  /** Beside the type of the content. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly cores: string;
   readonly connections: number;
   readonly threads?: number;
@@ -45,10 +47,11 @@ export function load(options: {
 }): Load {
   const script = join(options.scratch, 'body.lua');
   const quoted = JSON.stringify(options.body).replaceAll('\\u', '\\\\u');
-  writeFileSync(
-    script,
-    `wrk.method = "POST"\nwrk.headers["content-type"] = "application/json"\nwrk.body = ${quoted}\n`,
+  const headers = Object.entries({ 'content-type': 'application/json', ...options.headers });
+  const set = headers.map(
+    ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
   );
+  writeFileSync(script, ['wrk.method = "POST"', ...set, `wrk.body = ${quoted}`, ''].join('\n'));
   const output = execFileSync(
     'taskset',
     [

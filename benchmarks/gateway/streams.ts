@@ -1,0 +1,57 @@
+/**
+ * Opens streams through a gateway, so many at a time, and prints as JSON when the first text came and what went
+ * wrong. Run by `run.ts`: url, concurrency, streams in all, pieces of each, milliseconds between them, headers as JSON.
+ */
+import { Agent, request } from 'node:http';
+import { chatBody } from './texts.ts';
+
+const [url = '', concurrency = '1', total = '1', pieces = '8', gap_ms = '5', more = '{}'] =
+  process.argv.slice(2);
+const body = chatBody(1_024, true);
+const headers = {
+  'content-type': 'application/json',
+  'content-length': String(Buffer.byteLength(body)),
+  authorization: 'Bearer bench',
+  'x-bench-pieces': pieces,
+  'x-bench-gap-ms': gap_ms,
+  ...(JSON.parse(more) as Record<string, string>),
+};
+const agent = new Agent({ keepAlive: true, maxSockets: Number(concurrency) });
+
+interface Outcome {
+  readonly first_text_ms: number | null;
+  readonly error: string | null;
+}
+
+/** One stream to its end. The first text is the first event in which content stands that is not empty. */
+function stream(): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    let first_text_ms: number | null = null;
+    let tail = '';
+    const asked = request(url, { method: 'POST', headers, agent }, (answer) => {
+      answer.on('data', (bytes: Buffer) => {
+        tail = tail.slice(-256) + bytes.toString('latin1');
+        if (first_text_ms === null && /"content":"[^"]/.test(tail)) first_text_ms = performance.now() - began;
+      });
+      answer.once('end', () => {
+        const is_whole = answer.statusCode === 200 && tail.includes('[DONE]');
+        resolve({ first_text_ms, error: is_whole ? null : `status ${answer.statusCode}, cut off` });
+      });
+      answer.once('error', (fault) => resolve({ first_text_ms, error: fault.message }));
+    });
+    asked.once('error', (fault) => resolve({ first_text_ms, error: fault.message }));
+    asked.end(body);
+  });
+}
+
+const outcomes: Outcome[] = [];
+let left = Number(total);
+async function one(): Promise<void> {
+  while (left-- > 0) outcomes.push(await stream());
+}
+await Promise.all(Array.from({ length: Number(concurrency) }, one));
+agent.destroy();
+const times = outcomes.flatMap(({ first_text_ms }) => (first_text_ms === null ? [] : [first_text_ms]));
+const errors = outcomes.flatMap(({ error }) => (error === null ? [] : [error]));
+process.stdout.write(`${JSON.stringify({ times, errors: errors.length, first_error: errors[0] ?? null })}\n`);

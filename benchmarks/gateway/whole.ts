@@ -1,0 +1,88 @@
+/** Whole answers: latency that is added, and calls per second. */
+import { cpuUs, type Load, load, median, spread } from '../measure.ts';
+import type { Plan } from './plan.ts';
+import { LOAD_CORE, type Name, startProvider, startTarget, type Target } from './targets.ts';
+import { chatBody } from './texts.ts';
+
+const CONNECTIONS = [1, 16, 64];
+const US_PER_MS = 1_000;
+/** Ours beside Portkey's, median and p99. */
+const AIM = 1 / 3;
+
+interface Added {
+  readonly median_ms: number;
+  readonly p99_ms: number;
+  readonly rate: number;
+  /** Of the process that answers, for each call. */
+  readonly cpu_us: number;
+}
+
+interface Counted extends Load {
+  readonly cpu_us: number;
+}
+
+/** Rounds of all targets by turns, each beside the provider asked directly in the same round. */
+export async function whole(plan: Plan): Promise<void> {
+  const body = chatBody(1_024);
+  const measured = new Map<string, Added[]>();
+  for (let round = 0; round < plan.rounds; round++) {
+    const provider = await startProvider();
+    const direct = measure(provider, body, plan);
+    for (const name of plan.targets) {
+      const target = await startTarget(name, provider.port, plan.scratch);
+      measure(target, body, { ...plan, seconds: 1 });
+      const through = measure(target, body, plan);
+      CONNECTIONS.forEach((connections, at) => {
+        const key = `${name} ${connections}`;
+        measured.set(key, [...(measured.get(key) ?? []), addedTo(direct[at]!, through[at]!)]);
+      });
+      await target.stop();
+    }
+    await provider.stop();
+  }
+  print(plan, measured);
+}
+
+function measure({ url, headers, pid }: Target, body: string, { seconds, scratch }: Plan): Counted[] {
+  return CONNECTIONS.map((connections) => {
+    const before_us = cpuUs(pid);
+    const done = load({ url, headers, body, cores: LOAD_CORE, connections, seconds, scratch });
+    return { ...done, cpu_us: (cpuUs(pid) - before_us) / done.requests };
+  });
+}
+
+function addedTo(direct: Counted, through: Counted): Added {
+  return {
+    median_ms: (through.p50_us - direct.p50_us) / US_PER_MS,
+    p99_ms: (through.p99_us - direct.p99_us) / US_PER_MS,
+    rate: through.requests_per_second,
+    cpu_us: through.cpu_us,
+  };
+}
+
+function print({ targets }: Plan, measured: ReadonlyMap<string, readonly Added[]>): void {
+  for (const connections of CONNECTIONS) {
+    console.log(`whole answers, ${connections} connections, added to the provider's own:`);
+    const of = (name: Name): readonly Added[] => measured.get(`${name} ${connections}`) ?? [];
+    for (const name of targets) {
+      const one = of(name);
+      const p50 = spread(one.map(({ median_ms }) => median_ms));
+      const p99 = spread(one.map(({ p99_ms }) => p99_ms));
+      const rate = median(one.map(({ rate: each }) => each)).toFixed(0);
+      const cpu = median(one.map(({ cpu_us }) => cpu_us)).toFixed(0);
+      console.log(
+        `  ${name.padEnd(8)} median ${p50} ms, p99 ${p99} ms, ${rate} calls/s, ${cpu} us of processor`,
+      );
+    }
+    if (targets.includes('portkey') && targets.includes('ours')) printRatio(of('ours'), of('portkey'));
+  }
+}
+
+function printRatio(ours: readonly Added[], theirs: readonly Added[]): void {
+  const ratio = (of: (added: Added) => number): number => median(ours.map(of)) / median(theirs.map(of));
+  const p50 = ratio(({ median_ms }) => median_ms).toFixed(2);
+  const p99 = ratio(({ p99_ms }) => p99_ms).toFixed(2);
+  const cpu = ratio(({ cpu_us }) => cpu_us).toFixed(2);
+  const aim = `aim ${AIM.toFixed(2)} at 16 and 64`;
+  console.log(`  ours to portkey: median ${p50}, p99 ${p99} (${aim}); processor ${cpu}`);
+}
