@@ -23,10 +23,8 @@ export async function readText(path: string, bytes_max = FILE_BYTES_MAX): Promis
       const stats = await file.stat();
       if (!stats.isFile()) return { ok: false, message: 'is not a regular file' };
       if (stats.size > bytes_max) return tooLarge(bytes_max);
-      const bytes = Buffer.alloc(bytes_max + 1);
-      const length = await readFully(file, bytes);
-      if (length > bytes_max) return tooLarge(bytes_max);
-      return decode(bytes.subarray(0, length));
+      const bytes = await readUntil(file, bytes_max);
+      return bytes.length > bytes_max ? tooLarge(bytes_max) : decode(bytes);
     } finally {
       await file.close();
     }
@@ -35,14 +33,18 @@ export async function readText(path: string, bytes_max = FILE_BYTES_MAX): Promis
   }
 }
 
-async function readFully(file: Awaited<ReturnType<typeof open>>, bytes: Buffer): Promise<number> {
-  let length = 0;
-  while (length < bytes.length) {
-    const { bytesRead } = await file.read(bytes, length, bytes.length - length, null);
+const CHUNK_BYTES = 65_536;
+
+/** All of a file, or as much as shows that there are more than `bytes_max`, which may be far more than most hold. */
+async function readUntil(file: Awaited<ReturnType<typeof open>>, bytes_max: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let length = 0; length <= bytes_max; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES));
     if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
     length += bytesRead;
   }
-  return length;
+  return Buffer.concat(chunks);
 }
 
 function decode(bytes: Uint8Array): TextRead {
