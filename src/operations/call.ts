@@ -30,21 +30,21 @@ export async function call(operation: AnyOperation, raw: unknown, context: Conte
   permit(operation, context);
   const input = raw === undefined ? {} : raw;
   // What asks for nothing, as a health check, is not made to wait for the validators to be loaded.
-  if (asksForNothing(operation) && isPlainObject(input)) return answer(operation, {}, context);
-  const validator = validators.get(operation) ?? (await compile(operation));
-  if (!validator.Check(input)) throw invalid(validator.Errors(clipped(operation.input, input))[1]);
-  return answer(operation, input, context);
+  const asks_nothing = asksForNothing(operation) && isPlainObject(input);
+  if (!asks_nothing) {
+    const validator = validators.get(operation) ?? (await compile(operation));
+    if (!validator.Check(input)) throw invalid(validator.Errors(clipped(operation.input, input))[1]);
+  }
+  try {
+    return await operation.run(asks_nothing ? {} : input, context);
+  } catch (error) {
+    throw isUnavailable(error) ? new Refusal('unavailable', error.message) : error;
+  }
 }
 
-/** Runs it. What the service cannot answer for now is an expected no. */
-async function answer(operation: AnyOperation, input: unknown, context: Context): Promise<unknown> {
-  try {
-    return await operation.run(input, context);
-  } catch (error) {
-    const is_expected =
-      error instanceof Unavailable || error instanceof StoreFailure || error instanceof Unrecorded;
-    throw is_expected ? new Refusal('unavailable', error.message) : error;
-  }
+/** What the service cannot answer for now is an expected no. */
+function isUnavailable(error: unknown): error is Error {
+  return error instanceof Unavailable || error instanceof StoreFailure || error instanceof Unrecorded;
 }
 
 function asksForNothing({ input }: AnyOperation): boolean {

@@ -1,5 +1,5 @@
 import type { Content, Crossing, Tag } from '../core/types.ts';
-import type { Endpoint } from '../runtime/types.ts';
+import type { Endpoint, Ruling } from '../runtime/types.ts';
 import type { Context } from './operation.ts';
 import { changedContent, replyOf, type VerdictReply } from './reply.ts';
 import { named } from './subject.ts';
@@ -23,18 +23,17 @@ export interface Checked {
 }
 
 /** Brings a crossing to the road and its verdict back. */
-export async function check(
+export function check(
   { crossing, endpoint, matches, approval_request_id }: Check,
   { runtime, caller }: Context,
 ): Promise<Checked> {
-  const ruling = await runtime.enforce(crossing, caller, endpoint, named(approval_request_id));
-  const { verdict } = ruling;
-  return {
+  const checkedOf = (ruling: Ruling): Checked => ({
     reply: replyOf(ruling, crossing, matches),
-    changed: changedContent(verdict),
-    stripped_fields: verdict.stripped_fields,
-    data_tags: verdict.data_tags,
-  };
+    changed: changedContent(ruling.verdict),
+    stripped_fields: ruling.verdict.stripped_fields,
+    data_tags: ruling.verdict.data_tags,
+  });
+  return runtime.enforce(crossing, caller, endpoint, named(approval_request_id)).then(checkedOf);
 }
 
 /** The plain value of a content, as JSON shows it. */

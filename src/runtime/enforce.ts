@@ -1,11 +1,11 @@
-import { hasConditions } from '../core/conditions/facts.ts';
+import { type Conditions, hasConditions } from '../core/conditions/facts.ts';
 import { faulty, judge } from '../core/decide.ts';
-import type { Crossing, Verdict } from '../core/types.ts';
+import type { Crossing, Policy, Verdict } from '../core/types.ts';
 import type { Settled } from './approvals/types.ts';
 import { conditionsOf } from './conditions.ts';
 import { auditEvent, type LoggedTexts } from './record.ts';
-import { type Decided, decideInSession, needsSession, whyStopped } from './sessions/index.ts';
-import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
+import { type Decided, type Deciding, decideInSession, needsSession, whyStopped } from './sessions/index.ts';
+import type { AuditEvent, Caller, Endpoint, Ports, Ruling } from './types.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
 
@@ -14,7 +14,7 @@ const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
  * then write down. Gives the ruling when its event is durable, and never before. Never rejects: a ruling that
  * cannot be recorded is a block, and so is one that needs to know of a session where nobody can tell.
  */
-export async function enforce(
+export function enforce(
   given: Crossing,
   caller: Caller,
   endpoint: Endpoint,
@@ -24,22 +24,40 @@ export async function enforce(
   const event_id = ports.new_event_id(given.now_ms);
   const began_ms = performance.now();
   let scan_ms = 0;
-  // Without what evaluates conditions they restrict and never allow.
-  const conditions = hasConditions(ports.policy) ? await conditionsOf(ports.policy).catch(() => null) : null;
-  const decide = async (crossing: Crossing): Promise<Settled> => {
-    const before_ms = performance.now();
-    const judgeWith = (approved_rules?: readonly string[]): Verdict => {
-      const asked = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
-      return judge(asked, ports.policy, ports.fingerprintOf ?? null, conditions);
+  const decideBy = (conditions: Conditions | null) => {
+    const decide = (crossing: Crossing): Settled | Promise<Settled> => {
+      const before_ms = performance.now();
+      const judgeWith = (approved_rules?: readonly string[]): Verdict => {
+        const asked = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
+        return judge(asked, ports.policy, ports.fingerprintOf ?? null, conditions);
+      };
+      const judged = judgeWith();
+      scan_ms += performance.now() - before_ms;
+      if (judged.action !== 'require_approval' || ports.settle === undefined)
+        return { verdict: judged, approval: null };
+      return ports.settle({ judged, crossing, caller, approval_request_id, judgeWith });
     };
-    const judged = judgeWith();
-    scan_ms += performance.now() - before_ms;
-    if (judged.action !== 'require_approval' || ports.settle === undefined)
-      return { verdict: judged, approval: null };
-    return ports.settle({ judged, crossing, caller, approval_request_id, judgeWith });
+    return needsSession(given, ports.policy)
+      ? inSession(given, decide, ports)
+      : after(decide(given), (outcome) => ({ crossing: given, outcome }));
   };
-  const { crossing, outcome: settled } = await inSession(given, decide, ports);
-  return give(settled, { scan_ms, began_ms }, event_id, crossing, caller, endpoint, ports);
+  const finish = ({ crossing, outcome }: Decided<Settled>): Promise<Ruling> =>
+    give(outcome, { scan_ms, began_ms }, event_id, crossing, caller, endpoint, ports);
+  const decided = after(conditionsFor(ports.policy), decideBy);
+  return decided instanceof Promise ? decided.then(finish) : finish(decided);
+}
+
+/** Goes on at once with what is there already: most requests wait for nothing but their record. */
+function after<Value, Result>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** Without what evaluates conditions they restrict and never allow. */
+function conditionsFor(policy: Policy): Promise<Conditions | null> | null {
+  return hasConditions(policy) ? conditionsOf(policy).catch(() => null) : null;
 }
 
 /** Why something is refused before anything was looked at. */
@@ -82,7 +100,15 @@ async function give(
   endpoint: Endpoint,
   ports: Ports,
 ): Promise<Ruling> {
-  const { verdict, approval } = await recorded(settled, event_id, crossing, caller, endpoint, ports);
+  let { verdict, approval } = settled;
+  // The one catch around recording: what is not written down is not given.
+  try {
+    await ports.record(eventOf(settled, event_id, crossing, caller, endpoint, ports));
+  } catch (fault) {
+    ports.unrecorded?.(fault);
+    verdict = unrecordable(verdict);
+    approval = null;
+  }
   const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
   ports.observe?.(ruling, crossing, endpoint, scan_ms / 1_000);
   ports.telemetry?.checked({ ...ruling, crossing, component: endpoint, began_ms });
@@ -92,10 +118,9 @@ async function give(
 /** The one catch around sessions: where they cannot be read or kept, nothing goes through. */
 async function inSession(
   crossing: Crossing,
-  decide: (crossing: Crossing) => Promise<Settled>,
+  decide: Deciding<Settled>['decide'],
   { policy, sessions, unkept }: Ports,
 ): Promise<Decided<Settled>> {
-  if (!needsSession(crossing, policy)) return { crossing, outcome: await decide(crossing) };
   try {
     if (sessions === undefined) throw new Error('There is nothing here that keeps sessions.');
     return await decideInSession(crossing, policy, sessions, { decide, verdictOf: ({ verdict }) => verdict });
@@ -108,27 +133,17 @@ async function inSession(
   }
 }
 
-/** The one catch around recording: what is not written down is not given. */
-async function recorded(
-  settled: Settled,
+function eventOf(
+  { verdict, approval, approved_rules }: Settled,
   event_id: string,
   crossing: Crossing,
   caller: Caller,
   endpoint: Endpoint,
-  ports: Ports,
-): Promise<Settled> {
-  try {
-    const logged = ports.logged ?? NO_TEXTS;
-    const typed_redaction = ports.policy.redaction.typed;
-    const { verdict, approval, approved_rules } = settled;
-    const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
-    const decided = { event_id, crossing: granted, verdict, approval, caller, endpoint };
-    await ports.record(auditEvent({ ...decided, logged, typed_redaction }));
-    return settled;
-  } catch (fault) {
-    ports.unrecorded?.(fault);
-    return { verdict: unrecordable(settled.verdict), approval: null };
-  }
+  { logged = NO_TEXTS, policy }: Ports,
+): AuditEvent {
+  const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
+  const decided = { event_id, crossing: granted, verdict, approval, caller, endpoint };
+  return auditEvent({ ...decided, logged, typed_redaction: policy.redaction.typed });
 }
 
 /** A block that holds nothing of what was found: without a record, nothing about the text is told. */

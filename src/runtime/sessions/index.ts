@@ -14,7 +14,7 @@ export interface Decided<Outcome> {
 
 /** How a crossing is decided on, and how to see and to replace the verdict in what came of it. */
 export interface Deciding<Outcome> {
-  readonly decide: (crossing: Crossing) => Promise<Outcome>;
+  readonly decide: (crossing: Crossing) => Outcome | Promise<Outcome>;
   readonly verdictOf: (outcome: Outcome) => Verdict;
 }
 
