@@ -58,6 +58,9 @@ const SHOWN = {
   OTLP_AUTHORIZATION: 'a',
   STORE_PASSWORD: 'p',
   MEMORY_KEY: 'k'.repeat(32),
+  OPENAI_API_KEY: 'k',
+  ANTHROPIC_KEY_A: 'k',
+  ANTHROPIC_KEY_B: 'k',
   OLD_MEMORY_KEY: 'o'.repeat(32),
 };
 
@@ -70,6 +73,7 @@ test('every YAML that a page shows is a valid configuration', async () => {
     'docs/storage.md',
     'docs/telemetry.md',
     'docs/policies.md',
+    'docs/proxy.md',
     'docs/configuration.md',
   ]) {
     for (const { 1: text = '' } of read(page).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)) {

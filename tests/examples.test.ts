@@ -1,9 +1,12 @@
 /** Every example of the API description is asked of the real service, and answered as it is shown there. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { MEMORY_DOCUMENT } from '../src/entry/cli/scaffold/documents.ts';
+import { proxyForward } from '../src/operations/forward.ts';
 import { operations } from '../src/operations/index.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -24,10 +27,21 @@ const REFUND = {
 
 const SECRET = { MAIL_PASSWORD: ['mail', 'password', '7a61'].join('-') };
 
+/** What stands behind it in the example of a call that goes on. */
+const upstream = createServer((request, response) => {
+  const { upstream_status, upstream_headers, body } = proxyForward.answer!;
+  response.sendDate = false;
+  request.resume().on('end', () => {
+    response.writeHead(upstream_status!, upstream_headers as Record<string, string>).end(body);
+  });
+});
+
 let service: TestService;
 /** Another, with a rule that asks for approval and with secrets; the examples of the others have neither. */
 let shop: TestService;
 before(async () => {
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const { port } = upstream.address() as AddressInfo;
   [service, shop] = await Promise.all([
     startTestService({
       config: null,
@@ -35,7 +49,11 @@ before(async () => {
       workers: 2,
     }),
     startTestService({
-      config: { policies: [REFUNDS], secrets: { backend: 'env' } },
+      config: {
+        policies: [REFUNDS],
+        secrets: { backend: 'env' },
+        proxy: { target: `http://127.0.0.1:${port}` },
+      },
       env: SECRET,
       workers: 2,
     }),
@@ -43,6 +61,7 @@ before(async () => {
 });
 after(async () => {
   await Promise.all([service.stop(), shop.stop()]);
+  upstream.close();
 });
 
 interface Described {
@@ -140,7 +159,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, operations.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 34);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 35);
 });
 
 /** The id that the examples show stands for a request that waits. */
@@ -155,7 +174,7 @@ async function waiting(): Promise<string> {
 
 async function ask({ name, method, path: shown, body }: Example): Promise<{ status: number; text: string }> {
   const path = name.startsWith('approvals_') ? shown.replace(/apr_\w+/, await waiting()) : shown;
-  const { state_dir, url } = /^(approvals|capabilities|secrets)_/.test(name) ? shop : service;
+  const { state_dir, url } = /^(approvals|capabilities|proxy|secrets)_/.test(name) ? shop : service;
   const operator = readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
   const answer = await fetch(`${url}${path}`, {
     method,

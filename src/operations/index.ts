@@ -15,6 +15,7 @@ import {
 } from './capabilities.ts';
 import { policyExplain } from './explain.ts';
 import { scanFile } from './file.ts';
+import { proxyForward } from './forward.ts';
 import { guardOutput } from './guard.ts';
 import { health, ready } from './health.ts';
 import {
@@ -69,6 +70,7 @@ export const operations: readonly AnyOperation[] = [
   policyExplain,
   policyTemplate,
   policyTemplates,
+  proxyForward,
   ready,
   scanFile,
   scanInput,

@@ -15,7 +15,7 @@ import {
   verdictProperties,
   verdictRequired,
 } from './shapes.ts';
-import { named, type Subject, subjectOf } from './subject.ts';
+import { actingAgent, contextRequired, named, type Subject, subjectOf } from './subject.ts';
 
 const routing = {
   agent_id: agentId,
@@ -234,24 +234,15 @@ interface Routed {
 /** What calls, results and messages have in common. In gateway mode the acting agent must be known. */
 function action(input: Routed, subject: Subject, runtime: Runtime) {
   const { tenant_id, agent_id } = subject;
-  const source_agent_id = subject.source_agent_id ?? (agent_id === 'unknown' ? null : agent_id);
-  if (runtime.mode === 'gateway' && source_agent_id === null) throw contextRequired();
   return {
     boundary: 'action' as const,
     tenant_id,
     agent_id,
-    source_agent_id,
+    source_agent_id: actingAgent(subject, runtime),
     session_id: named(input.session_id) ?? named(input.context?.session_id),
     declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     now_ms: runtime.now_ms(),
   };
-}
-
-function contextRequired(): Refusal {
-  return new Refusal(
-    'agent_context_required',
-    'Name the agents: `source_agent_id` (or `agent_id`) says who acts, `destination_agent_id` who is acted upon.',
-  );
 }
 
 function changedSide(phase: 'request' | 'response', value: unknown) {

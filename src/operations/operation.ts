@@ -83,20 +83,29 @@ export type RefusalCode =
   | 'unsupported_media_type'
   | 'too_many_requests'
   | 'not_configured'
-  | 'unavailable';
+  | 'unavailable'
+  /** The policy blocks it; where a call goes on to somebody else, that is an error for whoever called. */
+  | 'policy_violation'
+  /** Whoever stands behind the service gave no answer that can be used, or none in time. */
+  | 'upstream_failed'
+  | 'upstream_timeout';
 
 /** An expected no: a code for programs, a sentence for people. Never holds any part of the input's text. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: readonly { path: string; message: string }[];
+  /** Further fields of the answer: the decision that is the reason. */
+  readonly beside: Readonly<Record<string, unknown>>;
   constructor(
     code: RefusalCode,
     message: string,
     details: readonly { path: string; message: string }[] = [],
+    beside: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
     this.details = details;
+    this.beside = beside;
   }
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../runtime/types.ts';
+import type { Caller, Runtime } from '../runtime/types.ts';
 import { type Context, Refusal } from './operation.ts';
 
 /** What an input may say of whom it concerns. */
@@ -27,6 +27,27 @@ export function subjectOf(input: Named, context: Context): Subject {
   if (source !== null) within(caller.agents, source, 'source_agent_id');
   const agent_id = scoped(caller.agents, named(input.agent_id) ?? source, 'agent_id', 'unknown');
   return { tenant_id: tenantOf(input, context), agent_id, source_agent_id: source };
+}
+
+/**
+ * Who acts; `null` where nobody says so.
+ * @throws Refusal in gateway mode, where it must be known
+ */
+export function actingAgent(
+  { agent_id, source_agent_id }: Subject,
+  { mode }: Pick<Runtime, 'mode'>,
+): string | null {
+  const source = source_agent_id ?? (agent_id === 'unknown' ? null : agent_id);
+  if (mode === 'gateway' && source === null) throw contextRequired();
+  return source;
+}
+
+/** That a call does not say which agents it is about. */
+export function contextRequired(): Refusal {
+  return new Refusal(
+    'agent_context_required',
+    'Name the agents: `source_agent_id` (or `agent_id`) says who acts, `destination_agent_id` who is acted upon.',
+  );
 }
 
 /** The tenant: from the body, its `context`, the transport, in this order. */

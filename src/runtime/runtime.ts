@@ -84,11 +84,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const approvals = lazyApprovals(parts, () => ports);
   const sessions = sessionPorts(config, parts.store.open);
   let ports = portsOf(parts, agents, unrecorded, approvals, sessions, parts.policy);
-  let road: typeof import('./enforce.ts').enforce | null = null;
-  const loadRoad = async () => {
-    road = (await import('./enforce.ts')).enforce;
-    return road;
-  };
+  const road = lazyRoad(() => ports);
+  const forwarder = lazyForwarder(config);
   const trusted = forAgents({ config, store: parts.store.open, ports: () => ports });
   const costs = lazyCosts({ settings: config.cost, store: parts.store.open, ports: () => ports, log });
   const runtime: Runtime = {
@@ -99,10 +96,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     now_ms,
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : savedPolicy(config, hash)),
-    enforce: (crossing, caller, endpoint, approval_request_id = null) =>
-      road === null
-        ? loadRoad().then((enforce) => enforce(crossing, caller, endpoint, ports, approval_request_id))
-        : road(crossing, caller, endpoint, ports, approval_request_id),
+    enforce: road.enforce,
     approvals: approvals.open,
     costs: costs.open,
     store: parts.store.open,
@@ -121,6 +115,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     queryAudit: (filter) => queryAudit(parts, index, filter),
     ...trusted.offers,
     memory: lazyMemory(parts, () => ports),
+    forward: forwarder.open,
   };
   return {
     runtime,
@@ -130,10 +125,36 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       ports = portsOf(parts, agents, unrecorded, approvals, sessions, policy);
     },
     warm: async (policy = ports.policy) => {
-      await Promise.all([loadRoad(), judgeNothing(policy, config, now_ms())]);
+      await Promise.all([road.load(), judgeNothing(policy, config, now_ms())]);
     },
     release: approvals.release,
-    close: () => index.close().finally(costs.close).finally(trusted.close).finally(parts.store.close),
+    close: () => inTurn([index.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
+  };
+}
+
+/** Each is closed, whether those before it could be or not. */
+function inTurn([first, ...rest]: readonly (() => Promise<void>)[]): Promise<void> {
+  return first === undefined ? Promise.resolve() : first().finally(() => inTurn(rest));
+}
+
+interface LazyRoad {
+  readonly enforce: Runtime['enforce'];
+  readonly load: () => Promise<void>;
+}
+
+/** No start waits for what only checks use. */
+function lazyRoad(ports: () => Ports): LazyRoad {
+  let road: typeof import('./enforce.ts').enforce | null = null;
+  const load = async () => {
+    road = (await import('./enforce.ts')).enforce;
+    return road;
+  };
+  return {
+    load: async () => void (await load()),
+    enforce: (crossing, caller, endpoint, approval_request_id = null) =>
+      road === null
+        ? load().then((enforce) => enforce(crossing, caller, endpoint, ports(), approval_request_id))
+        : road(crossing, caller, endpoint, ports(), approval_request_id),
   };
 }
 
@@ -306,6 +327,23 @@ function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Ports): R
       }),
     );
     return opened;
+  };
+}
+
+interface LazyForwarder {
+  readonly open: Runtime['forward'];
+  readonly close: () => Promise<void>;
+}
+
+/** No start waits for what only some agents use. */
+function lazyForwarder({ proxy }: Config): LazyForwarder {
+  let opened: ReturnType<Runtime['forward']> | null = null;
+  return {
+    open: () => {
+      opened ??= import('./forward/envelope.ts').then(({ openForwarder }) => openForwarder(proxy));
+      return opened;
+    },
+    close: async () => (await opened)?.close(),
   };
 }
 

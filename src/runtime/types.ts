@@ -15,6 +15,7 @@ import type {
 import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';
 import type { Capabilities } from './capabilities/types.ts';
 import type { Costs } from './costs/types.ts';
+import type { Forwarder } from './forward/envelope.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { ResetTarget, SessionPorts } from './sessions/types.ts';
 import type { Store } from './store/index.ts';
@@ -236,6 +237,8 @@ export interface Runtime {
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
   /** What agents remember. Loaded with the first call that asks for it. */
   readonly memory: () => Promise<Memory>;
+  /** Single calls to what stands behind the service. Loaded with the first one. */
+  readonly forward: () => Promise<Forwarder>;
 }
 
 /** What agents may ask of their memory. All is written down before it is answered; all rejects with `Unavailable`. */

@@ -67,14 +67,14 @@ test('serve tells a person where it is, what holds and what to try', async () =>
   await inFolder(async (cwd) => {
     await writeFile(
       join(cwd, 'service.yaml'),
-      'secret_detection: {enabled: false}\nproxy: {target: "https://up.test"}\n',
+      'secret_detection: {enabled: false}\nintelligence: {enabled: true, backend: {provider: local, model: m, base_url: "http://up.test"}}\n',
     );
     const service = await start(['serve', '--port', '0'], { cwd, until: 'curl' });
     const report = service.stdout();
     for (const word of ['Address', 'Docs', 'Policy', 'Config', 'Data', 'Access'])
       assert.match(report, new RegExp(`^ {2}${word} +\\S`, 'm'));
     assert.match(report, /your policy answers `allow`/);
-    assert.match(service.stderr(), /warning: .*`proxy\.target`/);
+    assert.match(service.stderr(), /warning: .*`intelligence\.enabled`/);
     assert.equal(await service.stop('SIGTERM'), 0);
   });
 });

@@ -16,6 +16,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   agent_context_required: 400,
   unauthenticated: 401,
   forbidden: 403,
+  policy_violation: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
@@ -24,8 +25,10 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   unsupported_media_type: 415,
   too_many_requests: 429,
   internal_error: 500,
+  upstream_failed: 502,
   not_configured: 503,
   unavailable: 503,
+  upstream_timeout: 504,
 };
 
 /** The framework's own errors in our words. Its messages are not used: some repeat what was sent. */
@@ -51,8 +54,8 @@ export const FAULT =
 
 /** The body of every error: a sentence for people, a code for programs, and the name of the request. */
 export function errorBody(refusal: Refusal, request_id: string): object {
-  const { message, code, details } = refusal;
-  return { error: message, code, ...(details.length > 0 && { details }), request_id };
+  const { message, code, details, beside } = refusal;
+  return { ...beside, error: message, code, ...(details.length > 0 && { details }), request_id };
 }
 
 /** Answers an error, expected or not. On a check route a fault of ours says `block` as well. */

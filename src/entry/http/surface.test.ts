@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { operations } from '../../operations/index.ts';
+import { exampleTarget } from '../../operations/testing/upstream.ts';
 import { type Answer, type Asked, type Served, type ServeOptions, serve } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'surface-'));
@@ -114,8 +115,8 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
 /** What the callers of these tests may not do. */
 const PERSONS = ['policy:reload', 'secrets:check', 'secrets:resolve', 'sessions:reset'];
 
-test('what is answered is what the description says', () =>
-  serving({ file_roots: [] }, async ({ ask, events }) => {
+test('what is answered is what the description says', async (t) =>
+  serving({ file_roots: [], proxy: await exampleTarget(t) }, async ({ ask, events }) => {
     const { Compile } = await import('typebox/schema');
     let ran = 0;
     for (const {
@@ -143,7 +144,7 @@ test('what is answered is what the description says', () =>
       assert.deepEqual(unknownFields(output, answer.json), [], name);
       ran++;
     }
-    assert.equal(ran, 14);
+    assert.equal(ran, 15);
   }));
 
 test('the errors that are described are those that happen', () =>
@@ -328,29 +329,34 @@ const throwing = () => {
   throw Object.assign(new Error(SECRET), { code: 'EFAULT' });
 };
 
-test('a fault of ours blocks, is logged without its text, and says nothing more', () =>
-  serving({ instead: { enforce: throwing, agentsSeen: throwing } }, async ({ ask, logged }) => {
-    const { paths } = (await ask({ path: '/openapi.json' })).json;
-    const checks = operations.filter(({ permission, needs }) => permission === 'check' && needs === 'policy');
-    assert.equal(checks.length, 6);
-    for (const { http, example } of checks) {
-      const answer = await ask({ path: http.path, body: example });
-      assert.equal(answer.status, 500, http.path);
-      assert.deepEqual(Object.keys(answer.json), ['error', 'code', 'decision', 'request_id']);
-      assert.deepEqual([answer.json.code, answer.json.decision], ['internal_error', 'block']);
-      const { content } = describedError(paths[http.path], 500);
-      assert.partialDeepStrictEqual(content['application/json'].example, {
-        ...answer.json,
-        request_id: EXAMPLE_ID,
-      });
-      assert.ok(!answer.text.includes(SECRET));
-    }
-    const health = await ask({ path: '/v1/health' });
-    assert.deepEqual([health.status, 'decision' in health.json], [500, false]);
-    assert.equal(logged.length, 7);
-    assert.ok(!logged.join().includes(SECRET));
-    assert.match(logged[0] ?? '', /"request_id":.*"code":"EFAULT"/);
-  }));
+test('a fault of ours blocks, is logged without its text, and says nothing more', async (t) =>
+  serving(
+    { proxy: await exampleTarget(t), instead: { enforce: throwing, agentsSeen: throwing } },
+    async ({ ask, logged }) => {
+      const { paths } = (await ask({ path: '/openapi.json' })).json;
+      const checks = operations.filter(
+        ({ permission, needs }) => permission === 'check' && needs === 'policy',
+      );
+      assert.equal(checks.length, 7);
+      for (const { http, example } of checks) {
+        const answer = await ask({ path: http.path, body: example });
+        assert.equal(answer.status, 500, http.path);
+        assert.deepEqual(Object.keys(answer.json), ['error', 'code', 'decision', 'request_id']);
+        assert.deepEqual([answer.json.code, answer.json.decision], ['internal_error', 'block']);
+        const { content } = describedError(paths[http.path], 500);
+        assert.partialDeepStrictEqual(content['application/json'].example, {
+          ...answer.json,
+          request_id: EXAMPLE_ID,
+        });
+        assert.ok(!answer.text.includes(SECRET));
+      }
+      const health = await ask({ path: '/v1/health' });
+      assert.deepEqual([health.status, 'decision' in health.json], [500, false]);
+      assert.equal(logged.length, 8);
+      assert.ok(!logged.join().includes(SECRET));
+      assert.match(logged[0] ?? '', /"request_id":.*"code":"EFAULT"/);
+    },
+  ));
 
 test('a decision that cannot be recorded is a 500 that blocks', () =>
   serving({ record: async () => throwing() }, async ({ ask }) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { operations } from '../../operations/index.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
+import { exampleTarget } from '../../operations/testing/upstream.ts';
 import { ensureToken, newApiKey } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/types.ts';
 import { type Asked, serve } from './testing/serve.ts';
@@ -74,6 +75,7 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   policy_explain: EVERYONE_KNOWN,
   policy_template: EVERYONE_KNOWN,
   policy_templates: EVERYONE_KNOWN,
+  proxy_forward: EVERYONE_KNOWN,
   ready: OPEN,
   scan_file: EVERYONE_KNOWN,
   scan_input: EVERYONE_KNOWN,
@@ -98,8 +100,9 @@ function exampleOf({ http, example }: AnyOperation, events: readonly AuditEvent[
   return http.method === 'GET' ? { path } : { path, body: example };
 }
 
-test('every operation runs its example for those who may, and for nobody else', async () => {
-  const service = await serve({ state_dir: scratch, auth: { api_keys }, documents: [PREFERENCES] });
+test('every operation runs its example for those who may, and for nobody else', async (t) => {
+  const proxy = await exampleTarget(t);
+  const service = await serve({ state_dir: scratch, auth: { api_keys }, documents: [PREFERENCES], proxy });
   let ran = 0;
   try {
     for (const operation of operations.filter((one) => one.unavailable === undefined)) {

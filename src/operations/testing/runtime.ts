@@ -2,7 +2,11 @@ import { compile, type PolicySettings } from '../../core/compile/index.ts';
 import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
+import { proxy } from '../../runtime/config/schema-proxy.ts';
+import { settle } from '../../runtime/config/settle.ts';
 import { enforce } from '../../runtime/enforce.ts';
+import { openForwarder } from '../../runtime/forward/envelope.ts';
+import type { ProxySettings } from '../../runtime/forward/upstream/settings.ts';
 import { openMemory } from '../../runtime/memory/memory.ts';
 import { noting } from '../../runtime/secrets/for-agents.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
@@ -20,6 +24,7 @@ export interface TestOptions {
   readonly file_roots?: readonly string[];
   readonly state_dir?: string;
   readonly body_bytes_max?: number;
+  readonly proxy?: ProxySettings;
   /** Takes the place of parts of the runtime, to see what happens when they fail. */
   readonly instead?: Partial<Runtime>;
   readonly record?: Ports['record'];
@@ -30,6 +35,8 @@ export interface TestRuntime {
   /** All that was recorded, oldest first. */
   readonly events: AuditEvent[];
 }
+
+const NO_PROXY = settle({}, proxy, { env: {}, secrets: new Map() }).value as ProxySettings;
 
 export const NOW_MS = Date.UTC(2026, 0, 31, 12);
 
@@ -109,6 +116,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       warnings: [],
     }),
     resetSession: async () => 0,
+    forward: async () => openForwarder(options.proxy ?? NO_PROXY),
     queryAudit: async (filter) => query(events, filter),
     ...options.instead,
   };

@@ -16,7 +16,7 @@ export function inactiveKeys(
     [config.cost.budgets.length > 0, 'cost.budgets', 'no call is forwarded'],
     [config.dashboard.users.length > 0, 'dashboard.users', 'there is no dashboard'],
     [config.intelligence.enabled, 'intelligence.enabled', 'no advisor runs'],
-    [config.proxy.target !== undefined, 'proxy.target', 'nothing is forwarded'],
+    [config.proxy.providers.length > 0, 'proxy.providers', 'no call is routed to them'],
   ];
   return idle
     .filter(([configured]) => configured)

@@ -520,7 +520,6 @@ log: {level: debug}
       'service.yaml:25: `alerts.channels` is not active in this version: no alert is sent.',
       'service.yaml:34: `dashboard.users` is not active in this version: there is no dashboard.',
       'service.yaml:33: `intelligence.enabled` is not active in this version: no advisor runs.',
-      'service.yaml:32: `proxy.target` is not active in this version: nothing is forwarded.',
     ],
   );
 });

@@ -126,9 +126,17 @@ const AUTH = `auth:
   api_keys: []
 `;
 
-const LATER = `# proxy:
-#   target: https://api.example.com
-#   timeout_seconds: 30
+const LATER = `# Nothing is forwarded to a model provider before one stands here.
+# proxy:
+#   # Seconds for an answer, or for the beginning of a streamed one.
+#   timeout_seconds: 120
+#   providers:
+#     - name: openai
+#       family: openai
+#       api_key: \${OPENAI_API_KEY}
+#     - name: anthropic
+#       family: anthropic
+#       api_key: \${ANTHROPIC_API_KEY}
 #   retry:
 #     max_attempts: 3
 #     backoff_factor: 0.5

@@ -14,7 +14,7 @@ export interface Connections {
 }
 
 /** Largest headers of an answer, in bytes. */
-const HEADER_BYTES_MAX = 65_536;
+export const HEADER_BYTES_MAX = 65_536;
 /** How long a connection stays open that nobody uses: shorter than what servers do on their side. */
 const KEPT_MS = 4_000;
 

@@ -50,7 +50,7 @@ export const CREDENTIALS: ReadonlySet<string> = new Set([
  */
 export function requestHeaders(
   given: readonly string[],
-  provider: Provider,
+  provider: Pick<Provider, 'family' | 'headers' | 'key_header' | 'client_key'>,
   key: ProviderKey | null,
 ): string[] {
   const drops_keys = key !== null || provider.client_key === 'drop';
@@ -113,7 +113,10 @@ function connectionNames(headers: readonly string[]): ReadonlySet<string> {
 
 const NONE: ReadonlySet<string> = new Set();
 
-function keyHeader({ family, key_header }: Provider, value: string): readonly [string, string] {
+function keyHeader(
+  { family, key_header }: Pick<Provider, 'family' | 'key_header'>,
+  value: string,
+): readonly [string, string] {
   if (key_header !== null) return [key_header, value];
   if (family === 'anthropic') return ['x-api-key', value];
   if (family === 'gemini') return ['x-goog-api-key', value];

@@ -1,0 +1,15 @@
+import type { TestContext } from 'node:test';
+import { settingsOf } from '../../runtime/forward/upstream/testing/calls.ts';
+import { startProvider } from '../../runtime/forward/upstream/testing/provider.ts';
+import { proxyForward } from '../forward.ts';
+
+/** The settings of a `proxy.target` that answers the example of `proxy_forward` as that is described. */
+export async function exampleTarget(t: TestContext): Promise<ReturnType<typeof settingsOf>> {
+  const shown = proxyForward.answer!;
+  const { url } = await startProvider(t, (response) => {
+    response.sendDate = false;
+    response.writeHead(shown.upstream_status!, shown.upstream_headers as Record<string, string>);
+    response.end(shown.body);
+  });
+  return settingsOf({ target: url });
+}
