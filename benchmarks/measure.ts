@@ -33,6 +33,9 @@ export interface Load {
   readonly p99_us: number;
 }
 
+/** Stands once in a body of which each request is to have another: a number takes its place. */
+export const FRESH = '@fresh@';
+
 /** One run of wrk against `url` with a JSON body. Throws when any answer was not 2xx. */
 export function load(options: {
   readonly url: string;
@@ -51,7 +54,13 @@ export function load(options: {
   const set = headers.map(
     ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
   );
-  writeFileSync(script, ['wrk.method = "POST"', ...set, `wrk.body = ${quoted}`, ''].join('\n'));
+  const [head, ...tails] = quoted.split(FRESH);
+  const fresh = [
+    'local n = 0',
+    `function request() n = n + 1 return wrk.format(nil, nil, nil, ${head}" .. n .. "${tails.join('')}) end`,
+  ];
+  const what = tails.length === 0 ? [`wrk.body = ${quoted}`] : fresh;
+  writeFileSync(script, ['wrk.method = "POST"', ...set, ...what, ''].join('\n'));
   const output = execFileSync(
     'taskset',
     [

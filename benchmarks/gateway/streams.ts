@@ -3,14 +3,17 @@
  * wrong. Run by `run.ts`: url, concurrency, streams in all, pieces of each, milliseconds between them, headers as JSON.
  */
 import { Agent, request } from 'node:http';
+import { FRESH } from '../measure.ts';
 import { chatBody } from './texts.ts';
 
 const [url = '', concurrency = '1', total = '1', pieces = '8', gap_ms = '5', more = '{}'] =
   process.argv.slice(2);
-const body = chatBody(1_024, true);
+let count = 0;
+/** Numbers of one length, so that all bodies have one too. */
+const bodyOf = (): string => chatBody(1_024, true).replace(FRESH, String(1_000_000 + count++));
 const headers = {
   'content-type': 'application/json',
-  'content-length': String(Buffer.byteLength(body)),
+  'content-length': String(Buffer.byteLength(bodyOf())),
   authorization: 'Bearer bench',
   'x-bench-pieces': pieces,
   'x-bench-gap-ms': gap_ms,
@@ -41,7 +44,7 @@ function stream(): Promise<Outcome> {
       answer.once('error', (fault) => resolve({ first_text_ms, error: fault.message }));
     });
     asked.once('error', (fault) => resolve({ first_text_ms, error: fault.message }));
-    asked.end(body);
+    asked.end(bodyOf());
   });
 }
 

@@ -1,3 +1,5 @@
+import { FRESH } from '../measure.ts';
+
 /** What is asked and answered: ordinary text in which no detector finds anything. */
 
 const SENTENCE =
@@ -5,9 +7,9 @@ const SENTENCE =
 
 export const TEXT = SENTENCE.repeat(12).slice(0, 1_024);
 
-/** A body of about so many bytes in the format of OpenAI's chat completions. */
+/** A body of about so many bytes in the format of OpenAI's chat completions; no two requests have the same. */
 export function chatBody(text_bytes: number, is_stream = false): string {
   const content = SENTENCE.repeat(Math.ceil(text_bytes / SENTENCE.length)).slice(0, text_bytes);
-  const messages = [{ role: 'user', content }];
+  const messages = [{ role: 'user', content: `Question ${FRESH}. ${content}` }];
   return JSON.stringify({ model: 'gpt-5', ...(is_stream ? { stream: true } : {}), messages });
 }
