@@ -16,10 +16,14 @@ export function startUtf8(): Utf8Reader {
 /** The text of the bytes, as far as its characters are whole; `null` where they are no UTF-8 (RFC 3629). */
 export function readBytes(reader: Utf8Reader, bytes: Uint8Array): string | null {
   const parts: string[] = [];
-  for (const byte of bytes) {
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
     if (reader.missing === 0) {
-      if (byte < 0x80) parts.push(String.fromCharCode(byte));
-      else if (!beginCharacter(reader, byte)) return null;
+      if (byte < 0x80) {
+        const end = endOfAscii(bytes, at);
+        parts.push(String.fromCharCode.apply(null, bytes.subarray(at, end) as unknown as number[]));
+        at = end - 1;
+      } else if (!beginCharacter(reader, byte)) return null;
       continue;
     }
     if (byte < reader.low || byte > reader.high) return null;
@@ -30,6 +34,17 @@ export function readBytes(reader: Utf8Reader, bytes: Uint8Array): string | null 
     if (reader.missing === 0) parts.push(String.fromCodePoint(reader.point));
   }
   return parts.join('');
+}
+
+/** As many bytes as one call can take as its arguments on any stack. */
+const RUN_MAX = 4096;
+
+/** The end of the bytes from there on that are characters of their own. */
+function endOfAscii(bytes: Uint8Array, from: number): number {
+  const most = Math.min(bytes.length, from + RUN_MAX);
+  let end = from + 1;
+  while (end < most && bytes[end]! < 0x80) end += 1;
+  return end;
 }
 
 function beginCharacter(reader: Utf8Reader, byte: number): boolean {

@@ -77,7 +77,7 @@ const WITHHELD = '{"type":"text","text":"[reasoning withheld]"}';
  */
 function readThinking(draft: RequestDraft, block: JsonNode): void {
   const out: readonly Splice[] = [inPlaceOf(block, WITHHELD)];
-  if (textOf(block, 'signature') === '') {
+  if ((textOf(block, 'signature') ?? '') === '') {
     draft.repairs.push(...out);
     return;
   }

@@ -18,7 +18,7 @@ export const ANTHROPIC: Vocabulary = vocabularyOf({
     start_page_number end_page_number start_block_index end_block_index search_result_index error is_error
     num_lines start_line total_lines new_lines new_start old_lines old_start is_file_update diagnostics
     cache_miss_reason cache_missed_input_tokens transformations oversized_image eager_input_streaming
-    display_width_px display_height_px display_number max_characters use_cache url_sources format`,
+    display_width_px display_height_px display_number max_characters use_cache url_sources`,
   map: SCHEMA_KEYS.map,
   free: `${SCHEMA_KEYS.free} metadata input input_examples partial_json`,
   sealed: 'signature encrypted_content encrypted_index encrypted_stdout',

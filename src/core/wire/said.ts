@@ -16,17 +16,16 @@ export type Meaning = 'said' | 'word' | 'map' | 'free' | 'sealed' | 'media';
 /** The keys of a protocol. */
 export type Vocabulary = ReadonlyMap<string, Meaning>;
 
-/** A vocabulary from lists of keys, written with spaces between them. */
+/** A vocabulary from lists of keys, written with spaces between them. A key that means two things is a fault. */
 export function vocabularyOf(lists: Readonly<Partial<Record<Meaning, string>>>): Vocabulary {
-  const meanings = Object.entries(lists) as [Meaning, string][];
-  return new Map(
-    meanings.flatMap(([meaning, keys]) =>
-      keys
-        .trim()
-        .split(/\s+/)
-        .map((key) => [key, meaning] as const),
-    ),
-  );
+  const vocabulary = new Map<string, Meaning>();
+  for (const [meaning, keys] of Object.entries(lists) as [Meaning, string][]) {
+    for (const key of keys.trim().split(/\s+/)) {
+      if ((vocabulary.get(key) ?? meaning) !== meaning) throw new Error(`\`${key}\` means two things.`);
+      vocabulary.set(key, meaning);
+    }
+  }
+  return vocabulary;
 }
 
 /** Keys of JSON Schema. What stands in its examples and choices was made up by whoever wrote it. */

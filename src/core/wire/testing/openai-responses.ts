@@ -350,6 +350,7 @@ export const openAiResponsesSample: Sample = {
       event('output_item.done', { output_index: 2, item: CALL }),
       event('output_item.added', { output_index: 3, item: { ...CUSTOM, input: '', status: 'in_progress' } }),
       event('custom_tool_call_input.delta', on(3, { delta: 'rain in ' })),
+      event('custom_tool_call_input.delta', on(3, { delta: 'Oslo' })),
       event('custom_tool_call_input.done', on(3, { input: 'rain in Oslo' })),
       event('output_item.done', { output_index: 3, item: CUSTOM }),
       event('output_item.added', {
@@ -361,9 +362,9 @@ export const openAiResponsesSample: Sample = {
       event('shell_call_command.done', { output_index: 4, command_index: 0, command: 'ls -l' }),
       event('output_item.done', { output_index: 4, item: SHELL }),
       event('output_item.done', { output_index: 5, item: COMPUTER }),
-      event('mcp_call_arguments.delta', on(6, { delta: '{"q":' })),
+      event('mcp_call_arguments.delta', on(6, { delta: '{"q":"why rain"}' })),
       event('mcp_call_arguments.done', on(6, { arguments: '{"q":"why rain"}' })),
-      event('code_interpreter_call_code.delta', on(7, { delta: 'print(' })),
+      event('code_interpreter_call_code.delta', on(7, { delta: 'print("a b")' })),
       event('code_interpreter_call_code.done', on(7, { code: 'print("a b")' })),
       event('web_search_call.searching', on(8)),
       event(

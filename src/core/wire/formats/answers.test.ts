@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readJson } from '../json-text.ts';
+import { splice } from '../splice.ts';
+import { samples } from '../testing/samples.ts';
+import type { EventParts, JsonNode, WireAnswer, WireName } from '../types.ts';
+import { formats } from './index.ts';
+
+const LIMITS = { depth_max: 100, nodes_max: 100_000 };
+const sampleOf = (name: WireName) => samples.find((each) => each.format === name)!;
+const formatOf = (name: WireName) => formats.find((each) => each.name === name)!;
+const usage = (input: number, output: number, read: number, write: number) => ({
+  input_tokens: input,
+  output_tokens: output,
+  cache_read_tokens: read,
+  cache_write_tokens: write,
+});
+
+function read(name: WireName, text: string): WireAnswer {
+  return formatOf(name).readAnswer(readJson(text, LIMITS) as JsonNode);
+}
+
+/** The samples' whole answers: what came of them, and texts that are in them. */
+const ANSWERS: readonly (readonly [
+  WireName,
+  Pick<WireAnswer, 'id' | 'model' | 'finish_reasons' | 'usage'>,
+  string[],
+])[] = [
+  ['anthropic.count_tokens', { id: null, model: null, finish_reasons: [], usage: null }, []],
+  [
+    'anthropic.messages',
+    {
+      id: 'msg_1',
+      model: 'claude-sonnet-4-5-20250929',
+      finish_reasons: ['tool_use'],
+      usage: usage(60, 7, 30, 20),
+    },
+    ['They ask about rain.', 'It rains.', 'rain in Oslo', 'Rain today', 'a file'],
+  ],
+  [
+    'gemini.generate',
+    {
+      id: 'mAitaLmkHPPlz7IPvtfUqQ4',
+      model: 'gemini-2.5-flash',
+      finish_reasons: ['STOP'],
+      usage: usage(22, 8, 12, 0),
+    },
+    ['Thinking of rain.', 'It rains.', 'print("a b")', 'a b', 'mit or so', '<div>rain in Oslo</div>'],
+  ],
+  [
+    'openai.chat',
+    {
+      id: 'chatcmpl-9x',
+      model: 'gpt-5-mini-2025-08-07',
+      finish_reasons: ['stop', 'tool_calls'],
+      usage: usage(82, 17, 64, 0),
+    },
+    [
+      'It rains, says https://example.com .',
+      'Look out of the window.',
+      'I would rather not.',
+      'The sky',
+      'It rains.',
+    ],
+  ],
+  [
+    'openai.completions',
+    {
+      id: 'cmpl-1',
+      model: 'gpt-3.5-turbo-instruct',
+      finish_reasons: ['stop', 'length'],
+      usage: usage(5, 7, 0, 0),
+    },
+    ['a little lamb', 'a time'],
+  ],
+  [
+    'openai.embeddings',
+    { id: null, model: 'text-embedding-3-small', finish_reasons: [], usage: usage(8, 0, 0, 0) },
+    [],
+  ],
+  [
+    'openai.responses',
+    {
+      id: 'resp_1',
+      model: 'gpt-5-mini-2025-08-07',
+      finish_reasons: ['completed'],
+      usage: usage(36, 87, 30, 2),
+    },
+    [
+      'It rains.',
+      'Not that.',
+      'Thought about rain.',
+      'Rain is water.',
+      'Because of clouds',
+      'a wet cat',
+      'print("a b")',
+    ],
+  ],
+];
+
+test('a whole answer tells its texts, and what it took', () => {
+  for (const [name, expected, texts] of ANSWERS) {
+    const answer = read(name, JSON.stringify(sampleOf(name).answers[0]));
+    const { id, model, finish_reasons, usage: told } = answer;
+    assert.deepEqual({ id, model, finish_reasons, usage: told }, expected, name);
+    const values = answer.texts.map((each) => each.value);
+    for (const text of texts) assert.ok(values.includes(text), `${name}: ${text}`);
+  }
+  assert.equal(ANSWERS.length, formats.length);
+});
+
+/** Calls that the client has to make, in whole answers and in streams: tool, id, arguments. */
+const CALLS: readonly (readonly [WireName, readonly (readonly [string, string | null, unknown])[]])[] = [
+  ['anthropic.messages', [['get_weather', 'toolu_1', { city: 'Oslo', 'odd key': ['a b', 3] }]]],
+  [
+    'gemini.generate',
+    [
+      ['get_weather', 'fc_1', { city: 'New York' }],
+      ['now', null, null],
+    ],
+  ],
+  [
+    'openai.chat',
+    [
+      ['now', null, '{"zone":"UTC"}'],
+      ['get_weather', 'call_1', '{"city":"Rome"}'],
+      ['shell', 'call_2', 'ls -l'],
+    ],
+  ],
+  [
+    'openai.responses',
+    [
+      ['get_weather', 'call_1', '{"city":"Oslo"}'],
+      ['grep', 'call_2', 'rain in Oslo'],
+      ['computer', 'call_3', { type: 'type', text: 'my password' }],
+      ['shell', 'call_4', { commands: ['ls -l', 'rm -rf x'], timeout_ms: 5 }],
+      ['ask', 'mr_1', '{"q":"all of it"}'],
+    ],
+  ],
+];
+
+test('a whole answer tells the calls that the client has to make, and not those that were made', () => {
+  for (const [name, calls] of CALLS) {
+    const text = JSON.stringify(sampleOf(name).answers[0]);
+    const told = read(name, text).tool_calls.map((each) => {
+      const { start, end } = each.arguments;
+      return [each.tool, each.call_id, start === end ? null : JSON.parse(text.slice(start, end))];
+    });
+    assert.deepEqual(told, calls, name);
+  }
+  assert.equal(CALLS.length, 4);
+});
+
+test('what says a text again is taken out with it, and the answer stays one', () => {
+  let echoes = 0;
+  for (const { format, answers } of samples) {
+    for (const body of answers) {
+      const text = JSON.stringify(body);
+      const answer = read(format, text);
+      const changed = splice(
+        text,
+        answer.echoes.map((each) => each.splice),
+      );
+      JSON.parse(changed);
+      assert.ok(answer.echoes.every(({ of }) => of.length > 0));
+      assert.doesNotMatch(changed, /"(?:logprob|logProbability|token_logprobs|signature":"E)"/);
+      echoes += answer.echoes.length;
+    }
+  }
+  assert.equal(echoes, 6);
+});
+
+interface Told {
+  readonly texts: Map<string, string>;
+  readonly calls: Map<string, readonly [tool: string | null, call_id: string | null]>;
+  readonly closed: string[];
+  readonly parts: readonly EventParts[];
+  readonly last: EventParts;
+}
+
+/** What a stream says on each channel, put together; and that whatever is said again is the same. */
+function follow(name: WireName, stream: readonly unknown[]): Told {
+  const reader = formatOf(name).openEvents();
+  const texts = new Map<string, string>();
+  const calls: Told['calls'] = new Map();
+  const parts = stream.map((event) => {
+    const data = typeof event === 'string' ? event : JSON.stringify(event);
+    const found = reader.read({ raw: `data: ${data}\n\n`, name: '', data, data_start: 6 });
+    assert.ok(found, data);
+    for (const { channel, kind, node, tool, call_id } of found.pieces) {
+      const piece = node.kind === 'string' ? node.value : '';
+      texts.set(channel, (texts.get(channel) ?? '') + piece);
+      if (kind === 'arguments') calls.set(channel, [tool, call_id]);
+    }
+    for (const { channel, node } of found.repeats) {
+      if (!texts.has(channel) || node.kind !== 'string') continue;
+      assert.equal(node.value, texts.get(channel), channel);
+    }
+    return found;
+  });
+  return { texts, calls, closed: parts.flatMap((each) => each.closed), parts, last: parts.at(-1)! };
+}
+
+test('chat completions: pieces of texts and calls, by choice', () => {
+  const told = follow('openai.chat', [...sampleOf('openai.chat').streams[0]!, '[DONE]']);
+  assert.deepEqual(Object.fromEntries(told.texts), {
+    '0.content': 'It rains in Oslo.',
+    '0.refusal': 'No more.',
+    '0.reasoning_content': 'Hm, ',
+    '0.reasoning_details.0.text': 'so what',
+    '0.audio.transcript': 'It rains',
+    '0.call.0': '{"city":"Oslo"}',
+    '0.call.1': '',
+    '1.content': 'The other one.',
+    '1.function_call': '{}',
+  });
+  assert.deepEqual(told.calls.get('0.call.0'), ['get_weather', 'call_1']);
+  assert.deepEqual(told.calls.get('0.call.1'), ['now', 'call_2']);
+  assert.deepEqual(told.calls.get('1.function_call'), ['now', null]);
+  assert.deepEqual(told.closed.toSorted(), [...told.texts.keys()].toSorted());
+  assert.equal(told.last.is_last, true);
+  assert.deepEqual(
+    told.parts.flatMap((each) => each.finish_reasons),
+    ['function_call', 'tool_calls'],
+  );
+  const alone = told.parts.filter((each) => each.is_added_usage);
+  assert.deepEqual(
+    alone.map((each) => each.usage),
+    [usage(82, 17, 64, 0)],
+  );
+  assert.deepEqual(
+    told.parts.flatMap((each) => each.echoes.map(({ of }) => of)),
+    ['0.content', '0.audio.transcript'],
+  );
+});
+
+test('completions: pieces of text', () => {
+  const told = follow('openai.completions', [...sampleOf('openai.completions').streams[0]!, '[DONE]']);
+  assert.deepEqual(Object.fromEntries(told.texts), { '0.text': 'a little lamb' });
+  assert.deepEqual(told.closed, ['0.text']);
+  assert.deepEqual(told.parts.findLast((each) => each.usage !== null)?.usage, usage(5, 7, 0, 0));
+});
+
+test('messages: blocks, the signature that ends reasoning, and usage that adds up', () => {
+  const told = follow('anthropic.messages', sampleOf('anthropic.messages').streams[0]!);
+  assert.deepEqual(Object.fromEntries(told.texts), {
+    'block.0': 'They ask about rain.',
+    'block.1': 'It rains a lot.',
+    'block.2': '{"query":"rain in Oslo"}',
+    'block.4': '{"city": "Oslo"}',
+  });
+  assert.deepEqual([...told.calls], [['block.4', ['get_weather', 'toolu_1']]]);
+  assert.deepEqual(told.closed, ['block.0', 'block.1', 'block.2', 'block.4']);
+  const signed = told.parts.findIndex((each) => each.echoes.length > 0);
+  assert.deepEqual(told.parts[signed]?.closed, ['block.0']);
+  assert.deepEqual(told.parts.findLast((each) => each.usage !== null)?.usage, usage(60, 89, 30, 20));
+  assert.equal(told.last.is_last, true);
+});
+
+test('responses: deltas, and everything that says them again', () => {
+  const told = follow('openai.responses', sampleOf('openai.responses').streams[0]!);
+  const expected = {
+    'item.0.reasoning_summary_text.0': 'Thought about rain.',
+    'item.0.reasoning_text.0': 'Rain is water.',
+    'item.1.output_text.0': 'It rains.',
+    'item.1.refusal.1': 'Not that.',
+    'item.2.call': '{"city":"Oslo"}',
+    'item.3.call': 'rain in Oslo',
+    'item.4.shell_call_command.0': 'ls -l',
+  };
+  for (const [channel, text] of Object.entries(expected))
+    assert.equal(told.texts.get(channel), text, channel);
+  assert.deepEqual(told.calls.get('item.2.call'), ['get_weather', 'call_1']);
+  assert.deepEqual(told.calls.get('item.3.call'), ['grep', 'call_2']);
+  const whole = told.parts.flatMap((each) => each.repeats).filter((each) => each.kind === 'arguments');
+  assert.deepEqual(
+    new Set(whole.map((each) => each.tool)),
+    new Set(['get_weather', 'grep', 'shell', 'computer']),
+  );
+  assert.deepEqual(new Set(told.closed), new Set(told.texts.keys()));
+  assert.deepEqual(told.last.usage, usage(36, 87, 30, 2));
+  assert.equal(told.last.is_last, true);
+});
+
+test('gemini: text, thoughts and calls that come whole', () => {
+  const told = follow('gemini.generate', sampleOf('gemini.generate').streams[0]!);
+  assert.deepEqual(Object.fromEntries(told.texts), { '0.thought': 'Thinking', '0.text': 'It rains a lot.' });
+  const [call] = told.parts.flatMap((each) => each.repeats).filter((each) => each.kind === 'arguments');
+  assert.deepEqual([call?.tool, call?.channel], ['get_weather', '0.call.0']);
+  assert.deepEqual(told.last.closed.toSorted(), ['0.text', '0.thought']);
+  assert.deepEqual(told.last.usage, usage(22, 8, 12, 0));
+});
+
+test('an error in a stream is its end', () => {
+  const errors: readonly (readonly [WireName, number])[] = [
+    ['anthropic.messages', 1],
+    ['openai.responses', 1],
+    ['openai.responses', 2],
+  ];
+  for (const [name, stream] of errors) {
+    const { last } = follow(name, sampleOf(name).streams[stream]!);
+    assert.equal(last.is_last, true);
+    assert.equal(last.repeats.length > 0, true);
+  }
+  assert.equal(errors.length, 3);
+});
+
+test('events that are nothing of the protocol, or cannot be guarded, are not handed on', () => {
+  const gemini = (call: object) =>
+    JSON.stringify({ candidates: [{ content: { parts: [{ functionCall: { name: 'f', ...call } }] } }] });
+  const refused: readonly (readonly [WireName, string])[] = [
+    ...formats.flatMap(({ name }): [WireName, string][] => [
+      [name, 'hello there'],
+      [name, '"hello there"'],
+      [name, '{"a":1} {"b":2}'],
+      [name, `${'[{"a":'.repeat(300)}`],
+      [name, `${'{"a":'.repeat(300)}1${'}'.repeat(300)}`],
+    ]),
+    ['gemini.generate', gemini({ partialArgs: [{ jsonPath: '$.a', stringValue: 'b' }] })],
+    ['gemini.generate', gemini({ args: {}, willContinue: true })],
+  ];
+  for (const [name, data] of refused) {
+    const parts = formatOf(name).openEvents().read({ raw: data, name: '', data, data_start: 0 });
+    assert.equal(parts, null, `${name}: ${data.slice(0, 50)}`);
+  }
+  assert.equal(refused.length, 37);
+  const empty = formatOf('openai.chat')
+    .openEvents()
+    .read({ raw: ': ping\n\n', name: '', data: '', data_start: null });
+  assert.deepEqual([empty?.pieces, empty?.repeats], [[], []]);
+});
+
+test('more channels than any answer has end the stream', () => {
+  const reader = formatOf('openai.chat').openEvents();
+  let read = 0;
+  for (let index = 0; index < 10_000; index++) {
+    const data = JSON.stringify({ choices: [{ index, delta: { content: 'a' } }] });
+    if (reader.read({ raw: data, name: '', data, data_start: 0 }) === null) break;
+    read += 1;
+  }
+  assert.equal(read, 4096);
+});
+
+test('a channel that is used again after its end is another one', () => {
+  const start = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'a' } };
+  const told = follow('anthropic.messages', [start, { type: 'content_block_stop', index: 0 }, start]);
+  assert.deepEqual(Object.fromEntries(told.texts), { 'block.0': 'a', 'block.0~2': 'a' });
+});
