@@ -51,8 +51,11 @@ export interface WorkerProcess {
   readonly ended: Promise<string>;
 }
 
-/** Half of the usual room for young values, in MB: a worker takes 18 MB less, and a request as much of the processor. */
-const YOUNG_MEMORY = '--max-semi-space-size=8';
+/**
+ * Room for young values, in MB, twice what is usual. Requests that wait for the disk outlive a collection, and are
+ * copied by each; the room grows only while many wait, so that an idle worker is no larger.
+ */
+const YOUNG_MEMORY = '--max-semi-space-size=32';
 
 /** Starts the process of a worker. It loads its program and then waits for its orders. */
 export function forkWorker(url: URL): WorkerProcess {
