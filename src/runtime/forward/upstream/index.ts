@@ -22,7 +22,7 @@ export function openUpstreams(settings: ProxySettings, ports: Partial<UpstreamPo
   const parts: SendParts = {
     settings,
     directory: openDirectory(settings),
-    breaker: openBreaker(circuit_breaker, world.now_ms),
+    breaker: openBreaker(circuit_breaker, world.now_ms, world.standing),
     rests: openRests(world.now_ms),
     speeds: openSpeeds(),
     connections,

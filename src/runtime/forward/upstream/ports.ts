@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { BreakerState } from '../../call-counts.ts';
 import type { UpstreamFailureCode } from './failure.ts';
 
 /** What sending needs of the world. */
@@ -15,6 +16,8 @@ export interface UpstreamPorts {
   readonly priceOf?: (provider: string, model: string) => number | null;
   /** Told of every try when its outcome is known. Must not throw. */
   readonly observe?: (tried: UpstreamTry) => void;
+  /** Told how a provider stands with the circuit breaker, when it is first asked and when that changes. Must not throw. */
+  readonly standing?: (provider: string, state: BreakerState) => void;
 }
 
 /** One try, for metrics and traces; it holds nothing of what was asked or answered. */
