@@ -2,8 +2,6 @@ import type { BreakerState } from '../../call-counts.ts';
 
 /** Leaves a provider alone that keeps failing. One per process: what one worker sees, the others see for themselves. */
 export interface Breaker {
-  /** Whether a call may be made now. */
-  readonly isOpenTo: (provider: string) => boolean;
   /** Begins a call; `null` where none may be made. One of its ways out must be taken. */
   readonly enter: (provider: string) => Passage | null;
 }
@@ -52,9 +50,7 @@ export function openBreaker(
   };
   const mayEnter = ({ open_until_ms, is_probed }: State): boolean =>
     open_until_ms === null || (now_ms() >= open_until_ms && !is_probed);
-  const isOpenTo = (provider: string): boolean => mayEnter(stateOf(provider));
   return {
-    isOpenTo,
     enter: (provider) => {
       const state = stateOf(provider);
       if (!mayEnter(state)) return null;

@@ -190,8 +190,10 @@ function rawHeaders(controller: Dispatcher.DispatchController | null): string[] 
 /** What a failure of the library or of the system means to whoever asked. None of its own words are used. */
 function failureOf(fault: unknown): UpstreamFailure {
   if (fault instanceof UpstreamFailure) return fault;
-  const { code } = (fault ?? {}) as { code?: unknown };
-  const system = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'an unknown fault';
+  const { code, name } = (fault ?? {}) as { code?: unknown; name?: unknown };
+  const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'an unknown fault';
+  // Not each of these has a code.
+  const system = name === 'HTTPParserError' ? 'HPE_INVALID' : known;
   const [kind, sentence] = MEANINGS[system] ?? meaningOf(system);
   return new UpstreamFailure(kind, `${sentence} (${system}).`);
 }

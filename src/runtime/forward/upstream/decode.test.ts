@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { decoded } from './decode.ts';
+import type { Incoming } from './exchange.ts';
+import { UpstreamFailure } from './failure.ts';
+import { headerOf } from './headers.ts';
+import { failureOf, textOf } from './testing/calls.ts';
+
+const TEXT = 'data: é\n\n'.repeat(10_000);
+
+/** An answer whose body comes in pieces, and what became of it. */
+function answer(encoding: string, bytes: Uint8Array, piece_bytes = 1_000) {
+  const seen = { read: 0, cut: null as UpstreamFailure | null };
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += piece_bytes) {
+      seen.read += 1;
+      yield bytes.subarray(at, at + piece_bytes);
+    }
+  }
+  const incoming: Incoming = {
+    status: 200,
+    headers: ['Content-Encoding', encoding, 'X-Ok', '1'],
+    body: pieces(),
+    cut: (reason) => {
+      seen.cut = reason;
+    },
+  };
+  return { incoming, seen };
+}
+
+test('every encoding in use is taken off, and its header with it', async () => {
+  const rows = [
+    ['gzip', gzipSync(TEXT)],
+    ['X-GZIP', gzipSync(TEXT)],
+    ['deflate', deflateSync(TEXT)],
+    ['br', brotliCompressSync(TEXT)],
+    ['zstd', zstdCompressSync(TEXT)],
+    ['identity', Buffer.from(TEXT)],
+  ] as const;
+  for (const [encoding, bytes] of rows) {
+    const { incoming, seen } = answer(encoding, bytes);
+    const plain = decoded(incoming);
+    assert.equal(await textOf(plain), TEXT, encoding);
+    assert.equal(headerOf(plain.headers, 'content-encoding'), encoding === 'identity' ? encoding : null);
+    assert.deepEqual([headerOf(plain.headers, 'x-ok'), seen.cut], ['1', null]);
+  }
+  assert.equal(rows.length, 6);
+});
+
+test('what cannot be decoded is no answer, and ends the connection', async () => {
+  const { incoming: unknown, seen: cut } = answer('gzip, br', Buffer.from('x'));
+  assert.throws(() => decoded(unknown), { name: 'UpstreamFailure', code: 'upstream_broken' });
+  assert.notEqual(cut.cut, null);
+  const rows = [Buffer.from('no gzip at all'), gzipSync(TEXT).subarray(0, 100)];
+  for (const bytes of rows) {
+    const { incoming, seen } = answer('gzip', bytes);
+    assert.equal((await failureOf(textOf(decoded(incoming)))).code, 'upstream_broken');
+    assert.ok(seen.cut instanceof UpstreamFailure);
+  }
+  assert.equal(rows.length, 2);
+});
+
+test('a small answer that would become a huge one is decoded only as far as somebody reads', async () => {
+  const { incoming, seen } = answer('gzip', gzipSync(Buffer.alloc(256 * 1_024 * 1_024)), 4_096);
+  const all = seen;
+  let bytes = 0;
+  for await (const chunk of decoded(incoming).body) {
+    bytes += chunk.length;
+    if (bytes > 1_000_000) break;
+  }
+  assert.ok(all.read < 40, `${all.read} pieces of 64 were read for one megabyte of 256`);
+});
+
+test('a failure of the connection is told as it is', async () => {
+  const failure = new UpstreamFailure('upstream_timeout', 'late');
+  const { incoming } = answer('gzip', gzipSync(TEXT), 10);
+  async function* breaking() {
+    yield gzipSync(TEXT).subarray(0, 20);
+    throw failure;
+  }
+  assert.equal(await failureOf(textOf(decoded({ ...incoming, body: breaking() }))), failure);
+});

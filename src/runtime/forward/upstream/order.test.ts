@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inOrder, type Ordering, openSpeeds } from './order.ts';
+import { openDirectory, type Target } from './plan.ts';
+import { settingsOf } from './testing/calls.ts';
+
+/** Targets of providers `a`, `b` and `c`, with what is said of each. */
+function targets(...said: readonly object[]): Target[] {
+  const providers = said.map((one, at) => ({ name: 'abc'[at], family: 'openai', ...one }));
+  return openDirectory(settingsOf({ providers })).groupsFor({ wire: 'openai.chat', model: 'm' }).flat();
+}
+
+/** Numbers from 0 to below 1 as chance would give them, the same ones each time. */
+function chance(): () => number {
+  let state = 1;
+  return () => {
+    state = Number((BigInt(state) * 48_271n) % 2_147_483_647n);
+    return state / 2_147_483_647;
+  };
+}
+
+const by = (strategy: Ordering['strategy'], parts: Partial<Ordering> = {}): Ordering => ({
+  strategy,
+  affinity: null,
+  speeds: openSpeeds(),
+  ports: { random: () => 0.5 },
+  ...parts,
+});
+
+const names = (ordered: readonly Target[]): string => ordered.map(({ provider }) => provider.name).join('');
+
+test('lower priorities come first, and equal ones as they are written', () => {
+  assert.equal(names(inOrder(targets({}, {}, {}), by('priority'))), 'abc');
+  for (const strategy of ['priority', 'weighted', 'cost', 'latency'] as const)
+    assert.match(
+      names(inOrder(targets({ priority: 2 }, {}, { priority: 1 }), by(strategy))),
+      /^bca$/,
+      strategy,
+    );
+});
+
+test('by weight each is first as often as its weight says', () => {
+  const random = chance();
+  const three = targets({ weight: 6 }, { weight: 3 }, { weight: 1 });
+  const first = { a: 0, b: 0, c: 0 } as Record<string, number>;
+  for (let count = 0; count < 3_000; count += 1)
+    first[names(inOrder(three, by('weighted', { ports: { random } })))[0]!]! += 1;
+  for (const [name, share] of [
+    ['a', 1_800],
+    ['b', 900],
+    ['c', 300],
+  ] as const)
+    assert.ok(Math.abs(first[name]! - share) < 150, JSON.stringify(first));
+});
+
+test('one conversation keeps its provider, and many are spread', () => {
+  const three = targets({ weight: 2 }, { weight: 1 }, { weight: 1 });
+  const first = (affinity: string) => names(inOrder(three, by('weighted', { affinity })));
+  const seen = new Map<string, number>();
+  for (let count = 0; count < 2_000; count += 1) {
+    const order = first(`conversation ${count}`);
+    assert.equal(first(`conversation ${count}`), order);
+    seen.set(order[0]!, (seen.get(order[0]!) ?? 0) + 1);
+  }
+  assert.ok(Math.abs(seen.get('a')! - 1_000) < 120 && seen.get('b')! > 380 && seen.get('c')! > 380);
+});
+
+test('by cost the cheapest comes first, and what has no price last', () => {
+  const priced = targets({}, { price: { input: 4, output: 8 } }, { price: { input: 1, output: 20 } });
+  assert.equal(names(inOrder(priced, by('cost'))), 'bca');
+  const priceOf = (provider: string, model: string) => (provider === 'a' && model === 'm' ? 1 : null);
+  assert.equal(names(inOrder(priced, by('cost', { ports: { random: () => 0.5, priceOf } }))), 'abc');
+});
+
+test('by latency the fastest comes first, what is not known before it, and now and then another one', () => {
+  const three = targets({}, {}, {});
+  const speeds = openSpeeds();
+  const [a, b, c] = three as [Target, Target, Target];
+  speeds.note(a, 300);
+  speeds.note(c, 100);
+  assert.equal(names(inOrder(three, by('latency', { speeds }))), 'bca');
+  speeds.note(b, 200);
+  assert.equal(names(inOrder(three, by('latency', { speeds }))), 'cba');
+  for (let count = 0; count < 20; count += 1) speeds.note(c, 900);
+  assert.equal(names(inOrder(three, by('latency', { speeds }))), 'bac', 'the average follows');
+  const random = chance();
+  let others = 0;
+  for (let count = 0; count < 2_000; count += 1)
+    if (names(inOrder(three, by('latency', { speeds, ports: { random } })))[0] !== 'b') others += 1;
+  assert.ok(others > 20 && others < 120, `${others}`);
+});

@@ -1,0 +1,266 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { headerOf } from './headers.ts';
+import type { UpstreamTry } from './ports.ts';
+import { asking, failureOf, opened, testWorld, textOf } from './testing/calls.ts';
+import { type Answers, startProvider } from './testing/provider.ts';
+
+const ok: Answers = (response) => void response.end('ok');
+
+/** Answers with one status after the other, the last one for ever. */
+const statuses =
+  (...list: readonly (readonly [number, Record<string, string>?])[]): Answers =>
+  (response, _, number) => {
+    const [status, headers] = list[Math.min(number, list.length) - 1]!;
+    response.writeHead(status, headers).end(`status ${status}`);
+  };
+
+async function closedPort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+test('what may be tried again is, after a wait, and the caller sees the answer that came', async (t) => {
+  const rows = [
+    { answers: statuses([503], [529], [200]), slept: [250, 500], attempts: 3, status: 200 },
+    { answers: statuses([429, { 'retry-after': '2' }], [200]), slept: [2_000], attempts: 2, status: 200 },
+    { answers: statuses([500, { 'retry-after-ms': '7' }], [200]), slept: [7], attempts: 2, status: 200 },
+    { answers: statuses([500]), slept: [250, 500], attempts: 3, status: 500 },
+    { answers: statuses([429, { 'retry-after': '61' }]), slept: [], attempts: 1, status: 429 },
+    { answers: statuses([429, { 'retry-after': '31' }]), slept: [], attempts: 1, status: 429 },
+    { answers: statuses([503, { 'x-should-retry': 'false' }]), slept: [], attempts: 1, status: 503 },
+    { answers: statuses([400]), slept: [], attempts: 1, status: 400 },
+    { answers: statuses([401]), slept: [], attempts: 1, status: 401 },
+  ];
+  for (const { answers, slept, attempts, status } of rows) {
+    const provider = await startProvider(t, answers);
+    const world = testWorld();
+    const answer = await opened(t, { target: provider.url }, world.ports).send(asking());
+    assert.equal(await textOf(answer), status === 200 ? 'status 200' : `status ${status}`, 'byte for byte');
+    assert.deepEqual([answer.status, answer.attempts, world.slept], [status, attempts, slept]);
+    assert.equal(provider.got.length, attempts);
+    assert.equal(world.alarms.length, 0, 'nothing is left that could ring');
+  }
+  assert.equal(rows.length, 9);
+});
+
+test('a connection that breaks before the answer is tried again, one that breaks within it is not', async (t) => {
+  const early = await startProvider(t, (response, _, number) =>
+    number === 1 ? void response.destroy() : void response.end('ok'),
+  );
+  const answer = await opened(t, { target: early.url }).send(asking());
+  assert.deepEqual([await textOf(answer), answer.attempts], ['ok', 2]);
+
+  const late = await startProvider(t, (response) => void response.write('half', () => response.destroy()));
+  const begun = await opened(t, { target: late.url }).send(asking());
+  const failure = await failureOf(textOf(begun));
+  assert.deepEqual([failure.code, failure.provider, failure.attempts], ['upstream_broken', 'target', 1]);
+  assert.equal(late.got.length, 1);
+});
+
+test('what is no answer is a failure with words of ours', async (t) => {
+  const rows: readonly (readonly [Answers, string])[] = [
+    [(r) => void r.writeHead(200, { 'content-encoding': 'lzma' }).end('x'), 'upstream_broken'],
+    [(r) => void r.writeHead(302, { location: 'http://x/' }).end(), 'upstream_broken'],
+    [(r) => void r.writeHead(200, { 'x-big': 'x'.repeat(70_000) }).end(), 'upstream_broken'],
+    [(r) => void r.socket?.end('nonsense\r\n\r\n'), 'upstream_broken'],
+  ];
+  const once = { retry: { max_attempts: 1 } };
+  for (const [answers, code] of rows) {
+    const provider = await startProvider(t, answers);
+    const failure = await failureOf(opened(t, { target: provider.url, ...once }).send(asking()));
+    assert.equal(failure.code, code, failure.message);
+    assert.match(failure.message, /^(?:The|What the) /);
+  }
+  const refused = await failureOf(opened(t, { target: await closedPort(), ...once }).send(asking()));
+  assert.deepEqual([refused.code, refused.attempts], ['upstream_unreachable', 1]);
+  assert.equal(rows.length, 4);
+});
+
+test('an aborted wait ends the call', async (t) => {
+  const provider = await startProvider(t, statuses([503]));
+  const client = new AbortController();
+  const world = testWorld({ sleep: async () => client.abort() });
+  const failure = await failureOf(
+    opened(t, { target: provider.url }, world.ports).send(asking({ signal: client.signal })),
+  );
+  assert.equal(failure.code, 'aborted');
+  assert.equal(provider.got.length, 1);
+});
+
+test('when one provider fails the next one is asked at once, and its own key goes there', async (t) => {
+  const [down, limited, up] = [
+    await closedPort(),
+    await startProvider(t, statuses([429])),
+    await startProvider(t, ok),
+  ];
+  const tries: UpstreamTry[] = [];
+  const world = testWorld({ observe: (tried) => void tries.push(tried) });
+  const upstreams = opened(
+    t,
+    {
+      providers: [
+        { name: 'down', family: 'openai', base_url: down, api_key: '${A}' },
+        { name: 'limited', family: 'openai', base_url: limited.url, api_key: '${B}' },
+        { name: 'up', family: 'openai', base_url: `${up.url}/v1`, api_key: '${C}', auth_header: 'api-key' },
+      ],
+    },
+    world.ports,
+  );
+  const headers = ['authorization', 'Bearer client', 'x-api-key', 'client', 'X-Other', 'o'];
+  const answer = await upstreams.send(asking({ headers, path: '/v1/chat/completions?key=client&a=1' }));
+  assert.deepEqual([answer.provider, answer.attempts, world.slept], ['up', 3, []]);
+  assert.equal(headerOf(limited.got[0]!.headers, 'authorization'), 'Bearer key-b');
+  const [got] = up.got;
+  assert.deepEqual(
+    ['authorization', 'x-api-key', 'api-key', 'x-other'].map((name) => headerOf(got!.headers, name)),
+    [null, null, 'key-c', 'o'],
+  );
+  assert.equal(got?.path, '/v1/chat/completions?a=1');
+  assert.ok(!JSON.stringify([limited.got, up.got]).includes('client'));
+  assert.deepEqual(
+    tries.map(({ provider, status, failure, attempt }) => [provider, status, failure, attempt]),
+    [
+      ['down', null, 'upstream_unreachable', 1],
+      ['limited', 429, null, 2],
+      ['up', 200, null, 3],
+    ],
+  );
+});
+
+test('a key that is refused for its limits rests, and comes back', async (t) => {
+  const provider = await startProvider(t, (response, got) => {
+    const is_a = headerOf(got.headers, 'authorization') === 'Bearer key-a';
+    response.writeHead(is_a ? 429 : 200, is_a ? { 'retry-after': '10' } : {}).end();
+  });
+  const world = testWorld();
+  const keys = [{ api_key: '${A}', weight: 1000 }, { api_key: '${B}' }];
+  const upstreams = opened(
+    t,
+    { providers: [{ name: 'p', family: 'openai', base_url: provider.url, keys }] },
+    world.ports,
+  );
+  const send = async () => (await upstreams.send(asking())).attempts;
+  assert.deepEqual([await send(), await send(), await send()], [2, 1, 1]);
+  world.pass(10_000);
+  assert.equal(await send(), 2, 'the one with the weight is asked first again');
+});
+
+test('a provider that keeps failing is not asked, until one call finds it back', async (t) => {
+  let is_up = false;
+  const sick = await startProvider(t, (response) => void response.writeHead(is_up ? 200 : 500).end());
+  const well = await startProvider(t, ok);
+  const world = testWorld();
+  const upstreams = opened(
+    t,
+    {
+      circuit_breaker: { failures: 2, open_seconds: 20 },
+      providers: [
+        { name: 'sick', family: 'openai', base_url: sick.url },
+        { name: 'well', family: 'openai', base_url: well.url },
+      ],
+    },
+    world.ports,
+  );
+  const served = async () => (await upstreams.send(asking())).provider;
+  for (let count = 0; count < 4; count += 1) assert.equal(await served(), 'well');
+  assert.equal(sick.got.length, 2);
+  is_up = true;
+  assert.equal(await served(), 'well');
+  world.pass(20_000);
+  assert.deepEqual([await served(), await served()], ['sick', 'sick']);
+});
+
+test('where all are left alone the answer says so, without a call', async (t) => {
+  const provider = await startProvider(t, statuses([500]));
+  const proxy = { target: provider.url, retry: { max_attempts: 1 }, circuit_breaker: { failures: 1 } };
+  const upstreams = opened(t, proxy);
+  assert.equal((await upstreams.send(asking())).status, 500);
+  const failure = await failureOf(upstreams.send(asking()));
+  assert.deepEqual([failure.code, failure.provider, failure.attempts], ['upstream_resting', 'target', 0]);
+  assert.equal(provider.got.length, 1);
+});
+
+test('an alias asks for the model of each provider, and fallbacks come behind', async (t) => {
+  const provider = await startProvider(t, (response, got) => {
+    response.writeHead(got.body.includes('last') ? 200 : 503).end(got.body);
+  });
+  const at = { family: 'openai', base_url: provider.url };
+  const upstreams = opened(t, {
+    providers: [
+      { name: 'a', ...at },
+      { name: 'b', ...at, models: ['last'] },
+    ],
+    models: {
+      fast: [
+        { provider: 'a', model: 'one' },
+        { provider: 'b', model: 'two' },
+      ],
+    },
+    fallbacks: [{ model: 'fa*', to: ['b/last', 'fast'] }],
+    circuit_breaker: { failures: 100 },
+  });
+  const answer = await upstreams.send(asking({ model: 'fast' }));
+  assert.deepEqual([answer.provider, answer.model, await textOf(answer)], ['b', 'last', '{"model":"last"}']);
+  assert.deepEqual(
+    provider.got.map(({ body }) => JSON.parse(body).model),
+    ['one', 'two', 'last'],
+  );
+});
+
+test('a model of Gemini is named in the path', async (t) => {
+  const provider = await startProvider(t, ok);
+  const upstreams = opened(t, {
+    providers: [{ name: 'g', family: 'gemini', base_url: provider.url, api_key: '${A}' }],
+    models: { fast: [{ provider: 'g', model: 'gemini-x' }] },
+  });
+  const path = '/v1beta/models/fast:streamGenerateContent?alt=sse&key=client';
+  await upstreams.send(asking({ wire: 'gemini.generate', model: 'fast', path }));
+  assert.equal(provider.got[0]?.path, '/v1beta/models/gemini-x:streamGenerateContent?alt=sse');
+  assert.equal(headerOf(provider.got[0]!.headers, 'x-goog-api-key'), 'key-a');
+});
+
+test('a provider that is not to see the key of another does not', async (t) => {
+  const provider = await startProvider(t, ok);
+  const upstreams = opened(t, {
+    providers: [
+      {
+        name: 'l',
+        family: 'openai',
+        base_url: provider.url,
+        client_key: 'drop',
+        headers: { 'X-Team': 'own' },
+      },
+    ],
+  });
+  await upstreams.send(asking({ headers: ['Authorization', 'Bearer client', 'x-team', 'client'] }));
+  assert.equal(headerOf(provider.got[0]!.headers, 'x-team'), 'own');
+  assert.ok(!JSON.stringify(provider.got).includes('client'));
+});
+
+test('where nothing is configured for an API it says what to set, and nothing goes out', async (t) => {
+  const provider = await startProvider(t, ok);
+  const openai = { name: 'o', family: 'openai', base_url: provider.url, models: ['gpt-*'] };
+  const rows = [
+    [{}, 'openai.chat', 'not_configured', /`proxy\.target`.*`family: openai`/],
+    [{ providers: [openai] }, 'anthropic.messages', 'not_configured', /`family: anthropic`/],
+    [{ target: 'https://api.openai.com/v1' }, 'gemini.generate', 'not_configured', /`family: gemini`/],
+    [{ providers: [{ ...openai, models: ['other'] }] }, 'openai.chat', 'model_unknown', /`proxy\.models`/],
+  ] as const;
+  for (const [proxy, wire, code, message] of rows) {
+    const failure = await failureOf(opened(t, proxy).send(asking({ wire, model: 'gpt-x' })));
+    assert.equal(failure.code, code);
+    assert.match(failure.message, message);
+  }
+  assert.equal(rows.length, 4);
+  assert.equal(provider.got.length, 0);
+  const both = opened(t, { providers: [openai], target: provider.url });
+  assert.equal((await both.send(asking({ model: 'gpt-x' }))).provider, 'o');
+  assert.equal((await both.send(asking({ model: 'llama' }))).provider, 'target');
+  assert.equal((await both.send(asking({ wire: 'anthropic.messages', model: 'claude' }))).provider, 'target');
+});
