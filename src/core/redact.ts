@@ -8,11 +8,23 @@ import { type Content, type Finding, SEVERITIES } from './types.ts';
  * number becomes a string and a masked key is renamed; all else stays as it was, byte for byte.
  */
 export function redact(content: Content, findings: readonly Finding[], typed: boolean): Content {
+  return replaceFindings(content, findings, markerOf(typed));
+}
+
+/** What stands in place of a finding; `text` is all that goes, where findings are one. */
+export type Marker = (worst: Finding, text: string) => string;
+
+function markerOf(typed: boolean): Marker {
+  return typed ? ({ detector }) => `[REDACTED:${detector}]` : () => '[REDACTED]';
+}
+
+/** The same as `redact`, with marks of the caller's own. */
+export function replaceFindings(content: Content, findings: readonly Finding[], marker: Marker): Content {
   if (findings.length === 0) return content;
   const by_leaf = groupByLeaf(findings);
   const masked = new Map<number, string>();
   for (const [leaf, text] of leafTexts(content, findings))
-    masked.set(leaf, mask(text, by_leaf.get(leaf)!, typed, numberStarts(text)));
+    masked.set(leaf, mask(text, by_leaf.get(leaf)!, marker, numberStarts(text)));
   if (content.kind === 'text') return { kind: 'text', text: masked.get(0) ?? content.text };
   return { kind: 'json', value: replaceLeaves(content.value, masked) };
 }
@@ -35,7 +47,7 @@ interface Span {
 
 /** The part of a text that is no JSON document, with the findings in it masked; offsets count from its beginning. */
 export function maskPart(text: string, findings: readonly Finding[], typed: boolean): string {
-  return mask(text, findings, typed, NO_NUMBERS);
+  return mask(text, findings, markerOf(typed), NO_NUMBERS);
 }
 
 const NO_NUMBERS: ReadonlyMap<number, number> = new Map();
@@ -43,15 +55,15 @@ const NO_NUMBERS: ReadonlyMap<number, number> = new Map();
 function mask(
   text: string,
   findings: readonly Finding[],
-  typed: boolean,
+  marker: Marker,
   numbers: ReadonlyMap<number, number>,
 ): string {
   const parts: string[] = [];
   let from = 0;
   for (const { start, end, worst } of merge(findings)) {
-    const marker = typed ? `[REDACTED:${worst.detector}]` : '[REDACTED]';
+    const mark = marker(worst, text.slice(start, end));
     const is_number = numbers.get(start) === end;
-    parts.push(text.slice(from, start), is_number ? `"${marker}"` : marker);
+    parts.push(text.slice(from, start), is_number ? `"${mark}"` : mark);
     from = end;
   }
   parts.push(text.slice(from));

@@ -38,13 +38,15 @@ export async function call(operation: AnyOperation, raw: unknown, context: Conte
   try {
     return await operation.run(asks_nothing ? {} : input, context);
   } catch (error) {
-    throw isUnavailable(error) ? new Refusal('unavailable', error.message) : error;
+    throw unavailableFor(error) ?? error;
   }
 }
 
-/** What the service cannot answer for now is an expected no. */
-function isUnavailable(error: unknown): error is Error {
-  return error instanceof Unavailable || error instanceof StoreFailure || error instanceof Unrecorded;
+/** The expected no that an error is by which something cannot be had for now; `null` where it is none. */
+export function unavailableFor(error: unknown): Refusal | null {
+  const is_expected =
+    error instanceof Unavailable || error instanceof StoreFailure || error instanceof Unrecorded;
+  return is_expected ? new Refusal('unavailable', error.message) : null;
 }
 
 function asksForNothing({ input }: AnyOperation): boolean {

@@ -1,8 +1,8 @@
 import type { Content, Crossing, Json } from '../core/types.ts';
-import { type ShownCapability, showCapability } from '../runtime/capabilities/show.ts';
+import { type Acting, showForCall, toolCrossing } from '../runtime/tool-calls.ts';
 import type { Runtime } from '../runtime/types.ts';
 import { check, plain } from './check.ts';
-import { type Context, operation, Refusal } from './operation.ts';
+import { operation, Refusal } from './operation.ts';
 import {
   agentId,
   approvalRequestId,
@@ -101,15 +101,17 @@ export const interceptTool = operation({
     const acting = action(input, subject, context.runtime);
     // Also a blank one is one that was shown: it is not passed over.
     const token = phase === 'request' ? (input.capability_token_id ?? null) : null;
-    const capability = token === null ? null : await shownFor(token, input, acting, context);
-    const crossing: Crossing = {
-      ...acting,
-      ...(capability !== null && { capability }),
+    const use = { tool: input.tool, action: named(input.capability_action) ?? 'invoke' };
+    const { caller, runtime } = context;
+    const capability =
+      token === null ? null : await showForCall(token, use, acting, caller, runtime.capabilities);
+    const crossing = toolCrossing(acting, {
       phase,
-      content: typeof given === 'string' ? { kind: 'text', text: given } : { kind: 'json', value: given },
-      destination_agent_id: named(input.destination_agent_id) ?? input.tool,
       tool: input.tool,
-    };
+      content: typeof given === 'string' ? { kind: 'text', text: given } : { kind: 'json', value: given },
+      destination_agent_id: named(input.destination_agent_id),
+      capability,
+    });
     const result = await check(
       {
         crossing,
@@ -180,6 +182,7 @@ export const interceptAgentMessage = operation({
     const content: Content = { kind: 'text', text: input.message };
     const crossing: Crossing = {
       ...action(input, subjectOf(input, context), context.runtime),
+      boundary: 'action',
       phase: 'message',
       content,
       destination_agent_id,
@@ -204,24 +207,6 @@ export const interceptAgentMessage = operation({
   },
 });
 
-/** Shows the token of a call; it is counted as used where it allows the call. */
-function shownFor(
-  token: string,
-  { tool, capability_action }: { readonly tool: string; readonly capability_action?: string | null },
-  { tenant_id, agent_id, session_id }: ReturnType<typeof action>,
-  { runtime, caller }: Context,
-): Promise<ShownCapability> {
-  const asked = { token, tool, action: named(capability_action) ?? 'invoke', secret_key: null };
-  const who = {
-    tenant_id,
-    agent_id,
-    session_id,
-    caller_id: caller.id,
-    has_credential: caller.kind !== 'anonymous',
-  };
-  return showCapability('use', runtime.capabilities, { ...asked, ...who });
-}
-
 /** The tool's name under which rules can mean messages between agents. */
 const AGENT_MESSAGE = 'agent_to_agent';
 
@@ -232,10 +217,9 @@ interface Routed {
 }
 
 /** What calls, results and messages have in common. In gateway mode the acting agent must be known. */
-function action(input: Routed, subject: Subject, runtime: Runtime) {
+function action(input: Routed, subject: Subject, runtime: Runtime): Acting {
   const { tenant_id, agent_id } = subject;
   return {
-    boundary: 'action' as const,
     tenant_id,
     agent_id,
     source_agent_id: actingAgent(subject, runtime),

@@ -9,6 +9,23 @@ import type { AuditEvent, Caller, Endpoint, Ports, Ruling } from './types.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
 
+/** What an event says beside its decision, and which approvals count. */
+export interface Extras {
+  /** Stands in the event's metadata: values of ours, or names in which nothing was found. */
+  readonly about?: (verdict: Verdict) => AuditEvent['metadata'];
+  /** Whether an approved request for exactly this crossing counts where the caller names none that is for it. */
+  readonly finds_approved?: boolean;
+}
+
+/** A decision that is not written down yet: nothing of it may be told before `ruling` has resolved. */
+export interface Decision {
+  /** With what is known of its session. */
+  readonly crossing: Crossing;
+  readonly verdict: Verdict;
+  /** Resolves when the event is durable; it blocks where it cannot be. Never rejects. */
+  readonly ruling: Promise<Ruling>;
+}
+
 /**
  * The road to a verdict: look up what the session has read, judge, settle what asks for approval, keep what is read,
  * then write down. Gives the ruling when its event is durable, and never before. Never rejects: a ruling that
@@ -21,11 +38,23 @@ export function enforce(
   ports: Ports,
   approval_request_id: string | null = null,
 ): Promise<Ruling> {
-  const event_id = ports.new_event_id(given.now_ms);
-  const began_ms = performance.now();
+  const decided = decide(given, caller, endpoint, ports, approval_request_id);
+  return decided instanceof Promise ? decided.then(({ ruling }) => ruling) : decided.ruling;
+}
+
+/** The same road, for who has something to do while the event is written. Never rejects. */
+export function decide(
+  given: Crossing,
+  caller: Caller,
+  endpoint: Endpoint,
+  ports: Ports,
+  approval_request_id: string | null = null,
+  extras: Extras = {},
+): Decision | Promise<Decision> {
+  const about = aboutOf(given, caller, endpoint, ports, extras);
   let scan_ms = 0;
   const decideBy = (conditions: Conditions | null) => {
-    const decide = (crossing: Crossing): Settled | Promise<Settled> => {
+    const decideOn = (crossing: Crossing): Settled | Promise<Settled> => {
       const before_ms = performance.now();
       const judgeWith = (approved_rules?: readonly string[]): Verdict => {
         const asked = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
@@ -35,16 +64,18 @@ export function enforce(
       scan_ms += performance.now() - before_ms;
       if (judged.action !== 'require_approval' || ports.settle === undefined)
         return { verdict: judged, approval: null };
-      return ports.settle({ judged, crossing, caller, approval_request_id, judgeWith });
+      const { finds_approved = false } = extras;
+      return ports.settle({ judged, crossing, caller, approval_request_id, finds_approved, judgeWith });
     };
     return needsSession(given, ports.policy)
-      ? inSession(given, decide, ports)
-      : after(decide(given), (outcome) => ({ crossing: given, outcome }));
+      ? inSession(given, decideOn, ports)
+      : after(decideOn(given), (outcome) => ({ crossing: given, outcome }));
   };
-  const finish = ({ crossing, outcome }: Decided<Settled>): Promise<Ruling> =>
-    give(outcome, { scan_ms, began_ms }, event_id, crossing, caller, endpoint, ports);
-  const decided = after(conditionsFor(ports.policy), decideBy);
-  return decided instanceof Promise ? decided.then(finish) : finish(decided);
+  return after(after(conditionsFor(ports.policy), decideBy), ({ crossing, outcome }) => ({
+    crossing,
+    verdict: outcome.verdict,
+    ruling: give(outcome, scan_ms, crossing, about),
+  }));
 }
 
 /** Goes on at once with what is there already: most requests wait for nothing but their record. */
@@ -56,8 +87,31 @@ function after<Value, Result>(
 }
 
 /** Without what evaluates conditions they restrict and never allow. */
-function conditionsFor(policy: Policy): Promise<Conditions | null> | null {
+export function conditionsFor(policy: Policy): Promise<Conditions | null> | null {
   return hasConditions(policy) ? conditionsOf(policy).catch(() => null) : null;
+}
+
+/** All that stands around one decision. */
+export interface About {
+  readonly event_id: string;
+  readonly caller: Caller;
+  readonly endpoint: Endpoint;
+  readonly ports: Ports;
+  readonly extras: Extras;
+  /** When it began, by `performance.now()`. */
+  readonly began_ms: number;
+}
+
+/** Gives a decision on a crossing its name. */
+export function aboutOf(
+  { now_ms }: Pick<Crossing, 'now_ms'>,
+  caller: Caller,
+  endpoint: Endpoint,
+  ports: Ports,
+  extras: Extras = {},
+): About {
+  const event_id = ports.new_event_id(now_ms);
+  return { event_id, caller, endpoint, ports, extras, began_ms: performance.now() };
 }
 
 /** Why something is refused before anything was looked at. */
@@ -76,34 +130,26 @@ export function refuse(
   caller: Caller,
   endpoint: Endpoint,
   ports: Ports,
+  extras: Extras = {},
 ): Promise<Ruling> {
-  const event_id = ports.new_event_id(crossing.now_ms);
   const { hash: policy_hash } = ports.policy;
   const coverage = { status: 'full' } as const;
   const verdict: Verdict = { ...BLOCK, rule, reason, fault, coverage, policy_hash };
-  const times = { scan_ms: 0, began_ms: performance.now() };
-  return give({ verdict, approval: null }, times, event_id, crossing, caller, endpoint, ports);
+  return give({ verdict, approval: null }, 0, crossing, aboutOf(crossing, caller, endpoint, ports, extras));
 }
 
-/** What `judge` took, and when the check began by `performance.now()`, in milliseconds. */
-interface Times {
-  readonly scan_ms: number;
-  readonly began_ms: number;
-}
-
-async function give(
+/** Writes a decision down, and counts it. `scan_ms` is what `judge` took. Never rejects. */
+export async function give(
   settled: Settled,
-  { scan_ms, began_ms }: Times,
-  event_id: string,
+  scan_ms: number,
   crossing: Crossing,
-  caller: Caller,
-  endpoint: Endpoint,
-  ports: Ports,
+  about: About,
 ): Promise<Ruling> {
+  const { event_id, endpoint, ports, began_ms } = about;
   let { verdict, approval } = settled;
   // The one catch around recording: what is not written down is not given.
   try {
-    await ports.record(eventOf(settled, event_id, crossing, caller, endpoint, ports));
+    await ports.record(eventOf(settled, crossing, about));
   } catch (fault) {
     ports.unrecorded?.(fault);
     verdict = unrecordable(verdict);
@@ -116,14 +162,15 @@ async function give(
 }
 
 /** The one catch around sessions: where they cannot be read or kept, nothing goes through. */
-async function inSession(
+export async function inSession(
   crossing: Crossing,
-  decide: Deciding<Settled>['decide'],
+  decideOn: Deciding<Settled>['decide'],
   { policy, sessions, unkept }: Ports,
 ): Promise<Decided<Settled>> {
   try {
     if (sessions === undefined) throw new Error('There is nothing here that keeps sessions.');
-    return await decideInSession(crossing, policy, sessions, { decide, verdictOf: ({ verdict }) => verdict });
+    const deciding = { decide: decideOn, verdictOf: ({ verdict }: Settled) => verdict };
+    return await decideInSession(crossing, policy, sessions, deciding);
   } catch (fault) {
     const { rule, reason, is_fault } = whyStopped(fault);
     if (is_fault) unkept?.(fault);
@@ -135,14 +182,13 @@ async function inSession(
 
 function eventOf(
   { verdict, approval, approved_rules }: Settled,
-  event_id: string,
   crossing: Crossing,
-  caller: Caller,
-  endpoint: Endpoint,
-  { logged = NO_TEXTS, policy }: Ports,
+  { event_id, caller, endpoint, ports, extras }: About,
 ): AuditEvent {
+  const { logged = NO_TEXTS, policy } = ports;
   const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
-  const decided = { event_id, crossing: granted, verdict, approval, caller, endpoint };
+  const about = extras.about?.(verdict);
+  const decided = { event_id, crossing: granted, verdict, approval, caller, endpoint, about };
   return auditEvent({ ...decided, logged, typed_redaction: policy.redaction.typed });
 }
 

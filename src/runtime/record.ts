@@ -23,6 +23,8 @@ export interface Decided {
   readonly endpoint: Endpoint;
   readonly logged: LoggedTexts;
   readonly typed_redaction: boolean;
+  /** Stands in the metadata beside all else. */
+  readonly about?: AuditEvent['metadata'] | undefined;
 }
 
 /** UTF-16 units of redacted text that one event holds at most. */
@@ -166,7 +168,7 @@ function metadataOf(decided: Decided): Metadata {
     metadata.session_tags = [...crossing.session_tags].sort().slice(0, SESSION_TAGS_MAX);
   if (verdict.stripped_fields.length > 0) metadata.stripped_fields = verdict.stripped_fields.length;
   if (crossing.content.kind === 'text') metadata.text_bytes = Buffer.byteLength(crossing.content.text);
-  return metadata;
+  return decided.about === undefined ? metadata : inOrder({ ...decided.about, ...metadata });
 }
 
 const MEMORY_PHASES = { write: 'memory_write', read: 'memory_read', resolve: 'handle_resolve' } as const;

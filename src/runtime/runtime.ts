@@ -7,6 +7,8 @@ import type { Config } from './config/index.ts';
 import { lazyCosts } from './costs/lazy.ts';
 import { newEventId } from './event-id.ts';
 import { openFingerprints } from './fingerprints.ts';
+import type { Llm } from './forward/call.ts';
+import { lazyLlm } from './forward/lazy.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { forAgents } from './secrets/for-agents.ts';
@@ -61,6 +63,8 @@ export interface RuntimeParts {
 export interface OpenRuntime {
   readonly runtime: Runtime;
   readonly agents: AgentsSeen;
+  /** Calls of models. Loaded with the first call. */
+  readonly llm: () => Promise<Llm>;
   /** What judging and recording use now; a reload brings others. */
   readonly ports: () => Ports;
   /** Puts another policy in force. Requests in flight keep the one that they began with. */
@@ -101,10 +105,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     costs: costs.open,
     store: parts.store.open,
     telemetry: parts.telemetry,
-    ready: async () =>
-      now_ms() - unrecorded.last_ms > UNREADY_MS &&
-      (await centre.ready().catch(() => false)) &&
-      (await parts.store.isThere()),
+    ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
     agentsSeen: () => allAgents(centre, agents, log),
     metricsText: () =>
       parts.metrics === null
@@ -117,9 +118,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     memory: lazyMemory(parts, () => ports),
     forward: forwarder.open,
   };
+  const llm = lazyLlm(config, log, { ...runtime, ports: () => ports });
   return {
     runtime,
     agents,
+    llm: llm.open,
     ports: () => ports,
     usePolicy: (policy) => {
       ports = portsOf(parts, agents, unrecorded, approvals, sessions, policy);
@@ -128,7 +131,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       await Promise.all([road.load(), judgeNothing(policy, config, now_ms())]);
     },
     release: approvals.release,
-    close: () => inTurn([index.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
+    close: () =>
+      inTurn([llm.close, index.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
   };
 }
 
@@ -156,6 +160,10 @@ function lazyRoad(ports: () => Ports): LazyRoad {
         ? load().then((enforce) => enforce(crossing, caller, endpoint, ports(), approval_request_id))
         : road(crossing, caller, endpoint, ports(), approval_request_id),
   };
+}
+
+async function isReady({ centre, store }: RuntimeParts): Promise<boolean> {
+  return (await centre.ready().catch(() => false)) && (await store.isThere());
 }
 
 /** Those of all workers, or of this one alone where the others cannot be asked. */

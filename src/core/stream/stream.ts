@@ -45,6 +45,8 @@ export interface Stream {
   readonly push: (piece: string | Uint8Array) => Released;
   /** Says that there is no more, and gives the rest. */
   readonly end: () => Released;
+  /** All that came so far. */
+  readonly text: () => string;
 }
 
 /**
@@ -77,6 +79,7 @@ export function openStream(
   return {
     push: (piece) => taking(() => push(state, piece)),
     end: () => taking(() => end(state)),
+    text: () => state.pieces.join(''),
   };
 }
 

@@ -3,7 +3,7 @@ import type { WireError } from './types.ts';
 
 /** An error as Anthropic writes it; its clients show the whole body. */
 export function anthropicErrorBody({ status, code, message, request_id, beside }: WireError): string {
-  const error = { type: typeOf(status), message, details: { error_code: code } };
+  const error = { type: typeOf(status, code), message, details: { error_code: code } };
   return JSON.stringify({ ...beside, type: 'error', error, request_id });
 }
 
@@ -23,6 +23,8 @@ const TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-function typeOf(status: number): string {
+/** A budget that is used up is no rate that is to be waited for. */
+function typeOf(status: number, code: string): string {
+  if (code === 'insufficient_quota') return 'billing_error';
   return TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }

@@ -68,7 +68,7 @@ export async function answerError(
 ): Promise<FastifyReply> {
   const refusal = refusalOf(error);
   if (refusal === null) return answerFault(error, request, reply, operation, log);
-  if (refusal.code === 'too_large' || refusal.code === 'unavailable') await drain(request.raw);
+  if (refusal.code === 'too_large' || refusal.code === 'unavailable') await drainBody(request.raw);
   if (refusal.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="service"');
   return send(request, reply, STATUS[refusal.code], errorBody(refusal, request.id));
 }
@@ -103,7 +103,8 @@ function answerFault(
   return send(request, reply, STATUS.internal_error, body);
 }
 
-function refusalOf(error: unknown): Refusal | null {
+/** The expected no that an error is; `null` for a fault of ours. */
+export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
@@ -129,7 +130,7 @@ export function harden(reply: FastifyReply): FastifyReply {
 const DRAIN_MS = 2_000;
 
 /** Reads on for a moment: a client that still sends when the socket closes never sees why. */
-function drain(request: IncomingMessage): Promise<void> {
+export function drainBody(request: IncomingMessage): Promise<void> {
   return new Promise((done) => {
     if (request.readableEnded || request.destroyed) return done();
     const timer = setTimeout(done, DRAIN_MS);

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { type AnyOperation, decides, type Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../runtime/types.ts';
+import { type LlmRoute, llmRoutes } from '../llm/routes.ts';
 import { type ErrorCode, errorBody, FAULT, STATUS } from './errors.ts';
 
 type Schema = TSchema & Readonly<Record<string, unknown>>;
@@ -15,6 +16,10 @@ export function describe(operations: readonly AnyOperation[], runtime: Runtime):
     const { path, method } = operation.http;
     paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, runtime) };
   }
+  for (const route of llmRoutes) {
+    const { path, method } = route.http;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeLlmRoute(route) };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -25,11 +30,50 @@ export function describe(operations: readonly AnyOperation[], runtime: Runtime):
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '.' }],
-    tags: tagsOf(operations).map((name) => ({ name })),
+    tags: [...tagsOf(operations), PROVIDERS].map((name) => ({ name })),
     paths,
     components: {
       schemas: { Error: ERROR, FaultOfCheck: FAULT_OF_CHECK },
       securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+const PROVIDERS = 'model providers';
+
+const LLM_ERRORS = {
+  '403':
+    'The policy does not let it go on: `policy_violation`, with the decision and its violations beside it.',
+  '429': 'A budget is used up: `insufficient_quota`.',
+};
+
+/** Bodies and errors are those of the provider; its own description says what they are. */
+function describeLlmRoute({ http, wire, name, summary }: LlmRoute): object {
+  const in_path = [...http.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+  const parameters = in_path.map((each) => ({
+    name: each,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const free = { 'application/json': { schema: {} } };
+  const errors = Object.entries(wire === null ? {} : LLM_ERRORS).map(([status, description]) => [
+    status,
+    { description, content: free },
+  ]);
+  return {
+    operationId: name,
+    tags: [PROVIDERS],
+    summary,
+    description:
+      'Takes and gives what the provider does, so that its clients work unchanged. The credential of this service goes into `x-service-key`; every other one is the provider’s.',
+    security: [{}, { bearer: [] }, { serviceKey: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(http.method === 'POST' && { requestBody: { required: true, content: free } }),
+    responses: {
+      '200': { description: 'The answer of the provider.', content: free },
+      ...Object.fromEntries(errors),
+      default: { description: 'An error, as the provider writes it.', content: free },
     },
   };
 }

@@ -4,7 +4,10 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { operations } from '../../operations/index.ts';
 import { type AnyOperation, Refusal } from '../../operations/operation.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
+import type { Llm } from '../../runtime/forward/call.ts';
 import type { Runtime } from '../../runtime/types.ts';
+import { addLlmRoutes } from '../llm/index.ts';
+import { llmRoutes } from '../llm/routes.ts';
 import { addBodyParsers } from './body.ts';
 import {
   answerClientError,
@@ -28,6 +31,8 @@ export interface HttpConfig {
 export interface HttpPorts {
   readonly runtime: Runtime;
   readonly config: HttpConfig;
+  /** Calls of models. */
+  readonly llm: () => Promise<Llm>;
   readonly authenticate: Authenticate;
   readonly log: ErrorLog;
   readonly patience?: Patience;
@@ -102,13 +107,15 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   const served = operations
     .map((operation) => publish(operation, config))
     .filter((operation) => operation !== null);
-  await addGate(app, served, config.server.cors_origins);
+  await addGate(app, [...served, ...llmRoutes], config.server.cors_origins);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, null, log));
   app.setNotFoundHandler(() => {
     throw notFound();
   });
   const room = bodyRoom(config.server.body_bytes_max, ports.room_bytes_max);
   for (const operation of served) addRoute(app, operation, { runtime, authenticate, log, room });
+  const { silent_ms } = patience;
+  addLlmRoutes(app, { runtime, llm: ports.llm, authenticate, log, room, silent_ms });
   addPages(app, served, runtime);
   return app;
 }
@@ -136,7 +143,7 @@ function isAt({ http }: AnyOperation, path: string): boolean {
 /** What holds for every request, whether its route exists or not. */
 async function addGate(
   app: FastifyInstance,
-  served: readonly AnyOperation[],
+  served: readonly Pick<AnyOperation, 'http'>[],
   cors_origins: readonly string[],
 ): Promise<void> {
   if (cors_origins.length > 0) {
@@ -194,7 +201,7 @@ function twoOfOne(): Refusal {
 }
 
 /** Which methods a path takes, `GET, HEAD, OPTIONS`; `null` where no operation has it. */
-function methodsByPath(served: readonly AnyOperation[]): (url: string) => string | null {
+function methodsByPath(served: readonly Pick<AnyOperation, 'http'>[]): (url: string) => string | null {
   const patterns = served.map(({ http }) => ({
     method: http.method,
     path: new RegExp(`^${http.path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),

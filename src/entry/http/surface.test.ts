@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { operations } from '../../operations/index.ts';
 import { exampleTarget } from '../../operations/testing/upstream.ts';
+import { llmRoutes } from '../llm/routes.ts';
 import { type Answer, type Asked, type Served, type ServeOptions, serve } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'surface-'));
@@ -105,7 +106,9 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
       ([path, methods]) =>
         Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method} ${path}`),
     );
-    const offered = operations.map(({ name, http }) => `${name} ${http.method.toLowerCase()} ${http.path}`);
+    const offered = [...operations, ...llmRoutes].map(
+      ({ name, http }) => `${name} ${http.method.toLowerCase()} ${http.path}`,
+    );
     assert.deepEqual(described.sort(), offered.sort());
     const file = answer.json.paths['/v1/scan/file'].post.requestBody.content;
     assert.deepEqual(Object.keys(file), ['application/json', 'multipart/form-data']);

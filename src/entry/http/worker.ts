@@ -10,7 +10,7 @@ import { runWorker } from '../../runtime/serve/worker.ts';
 import { drain } from './drain.ts';
 import { buildHttp } from './server.ts';
 
-runWorker(async ({ runtime, config, host, port, log }) => {
+runWorker(async ({ runtime, llm, config, host, port, log }) => {
   const authenticate = openAccess({
     auth: config.auth,
     host,
@@ -18,7 +18,7 @@ runWorker(async ({ runtime, config, host, port, log }) => {
     state_dir: config.state_dir,
     now_ms: Date.now,
   });
-  const app = await buildHttp({ runtime, config, authenticate, log });
+  const app = await buildHttp({ runtime, llm, config, authenticate, log });
   const address: FastifyListenOptions & { reusePort: true } = { host, port, reusePort: true };
   await app.listen(address);
   return { close: () => drain(app), warm: () => warm(operations) };

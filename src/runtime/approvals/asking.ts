@@ -138,6 +138,35 @@ export async function fits(request_id: string, crossing: Crossing, parts: Approv
   return compare(found, bindingOf(crossing), parts.now_ms());
 }
 
+/**
+ * The newest request that people have answered for exactly this crossing, and that has not run out: who cannot name
+ * it may use it, or is told again that it was denied. `null` where there is none.
+ */
+export async function findAnswered(
+  wanted: ApprovalWanted,
+  crossing: Crossing,
+  parts: ApprovalsParts,
+): Promise<string | null> {
+  const store = await parts.store();
+  const binding = bindingOf(crossing);
+  const rows = await store.db
+    .selectFrom('approval_requests')
+    .selectAll()
+    .where('arguments_hash', '=', binding.arguments_hash)
+    .where('tenant_id', '=', binding.tenant_id)
+    .where('agent_id', '=', binding.agent_id)
+    .where('status', 'in', ['approved', 'denied'])
+    .where('expires_ms', '>', parts.now_ms())
+    .orderBy('requested_ms', 'desc')
+    .limit(ANSWERED_MAX)
+    .execute();
+  const fitting = rows.filter((row) => difference(row, binding) === null && isCovered(wanted, row));
+  return (fitting.find(({ status }) => status === 'approved') ?? fitting[0])?.request_id ?? null;
+}
+
+/** Requests of one agent with the same arguments, for whatever tools and sessions, that are looked at. */
+const ANSWERED_MAX = 100;
+
 function compare(row: RequestRow, binding: Binding, now_ms: number): Used {
   const what = difference(row, binding);
   if (what !== null) return { used: false, cause: 'mismatch', what, row: null };

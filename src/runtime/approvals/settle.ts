@@ -1,6 +1,6 @@
 import type { ApprovalWanted, Verdict } from '../../core/types.ts';
 import { StoreFailure } from '../store/index.ts';
-import { askFor, consume, fits, isCovered, type Used } from './asking.ts';
+import { askFor, consume, findAnswered, fits, isCovered, type Used } from './asking.ts';
 import { Unrecorded } from './failure.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
@@ -13,10 +13,11 @@ import type { ApprovalState, Settled, Settling } from './types.ts';
  * leave of the crossing goes on. Never rejects: what cannot be settled is a block.
  */
 export async function settle(settling: Settling, parts: ApprovalsParts): Promise<Settled> {
-  const { judged, approval_request_id } = settling;
+  const { judged } = settling;
   const wanted = judged.approval;
   if (wanted === null) return blocked(judged, 'More rules ask for approval than one request can name.', null);
   try {
+    const approval_request_id = await requestFor(wanted, settling, parts);
     return approval_request_id === null
       ? await ask(wanted, settling, parts)
       : await use(approval_request_id, wanted, settling, parts);
@@ -24,6 +25,20 @@ export async function settle(settling: Settling, parts: ApprovalsParts): Promise
     parts.complain('approvals cannot be settled, and what needs them is blocked', fault);
     return { verdict: faulty(judged, fault), approval: null };
   }
+}
+
+/** The request that a crossing depends on: the one that was named, or one that was answered for exactly this. */
+async function requestFor(
+  wanted: ApprovalWanted,
+  { approval_request_id, finds_approved, crossing }: Settling,
+  parts: ApprovalsParts,
+): Promise<string | null> {
+  if (finds_approved !== true) return approval_request_id;
+  if (approval_request_id !== null) {
+    const fit = await fits(approval_request_id, crossing, parts);
+    if (fit.row !== null) return approval_request_id;
+  }
+  return findAnswered(wanted, crossing, parts);
 }
 
 async function ask(

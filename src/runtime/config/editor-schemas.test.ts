@@ -61,7 +61,7 @@ const full = {
     fingerprint_key: '${P}',
   },
   scan: { text_bytes_max: 1, depth_max: 1, nodes_max: 1, findings_max: 1, file_roots: ['x'] },
-  redaction: { typed: true },
+  redaction: { typed: true, mode: 'tokenize' },
   auth: {
     required: true,
     trusted_proxies: ['::1'],
@@ -162,6 +162,8 @@ const full = {
     fallbacks: [{ model: 'm*', to: ['a'] }],
     circuit_breaker: { failures: 1, window_seconds: 1, open_seconds: 1 },
     answer_bytes_max: 1024,
+    held_bytes_max: 65_536,
+    cache_entries_max: 0,
     connections_max: 1,
   },
   cost: {

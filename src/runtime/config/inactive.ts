@@ -13,10 +13,8 @@ export function inactiveKeys(
 ): Problem[] {
   const idle: readonly (readonly [boolean, string, string])[] = [
     [config.alerts.channels.length > 0, 'alerts.channels', 'no alert is sent'],
-    [config.cost.budgets.length > 0, 'cost.budgets', 'no call is forwarded'],
     [config.dashboard.users.length > 0, 'dashboard.users', 'there is no dashboard'],
     [config.intelligence.enabled, 'intelligence.enabled', 'no advisor runs'],
-    [config.proxy.providers.length > 0, 'proxy.providers', 'no call is routed to them'],
   ];
   return idle
     .filter(([configured]) => configured)

@@ -397,7 +397,7 @@ test('without a file the defaults hold', async () => {
       findings_max: 10_000,
       file_roots: [],
     },
-    redaction: { typed: false },
+    redaction: { typed: false, mode: 'mask' },
     auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null },
     metrics: { enabled: true, endpoint: '/v1/metrics', public: false },
     audit: {

@@ -309,6 +309,22 @@ export const proxy = {
       default: 67_108_864,
       description: 'Largest answer that is no stream, in bytes, any content encoding taken off.',
     },
+    held_bytes_max: {
+      type: 'integer',
+      minimum: 1_024,
+      maximum: 67_108_864,
+      default: 1_048_576,
+      description:
+        'How much of one stream may wait until a tool call in it is whole and judged, and how long one of its events may be.',
+    },
+    cache_entries_max: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 20_000,
+      description:
+        'Texts without any finding that one worker knows again in later turns of a conversation, by keyed hashes; 0 looks at each every time.',
+    },
     connections_max: {
       type: 'integer',
       minimum: 1,

@@ -264,6 +264,13 @@ export const configSchema = {
           default: false,
           description: '`true` writes `[REDACTED:ssn]` instead of `[REDACTED]`.',
         },
+        mode: {
+          type: 'string',
+          enum: ['mask', 'tokenize'],
+          default: 'mask',
+          description:
+            'For calls of models: `tokenize` sends a token, `[EMAIL_1]`, for what is redacted on its way in, and puts the value back into the answer; see [gateway.md](gateway.md).',
+        },
       },
     },
     auth,

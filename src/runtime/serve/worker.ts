@@ -15,6 +15,8 @@ import { openWriter } from './writer.ts';
 /** What a worker's program gets to answer with. */
 export interface WorkerSeat {
   readonly runtime: Runtime;
+  /** Calls of models. Loaded with the first call. */
+  readonly llm: OpenRuntime['llm'];
   readonly config: Config;
   /** Where to listen, with `reusePort`: the other workers listen there too. */
   readonly host: string;
@@ -136,7 +138,14 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
     log,
     now_ms,
   });
-  const seat = { runtime: open.runtime, config, host: config.server.host, port: orders.port, log };
+  const seat = {
+    runtime: open.runtime,
+    llm: open.llm,
+    config,
+    host: config.server.host,
+    port: orders.port,
+    log,
+  };
   const desk: Desk = {
     seat,
     door: null,

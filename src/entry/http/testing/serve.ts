@@ -6,7 +6,7 @@ import { type AccessSettings, openAccess } from '../../../runtime/access/index.t
 import type { AuthSettings } from '../../../runtime/access/settings.ts';
 import type { AuditEvent } from '../../../runtime/types.ts';
 import { drain } from '../drain.ts';
-import { buildHttp, type HttpConfig, type Patience } from '../server.ts';
+import { buildHttp, type HttpConfig, type HttpPorts, type Patience } from '../server.ts';
 
 export interface ServeOptions extends TestOptions {
   readonly state_dir: string;
@@ -17,6 +17,7 @@ export interface ServeOptions extends TestOptions {
   readonly patience?: Patience;
   readonly room_bytes_max?: number;
   readonly grace_ms?: number;
+  readonly llm?: HttpPorts['llm'];
 }
 
 export interface Served {
@@ -65,6 +66,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       server: { body_bytes_max: runtime.limits.body_bytes_max, cors_origins },
       metrics: { enabled: true, endpoint: '/v1/metrics', public: false, ...options.metrics },
     },
+    llm: options.llm ?? (() => Promise.reject(new Error('This test calls no models.'))),
     authenticate: openAccess(access),
     ...(options.patience && { patience: options.patience }),
     ...(options.room_bytes_max && { room_bytes_max: options.room_bytes_max }),

@@ -1,0 +1,73 @@
+import {
+  ACTIONS,
+  type Content,
+  type JudgedFinding,
+  type SessionChange,
+  type Tag,
+  type Verdict,
+} from '../types.ts';
+
+/** One of several texts that cross as one, and the verdict on it. */
+export interface JudgedText {
+  readonly text: string;
+  readonly verdict: Verdict;
+}
+
+/** Several texts as what crosses: the text itself where it is one, else a list. */
+export function contentOfTexts(texts: readonly JudgedText[]): Content {
+  const [first] = texts;
+  if (texts.length <= 1) return { kind: 'text', text: first?.text ?? '' };
+  return { kind: 'json', value: texts.map(({ text }) => text) };
+}
+
+/**
+ * One verdict on texts that were judged each by itself, at least one: the strictest decides, and what was found in
+ * any is in it. Findings are placed as in the content that `contentOfTexts` gives.
+ */
+export function mergedVerdict(texts: readonly JudgedText[]): Verdict {
+  const verdicts = texts.map(({ verdict }) => verdict);
+  const [only] = verdicts;
+  if (only !== undefined && verdicts.length === 1) return only;
+  const winner = verdicts.reduce((one, other) => (isStricter(other, one) ? other : one));
+  const would_be = verdicts.flatMap((each) => each.would_be ?? []);
+  return {
+    ...winner,
+    findings: texts.flatMap(({ verdict }, at) => placed(verdict.findings, at)),
+    allowed_findings: texts.flatMap(({ verdict }, at) => placed(verdict.allowed_findings, at)),
+    breaches: verdicts.flatMap(({ breaches }) => breaches),
+    data_tags: union(verdicts.map(({ data_tags }) => data_tags)),
+    content: winner.decision === 'modify' ? contentOfTexts(texts.map(changed)) : winner.content,
+    coverage: verdicts.find(({ coverage }) => coverage.status === 'partial')?.coverage ?? winner.coverage,
+    monitored: verdicts.flatMap(({ monitored }) => monitored),
+    would_be: would_be.length === 0 ? null : would_be.reduce((a, b) => (isStricter(b, a) ? b : a)),
+    session_change: winner.decision === 'block' ? null : mergedChange(verdicts),
+    fault: verdicts.some(({ fault }) => fault),
+  };
+}
+
+function isStricter(one: Pick<Verdict, 'action'>, other: Pick<Verdict, 'action'>): boolean {
+  return ACTIONS.indexOf(one.action) > ACTIONS.indexOf(other.action);
+}
+
+function placed<Found extends Pick<JudgedFinding, 'leaf' | 'path'>>(
+  findings: readonly Found[],
+  at: number,
+): Found[] {
+  return findings.map((finding) => ({ ...finding, leaf: at, path: `$[${at}]` }));
+}
+
+function changed({ text, verdict }: JudgedText): JudgedText {
+  return { text: verdict.content?.kind === 'text' ? verdict.content.text : text, verdict };
+}
+
+function mergedChange(verdicts: readonly Verdict[]): SessionChange | null {
+  const changes = verdicts.flatMap(({ session_change }) => session_change ?? []);
+  if (changes.length === 0) return null;
+  const is_reset = changes.some(({ remove }) => remove === 'all');
+  const gone = changes.map(({ remove }) => (remove === 'all' ? [] : remove));
+  return { add: union(changes.map(({ add }) => add)), remove: is_reset ? 'all' : union(gone) };
+}
+
+function union(lists: readonly (readonly Tag[])[]): Tag[] {
+  return [...new Set(lists.flat())].sort();
+}

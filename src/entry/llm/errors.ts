@@ -1,0 +1,31 @@
+import type { FastifyRequest } from 'fastify';
+import type { WireError } from '../../core/wire/types.ts';
+import type { Refusal } from '../../operations/operation.ts';
+import { replyOf } from '../../operations/reply.ts';
+import type { Denial } from '../../runtime/forward/call.ts';
+import { FAULT, STATUS } from '../http/errors.ts';
+
+/** An expected no of ours, for the provider's shape of an error. */
+export function errorOfRefusal({ code, message }: Refusal, request_id: string): WireError {
+  return { status: STATUS[code], code, message, request_id, beside: {} };
+}
+
+/** A fault of ours: it says nothing of what happened, and it blocks. */
+export function errorOfFault(request: Pick<FastifyRequest, 'id'>): WireError {
+  return {
+    status: 500,
+    code: 'internal_error',
+    message: FAULT,
+    request_id: request.id,
+    beside: { decision: 'block' },
+  };
+}
+
+/** Why the policy lets something not go on: what every check answers with stands beside the provider's own fields. */
+export function errorOfDenial({ ruling, crossing }: Denial, request_id: string): WireError {
+  const { verdict } = ruling;
+  const { reason, scan_duration_ms: _, ...beside } = replyOf(ruling, crossing, false);
+  const message = verdict.fallback_used && verdict.content?.kind === 'text' ? verdict.content.text : reason;
+  const [status, code] = verdict.fault ? [500, 'internal_error'] : [403, 'policy_violation'];
+  return { status, code, message, request_id, beside: { ...beside, reason } };
+}

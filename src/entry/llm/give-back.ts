@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { LlmReply } from '../../runtime/forward/call.ts';
+import { faultFields } from '../../runtime/log.ts';
+import type { ErrorLog } from '../http/errors.ts';
+
+export interface GiveParts {
+  readonly log: ErrorLog;
+  readonly silent_ms: number;
+  /** What ends a stream in which a fault of ours came up. */
+  readonly errorEvents?: () => string;
+}
+
+/** Writes an answer: whole, or piece by piece as fast as the client reads. */
+export async function giveBack(
+  { status, headers, body }: LlmReply,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: GiveParts,
+): Promise<void> {
+  const all = { ...reply.getHeaders(), ...byName(headers) } as OutgoingHttpHeaders;
+  // The framework's own way of sending would copy the headers once more, and wrap the stream.
+  reply.hijack();
+  const { raw } = reply;
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    raw.writeHead(status, { ...all, 'content-length': Buffer.byteLength(body) });
+    raw.end(body);
+    return;
+  }
+  raw.writeHead(status, all);
+  raw.flushHeaders();
+  await pump(body, raw, request, parts);
+}
+
+async function pump(
+  body: AsyncGenerator<string>,
+  raw: ServerResponse,
+  request: FastifyRequest,
+  { log, silent_ms, errorEvents }: GiveParts,
+): Promise<void> {
+  try {
+    for await (const text of body) {
+      if (raw.destroyed) return;
+      if (!raw.write(text)) await drained(raw, silent_ms);
+    }
+  } catch (fault) {
+    log.error('a stream met a fault', { request_id: request.id, ...faultFields(fault) });
+    if (errorEvents !== undefined) raw.write(errorEvents());
+  }
+  raw.end();
+}
+
+/** Waits until the client has read what was written, or is gone; who reads nothing for too long is let go of. */
+async function drained(raw: ServerResponse, silent_ms: number): Promise<void> {
+  if (raw.destroyed) return;
+  const watchdog = setTimeout(() => raw.destroy(), silent_ms);
+  const gone = new AbortController();
+  try {
+    await Promise.race([
+      once(raw, 'drain', { signal: gone.signal }),
+      once(raw, 'close', { signal: gone.signal }),
+    ]);
+  } finally {
+    clearTimeout(watchdog);
+    gone.abort();
+  }
+}
+
+/** Names and values by turns as a record; a name that comes twice has a list. */
+function byName(pairs: readonly string[]): Record<string, string | string[]> {
+  const named: Record<string, string | string[]> = {};
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const name = pairs[at]!.toLowerCase();
+    const value = pairs[at + 1]!;
+    const before = named[name];
+    named[name] = before === undefined ? value : [before, value].flat();
+  }
+  return named;
+}

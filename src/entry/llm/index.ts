@@ -1,0 +1,80 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { unavailableFor } from '../../operations/call.ts';
+import { Refusal } from '../../operations/operation.ts';
+import type { Authenticate } from '../../runtime/access/index.ts';
+import { refuseEncoded } from '../http/body.ts';
+import { drainBody, refusalOf } from '../http/errors.ts';
+import type { BodyRoom } from '../http/room.ts';
+import { ourHeaders } from './credentials.ts';
+import { type LlmRoute, llmRoutes } from './routes.ts';
+import type { TakeParts } from './take.ts';
+
+export interface LlmPorts extends TakeParts {
+  readonly authenticate: Authenticate;
+  readonly room: BodyRoom;
+}
+
+const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i;
+
+/** Adds the routes of providers' APIs. What answers them is loaded with the first call. */
+export function addLlmRoutes(app: FastifyInstance, ports: LlmPorts): void {
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    // The bytes go on as they came, but for what a policy changes in them.
+    scope.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, bytes, done) =>
+      done(null, bytes),
+    );
+    const by_url = Map.groupBy(llmRoutes, ({ http, url }) => url ?? http.path);
+    for (const [url, routes] of by_url) scope.route(routeOf(url, routes, ports));
+    // Clients of Anthropic look whether anybody is there.
+    scope.route({ method: 'GET', url: '/api/hello', handler: (_request, reply) => reply.code(200).send() });
+  });
+}
+
+let loading: Promise<typeof import('./take.ts')> | null = null;
+
+function loaded(): Promise<typeof import('./take.ts')> {
+  loading ??= import('./take.ts');
+  return loading;
+}
+
+function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): RouteOptions {
+  const { runtime, log } = ports;
+  return {
+    method: routes[0]!.http.method,
+    url,
+    onRequest: (request, _reply, done) => {
+      // How long a provider may take is the provider's setting; a client that reads nothing is seen where it is written to.
+      request.raw.socket.setTimeout(0);
+      admit(request, ports).then((refusal) => done(refusal ?? undefined), done);
+    },
+    preParsing: (request, reply, payload, done) => {
+      const admitted = ports.room(payload as Readable, request.raw.headers, reply.raw);
+      if (admitted instanceof Refusal) done(admitted);
+      else done(null, admitted);
+    },
+    errorHandler: async (error, request, reply) => {
+      const refusal = unavailableFor(error) ?? refusalOf(error);
+      if (refusal?.code === 'too_large' || refusal?.code === 'unavailable') await drainBody(request.raw);
+      return (await loaded()).answerError(routes, refusal, error, request, reply, log);
+    },
+    handler: async (request, reply) => {
+      await (await loaded()).takeCall(routes, request, reply, { ...ports, runtime });
+      return reply;
+    },
+  };
+}
+
+/** Settles who calls, and refuses what can be refused without the body. */
+async function admit(request: FastifyRequest, { authenticate }: LlmPorts): Promise<Refusal | null> {
+  const refusal = refuseEncoded(request);
+  if (refusal !== null) return refusal;
+  const headers = ourHeaders(request.raw.headers);
+  const outcome = await authenticate({ address: request.raw.socket.remoteAddress, headers });
+  if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
+  if (!outcome.permissions.includes('check'))
+    return new Refusal('forbidden', 'The credential does not have the permission `check`.');
+  request.caller = outcome;
+  return null;
+}

@@ -1,0 +1,59 @@
+import type { WireName } from '../../core/wire/types.ts';
+
+/** A path of a provider's API that is served as the provider serves it. */
+export interface LlmRoute {
+  readonly http: {
+    readonly method: 'GET' | 'POST';
+    /** As the description shows it, names in braces. */
+    readonly path: string;
+  };
+  /** As the router takes it, where that is not the same. */
+  readonly url?: string;
+  /** Names it in the description, `openai_chat`. */
+  readonly name: string;
+  /** `null`: it is no call, but a question for the models that there are. */
+  readonly wire: WireName | null;
+  /** What a path that ends so asks for, where it names the model. */
+  readonly ending?: { readonly text: string; readonly is_stream: boolean };
+  readonly summary: string;
+}
+
+/**
+ * All of them. They are no operations: what goes in and out is a provider's, so that no schema of ours is there to
+ * check it, and an error is written as the provider writes it.
+ */
+export const llmRoutes: readonly LlmRoute[] = [
+  post('/v1/chat/completions', 'openai.chat', 'OpenAI chat completions, guarded'),
+  post('/v1/responses', 'openai.responses', 'OpenAI responses, guarded'),
+  post('/v1/completions', 'openai.completions', 'OpenAI completions, guarded'),
+  post('/v1/embeddings', 'openai.embeddings', 'OpenAI embeddings, guarded'),
+  {
+    http: { method: 'GET', path: '/v1/models' },
+    name: 'models',
+    wire: null,
+    summary: 'The models of the provider that is asked first',
+  },
+  post('/v1/messages', 'anthropic.messages', 'Anthropic messages, guarded'),
+  post('/v1/messages/count_tokens', 'anthropic.count_tokens', 'Anthropic count of tokens, guarded'),
+  ...gemini('v1beta'),
+  ...gemini('v1'),
+];
+
+function post(path: string, wire: WireName, summary: string): LlmRoute {
+  return { http: { method: 'POST', path }, name: wire.replace('.', '_'), wire, summary };
+}
+
+function gemini(version: string): LlmRoute[] {
+  const url = `/${version}/models/:call`;
+  return [
+    ['generateContent', false, 'Gemini content, guarded'] as const,
+    ['streamGenerateContent', true, 'Gemini content as a stream, guarded'] as const,
+  ].map(([verb, is_stream, summary]) => ({
+    http: { method: 'POST' as const, path: `/${version}/models/{model}:${verb}` },
+    url,
+    name: `gemini_${version}_${is_stream ? 'stream' : 'generate'}`,
+    wire: 'gemini.generate' as const,
+    ending: { text: `:${verb}`, is_stream },
+    summary,
+  }));
+}

@@ -1,0 +1,160 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { formats } from '../../core/wire/formats/index.ts';
+import type { WireFormat } from '../../core/wire/types.ts';
+import { Refusal } from '../../operations/operation.ts';
+import { named, subjectOf } from '../../operations/subject.ts';
+import { NOBODY } from '../../runtime/access/callers.ts';
+import type { Llm, LlmCall } from '../../runtime/forward/call.ts';
+import { faultFields } from '../../runtime/log.ts';
+import type { Acting } from '../../runtime/tool-calls.ts';
+import type { Runtime } from '../../runtime/types.ts';
+import type { ErrorLog } from '../http/errors.ts';
+import { errorOfDenial, errorOfFault, errorOfRefusal } from './errors.ts';
+import { giveBack } from './give-back.ts';
+import type { LlmRoute } from './routes.ts';
+
+export interface TakeParts {
+  readonly runtime: Runtime;
+  readonly llm: () => Promise<Llm>;
+  readonly log: ErrorLog;
+  /** How long a client may read nothing of a stream, in milliseconds. */
+  readonly silent_ms: number;
+}
+
+/** Takes a call whose sender is known, and gives its answer back. */
+export async function takeCall(
+  routes: readonly LlmRoute[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: TakeParts,
+): Promise<void> {
+  const llm = await parts.llm();
+  const path = request.raw.url ?? '/';
+  const common = { path, headers: request.raw.rawHeaders, request_id: request.id, signal: goneSignal(reply) };
+  const [route] = routes;
+  if (route?.wire === null) {
+    const answer = await llm.models({ ...common, format: modelsFormat(request) });
+    return giveBack(answer, request, reply, parts);
+  }
+  const { wire, in_path } = askedBy(routes, path);
+  const format = formatOf(wire);
+  const answer = await llm.call({
+    ...common,
+    format,
+    body: bytesOf(request.body),
+    in_path,
+    acting: actingOf(request, parts.runtime),
+    user_id: header(request, 'x-service-user'),
+    caller: request.caller ?? NOBODY,
+    approval_request_id: header(request, 'x-service-approval'),
+    capability_token: header(request, 'x-service-capability', CAPABILITY_CHARS_MAX),
+    denialOf: (denial) => errorOfDenial(denial, request.id),
+  });
+  const errorEvents = () => format.errorEvents(errorOfFault(request));
+  return giveBack(answer, request, reply, { ...parts, errorEvents });
+}
+
+/** Answers an error in the shape of the API that was called. */
+export function answerError(
+  routes: readonly LlmRoute[],
+  refusal: Refusal | null,
+  fault: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: ErrorLog,
+): FastifyReply {
+  const wire = routes[0]?.wire ?? null;
+  const format = wire === null ? modelsFormat(request) : formatOf(wire);
+  if (refusal === null)
+    log.error('a call of a model met a fault', { request_id: request.id, ...faultFields(fault) });
+  const error = refusal === null ? errorOfFault(request) : errorOfRefusal(refusal, request.id);
+  return reply
+    .code(error.status)
+    .header('content-type', 'application/json')
+    .header('x-request-id', request.id)
+    .send(format.errorBody(error));
+}
+
+function formatOf(wire: NonNullable<LlmRoute['wire']>): WireFormat {
+  const format = formats.find(({ name }) => name === wire);
+  if (format === undefined) throw new Refusal('not_found', 'There is no such route.');
+  return format;
+}
+
+/** Anthropic's clients say which version they speak; all others ask as OpenAI's do. */
+function modelsFormat({ headers }: FastifyRequest): WireFormat {
+  return formatOf(headers['anthropic-version'] === undefined ? 'openai.chat' : 'anthropic.messages');
+}
+
+/** What a path asks for; one that names a model says at its end what is to be done with it. */
+function askedBy(
+  routes: readonly LlmRoute[],
+  path: string,
+): { readonly wire: NonNullable<LlmRoute['wire']>; readonly in_path: LlmCall['in_path'] } {
+  const bare = path.split('?', 1)[0]!;
+  const route = routes.find(({ ending }) => ending === undefined || bare.endsWith(ending.text));
+  if (route === undefined || route.wire === null) throw new Refusal('not_found', 'There is no such route.');
+  const { wire, ending } = route;
+  if (ending === undefined) return { wire, in_path: null };
+  const model = decoded(bare.slice(bare.lastIndexOf('/') + 1, -ending.text.length));
+  return { wire, in_path: { model, is_stream: ending.is_stream } };
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    throw new Refusal('invalid_request', 'The path is not a valid URL path.');
+  }
+}
+
+function bytesOf(body: unknown): Uint8Array {
+  return body instanceof Uint8Array ? body : new Uint8Array();
+}
+
+const NAME_CHARS_MAX = 256;
+const CAPABILITY_CHARS_MAX = 4_096;
+
+/** Who calls on whose behalf, as headers say it and the credential allows it. In gateway mode the agent must be known. */
+function actingOf(request: FastifyRequest, runtime: Runtime): Acting {
+  const { tenant_id, agent_id } = subjectOf(
+    { agent_id: header(request, 'x-service-agent') },
+    {
+      runtime,
+      caller: request.caller ?? NOBODY,
+      request_id: request.id,
+      tenant_id: header(request, 'x-service-tenant'),
+    },
+  );
+  const source_agent_id = agent_id === 'unknown' ? null : agent_id;
+  if (runtime.mode === 'gateway' && source_agent_id === null)
+    throw new Refusal('agent_context_required', 'Say which agent calls: send its name as `x-service-agent`.');
+  return {
+    tenant_id,
+    agent_id,
+    source_agent_id,
+    session_id: header(request, 'x-service-session') ?? header(request, 'x-claude-code-session-id'),
+    declared_tags: [],
+    now_ms: runtime.now_ms(),
+  };
+}
+
+/** A header's text; `null` where it is absent or blank. */
+function header({ headers }: FastifyRequest, name: string, chars_max = NAME_CHARS_MAX): string | null {
+  const value = headers[name];
+  if (value === undefined) return null;
+  if (typeof value === 'string' && value.length <= chars_max && !/[^\x20-\x7e]/.test(value))
+    return named(value);
+  throw new Refusal(
+    'invalid_request',
+    `\`${name}\` must be at most ${chars_max} printable ASCII characters.`,
+  );
+}
+
+/** Aborts when the connection closes; also behind the answer, when nobody listens any more. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  if (raw.destroyed) gone.abort();
+  raw.once('close', () => gone.abort());
+  return gone.signal;
+}

@@ -1,0 +1,127 @@
+import { faulty } from '../core/decide.ts';
+import { contentOfTexts, type JudgedText, mergedVerdict } from '../core/stream/merged.ts';
+import { openStream, type Stream } from '../core/stream/stream.ts';
+import type { Content, Crossing, Envelope, Verdict } from '../core/types.ts';
+import type { Settled } from './approvals/types.ts';
+import { aboutOf, conditionsFor, type Extras, give, inSession } from './enforce.ts';
+import { needsSession } from './sessions/index.ts';
+import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
+
+/** Texts that cross as one while they arrive, and one decision on all of them. */
+export interface GuardedTexts {
+  /** Opens one more text; `null` where nothing may go on at all, and `finish` says why. */
+  readonly open: () => Stream | null;
+  /** Ends every text that has not ended, and gives the ruling when its event is durable. Never rejects. */
+  readonly finish: () => Promise<GuardedEnd>;
+}
+
+export interface GuardedEnd {
+  readonly ruling: Ruling;
+  /** With all that came, for the places of findings. */
+  readonly crossing: Crossing;
+}
+
+const NO_TEXT: Content = { kind: 'text', text: '' };
+
+/**
+ * The road to a verdict, for texts that arrive in pieces: look up what the session has read, let each text through
+ * `core/stream`, and at the end do with the verdict on all of them as `enforce` does. Never rejects.
+ */
+export async function enforceTexts(
+  given: Envelope,
+  caller: Caller,
+  endpoint: Endpoint,
+  ports: Ports,
+  extras: Extras = {},
+): Promise<GuardedTexts> {
+  const about = aboutOf(given, caller, endpoint, ports, extras);
+  const conditions = await conditionsFor(ports.policy);
+  const begun = Promise.withResolvers<Crossing>();
+  const ended = Promise.withResolvers<void>();
+  const texts: TimedText[] = [];
+  const openIn = (crossing: Crossing): Stream => {
+    const timed = startTimed(openStream(ports.policy, crossing, ports.fingerprintOf ?? null, conditions));
+    texts.push(timed);
+    return timed.stream;
+  };
+  const asked = { ...given, content: NO_TEXT };
+  const decideOn = async (crossing: Crossing): Promise<Settled> => {
+    begun.resolve(crossing);
+    await ended.promise;
+    if (texts.length === 0) openIn(crossing);
+    return settled(texts, crossing, caller, ports);
+  };
+  const decided = needsSession(asked, ports.policy)
+    ? inSession(asked, decideOn, ports)
+    : decideOn(asked).then((outcome) => ({ crossing: asked, outcome }));
+  const crossing = await Promise.race([begun.promise, decided.then(() => null)]);
+  const finish = async (): Promise<GuardedEnd> => {
+    ended.resolve();
+    const { crossing: known, outcome } = await decided;
+    const scan_ms = texts.reduce((sum, { spent }) => sum + spent.ms, 0);
+    const crossed = { ...known, content: contentOfTexts(texts.map(judgedText)) };
+    return { ruling: await give(outcome, scan_ms, crossed, about), crossing: crossed };
+  };
+  let finished: Promise<GuardedEnd> | null = null;
+  return {
+    open: () => (crossing === null || finished !== null ? null : openIn(crossing)),
+    finish: () => {
+      finished ??= finish();
+      return finished;
+    },
+  };
+}
+
+/** What people are asked for stays a block here: nobody can wait with half an answer. A fault is a block too. */
+async function settled(
+  texts: readonly TimedText[],
+  crossing: Crossing,
+  caller: Caller,
+  { settle, policy }: Ports,
+): Promise<Settled> {
+  try {
+    const judged_texts = texts.map(judgedText);
+    const judged = mergedVerdict(judged_texts);
+    if (judged.action !== 'require_approval' || settle === undefined)
+      return { verdict: judged, approval: null };
+    const crossed = { ...crossing, content: contentOfTexts(judged_texts) };
+    return await settle({
+      judged,
+      crossing: crossed,
+      caller,
+      approval_request_id: null,
+      judgeWith: () => judged,
+    });
+  } catch {
+    return { verdict: faulty(policy), approval: null };
+  }
+}
+
+interface TimedText {
+  readonly stream: Stream;
+  readonly spent: { ms: number; verdict: Verdict | null };
+}
+
+function startTimed(inner: Stream): TimedText {
+  const spent: TimedText['spent'] = { ms: 0, verdict: null };
+  const timed = (work: () => ReturnType<Stream['end']>) => {
+    const before_ms = performance.now();
+    const released = work();
+    spent.ms += performance.now() - before_ms;
+    spent.verdict ??= released.verdict;
+    return released;
+  };
+  const stream: Stream = {
+    push: (piece) => timed(() => inner.push(piece)),
+    end: () => timed(() => inner.end()),
+    text: inner.text,
+  };
+  return { stream, spent };
+}
+
+/** A text that has not ended is ended. */
+function judgedText({ stream, spent }: TimedText): JudgedText {
+  if (spent.verdict === null) stream.end();
+  if (spent.verdict === null) throw new Error('a stream that has ended gives its verdict');
+  return { text: stream.text(), verdict: spent.verdict };
+}

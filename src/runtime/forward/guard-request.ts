@@ -1,0 +1,157 @@
+import { replaceFindings } from '../../core/redact.ts';
+import type { Crossing, Verdict } from '../../core/types.ts';
+import { isWord } from '../../core/wire/said.ts';
+import type { Splice, WireRequest, WireText } from '../../core/wire/types.ts';
+import { type Decision, decide } from '../enforce.ts';
+import type { Ruling } from '../types.ts';
+import { aboutCall, type Denial, type Road } from './call.ts';
+import { guardResult } from './guard-result.ts';
+import { textsIn, written } from './texts.ts';
+import { openTokens, type Tokens } from './tokens.ts';
+import { KNOWN_UNITS_MIN, type KnownTexts } from './unchanged.ts';
+
+/** A request that was judged. Nothing of what came of it may be told before `written` has resolved. */
+export interface GuardedRequest {
+  /** Whether it must not be sent: `written` tells why. */
+  readonly is_blocked: boolean;
+  /** What the policy changes in the body. */
+  readonly splices: readonly Splice[];
+  /** The model that is asked for, as the policy lets it be named; `null` where none is. */
+  readonly model: string | null;
+  /** `null` where nothing has a token. */
+  readonly tokens: Tokens | null;
+  /** Resolves when all events are durable: with the ruling on the input, or with what keeps the call from going on. */
+  readonly written: Promise<Written>;
+}
+
+export type Written =
+  | { readonly denied: null; readonly input: Ruling }
+  | { readonly denied: Denial; readonly input: null };
+
+/**
+ * Judges what a request says: what tools gave back each by itself, then all else together at `input`, so that the
+ * session has read both before anything of the answer is judged.
+ */
+export async function guardRequest(road: Road, request: WireRequest): Promise<GuardedRequest> {
+  const known = isWithinLimits(road, request) ? road.unchanged.forCall(road.ports, road.call.acting) : null;
+  const splices: Splice[] = [];
+  const results: Decision[] = [];
+  for (const result of request.tool_results) {
+    const guarded = await guardResult(road, result, known);
+    if (guarded === null) continue;
+    splices.push(...guarded.splices);
+    results.push(guarded.decision);
+  }
+  const { decision, ...input } = await guardInput(road, request, known);
+  return {
+    is_blocked: decision.verdict.decision === 'block',
+    ...input,
+    splices: [...splices, ...input.splices],
+    written: allWritten(decision, results),
+  };
+}
+
+/** What was let be before the journal refused its event is not let be. */
+async function allWritten(input: Decision, results: readonly Decision[]): Promise<Written> {
+  for (const { crossing, verdict, ruling: pending } of results) {
+    const ruling = await pending;
+    if (ruling.verdict.fault && !verdict.fault) return { denied: { ruling, crossing }, input: null };
+  }
+  const ruling = await input.ruling;
+  return ruling.verdict.decision === 'block'
+    ? { denied: { ruling, crossing: input.crossing }, input: null }
+    : { denied: null, input: ruling };
+}
+
+/** What is known to be clean is not looked at: a request over the limit must not become one within by that. */
+function isWithinLimits({ ports }: Road, { texts, tool_results }: WireRequest): boolean {
+  const nodes = [...texts.map(({ node }) => node), ...tool_results.flatMap((result) => result.texts)];
+  const units = nodes.reduce((sum, { value }) => sum + value.length, 0);
+  return units * UTF8_BYTES_PER_UNIT_MAX <= ports.policy.limits.text_bytes_max;
+}
+
+const UTF8_BYTES_PER_UNIT_MAX = 3;
+
+interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'tokens'> {
+  readonly decision: Decision;
+}
+
+/** One text of the request; `key` names it among those that are known, and `is_known` says that it is. */
+interface Said {
+  readonly text: string;
+  readonly key: string | null;
+  readonly is_known: boolean;
+}
+
+/** Judges all that is said, and last the model's name, for that goes to the provider too. */
+async function guardInput(road: Road, request: WireRequest, known: KnownTexts | null): Promise<GuardedInput> {
+  const { call, ports, settings } = road;
+  const model = call.in_path?.model ?? request.model?.value ?? '';
+  const said = request.texts.map((text) => saidIn(text, known));
+  const looked_at = [...said.map(({ text, is_known }) => (is_known ? '' : text)), model];
+  const crossing: Crossing = {
+    ...call.acting,
+    boundary: 'input',
+    phase: null,
+    content: { kind: 'json', value: looked_at },
+    destination_agent_id: call.format.family,
+    tool: null,
+  };
+  const about = (verdict: Verdict) => aboutCall(call, showable(model, verdict, said.length));
+  const decision = await decide(crossing, call.caller, 'llm_request', ports, call.approval_request_id, {
+    about,
+    finds_approved: true,
+  });
+  const { verdict } = decision;
+  if (known !== null) addClean(known, said, verdict);
+  const is_tokenized =
+    settings.mode === 'tokenize' && verdict.decision === 'modify' && !verdict.fallback_used;
+  const tokens = is_tokenized ? openTokens(said.map(({ text }) => text)) : null;
+  const changed = changedTexts(crossing, verdict, tokens) ?? looked_at;
+  const named = changed.at(-1) as string;
+  return {
+    decision,
+    tokens,
+    model: named === '' ? null : named,
+    splices: [
+      ...request.texts.flatMap((text, at) => (said[at]!.is_known ? [] : changeOf(text, changed[at]!))),
+      ...(request.model === null || named === model ? [] : [written(request.model, named)]),
+    ],
+  };
+}
+
+function saidIn({ role, node: { value: text } }: WireText, known: KnownTexts | null): Said {
+  const key = known === null || text.length < KNOWN_UNITS_MIN ? null : known.keyOf(role, [text]);
+  return { text, key, is_known: key !== null && known?.has(key) === true };
+}
+
+/** The name as an event may hold it; `null` where something was found in it, or where it is no name. */
+function showable(model: string, { findings, allowed_findings }: Verdict, leaf: number): string | null {
+  const is_found = [...findings, ...allowed_findings].some((finding) => finding.leaf === leaf);
+  return model === '' || is_found || !isWord(model) ? null : model;
+}
+
+/** Remembers the texts in which nothing at all was found, where they were looked at in full. */
+function addClean(known: KnownTexts, said: readonly Said[], verdict: Verdict): void {
+  if (verdict.decision === 'block' || verdict.coverage.status !== 'full') return;
+  const touched = new Set([...verdict.findings, ...verdict.allowed_findings].map(({ leaf }) => leaf));
+  said.forEach(({ key, is_known }, at) => {
+    if (key !== null && !is_known && !touched.has(at)) known.add(key);
+  });
+}
+
+/** What was looked at as the policy lets it go on, masked or with tokens; `null` where it is unchanged. */
+function changedTexts(crossing: Crossing, verdict: Verdict, tokens: Tokens | null): readonly string[] | null {
+  if (verdict.decision !== 'modify' || verdict.content === null) return null;
+  const { content } = crossing;
+  const count = content.kind === 'json' ? (content.value as readonly string[]).length : 1;
+  const masked = verdict.findings.filter(({ action }) => action === 'redact');
+  const changed = tokens === null ? verdict.content : replaceFindings(content, masked, tokens.tokenOf);
+  const texts = textsIn(changed, count);
+  if (texts === null) throw new Error('a list of texts stays one');
+  return texts;
+}
+
+function changeOf({ node, if_changed }: WireText, text: string): readonly Splice[] {
+  return text === node.value ? [] : (if_changed ?? [written(node, text)]);
+}

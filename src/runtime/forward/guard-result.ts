@@ -1,0 +1,86 @@
+import { contractOf } from '../../core/contracts.ts';
+import type { Content, Crossing, Json, Verdict } from '../../core/types.ts';
+import type { Splice, WireToolResult } from '../../core/wire/types.ts';
+import { type Decision, decide } from '../enforce.ts';
+import { toolCrossing } from '../tool-calls.ts';
+import { aboutCall, type Road } from './call.ts';
+import { changes, plainText, textsContent, textsIn } from './texts.ts';
+import { KNOWN_UNITS_MIN, type KnownTexts } from './unchanged.ts';
+
+export interface GuardedResult {
+  readonly decision: Decision;
+  readonly splices: readonly Splice[];
+}
+
+/** Where no call in the conversation says which tool it was that gave something back. */
+const UNKNOWN_TOOL = 'unknown';
+const UNTRUSTED = 'untrusted.tool_result';
+
+/**
+ * Judges what a tool gave back. What is blocked makes room for a notice, so that the conversation can go on. `null`
+ * where the same was let be unchanged before.
+ */
+export async function guardResult(
+  road: Road,
+  result: WireToolResult,
+  known: KnownTexts | null,
+): Promise<GuardedResult | null> {
+  const { call, ports } = road;
+  const tool = result.tool ?? UNKNOWN_TOOL;
+  const texts = result.texts.map(({ value }) => value);
+  const units = texts.reduce((sum, text) => sum + text.length, 0);
+  const key = known === null || units < KNOWN_UNITS_MIN ? null : known.keyOf(`result ${tool}`, texts);
+  if (key !== null && known?.has(key)) return null;
+  const content = textsContent(texts);
+  const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };
+  const use = { phase: 'response', tool, content, destination_agent_id: null, capability: null } as const;
+  const crossing = withFields(toolCrossing(acting, use), road);
+  const extras = { about: () => aboutCall(call, null), finds_approved: true };
+  const decision = await decide(
+    crossing,
+    call.caller,
+    'llm_tool_result',
+    ports,
+    call.approval_request_id,
+    extras,
+  );
+  const { verdict } = decision;
+  if (key !== null && isUntouched(verdict)) known?.add(key);
+  const is_list = crossing.content === content;
+  return { decision, splices: splicesOf(result, verdict, is_list ? texts.length : 0) };
+}
+
+/** Contracts speak about fields, so that what is a document is read as one where the tool has a contract. */
+function withFields(crossing: Crossing, { ports }: Road): Crossing {
+  const { content } = crossing;
+  if (content.kind !== 'text') return crossing;
+  const contract = contractOf(crossing, ports.policy);
+  if (contract === null || contract === 'undeclared' || contract.emits.fields.length === 0) return crossing;
+  const value = documentIn(content.text);
+  return value === null ? crossing : { ...crossing, content: { kind: 'json', value } };
+}
+
+function documentIn(text: string): Json | null {
+  try {
+    const value = JSON.parse(text) as Json;
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isUntouched({ action, findings, allowed_findings, monitored }: Verdict): boolean {
+  return action === 'allow' && findings.length + allowed_findings.length + monitored.length === 0;
+}
+
+function splicesOf(result: WireToolResult, verdict: Verdict, count: number): readonly Splice[] {
+  if (verdict.decision === 'block') return result.replaced(noticeOf(verdict));
+  if (verdict.decision === 'allow' || verdict.content === null) return [];
+  const texts = textsIn(verdict.content as Content, count);
+  return texts === null ? result.replaced(plainText(verdict.content)) : changes(result.texts, texts);
+}
+
+/** Stands in the conversation, for the model to read. It holds words of the policy alone. */
+function noticeOf({ reason }: Verdict): string {
+  return `[The result of this tool was withheld. ${reason}]`;
+}

@@ -1,0 +1,110 @@
+import type { Envelope } from '../../core/types.ts';
+import { openSse, type SsePiece } from '../../core/wire/sse.ts';
+import type { EventParts, WireError } from '../../core/wire/types.ts';
+import { enforceTexts, type GuardedTexts } from '../enforce-stream.ts';
+import { aboutCall } from './call.ts';
+import { errorOfFailure, unreadable } from './faults.ts';
+import type { Answering } from './guard-call.ts';
+import { type EventGuard, openEventGuard } from './stream/guard-events.ts';
+import type { EventsEnd } from './stream/state.ts';
+import type { UpstreamAnswer } from './types.ts';
+
+/** What is told of a stream while it goes by. */
+export interface StreamNews {
+  readonly note: (parts: EventParts) => void;
+  /** The stream is over: whether it came to its end. Once, however it ends. */
+  readonly over: (is_whole: boolean) => void;
+}
+
+/** What of the request concerns its stream. */
+export interface StreamAsked {
+  readonly choices: number;
+  readonly drops_usage: boolean;
+}
+
+/**
+ * The events of a streamed answer as they may go out. It reads on when it is read; its `return` stops the upstream.
+ * However it ends, what was decided on its texts is durable by then.
+ */
+export async function guardStream(
+  answer: UpstreamAnswer,
+  asked: StreamAsked,
+  answering: Answering,
+  news: StreamNews,
+): Promise<AsyncGenerator<string>> {
+  const { road, model } = answering;
+  const { call, ports } = road;
+  const envelope: Envelope = {
+    ...call.acting,
+    boundary: 'output',
+    phase: null,
+    destination_agent_id: null,
+    tool: null,
+  };
+  const about = () => aboutCall(call, model);
+  // What the session has read is looked up before any of the answer is.
+  const texts = await enforceTexts(envelope, call.caller, 'llm_answer', ports, { about });
+  const reader = call.format.openEvents();
+  const guard = openEventGuard({ ...asked, reader, texts, answering, note: news.note });
+  return events(answer, guard, texts, answering, news);
+}
+
+const UNREADABLE = 'The answer of the provider broke off, or holds what cannot be looked at.';
+
+async function* events(
+  answer: UpstreamAnswer,
+  guard: EventGuard,
+  texts: GuardedTexts,
+  answering: Answering,
+  news: StreamNews,
+): AsyncGenerator<string> {
+  const { call, settings } = answering.road;
+  const sse = openSse({ event_units_max: settings.held_units_max });
+  const chunks = answer.body[Symbol.asyncIterator]();
+  let end: EventsEnd | null = null;
+  let failure: unknown = unreadable(UNREADABLE);
+  try {
+    while (end === null) {
+      const { done, value } = await chunks.next();
+      end = await takeAll(done === true ? sse.end() : sse.read(value), guard);
+      if (done === true) end ??= await guard.end();
+      const text = guard.flush();
+      if (text !== '') yield text;
+    }
+  } catch (fault) {
+    end = { how: 'broken' };
+    failure = fault;
+  } finally {
+    leave(chunks, end);
+    // Whoever is gone, or is told of an error: what had come is written down all the same.
+    await texts.finish();
+    news.over(end?.how === 'whole');
+  }
+  const error = errorOf(end, failure, answering);
+  if (error !== null) yield call.format.errorEvents(error);
+}
+
+/** Stops the upstream. Behind its last event there is but the end of the body: read, it leaves the connection usable. */
+function leave(chunks: AsyncIterator<Uint8Array>, end: EventsEnd | null): void {
+  const stop = async (): Promise<void> => {
+    if (end?.how === 'whole' && (await chunks.next()).done === true) return;
+    await chunks.return?.();
+  };
+  stop().catch(() => {});
+}
+
+async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promise<EventsEnd | null> {
+  for (const event of events) {
+    const end = await guard.take(event);
+    if (end !== null) return end;
+  }
+  return problem === null ? null : { how: 'broken' };
+}
+
+function errorOf(end: EventsEnd, failure: unknown, { road }: Answering): WireError | null {
+  const { call } = road;
+  if (end.how === 'whole') return null;
+  if (end.how === 'denied') return call.denialOf(end.denial);
+  const error = errorOfFailure(failure, call.request_id);
+  return error.code === 'aborted' ? null : error;
+}

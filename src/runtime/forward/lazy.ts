@@ -1,0 +1,32 @@
+import type { Config } from '../config/index.ts';
+import type { Log } from '../log.ts';
+import { storeFields } from '../store/lazy.ts';
+import type { Llm } from './call.ts';
+import type { LlmWorld } from './open.ts';
+
+/** The calls of a process that may never make one. */
+export interface LazyLlm {
+  /** Loaded and opened with the first call. */
+  readonly open: () => Promise<Llm>;
+  readonly close: () => Promise<void>;
+}
+
+/** No start waits for what only those use who call models through this service. */
+export function lazyLlm(
+  config: Config,
+  log: Pick<Log, 'error'>,
+  world: Omit<LlmWorld, 'unsettled'>,
+): LazyLlm {
+  const unsettled = (fault: unknown) =>
+    log.error('what a call of a model cost could not be settled', storeFields(fault));
+  let opened: Promise<Llm> | null = null;
+  return {
+    open: () => {
+      opened ??= import('./open.ts').then(({ openConfiguredLlm }) =>
+        openConfiguredLlm(config, { ...world, unsettled }),
+      );
+      return opened;
+    },
+    close: async () => (await opened)?.close(),
+  };
+}

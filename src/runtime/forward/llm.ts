@@ -1,0 +1,191 @@
+import { isUtf8 } from 'node:buffer';
+import { readJson } from '../../core/wire/json-text.ts';
+import { splice } from '../../core/wire/splice.ts';
+import type { JsonProblem, Splice } from '../../core/wire/types.ts';
+import type { Telemetry } from '../telemetry/types.ts';
+import type { Ports, Runtime } from '../types.ts';
+import { answerCall, answerModels } from './answer-call.ts';
+import type { Llm, LlmReply, ReadCall, Road, RoadSettings } from './call.ts';
+import { estimatedUsage, inputTokensAtMost, sizeOf } from './estimate.ts';
+import { errorOfFailure, invalid } from './faults.ts';
+import { type GuardedRequest, guardRequest } from './guard-request.ts';
+import { denialReply, errorReply, rulingHeaders } from './reply.ts';
+import { openSpending, type Spending } from './spending.ts';
+import { written } from './texts.ts';
+import type { Budgets, OverBudget, Reservation, UpstreamAnswer, Upstreams } from './types.ts';
+import { openUnchanged } from './unchanged.ts';
+
+export interface LlmParts {
+  readonly ports: () => Ports;
+  readonly capabilities: Runtime['capabilities'];
+  readonly upstreams: Upstreams;
+  readonly budgets: Budgets;
+  readonly settings: RoadSettings & { readonly cache_entries_max: number };
+  /** `null` where it is off. */
+  readonly telemetry: Telemetry | null;
+  /** Told why what was spent could not be settled. Must not throw. */
+  readonly unsettled: (fault: unknown) => void;
+}
+
+/** Opens the road of calls. */
+export function openLlm(parts: LlmParts): Llm {
+  const unchanged = openUnchanged(parts.settings.cache_entries_max);
+  const settling = new Set<Promise<unknown>>();
+  const keep = (work: Promise<unknown>): void => {
+    const kept: Promise<unknown> = work.catch(parts.unsettled).finally(() => settling.delete(kept));
+    settling.add(kept);
+  };
+  const { capabilities, settings } = parts;
+  return {
+    call: (call) => take({ call, ports: parts.ports(), capabilities, unchanged, settings }, parts, keep),
+    models: (asked) => answerModels(asked, parts.upstreams, settings.answer_bytes_max),
+    close: async () => {
+      await Promise.all(settling);
+      await parts.upstreams.close();
+    },
+  };
+}
+
+async function take(road: Road, parts: LlmParts, keep: (work: Promise<unknown>) => void): Promise<LlmReply> {
+  const { call } = road;
+  const read = readCall(road);
+  if (typeof read === 'string') return errorReply(call.format, invalid(read, call.request_id));
+  const guarded = await guardRequest(road, read.request);
+  if (guarded.is_blocked) {
+    const { denied } = await guarded.written;
+    if (denied !== null) return denialReply(call, denied);
+  }
+  const reserved = await reserve(read, guarded, road, parts.budgets);
+  if ('over' in reserved) return overBudget(reserved, guarded, road);
+  const spending = openSpending(reserved, guarded.model, keep);
+  try {
+    return await sendAndAnswer(road, read, guarded, spending, parts.upstreams);
+  } catch (fault) {
+    spending.nothing();
+    throw fault;
+  }
+}
+
+/** Reads a body; gives a sentence where nobody can say what it asks for, for then it is not sent. */
+function readCall({ call, ports }: Road): ReadCall | string {
+  if (!isUtf8(call.body)) return 'The body is not valid UTF-8.';
+  const text = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength).toString('utf8');
+  const node = readJson(text, ports.policy.limits);
+  if (node.kind === 'problem') return PROBLEMS[node.reason];
+  const request = call.format.readRequest(node);
+  if (request.problem !== null) return request.problem;
+  return { text, request, size: sizeOf(text, call.body, request) };
+}
+
+const PROBLEMS: Readonly<Record<JsonProblem['reason'], string>> = {
+  malformed: 'The body is not valid JSON.',
+  depth_max: 'The body is nested deeper than scan.depth_max.',
+  nodes_max: 'The body has more parts than scan.nodes_max.',
+};
+
+const FREE: Reservation = { settle: async () => ({ micro_usd: 0, is_assumed: false }) };
+
+async function reserve(
+  { request, size }: ReadCall,
+  { model }: GuardedRequest,
+  { call, ports }: Road,
+  budgets: Budgets,
+): Promise<Reservation | OverBudget> {
+  if (call.format.name === 'anthropic.count_tokens') return FREE;
+  const { tenant_id, agent_id, session_id } = call.acting;
+  const { max_output_tokens, choices } = request;
+  return budgets.reserve({
+    tenant_id,
+    agent_id,
+    session_id,
+    user_id: call.user_id,
+    model,
+    input_tokens: inputTokensAtMost(size),
+    max_output_tokens: max_output_tokens === null ? null : max_output_tokens * Math.max(1, choices),
+    now_ms: ports.now_ms(),
+    caller_id: call.caller.id,
+  });
+}
+
+/** A client that tried again would be refused again. */
+async function overBudget(
+  { reason, resets_at_ms, budget, event_id }: OverBudget,
+  guarded: GuardedRequest,
+  { call, ports }: Road,
+): Promise<LlmReply> {
+  const { denied, input } = await guarded.written;
+  if (denied !== null) return denialReply(call, denied);
+  const { request_id } = call;
+  const beside = { budget, event_id };
+  const error = { status: 429, code: 'insufficient_quota', message: reason, request_id, beside };
+  const wait_s =
+    resets_at_ms === null ? null : Math.max(1, Math.ceil((resets_at_ms - ports.now_ms()) / 1_000));
+  return errorReply(call.format, error, [
+    ...rulingHeaders(input),
+    'x-should-retry',
+    'false',
+    ...(wait_s === null ? [] : ['retry-after', `${wait_s}`]),
+  ]);
+}
+
+/** The events of the request are written while the provider is waited for; nothing goes back before they are. */
+async function sendAndAnswer(
+  road: Road,
+  read: ReadCall,
+  guarded: GuardedRequest,
+  spending: Spending,
+  upstreams: Upstreams,
+): Promise<LlmReply> {
+  const { call } = road;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([call.signal, stop.signal]);
+  const sent = send(road, read, guarded, upstreams, signal);
+  // It is looked at behind the events; until then nobody is to call it unhandled.
+  sent.catch(() => {});
+  const { denied, input } = await guarded.written;
+  if (denied !== null) {
+    stop.abort();
+    spending.settle(estimatedUsage(read.size, 0), false);
+    return denialReply(call, denied);
+  }
+  let answer: UpstreamAnswer;
+  try {
+    answer = await sent;
+  } catch (fault) {
+    const error = errorOfFailure(fault, call.request_id);
+    // A provider that had the request may have worked for it.
+    if (error.code === 'aborted') spending.settle(estimatedUsage(read.size, 0), false);
+    else spending.nothing();
+    return errorReply(call.format, error, rulingHeaders(input));
+  }
+  return answerCall(road, read, guarded, input, answer, spending);
+}
+
+function send(
+  { call }: Road,
+  { text, request }: ReadCall,
+  { splices, model }: GuardedRequest,
+  upstreams: Upstreams,
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
+  const is_stream = call.in_path?.is_stream ?? request.is_stream;
+  const usage = is_stream && request.usage_splice !== null ? [request.usage_splice] : [];
+  const all = [...new Set([...splices, ...request.repairs, ...usage])];
+  const bodyFor = (named: string | null): Uint8Array => {
+    const is_renamed = request.model !== null && named !== null && named !== request.model.value;
+    const own = request.model;
+    const kept: readonly Splice[] = own === null ? all : all.filter(({ start }) => start !== own.start);
+    const edits = is_renamed && own !== null ? [...kept, written(own, named)] : all;
+    return edits.length === 0 ? call.body : Buffer.from(splice(text, edits), 'utf8');
+  };
+  return upstreams.send({
+    wire: call.format.name,
+    method: 'POST',
+    path: call.path,
+    headers: call.headers,
+    model,
+    bodyFor,
+    affinity: call.acting.session_id,
+    signal,
+  });
+}

@@ -1,0 +1,26 @@
+import type { Config } from '../config/index.ts';
+import type { Runtime } from '../types.ts';
+import type { Llm } from './call.ts';
+import { type LlmParts, openLlm } from './llm.ts';
+import type { SpendAsk } from './types.ts';
+import { openUpstreams } from './upstream/index.ts';
+
+/** What only the process has. */
+export interface LlmWorld extends Omit<LlmParts, 'upstreams' | 'budgets' | 'settings'> {
+  readonly costs: Runtime['costs'];
+}
+
+/** Opens the road of calls as the configuration has it. */
+export function openConfiguredLlm({ proxy, redaction }: Config, world: LlmWorld): Llm {
+  const { costs, ports, capabilities, telemetry, unsettled } = world;
+  const { answer_bytes_max, held_bytes_max, cache_entries_max } = proxy;
+  const settings = {
+    mode: redaction.mode,
+    answer_bytes_max,
+    held_units_max: held_bytes_max,
+    cache_entries_max,
+  };
+  const budgets = { reserve: async (ask: SpendAsk) => (await costs()).reserve(ask) };
+  const upstreams = openUpstreams(proxy);
+  return openLlm({ ports, capabilities, telemetry, unsettled, upstreams, budgets, settings });
+}

@@ -1,0 +1,45 @@
+import type { WireError, WireFormat } from '../../core/wire/types.ts';
+import type { Ruling } from '../types.ts';
+import type { Denial, LlmCall, LlmReply } from './call.ts';
+
+/** An error in the provider's own shape. */
+export function errorReply(
+  format: Pick<WireFormat, 'errorBody'>,
+  error: WireError,
+  headers: readonly string[] = [],
+): LlmReply {
+  return {
+    status: error.status,
+    headers: ['content-type', 'application/json', ...headers],
+    body: format.errorBody(error),
+  };
+}
+
+/** What the policy does not let go on. */
+export function denialReply({ format, denialOf }: LlmCall, denial: Denial): LlmReply {
+  return errorReply(format, denialOf(denial), rulingHeaders(denial.ruling));
+}
+
+/** Says to the caller what was decided, and under which event it stands. */
+export function rulingHeaders({ verdict, event_id }: Ruling): readonly string[] {
+  return ['x-service-decision', verdict.decision, 'x-service-event-id', event_id];
+}
+
+/** Which of two rulings is told of: the answer's, unless only the request was changed. */
+export function toldRuling(input: Ruling, output: Ruling): Ruling {
+  return input.verdict.decision === 'modify' && output.verdict.decision === 'allow' ? input : output;
+}
+
+/** Headers of an answer whose body is not the provider's own bytes any more. */
+export function withoutLength(headers: readonly string[]): readonly string[] {
+  return headers.filter((_each, at) => !LENGTHS.has(headers[at - (at % 2)]!.toLowerCase()));
+}
+
+const LENGTHS = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'content-md5', 'digest']);
+
+/** The value of a header, the first of several; `null` where there is none. */
+export function headerIn(headers: readonly string[], name: string): string | null {
+  for (let at = 0; at + 1 < headers.length; at += 2)
+    if (headers[at]!.toLowerCase() === name) return headers[at + 1]!;
+  return null;
+}

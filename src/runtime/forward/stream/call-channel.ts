@@ -1,0 +1,68 @@
+import { canonical } from '../../../core/compile/canonical.ts';
+import type { Json } from '../../../core/types.ts';
+import type { EventPiece, JsonNode, StringNode } from '../../../core/wire/types.ts';
+import { written } from '../texts.ts';
+import type { Outgoing } from './outgoing.ts';
+
+/** One tool call of a streamed answer, whose events wait until it was judged whole. */
+export interface CallChannel {
+  tool: string | null;
+  readonly pieces: { readonly outgoing: Outgoing; readonly node: StringNode }[];
+  /** What the arguments are where no string comes. */
+  whole: { readonly outgoing: Outgoing; readonly node: JsonNode } | null;
+  /** As they may go on; `null` before they were judged. */
+  judged: string | null;
+}
+
+/** A call of which nothing came yet. */
+export function openCall(): CallChannel {
+  return { tool: null, pieces: [], whole: null, judged: null };
+}
+
+/** Adds what an event brings of a call. */
+export function addToCall(call: CallChannel, { node, tool }: EventPiece, outgoing: Outgoing): void {
+  call.tool ??= tool;
+  if (node.kind === 'string') call.pieces.push({ outgoing, node });
+  else call.whole = { outgoing, node };
+}
+
+/** All that came of the arguments, as JSON. */
+export function argumentsOf({ pieces, whole }: CallChannel): string {
+  if (pieces.length > 0 || whole === null) return pieces.map(({ node }) => node.value).join('');
+  return textAt(whole.outgoing, whole.node);
+}
+
+/** The JSON text of a value in an event. */
+export function textAt({ event }: Outgoing, { start, end }: JsonNode): string {
+  return event.data.slice(start, end);
+}
+
+/** Puts the arguments as they may go on into the events of the call: all into the first, none into the others. */
+export function settleCall(call: CallChannel, judged: string): void {
+  const is_changed = judged !== argumentsOf(call);
+  call.judged = judged;
+  if (!is_changed) return;
+  const { pieces, whole } = call;
+  pieces.forEach(({ outgoing, node }, at) => {
+    outgoing.edits.push(written(node, at === 0 ? judged : ''));
+  });
+  if (pieces.length > 0 || whole === null) return;
+  const { start, end } = whole.node;
+  whole.outgoing.edits.push({ start, end, text: judged });
+}
+
+/** Whether an event says the same call again, as text or as a value. */
+export function saysAgain(call: CallChannel, again: string): boolean {
+  const came = argumentsOf(call);
+  if (came === again) return true;
+  const form = canonicalOf(came);
+  return form !== null && form === canonicalOf(again);
+}
+
+function canonicalOf(text: string): string | null {
+  try {
+    return canonical(text.trim() === '' ? {} : (JSON.parse(text) as Json));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,14 @@
+import { splice } from '../../../core/wire/splice.ts';
+import { withData } from '../../../core/wire/sse.ts';
+import type { Splice, SseEvent } from '../../../core/wire/types.ts';
+
+/** An event that is to go out, and what changes in its data until it does. */
+export interface Outgoing {
+  readonly event: SseEvent;
+  readonly edits: Splice[];
+}
+
+/** What goes over the wire. An event in which nothing changed goes out byte for byte. */
+export function sent({ event, edits }: Outgoing): string {
+  return edits.length === 0 ? event.raw : withData(event, splice(event.data, edits));
+}

@@ -1,0 +1,82 @@
+import type { EventParts, EventReader } from '../../../core/wire/types.ts';
+import type { GuardedTexts } from '../../enforce-stream.ts';
+import type { Ruling } from '../../types.ts';
+import type { Denial } from '../call.ts';
+import type { Answering } from '../guard-call.ts';
+import type { CallChannel } from './call-channel.ts';
+import { type Outgoing, sent } from './outgoing.ts';
+import type { TextChannel } from './text-channel.ts';
+
+/** What guarding the events of one answer works with. */
+export interface EventGuardParts {
+  readonly reader: EventReader;
+  readonly texts: GuardedTexts;
+  readonly answering: Answering;
+  /** How many answers come side by side. */
+  readonly choices: number;
+  /** Whether the usage comes only because this service asked for it. */
+  readonly drops_usage: boolean;
+  /** Told what each event says beside its texts. */
+  readonly note: (parts: EventParts) => void;
+}
+
+/** How a stream ends. All but `whole` has to be told to the client as an error. */
+export type EventsEnd =
+  | { readonly how: 'whole'; readonly ruling: Ruling }
+  | { readonly how: 'denied'; readonly denial: Denial }
+  /** It breaks off, or goes on in a way that cannot be guarded. */
+  | { readonly how: 'broken' };
+
+export const BROKEN: EventsEnd = { how: 'broken' };
+
+/** How far the events have come. */
+export interface Guarding extends EventGuardParts {
+  readonly channels: Map<string, TextChannel>;
+  readonly calls: Map<string, CallChannel>;
+  /** What may go out now. */
+  out: string[];
+  /** What waits, in its order, until a tool call is judged or the end is written down. */
+  held: Outgoing[];
+  held_units: number;
+  open_calls: number;
+  /** How many answers have said why they end. */
+  finished: number;
+}
+
+/** Events of which none came yet. */
+export function startGuarding(parts: EventGuardParts): Guarding {
+  return {
+    ...parts,
+    channels: new Map(),
+    calls: new Map(),
+    out: [],
+    held: [],
+    held_units: 0,
+    open_calls: 0,
+    finished: 0,
+  };
+}
+
+/** Whether what comes now has to stay behind what waits. */
+export function isWaiting({ open_calls, finished, choices }: Guarding): boolean {
+  return open_calls > 0 || finished >= choices;
+}
+
+/** Lets an event go out, or wait. */
+export function emit(state: Guarding, outgoing: Outgoing): void {
+  if (!isWaiting(state)) {
+    letGo(state);
+    state.out.push(sent(outgoing));
+    return;
+  }
+  state.held.push(outgoing);
+  state.held_units += outgoing.event.raw.length;
+}
+
+/** Lets all that waited go out. */
+export function letGo(state: Guarding): void {
+  if (state.held.length === 0) return;
+  state.out.push(...state.held.map(sent));
+  state.held = [];
+  state.held_units = 0;
+}

@@ -1,0 +1,93 @@
+import type { Released, Stream } from '../../../core/stream/stream.ts';
+import type { EventPiece, SseEvent, StringNode } from '../../../core/wire/types.ts';
+import { written } from '../texts.ts';
+import type { Restorer, Tokens } from '../tokens.ts';
+import type { Outgoing } from './outgoing.ts';
+
+/** One text of a streamed answer: what was said of it, and what of it may go out. */
+export interface TextChannel {
+  /** Gives what may go out for a piece; `null`: the stream is blocked. */
+  readonly push: (text: string) => string | null;
+  /** Gives what was held; `null`: the stream is blocked. Once; `''` when called again. */
+  readonly end: () => string | null;
+  readonly hasEnded: () => boolean;
+  /** Whether what went out is by now exactly what came. */
+  readonly isWhole: () => boolean;
+  /** All that came, and all that went out for it once it has ended. */
+  readonly came: () => string;
+  readonly shown: () => string;
+  /** The last event with a piece of it, to send what is held in. */
+  template: Template | null;
+}
+
+/** An event that can be sent again with another text in it. */
+interface Template {
+  readonly event: SseEvent;
+  readonly node: StringNode;
+  readonly others: readonly StringNode[];
+}
+
+/** Opens a text; `guard` is what its pieces go through. */
+export function openChannel(guard: Stream, tokens: Tokens | null): TextChannel {
+  const restorer: Restorer | null = tokens?.openRestorer() ?? null;
+  let verdict: Released['verdict'] = null;
+  let is_stopped = false;
+  let is_altered = false;
+  let pending = '';
+  const letGo = ({ text, decision, verdict: ended }: Released, is_last: boolean): string | null => {
+    verdict ??= ended;
+    is_stopped ||= decision === 'block';
+    if (is_stopped) return null;
+    const shown = restorer === null ? text : restorer.push(text) + (is_last ? restorer.end() : '');
+    is_altered ||= !pending.startsWith(shown);
+    pending = is_altered ? '' : pending.slice(shown.length);
+    return shown;
+  };
+  return {
+    template: null,
+    push: (text) => {
+      if (!is_altered) pending += text;
+      return letGo(guard.push(text), false);
+    },
+    end: () => {
+      if (is_stopped) return null;
+      return verdict === null ? letGo(guard.end(), true) : '';
+    },
+    hasEnded: () => verdict !== null,
+    isWhole: () => !is_altered && pending === '',
+    came: guard.text,
+    shown: () => {
+      const judged = verdict?.content?.kind === 'text' ? verdict.content.text : guard.text();
+      return tokens === null ? judged : tokens.restored(judged);
+    },
+  };
+}
+
+/** Remembers the event of a piece, rather one in which the piece stands alone. */
+export function keepTemplate(
+  channel: TextChannel,
+  piece: EventPiece,
+  event: SseEvent,
+  pieces: readonly EventPiece[],
+): void {
+  const { node } = piece;
+  if (node.kind !== 'string') return;
+  const others = pieces.flatMap((each) => (each !== piece && each.node.kind === 'string' ? each.node : []));
+  if (others.length > 0 && channel.template?.others.length === 0) return;
+  channel.template = { event, node, others };
+}
+
+/** An event that brings what was held of a text, and nothing else that the one it is made of brought. */
+export function heldEvent({ event, node, others }: Template, text: string): Outgoing {
+  return { event, edits: [written(node, text), ...others.map((other) => written(other, ''))] };
+}
+
+/** Whether an event says the same as the last one of its channel, but for the text: without a text it says nothing. */
+export function isSameBesides(template: Template | null, event: SseEvent, node: StringNode): boolean {
+  if (template === null) return false;
+  const { data } = template.event;
+  return (
+    data.slice(0, template.node.start) === event.data.slice(0, node.start) &&
+    data.slice(template.node.end) === event.data.slice(node.end)
+  );
+}
