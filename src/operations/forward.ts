@@ -42,7 +42,7 @@ export const proxyForward = operation({
       headers: {
         type: ['object', 'null'],
         description:
-          'Headers by their names. Their values are judged, but for those in which a credential goes.',
+          'Headers by their names. Their values are judged, but for those in which a credential for `proxy.target` goes.',
       },
       json_body: { description: 'Any JSON value as the body; `null` is none. It comes before `text_body`.' },
       text_body: { type: ['string', 'null'], description: 'The body, as it is.' },
@@ -228,9 +228,9 @@ function pathOf(path: string | null | undefined): string | null {
   return given.startsWith('/') ? given : `/${given}`;
 }
 
-/** All that goes out, but for the headers whose purpose is to hold a credential. */
+/** All that goes out, but for what is meant to hold a credential. */
 function contentOf({ place, headers, body }: Outgoing): Content {
-  const judged = Object.entries(headers).filter(([header]) => !CREDENTIALS.has(header.toLowerCase()));
+  const judged = Object.entries(headers).filter(([header]) => !holdsCredential(header, place));
   return {
     kind: 'json',
     value: {
@@ -241,10 +241,15 @@ function contentOf({ place, headers, body }: Outgoing): Content {
   };
 }
 
+/** A key may go where the configuration says; at an address that the caller names it could be anyone's, and go to anyone. */
+function holdsCredential(header: string, { is_configured }: ForwardPlace): boolean {
+  return is_configured && CREDENTIALS.has(header.toLowerCase());
+}
+
 /** What goes out instead, where the policy changed it. */
 function outgoingFrom(changed: Content, { place, method, headers, body }: Outgoing): Outgoing {
   const value = plain(changed) as Record<string, Json>;
-  const credentials = Object.entries(headers).filter(([header]) => CREDENTIALS.has(header.toLowerCase()));
+  const credentials = Object.entries(headers).filter(([header]) => holdsCredential(header, place));
   return {
     method,
     place: { ...place, url: changedUrl(place.url, value) },

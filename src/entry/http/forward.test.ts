@@ -130,6 +130,17 @@ test('a secret anywhere in a request blocks it: 403 with the decision, and nothi
   assert.ok(!JSON.stringify([service.events, service.logged]).includes(KEY));
 });
 
+test('a credential goes to the target, and to no address that the caller names', async (t) => {
+  const { service, upstream, forward } = await world(t);
+  const headers = { authorization: `Bearer ${KEY}` };
+  assert.equal((await forward({ path: '/', headers })).status, 200);
+  assert.equal(upstream.got.length, 1);
+  const answer = await forward({ upstream_url: 'http://192.0.2.1.example/', headers });
+  assert.deepEqual([answer.status, answer.json.code], [403, 'policy_violation'], answer.text);
+  assert.equal(service.events.at(-1)?.decision, 'block');
+  assert.equal(service.events.at(-1)?.destination_agent_id, '192.0.2.1.example');
+});
+
 test('personal data is taken out of what is sent, wherever it stands', async (t) => {
   const { upstream, forward } = await world(t);
   const answer = await forward({
