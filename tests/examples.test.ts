@@ -53,6 +53,7 @@ before(async () => {
         policies: [REFUNDS],
         secrets: { backend: 'env' },
         proxy: { target: `http://127.0.0.1:${port}` },
+        cost: { budgets: [{ name: 'team', limit_usd: 50, period: 'total' }] },
       },
       env: SECRET,
       workers: 2,
@@ -159,7 +160,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, operations.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 35);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 39);
 });
 
 /** The id that the examples show stands for a request that waits. */
@@ -174,11 +175,14 @@ async function waiting(): Promise<string> {
 
 async function ask({ name, method, path: shown, body }: Example): Promise<{ status: number; text: string }> {
   const path = name.startsWith('approvals_') ? shown.replace(/apr_\w+/, await waiting()) : shown;
-  const { state_dir, url } = /^(approvals|capabilities|proxy|secrets)_/.test(name) ? shop : service;
+  const { state_dir, url } = /^(approvals|capabilities|proxy|secrets|dashboard_cost|check_budget)/.test(name)
+    ? shop
+    : service;
   const operator = readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: {
+      ...(name.startsWith('dashboard_cost') && { 'x-service-user': 'billing' }),
       ...(PERSONS.test(name) && { authorization: `Bearer ${operator}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
@@ -204,6 +208,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^cap_[0-9a-f]{24}$/, 'cap'],
   [/^svc_cap_/, 'token'],
   [/^\d+\.\d+\.\d+(?:-\S+)?$/, 'version'],
+  [/^\d{4}-\d\d-\d\d$/, 'day'],
   [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'time'],
 ];
 const COUNTS = ['scan_duration_ms', 'uptime_seconds'];

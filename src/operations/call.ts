@@ -1,4 +1,5 @@
 import type { Validator } from 'typebox/schema';
+import { userOf } from '../runtime/access/users.ts';
 import { Unrecorded } from '../runtime/approvals/failure.ts';
 import { StoreFailure } from '../runtime/store/failure.ts';
 import { type Caller, PERSON_PERMISSIONS, type Permission } from '../runtime/types.ts';
@@ -24,9 +25,10 @@ interface Schema {
  * tenant a credential may name, is settled by `subjectOf` when the operation runs, for only then is it known
  * what the input names. Rejects with a `Refusal` for an expected no.
  */
-export async function call(operation: AnyOperation, raw: unknown, context: Context): Promise<unknown> {
-  const refusal = operation.unavailable?.(context.runtime);
+export async function call(operation: AnyOperation, raw: unknown, asked: Context): Promise<unknown> {
+  const refusal = operation.unavailable?.(asked.runtime);
   if (refusal) throw refusal;
+  const context = operation.for_users === true ? asUser(asked) : asked;
   permit(operation, context);
   const input = raw === undefined ? {} : raw;
   // What asks for nothing, as a health check, is not made to wait for the validators to be loaded.
@@ -62,15 +64,23 @@ export async function warm(operations: readonly AnyOperation[]): Promise<void> {
   for (const operation of operations) await compile(operation);
 }
 
+/** The same call by the user whom the caller names. */
+function asUser(context: Context): Context {
+  const user = userOf(context.caller, context.user_id, context.runtime.users);
+  if ('refused' in user) throw new Refusal(user.refused, user.reason);
+  return { ...context, caller: user };
+}
+
 function permit(operation: AnyOperation, context: Context): void {
   const needed = operation.permission;
   if (needed === null || context.caller.permissions.includes(needed)) return;
   throw new Refusal('forbidden', lacking(needed, context.caller));
 }
 
-function lacking(needed: Permission, { kind }: Caller): string {
+function lacking(needed: Permission, { id, kind }: Caller): string {
   if (PERSON_PERMISSIONS.includes(needed))
     return 'This needs a person: send the operator token as `Authorization: Bearer`.';
+  if (id.startsWith('user:')) return `The user’s role does not have the permission \`${needed}\`.`;
   if (kind === 'anonymous')
     return `This needs a credential with the permission \`${needed}\`: make one with \`service token create\`, and send it as \`x-service-key\`.`;
   return `The credential does not have the permission \`${needed}\`.`;

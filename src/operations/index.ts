@@ -6,6 +6,7 @@ import {
   approvalsShow,
 } from './approvals.ts';
 import { auditQuery } from './audit.ts';
+import { checkBudget, dashboardCostBudgets } from './budgets.ts';
 import {
   capabilitiesIssue,
   capabilitiesList,
@@ -13,6 +14,7 @@ import {
   capabilitiesShow,
   capabilitiesValidate,
 } from './capabilities.ts';
+import { dashboardCostReport, dashboardCostSummary } from './costs.ts';
 import { policyExplain } from './explain.ts';
 import { scanFile } from './file.ts';
 import { proxyForward } from './forward.ts';
@@ -50,6 +52,10 @@ export const operations: readonly AnyOperation[] = [
   capabilitiesRevoke,
   capabilitiesShow,
   capabilitiesValidate,
+  checkBudget,
+  dashboardCostBudgets,
+  dashboardCostReport,
+  dashboardCostSummary,
   dashboardIntelligenceExplain,
   guardOutput,
   health,

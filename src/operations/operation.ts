@@ -9,6 +9,8 @@ export interface Context {
   readonly request_id: string;
   /** The tenant that the transport names (`x-service-tenant`); the input's own comes first. */
   readonly tenant_id?: string | null;
+  /** The user that the transport names (`x-service-user`); `null` none, left out where it has no place for it. */
+  readonly user_id?: string | null;
   /** Gives the sign that nobody waits for the answer any more; without it somebody always does. */
   readonly signal?: () => AbortSignal;
 }
@@ -33,6 +35,8 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   };
   /** `null`: open to everyone, credential or not. */
   readonly permission: Permission | null;
+  /** It is for users: what the caller may do is what the user may whom it names. See `userOf`. */
+  readonly for_users?: true;
   /**
    * What must be there to run it: a policy, the journal and its index, the store (through a service that runs,
    * else opened), or a service that runs.

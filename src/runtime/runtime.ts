@@ -98,6 +98,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     started_ms: parts.started_ms,
     limits: limitsOf(config),
     now_ms,
+    users: config.dashboard.users,
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : savedPolicy(config, hash)),
     enforce: road.enforce,

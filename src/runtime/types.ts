@@ -39,6 +39,8 @@ export const PERMISSIONS = [
   'secrets:resolve',
   'secrets:check',
   'sessions:reset',
+  'costs:own',
+  'costs:read',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -61,6 +63,18 @@ export interface Caller {
   /** Which tenants and agents it may name; `*` any. */
   readonly tenants: '*' | readonly string[];
   readonly agents: '*' | readonly string[];
+}
+
+/** What somebody is who looks at the service. */
+export const ROLES = ['viewer', 'auditor', 'approver', 'billing', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Somebody who may look, as the configuration names them. */
+export interface User {
+  readonly user_id: string;
+  readonly role: Role;
+  /** Tenants that they see; `*` among them: all. */
+  readonly tenants: readonly string[];
 }
 
 /** One line of the audit trail: what was decided, never what the text was. Plain JSON. */
@@ -192,6 +206,8 @@ export interface Runtime {
     readonly state_dir: string;
   };
   readonly now_ms: () => number;
+  /** Who may look; empty: those whom everybody has. */
+  readonly users: readonly User[];
   /** The policy in force. A request takes it once and keeps it. */
   readonly policy: () => Policy;
   /** The policy with that hash: the one in force, or one that was saved when it was; `null` where it is gone. */

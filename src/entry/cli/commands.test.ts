@@ -75,6 +75,12 @@ const CASES: readonly Case[] = [
   { args: ['intelligence', 'compliance', '--framework', 'HIPAA'], code: 1, stderr: /disabled/ },
   { args: ['intelligence', 'integrate', '--target', 'langchain'], code: 1, stderr: /disabled/ },
   { args: ['validate'], code: 0, stdout: /^valid[\s\S]*0 agent identity documents/ },
+  { args: ['cost', 'summary'], code: 0, stdout: /^\$0\.00 from [\s\S]*^0 calls/m },
+  { args: ['cost', 'budget'], code: 0, stdout: /^No budget concerns this/ },
+  { args: ['cost', 'report'], code: 0, stdout: /^Nothing was spent\.$/m },
+  { args: ['cost', 'summary', '--last', 'yesterday'], code: 2, stderr: /no period/ },
+  { args: ['cost', 'prices', 'gpt-4o-mini'], code: 0, stdout: /^gpt-4o-mini +0\.15 +0\.6 /m },
+  { args: ['cost', 'prices', 'mystery'], code: 0, stdout: /^\* +5 +25 .*no price is known/m },
   { args: ['token', 'show'], code: 1, stderr: /no agent token yet/ },
 ];
 

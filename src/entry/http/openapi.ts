@@ -117,6 +117,14 @@ const TENANT_HEADER = {
   schema: { type: 'string', maxLength: 256 },
 };
 
+const USER_HEADER = {
+  name: 'x-service-user',
+  in: 'header',
+  required: true,
+  description: 'The user who looks; their role says what they see.',
+  schema: { type: 'string', maxLength: 256 },
+};
+
 function describeOperation(operation: AnyOperation, runtime: Runtime): object {
   const parameters = parametersOf(operation);
   return {
@@ -155,7 +163,7 @@ function parametersOf(operation: AnyOperation): object[] {
   }));
   const rest = http.method === 'GET' ? Object.keys(omitted(properties, namesInPath(http))) : [];
   const inQuery = rest.map((name) => ({ name, in: 'query', required: false, schema: properties[name] }));
-  const parameters = [...inPath, ...inQuery];
+  const parameters = [...(operation.for_users === true ? [USER_HEADER] : []), ...inPath, ...inQuery];
   return decides(operation) ? [...parameters, TENANT_HEADER] : parameters;
 }
 

@@ -48,7 +48,8 @@ export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: R
         runtime: ports.runtime,
         caller: request.caller ?? NOBODY,
         request_id: request.id,
-        tenant_id: tenantHeader(request),
+        tenant_id: nameIn(request, 'x-service-tenant'),
+        ...(operation.for_users === true && { user_id: nameIn(request, 'x-service-user') }),
         signal: () => goneSignal(reply),
       };
       const { telemetry } = ports.runtime;
@@ -118,11 +119,12 @@ function admit(
   return outcome instanceof Promise ? outcome.then(settle) : settle(outcome);
 }
 
-function tenantHeader(request: FastifyRequest): string | null {
-  const header = request.headers['x-service-tenant'];
-  if (header === undefined) return null;
-  if (typeof header === 'string' && header.length <= 256 && !/[^\x20-\x7e]/.test(header)) return header;
-  throw new Refusal('invalid_request', '`x-service-tenant` must be at most 256 printable ASCII characters.');
+/** A name that a header gives; `null` where it is not there. */
+function nameIn(request: FastifyRequest, header: 'x-service-tenant' | 'x-service-user'): string | null {
+  const name = request.headers[header];
+  if (name === undefined) return null;
+  if (typeof name === 'string' && name.length <= 256 && !/[^\x20-\x7e]/.test(name)) return name;
+  throw new Refusal('invalid_request', `\`${header}\` must be at most 256 printable ASCII characters.`);
 }
 
 interface FaultVerdict {

@@ -53,6 +53,10 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   approvals_list: ['operator'],
   approvals_show: EVERYONE_KNOWN,
   audit_query: EVERYONE_KNOWN,
+  check_budget: EVERYONE_KNOWN,
+  dashboard_cost_budgets: ['loopback', 'operator'],
+  dashboard_cost_report: ['loopback', 'operator'],
+  dashboard_cost_summary: ['loopback', 'operator'],
   guard_output: EVERYONE_KNOWN,
   health: OPEN,
   intercept_agent_message: EVERYONE_KNOWN,
@@ -109,7 +113,9 @@ test('every operation runs its example for those who may, and for nobody else', 
       const may = allowed[operation.name];
       assert.ok(may !== undefined, `say who may call ${operation.name}`);
       for (const [who, headers] of Object.entries(callers)) {
-        const answer = await service.ask({ ...exampleOf(operation, service.events, who), headers });
+        const user = operation.for_users === true ? { 'x-service-user': 'billing' } : {};
+        const asked = exampleOf(operation, service.events, who);
+        const answer = await service.ask({ ...asked, headers: { ...headers, ...user } });
         const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
         // This runtime has no store: who gets as far as being told so was let in.
         const done = operation.needs === 'store' ? 503 : 200;

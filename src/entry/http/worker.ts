@@ -15,6 +15,7 @@ runWorker(async ({ runtime, llm, config, host, port, log }) => {
     auth: config.auth,
     host,
     cors_origins: config.server.cors_origins,
+    proxy_identity: config.dashboard.proxy_identity,
     state_dir: config.state_dir,
     now_ms: Date.now,
   });

@@ -21,6 +21,7 @@ export interface TestOptions {
   readonly documents?: readonly unknown[];
   readonly settings?: Partial<PolicySettings>;
   readonly mode?: Runtime['mode'];
+  readonly users?: Runtime['users'];
   readonly file_roots?: readonly string[];
   readonly state_dir?: string;
   readonly body_bytes_max?: number;
@@ -83,6 +84,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     },
     telemetry: null,
     now_ms: () => NOW_MS,
+    users: options.users ?? [],
     policy: () => policy,
     policyOf: async (hash) => (hash === policy.hash ? policy : null),
     enforce: (crossing, caller, endpoint, id) => enforce(crossing, caller, endpoint, ports, id),

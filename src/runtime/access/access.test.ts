@@ -319,7 +319,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
   assert.deepEqual(await callerOf(plain.key), {
     id: 'key:ci',
     kind: 'agent',
-    permissions: ['check', 'memory:use', 'policy:read', 'audit:read_own', 'approvals:own'],
+    permissions: ['check', 'memory:use', 'policy:read', 'audit:read_own', 'approvals:own', 'costs:own'],
     tenants: '*',
     agents: '*',
   });
@@ -346,4 +346,35 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
   // The hash in the configuration is no credential.
   assert.equal(await idOf(access, { 'x-service-key': tokenHash(plain.key) }), 'unauthenticated');
   assert.equal(await idOf(access, {}), 'loopback');
+});
+
+test('a proxy says for whom it asks only where it is configured to, and may do nothing itself', async () => {
+  const forwarded = { 'x-forwarded-for': '203.0.113.9', 'x-service-user': 'ann' };
+  const vouching: Asked = { ...proxied, proxy_identity: true };
+  const rows: readonly (readonly [string, Asked, Record<string, string>, string, string])[] = [
+    ['it is configured', vouching, forwarded, '10.1.2.3', 'proxy'],
+    [
+      'loopback needs a credential',
+      { ...vouching, auth: { ...vouching.auth, required: true } },
+      forwarded,
+      '10.1.2.3',
+      'proxy',
+    ],
+    ['it is not configured', proxied, forwarded, '10.1.2.3', 'unauthenticated'],
+    ['it names nobody', vouching, { 'x-forwarded-for': '203.0.113.9' }, '10.1.2.3', 'unauthenticated'],
+    ['another machine', vouching, forwarded, '192.0.2.7', 'unauthenticated'],
+    [
+      'a wrong credential beside it',
+      vouching,
+      { ...forwarded, 'x-service-key': 'x' },
+      '10.1.2.3',
+      'unauthenticated',
+    ],
+    ['a program on this machine', vouching, { 'x-service-user': 'ann' }, '127.0.0.1', 'loopback'],
+  ];
+  for (const [name, asked, headers, address, expected] of rows)
+    assert.equal(await idOf(settings(asked), headers, address), expected, name);
+  assert.equal(rows.length, 7);
+  const outcome = await openAccess(settings(vouching))({ address: '10.1.2.3', headers: forwarded });
+  assert.ok('permissions' in outcome && outcome.permissions.length === 0);
 });

@@ -8,6 +8,7 @@ const CHECKING: readonly Permission[] = [
   'audit:read_own',
   'metrics:read',
   'approvals:own',
+  'costs:own',
 ];
 
 /** An API key or a signed token that names no permissions. */
@@ -17,6 +18,7 @@ export const DEFAULT_PERMISSIONS: readonly Permission[] = [
   'policy:read',
   'audit:read_own',
   'approvals:own',
+  'costs:own',
 ];
 
 /** Whoever calls from this machine without a credential. */
@@ -24,6 +26,15 @@ export const LOOPBACK: Caller = {
   id: 'loopback',
   kind: 'anonymous',
   permissions: CHECKING,
+  tenants: '*',
+  agents: '*',
+};
+
+/** A proxy that says for whom it asks, and may do nothing in its own name. */
+export const PROXY: Caller = {
+  id: 'proxy',
+  kind: 'anonymous',
+  permissions: [],
   tenants: '*',
   agents: '*',
 };
@@ -72,4 +83,5 @@ export function agent(
 const IMPLIED: Readonly<Record<string, readonly string[]>> = {
   'audit:read': ['audit:read_own'],
   'approvals:read': ['approvals:own'],
+  'costs:read': ['costs:own'],
 };

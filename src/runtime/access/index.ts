@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Caller } from '../types.ts';
-import { AGENT_TOKEN, agent, DEFAULT_PERMISSIONS, LOOPBACK, person } from './callers.ts';
+import { AGENT_TOKEN, agent, DEFAULT_PERMISSIONS, LOOPBACK, PROXY, person } from './callers.ts';
 import { looksSigned, verifierOf } from './jwt.ts';
-import { isLoopback, isLoopbackHost, localityOf, type Peer } from './peer.ts';
+import { isLoopback, isLoopbackHost, localityOf, type Peer, proxyOf } from './peer.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
 import { readToken, type TokenKind, tokenHash, tokenPath } from './tokens.ts';
 
@@ -13,6 +13,8 @@ export interface AccessSettings {
   /** The bind host. */
   readonly host: string;
   readonly cors_origins: readonly string[];
+  /** Whether `auth.trusted_proxies` say in `x-service-user` for whom they ask: `dashboard.proxy_identity`. */
+  readonly proxy_identity?: boolean;
   readonly state_dir: string;
   readonly now_ms: () => number;
 }
@@ -35,6 +37,9 @@ export function needsAgentToken(settings: { auth: AuthSettings; host: string }):
 export function openAccess(settings: AccessSettings): Authenticate {
   const { auth, now_ms } = settings;
   const isLocal = localityOf({ ...settings, trusted_proxies: auth.trusted_proxies });
+  const isProxy = proxyOf(auth.trusted_proxies);
+  const vouches = (peer: Peer): boolean =>
+    settings.proxy_identity === true && peer.headers['x-service-user'] !== undefined && isProxy(peer);
   const keyOf = keysOf(auth.api_keys, now_ms);
   const verify = auth.jwt === null ? null : verifierOf(auth.jwt, now_ms);
   const operator = tokenFile(settings.state_dir, 'operator', now_ms);
@@ -56,8 +61,9 @@ export function openAccess(settings: AccessSettings): Authenticate {
     const credential = credentialOf(peer.headers);
     // A wrong credential is never taken for none: its sender believes to be someone.
     if (credential !== null) return credential === '' ? WRONG : known(credential);
+    if (!auth.required && isLocal(peer)) return LOOPBACK;
+    if (vouches(peer)) return PROXY;
     if (auth.required) return MISSING;
-    if (isLocal(peer)) return LOOPBACK;
     return peer.address !== undefined && isLoopback(peer.address) ? NOT_LOCAL : MISSING;
   };
 }

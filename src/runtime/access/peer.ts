@@ -33,6 +33,12 @@ export function localityOf(settings: Locality): (peer: Peer) => boolean {
   };
 }
 
+/** Whether a request comes straight from one of these addresses. */
+export function proxyOf(trusted_proxies: readonly string[]): (peer: Pick<Peer, 'address'>) => boolean {
+  const proxies = blockList(trusted_proxies);
+  return ({ address }) => address !== undefined && isListed(proxies, address);
+}
+
 /** Headers by which a proxy says that it stands between, beside all that have `forwarded` in their name. */
 const FORWARDING = new Set([
   'via',

@@ -10,7 +10,7 @@ export interface ApiKey {
   readonly tenants?: readonly string[];
   /** Agents it may speak for; without it, any. */
   readonly agents?: readonly string[];
-  /** Without it, `check`, `policy:read`, `audit:read_own` and `approvals:own`. */
+  /** Without it, `check`, `policy:read`, `audit:read_own`, `approvals:own` and `costs:own`. */
   readonly permissions?: readonly Permission[];
   /** ISO 8601; from this moment on the key is refused. */
   readonly expires_at?: string;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { loadConfig } from './load.ts';
+import { problemLine } from './problem-text.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'costs-'));
 after(() => rmSync(cwd, { recursive: true, force: true }));
@@ -76,3 +77,30 @@ for (const [name, [text, message]] of Object.entries(BAD)) {
 }
 
 test('every row ran', () => assert.equal(Object.keys(BAD).length, 9));
+
+test('a price file adds to the prices, and what is wrong in it is told with its line', async () => {
+  const price = 'usd_per_mtok: {input: 1, output: 2}';
+  const cases: readonly (readonly [file: string | null, told: RegExp | null])[] = [
+    [`prices:\n  - {model: from-file, ${price}}\n`, null],
+    [JSON.stringify({ prices: [] }), null],
+    [
+      `prices:\n  - {model: x, ${price}}\n  - {model: y}\n`,
+      /^prices\.yaml:3: `prices\[1\]\.usd_per_mtok` is missing\.$/,
+    ],
+    ['price: []', /^prices\.yaml:1: `price` is no key here; did you mean `prices`\?/],
+    ['- a', /^prices\.yaml:1: `prices\.yaml` must be a mapping\.$/],
+    [null, /prices\.yaml/],
+  ];
+  for (const [file, told] of cases) {
+    const path = join(cwd, 'prices.yaml');
+    if (file === null) rmSync(path);
+    else writeFileSync(path, file);
+    const read = await load(`cost: {price_file: prices.yaml, prices: [{model: own, ${price}}]}`);
+    assert.equal(read.ok, told === null, JSON.stringify(read));
+    if (read.ok) {
+      assert.equal(read.config.cost.prices[0]?.model, 'own');
+      assert.equal(read.config.cost.prices.length, file?.includes('from-file') ? 2 : 1);
+    } else assert.match(problemLine(read.problems[0]!), told!);
+  }
+  assert.equal(cases.length, 6);
+});

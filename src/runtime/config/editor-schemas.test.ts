@@ -168,6 +168,7 @@ const full = {
   },
   cost: {
     enabled: true,
+    price_file: 'p',
     prices: [
       {
         model: 'm',
@@ -201,7 +202,7 @@ const full = {
     enabled: true,
     backend: { provider: 'local', model: 'm', base_url: 'http://m', api_key_env: 'K' },
   },
-  dashboard: { users: [{ user_id: 'u', role: 'admin', tenants: ['*'] }] },
+  dashboard: { proxy_identity: true, users: [{ user_id: 'u', role: 'admin', tenants: ['*'] }] },
   telemetry: {
     enabled: true,
     endpoint: 'https://t',

@@ -13,7 +13,6 @@ export function inactiveKeys(
 ): Problem[] {
   const idle: readonly (readonly [boolean, string, string])[] = [
     [config.alerts.channels.length > 0, 'alerts.channels', 'no alert is sent'],
-    [config.dashboard.users.length > 0, 'dashboard.users', 'there is no dashboard'],
     [config.intelligence.enabled, 'intelligence.enabled', 'no advisor runs'],
   ];
   return idle

@@ -249,7 +249,7 @@ const bad: readonly Bad[] = [
     problems: [
       '3: `auth.api_keys[0].sha256` must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself.',
       '4: `auth.api_keys[1].id` must be 1 to 64 letters, digits, `.`, `_` or `-`.',
-      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `memory:use`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `memory:purge`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`, `sessions:reset`.',
+      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `memory:use`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `memory:purge`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`, `sessions:reset`, `costs:own`, `costs:read`.',
       '4: `auth.api_keys[1].expires_at` must be a date and time with a time zone, `2027-01-31T12:00:00Z`.',
     ],
   },
@@ -425,7 +425,7 @@ test('without a file the defaults hold', async () => {
     proxy: settle({}, proxy, { env: {}, secrets: new Map() }).value,
     cost: settle({}, cost, { env: {}, secrets: new Map() }).value,
     intelligence: { enabled: false },
-    dashboard: { users: [] },
+    dashboard: { proxy_identity: false, users: [] },
     telemetry: {
       ...{ enabled: false, headers: {}, traces: true, metrics: true, queue_spans_max: 2_048 },
       ...{ timeout_ms: 10_000, interval_ms: 60_000, flush_ms: 2_000 },
@@ -518,7 +518,6 @@ log: {level: debug}
     result.warnings.map((warning) => problemLine(warning)),
     [
       'service.yaml:25: `alerts.channels` is not active in this version: no alert is sent.',
-      'service.yaml:34: `dashboard.users` is not active in this version: there is no dashboard.',
       'service.yaml:33: `intelligence.enabled` is not active in this version: no advisor runs.',
     ],
   );

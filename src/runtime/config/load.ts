@@ -7,13 +7,13 @@ import { inactiveKeys } from './inactive.ts';
 import { type Sources, secretNames } from './interpolate.ts';
 import { applyOverrides, type Overrides } from './overrides.ts';
 import { plainAddresses } from './plain-addresses.ts';
+import { addPrices } from './price-file.ts';
 import type { Step } from './problem-path.ts';
 import { problemAt } from './problem-text.ts';
-import { readText } from './read-text.ts';
+import { type MappingRead, readMapping } from './read-mapping.ts';
 import { requirements } from './requirements.ts';
 import { type Config, configSchema, type Origin, type WrittenConfig } from './schema.ts';
 import { settle } from './settle.ts';
-import { readYaml, type YamlDocument } from './yaml-documents.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -58,7 +58,8 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
   const written = origin.file === null ? null : await readMapping(origin.file, origin.label);
   if (written !== null && !written.ok) return { ...written, secret_readings: [] };
   const { sources, readings } = await sourcesOf(written?.value, request);
-  return { ...settleConfig(written, origin, request, sources), secret_readings: readings };
+  const settled = settleConfig(written, origin, request, sources);
+  return { ...(settled.ok ? await addPrices(settled) : settled), secret_readings: readings };
 }
 
 /** The environment, and what the configuration asks of the secret backend, if it does. */
@@ -98,27 +99,6 @@ async function findFile(cwd: string): Promise<string | null> {
   return null;
 }
 
-type MappingRead =
-  | { readonly ok: true; readonly value: unknown; readonly lineOf: YamlDocument['lineOf'] }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
-async function readMapping(file: string, label: string): Promise<MappingRead> {
-  const refuse = (predicate: string): MappingRead => ({
-    ok: false,
-    problems: [problemAt(label, [], predicate)],
-  });
-  const read = await readText(file);
-  if (!read.ok) return refuse(read.message);
-  const yaml = await readYaml(read.text);
-  if (!yaml.ok) {
-    return { ok: false, problems: yaml.problems.map((p) => problemAt(label, p.steps, p.message, p.line)) };
-  }
-  if (yaml.documents.length > 1) return refuse('must hold one document; it has a `---` too many');
-  const [document] = yaml.documents;
-  // A file of comments alone says nothing: the defaults hold.
-  return { ok: true, value: document?.value ?? {}, lineOf: document?.lineOf ?? (() => 1) };
-}
-
 function settleConfig(
   written: (MappingRead & { ok: true }) | null,
   origin: Origin,
@@ -155,9 +135,17 @@ function finishConfig(written: WrittenConfig, origin: Origin): Config {
     },
     scan: { ...written.scan, file_roots: written.scan.file_roots.map(absolute) },
     auth: { ...written.auth, jwt: jwt === null ? null : { ...jwt, ...files } },
+    cost: withAbsolute(written.cost, absolute),
     state_dir: absolute(written.state_dir),
     origin,
   };
+}
+
+function withAbsolute(
+  cost: WrittenConfig['cost'],
+  absolute: (name: string) => string,
+): WrittenConfig['cost'] {
+  return cost.price_file === undefined ? cost : { ...cost, price_file: absolute(cost.price_file) };
 }
 
 function absoluteFiles(

@@ -47,7 +47,7 @@ export const auth = {
             items: { type: 'string', enum: PERMISSIONS },
             maxItems: 100,
             description:
-              'Without it: `check`, `memory:use`, `policy:read`, `audit:read_own`, `approvals:own`.',
+              'Without it: `check`, `memory:use`, `policy:read`, `audit:read_own`, `approvals:own`, `costs:own`.',
           },
           expires_at: {
             type: 'string',

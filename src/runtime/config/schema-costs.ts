@@ -16,8 +16,8 @@ const rates = {
   },
 } as const;
 
-/** One price. */
-const price = {
+/** One price, in `cost.prices` and in the file of `cost.price_file`. */
+export const price = {
   type: 'object',
   additionalProperties: false,
   required: ['model', 'usd_per_mtok'],
@@ -132,6 +132,13 @@ export const cost = {
   default: {},
   properties: {
     enabled: { type: 'boolean', default: true, description: 'Whether spending is counted.' },
+    price_file: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        'A YAML or JSON file with a list `prices` as below, relative to this file. Its prices come after those of `prices` and before those that come with the program.',
+    },
     prices: {
       type: 'array',
       items: price,

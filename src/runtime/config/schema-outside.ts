@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { ROLES } from '../types.ts';
 import { environmentName, names, url } from './schema-parts.ts';
 
 /** `secrets`: where credentials come from. */
@@ -135,11 +136,18 @@ export const dashboard = {
   additionalProperties: false,
   default: {},
   properties: {
+    proxy_identity: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Whether the proxies of `auth.trusted_proxies` say in `x-service-user` for whom they ask. Only where they set it themselves and take away what clients send.',
+    },
     users: {
       type: 'array',
       maxItems: 10_000,
       default: [],
-      description: 'Who may use the dashboard, and as what.',
+      description:
+        'Who may look, and as what: spending so far. Without any there are `admin`, `billing` and `viewer`, for programs on this machine.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -148,7 +156,7 @@ export const dashboard = {
           user_id: { type: 'string', minLength: 1, maxLength: 256, description: 'As in `x-service-user`.' },
           role: {
             type: 'string',
-            enum: ['viewer', 'auditor', 'approver', 'billing', 'admin'],
+            enum: ROLES,
             default: 'viewer',
             description: 'What the user may do.',
           },

@@ -217,7 +217,10 @@ function takenBack(line: SpendingRow): SpendingRow {
   return Object.fromEntries(negative) as SpendingRow;
 }
 
-function partsOf({ parts }: Held): readonly (readonly [row_id: string, micro_usd: number, tokens: number])[] {
+/** What was put aside for a call, by row. */
+export function partsOf({
+  parts,
+}: Pick<Held, 'parts'>): readonly (readonly [row_id: string, micro_usd: number, tokens: number])[] {
   return JSON.parse(parts) as readonly (readonly [string, number, number])[];
 }
 
@@ -258,7 +261,8 @@ async function rowsOf(
   return new Map([...rows, ...(await lockRows(trx, [...missing.keys()]))]);
 }
 
-async function lockRows(trx: Trx, ids: readonly string[]): Promise<Map<string, Row>> {
+/** The rows with these ids, which nobody else changes before the transaction ends. */
+export async function lockRows(trx: Trx, ids: readonly string[]): Promise<Map<string, Row>> {
   if (ids.length === 0) return new Map();
   const rows = await trx
     .selectFrom('budget_windows')

@@ -29,7 +29,7 @@ export interface Prices {
    * where it is asked, `null` where that is not known yet.
    */
   readonly find: (provider: string | null, ...models: readonly string[]) => Price | null;
-  /** All prices, in the order in which they are asked. */
+  /** The prices of one's own, then those that come with the program. */
   readonly all: readonly Price[];
 }
 
@@ -39,7 +39,7 @@ const KNOWN_MAX = 2_000;
 /** The user's prices, in their order, then those that come with the program, where a longer pattern goes first. */
 export function openPrices(own: readonly WrittenPrice[]): Prices {
   const written = own.map(priceOf);
-  const shipped = [...PRICES_OF_VENDORS, ...PRICES_OF_OTHERS].flatMap(pricesIn);
+  const shipped = GROUPS.flatMap(rowsOf).flatMap(withDates);
   const exact = new Map(
     shipped.filter(({ model }) => !model.includes('*')).map((each) => [each.model, each]),
   );
@@ -58,7 +58,7 @@ export function openPrices(own: readonly WrittenPrice[]): Prices {
     return null;
   };
   return {
-    all: [...written, ...shipped],
+    all: [...written, ...GROUPS.flatMap(rowsOf)],
     find: (provider, ...models) => {
       for (const model of models) {
         const key = JSON.stringify([provider, model]);
@@ -111,13 +111,16 @@ function ratesOf({ input, output, cache_read = input, cache_write = input }: Wri
   return { input, output, cache_read, cache_write };
 }
 
+const GROUPS = [...PRICES_OF_VENDORS, ...PRICES_OF_OTHERS];
+
+function rowsOf({ source, as_of, rows }: PriceGroup): Price[] {
+  return rows.map((row) => ({ ...pricedRow(row), source, as_of }));
+}
+
 /** A model of the table stands for its dated names too: `-2026-01-31`, `-20260131`, `@20260131`, `-latest`. */
-function pricesIn({ source, as_of, rows }: PriceGroup): Price[] {
-  return rows.flatMap((row) => {
-    const price: Price = { ...pricedRow(row), source, as_of };
-    if (price.model.includes('*')) return [price];
-    return ['', '-20*', '@20*', '-latest'].map((ending) => ({ ...price, model: `${price.model}${ending}` }));
-  });
+function withDates(price: Price): Price[] {
+  if (price.model.includes('*')) return [price];
+  return ['', '-20*', '@20*', '-latest'].map((ending) => ({ ...price, model: `${price.model}${ending}` }));
 }
 
 function pricedRow([model, input, output, read, write, max_output_tokens, above]: PriceRow): Price {

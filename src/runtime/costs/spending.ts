@@ -50,21 +50,21 @@ export function lineId({ day, tenant_id, agent_id, user_id, model, provider }: S
  */
 export async function readSpending(
   store: Store,
-  { since, until, tenant_ids, agent_id, model }: SpendingFilter,
+  { since, until, tenant_ids, agent_ids, model }: SpendingFilter,
   by: readonly (keyof SpendingKey)[],
   limit: number,
 ): Promise<readonly SpendingSum[]> {
   let query = store.db.selectFrom('spending').where('day', '>=', since).where('day', '<=', until);
-  // A list without entries is no SQL; no tenant has the empty name.
+  // A list without entries is no SQL; neither a tenant nor an agent has the empty name.
   if (tenant_ids !== '*') query = query.where('tenant_id', 'in', ['', ...tenant_ids]);
-  if (agent_id !== null) query = query.where('agent_id', '=', agent_id);
+  if (agent_ids !== '*') query = query.where('agent_id', 'in', ['', ...agent_ids]);
   if (model !== null) query = query.where('model', '=', model);
   const rows = await query
     .select([...by])
     .select(({ fn }) => FIGURES.map((name) => fn.sum<number | string | null>(name).as(name)))
     .$if(by.length > 0, (some) => some.groupBy([...by]))
     .orderBy(({ fn }) => fn.sum('micro_usd'), 'desc')
-    .$if(by.length > 0, (some) => some.orderBy([...by]))
+    .$call((some) => by.reduce((sorted, name) => sorted.orderBy(name), some))
     .limit(limit)
     .execute();
   return rows.map((row) => ({ ...row, ...mapFigures((name) => Number(row[name] ?? 0)) }));

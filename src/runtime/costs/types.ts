@@ -96,7 +96,7 @@ export interface SpendingFilter {
   readonly until: string;
   /** `*` any. */
   readonly tenant_ids: '*' | readonly string[];
-  readonly agent_id: string | null;
+  readonly agent_ids: '*' | readonly string[];
   readonly model: string | null;
 }
 

@@ -1,6 +1,7 @@
 import { approvalChores, approvalDeliveries } from '../approvals/chores.ts';
 import { capabilityChores } from '../capabilities/chores.ts';
 import type { Config } from '../config/index.ts';
+import { costChores } from '../costs/chores.ts';
 import type { Log } from '../log.ts';
 import { memoryChores } from '../memory/chores.ts';
 import { sessionChores } from '../sessions/chores.ts';
@@ -21,6 +22,7 @@ export interface ChoreParts {
 const SUBJECTS: readonly ((parts: ChoreParts) => readonly Chore[])[] = [
   approvalChores,
   capabilityChores,
+  costChores,
   sessionChores,
   memoryChores,
 ];

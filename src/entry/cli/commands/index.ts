@@ -40,6 +40,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./completion.ts')).completion,
   },
   {
+    name: 'cost',
+    summary: 'see what calls to models cost, and what is left of budgets',
+    load: async () => (await import('./cost.ts')).cost,
+  },
+  {
     name: 'fingerprint',
     summary: 'let single values be, known by a keyed hash',
     load: async () => (await import('./fingerprint.ts')).fingerprint,

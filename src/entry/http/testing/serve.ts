@@ -13,6 +13,7 @@ export interface ServeOptions extends TestOptions {
   readonly auth?: Partial<AuthSettings>;
   readonly host?: string;
   readonly cors_origins?: readonly string[];
+  readonly proxy_identity?: boolean;
   readonly metrics?: Partial<HttpConfig['metrics']>;
   readonly patience?: Patience;
   readonly room_bytes_max?: number;
@@ -56,6 +57,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null, ...options.auth },
     host: options.host ?? '127.0.0.1',
     cors_origins,
+    proxy_identity: options.proxy_identity ?? false,
     state_dir: options.state_dir,
     now_ms: runtime.now_ms,
   };

@@ -1,0 +1,241 @@
+import { type Command, Option } from 'commander';
+import { ask } from '../ask.ts';
+import { type CostLine, csvOf, markdownOf, moneyText, type Standing, tableOf } from '../costs.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
+import { table } from '../table.ts';
+import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+export function cost(command: Command, terminal: Terminal): void {
+  command.description(
+    'See what calls to model providers cost, and what is left of budgets. Works through the service where one runs, and on its store where none does.',
+  );
+  defineSummary(command, terminal);
+  defineBudget(command, terminal);
+  defineReport(command, terminal);
+  definePrices(command, terminal);
+  examples(command, [
+    ['service cost summary', 'the last 30 days'],
+    ['service cost budget', 'how budgets stand'],
+    ['service cost report --format csv > costs.csv', 'line by line'],
+  ]);
+}
+
+interface CommonOptions {
+  readonly config?: string;
+  readonly json?: true;
+}
+
+interface WhichOptions extends CommonOptions {
+  readonly last: string;
+  readonly tenant?: string;
+  readonly agent?: string;
+  readonly model?: string;
+}
+
+function withWhich(command: Command): Command {
+  return command
+    .option('--last <period>', 'days: 7d, 4w, today, this_month, all, 2026-01-01/2026-01-31', '30d')
+    .option('--tenant <id>', 'one tenant')
+    .option('--agent <id>', 'one agent')
+    .option('--model <name>', 'one model')
+    .addOption(configOption())
+    .addOption(jsonOption());
+}
+
+function whichOf({ last, tenant, agent, model }: WhichOptions): Record<string, string> {
+  return {
+    period: last,
+    ...(tenant !== undefined && { tenant_id: tenant }),
+    ...(agent !== undefined && { agent_id: agent }),
+    ...(model !== undefined && { model }),
+  };
+}
+
+interface Summary extends Omit<CostLine, 'cost'> {
+  readonly period: string;
+  readonly since: string;
+  readonly until: string;
+  readonly total_cost: number;
+  readonly by_model: Readonly<Record<string, number>>;
+  readonly by_tenant: Readonly<Record<string, number>>;
+  readonly by_agent: Readonly<Record<string, number>>;
+}
+
+function defineSummary(command: Command, terminal: Terminal): void {
+  const summary = withWhich(command.command('summary').summary('what was spent'))
+    .description('Show what was spent, and on what. Days are UTC.')
+    .action(async (options: WhichOptions) => {
+      const answer = (await ask(
+        terminal,
+        options.config,
+        'dashboard_cost_summary',
+        whichOf(options),
+      )) as Summary;
+      if (options.json) sayJson(terminal, answer);
+      else tellSummary(answer, terminal);
+    });
+  examples(summary, [
+    ['service cost summary', 'the last 30 days'],
+    ['service cost summary --last today --agent planner', 'of one agent'],
+    ['service cost summary --json | jq .total_cost', 'for a script'],
+  ]);
+}
+
+/** Lines of each list that a person is shown. */
+const TOP = 10;
+
+function tellSummary(answer: Summary, terminal: Terminal): void {
+  const { calls, tokens, estimated_calls, assumed_calls } = answer;
+  const head = `${moneyText(answer.total_cost)} from ${answer.since} to ${answer.until}`;
+  say(terminal, paint(terminal, 'bold', head));
+  say(terminal, `${calls} calls, ${tokens.input} tokens in, ${tokens.output} out`);
+  if (estimated_calls > 0)
+    say(terminal, `${estimated_calls} calls are estimates: the provider did not say what they came to.`);
+  if (assumed_calls > 0)
+    say(
+      terminal,
+      `${assumed_calls} calls are at an assumed price: give their models one in \`cost.prices\`.`,
+    );
+  const lists = [
+    ['MODEL', answer.by_model],
+    ['AGENT', answer.by_agent],
+    ['TENANT', answer.by_tenant],
+  ] as const;
+  for (const [name, costs] of lists) {
+    const rows = Object.entries(costs)
+      .toSorted(([, a], [, b]) => b - a)
+      .slice(0, TOP);
+    if (rows.length === 0) continue;
+    say(terminal);
+    for (const line of table(
+      [name, 'COST'],
+      rows.map(([key, value]) => [key, moneyText(value)]),
+    ))
+      say(terminal, line);
+  }
+}
+
+interface BudgetOptions extends CommonOptions {
+  readonly tenant?: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly user?: string;
+  readonly model?: string;
+}
+
+function defineBudget(command: Command, terminal: Terminal): void {
+  const budget = command
+    .command('budget')
+    .summary('how budgets stand')
+    .description(
+      'Show every budget that holds something. With an agent, a session, a user or a model: those that its calls concern. Ends with 1 where one that is enforced is used up.',
+    )
+    .option('--tenant <id>', 'one tenant')
+    .option('--agent <id>', 'calls of this agent')
+    .option('--session <id>', 'in this session')
+    .option('--user <id>', 'for this user')
+    .option('--model <name>', 'to this model')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: BudgetOptions) => showBudgets(options, terminal));
+  examples(budget, [
+    ['service cost budget', 'all'],
+    ['service cost budget --agent planner --user ann', 'what is left for one of them'],
+  ]);
+}
+
+async function showBudgets(options: BudgetOptions, terminal: Terminal): Promise<void> {
+  const { tenant, agent, session, user, model } = options;
+  const isForOne = [agent, session, user, model].some((each) => each !== undefined);
+  const answer = (await ask(terminal, options.config, isForOne ? 'check_budget' : 'dashboard_cost_budgets', {
+    ...(tenant !== undefined && { tenant_id: tenant }),
+    ...(agent !== undefined && { agent_id: agent }),
+    ...(session !== undefined && { session_id: session }),
+    ...(user !== undefined && { user_id: user }),
+    ...(model !== undefined && { model }),
+  })) as { readonly budgets: readonly Standing[] };
+  if (answer.budgets.some(({ state, enforcement }) => state === 'reached' && enforcement === 'enforce'))
+    terminal.exit_code = EXIT.no;
+  if (options.json) sayJson(terminal, answer);
+  else if (answer.budgets.length === 0) say(terminal, 'No budget concerns this; `cost.budgets` sets some.');
+  else for (const line of tableOf(answer.budgets)) say(terminal, line);
+}
+
+interface ReportOptions extends WhichOptions {
+  readonly by: string;
+  readonly format: 'table' | 'csv' | 'markdown';
+  readonly limit: number;
+}
+
+function defineReport(command: Command, terminal: Terminal): void {
+  const report = withWhich(command.command('report').summary('what was spent, line by line'))
+    .description(
+      'Add spending up by day, tenant, agent, user, model or provider; the dearest line comes first.',
+    )
+    .option('--by <words>', 'what to add up by, with commas between', 'day,agent,model')
+    .addOption(
+      new Option('--format <format>', 'how to write it')
+        .choices(['table', 'csv', 'markdown'])
+        .default('table'),
+    )
+    .option('--limit <count>', 'lines at most', wholeNumber(1, 10_000), 1_000)
+    .action((options: ReportOptions) => writeReport(options, terminal));
+  examples(report, [
+    ['service cost report --last 7d', 'by day, agent and model'],
+    ['service cost report --by user --format csv', 'who spends most'],
+    ['service cost report --by tenant,model --format markdown', 'for a page'],
+  ]);
+}
+
+async function writeReport(options: ReportOptions, terminal: Terminal): Promise<void> {
+  const answer = (await ask(terminal, options.config, 'dashboard_cost_report', {
+    ...whichOf(options),
+    group_by: options.by,
+    limit: options.limit,
+  })) as { readonly lines: readonly CostLine[]; readonly more: boolean };
+  if (options.json) return sayJson(terminal, answer);
+  const words = options.by.split(',');
+  const write = { csv: csvOf, markdown: markdownOf, table: linesOf }[options.format];
+  if (options.format === 'table' && answer.lines.length === 0) say(terminal, 'Nothing was spent.');
+  else for (const line of write(words, answer.lines)) say(terminal, line);
+  if (answer.more)
+    throw new CommandFailure(EXIT.no, 'more', `There are more than ${options.limit} lines.`, {
+      hint: 'Ask for more with --limit, or add up by less with --by.',
+    });
+}
+
+function linesOf(words: readonly string[], lines: readonly CostLine[]): string[] {
+  const head = [...words.map((word) => word.toUpperCase()), 'CALLS', 'TOKENS IN', 'TOKENS OUT', 'COST'];
+  return table(
+    head,
+    lines.map((line) => [
+      ...words.map((word) => String(line[word as keyof CostLine] ?? '')),
+      String(line.calls),
+      String(line.tokens.input),
+      String(line.tokens.output),
+      moneyText(line.cost),
+    ]),
+  );
+}
+
+function definePrices(command: Command, terminal: Terminal): void {
+  const prices = command
+    .command('prices [model]')
+    .summary('which prices are used')
+    .description(
+      'List the prices that calls are counted at, in US dollars for a million tokens: those of `cost.prices` and `cost.price_file`, then those that come with the program. With a model: the one that counts for it.',
+    )
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (model: string | undefined, options: CommonOptions) => {
+      const { pricesFor } = await import('../costs.ts');
+      const { found, lines } = await pricesFor(terminal, options.config, model);
+      if (options.json) return sayJson(terminal, { prices: found });
+      for (const line of lines) say(terminal, shown(line));
+    });
+  examples(prices, [
+    ['service cost prices gpt-4o-mini', 'of one model'],
+    ['service cost prices --json > prices.json', 'to change some, for `cost.price_file`'],
+  ]);
+}

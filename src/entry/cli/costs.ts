@@ -1,0 +1,163 @@
+import type { Price, Rates } from '../../runtime/costs/types.ts';
+import { configOf } from './configuration.ts';
+import { table } from './table.ts';
+import { shown, type Terminal } from './terminal.ts';
+
+/** A line of a report, as the operation gives it. */
+export interface CostLine {
+  readonly day?: string;
+  readonly tenant?: string;
+  readonly agent?: string;
+  readonly user?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly cost: number;
+  readonly calls: number;
+  readonly tokens: {
+    readonly input: number;
+    readonly output: number;
+    readonly cache_read: number;
+    readonly cache_write: number;
+  };
+  readonly estimated_calls: number;
+  readonly assumed_calls: number;
+}
+
+/** A budget as the operations give it. */
+export interface Standing {
+  readonly budget: string;
+  readonly scope: Readonly<Record<string, string>>;
+  readonly state: string;
+  readonly enforcement: string;
+  readonly period: string;
+  readonly resets_at: string | null;
+  readonly limit_usd: number | null;
+  readonly spent_usd: number;
+  readonly reserved_usd: number;
+  readonly remaining_usd: number | null;
+  readonly limit_tokens: number | null;
+  readonly spent_tokens: number;
+  readonly remaining_tokens: number | null;
+}
+
+/** `$12.35`; more decimals for less than a dollar. */
+export function moneyText(usd: number): string {
+  return `$${usd.toFixed(Math.abs(usd) >= 1 || usd === 0 ? 2 : 6)}`;
+}
+
+/** Budgets as lines for a person. */
+export function tableOf(budgets: readonly Standing[]): string[] {
+  const head = ['BUDGET', 'FOR', 'STATE', 'SPENT', 'LIMIT', 'LEFT', 'PERIOD', 'BEGINS ANEW'];
+  return table(
+    head,
+    budgets.map((one) => [
+      one.budget,
+      Object.entries(one.scope)
+        .map(([field, value]) => `${field.replace(/_id$/, '')} ${value || '(none)'}`)
+        .join(', ') || 'all',
+      one.enforcement === 'monitor' ? `${one.state} (on trial)` : one.state,
+      both(
+        one.limit_usd === null ? null : one.spent_usd,
+        one.limit_tokens === null ? null : one.spent_tokens,
+      ),
+      both(one.limit_usd, one.limit_tokens),
+      both(one.remaining_usd, one.remaining_tokens),
+      one.period,
+      one.resets_at ?? 'never',
+    ]),
+  );
+}
+
+function both(usd: number | null, tokens: number | null): string {
+  return [usd === null ? null : moneyText(usd), tokens === null ? null : `${tokens} tokens`]
+    .filter((each) => each !== null)
+    .join(', ');
+}
+
+const COLUMNS: readonly (readonly [name: string, of: (line: CostLine) => string])[] = [
+  ['calls', ({ calls }) => String(calls)],
+  ['input_tokens', ({ tokens }) => String(tokens.input)],
+  ['output_tokens', ({ tokens }) => String(tokens.output)],
+  ['cache_read_tokens', ({ tokens }) => String(tokens.cache_read)],
+  ['cache_write_tokens', ({ tokens }) => String(tokens.cache_write)],
+  ['estimated_calls', ({ estimated_calls }) => String(estimated_calls)],
+  ['assumed_calls', ({ assumed_calls }) => String(assumed_calls)],
+  ['cost_usd', ({ cost }) => cost.toFixed(6)],
+];
+
+function cellsOf(words: readonly string[], lines: readonly CostLine[]): string[][] {
+  return lines.map((line) => [
+    ...words.map((word) => shown(String(line[word as keyof CostLine] ?? ''))),
+    ...COLUMNS.map(([, of]) => of(line)),
+  ]);
+}
+
+/** A report as comma-separated values (RFC 4180). Names that a spreadsheet would take for a formula begin with `'`. */
+export function csvOf(words: readonly string[], lines: readonly CostLine[]): string[] {
+  const field = (text: string): string => {
+    const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
+    return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return [headOf(words), ...cellsOf(words, lines)].map((cells) => cells.map(field).join(','));
+}
+
+/** A report as a table in Markdown. */
+export function markdownOf(words: readonly string[], lines: readonly CostLine[]): string[] {
+  const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const head = headOf(words);
+  const cells = cellsOf(words, lines).map((line) =>
+    line.map((cell) => cell.replace(/[\\|`<*_[\]]/g, '\\$&')),
+  );
+  return [head, head.map((_, at) => (at < words.length ? '---' : '---:')), ...cells].map(row);
+}
+
+function headOf(words: readonly string[]): string[] {
+  return [...words, ...COLUMNS.map(([name]) => name)];
+}
+
+/** A price in the shape of a price file. */
+type PriceEntry = Omit<Price, 'rates' | 'above' | 'provider' | 'max_output_tokens' | 'source' | 'as_of'> & {
+  readonly provider?: string;
+  readonly usd_per_mtok: Rates;
+  readonly above?: { readonly input_tokens: number; readonly usd_per_mtok: Rates };
+  readonly max_output_tokens?: number;
+  readonly source?: string;
+  readonly as_of?: string;
+};
+
+/** The prices in force, or the one that counts for a model. */
+export async function pricesFor(
+  terminal: Terminal,
+  config_path: string | undefined,
+  model: string | undefined,
+): Promise<{ readonly found: readonly PriceEntry[]; readonly lines: readonly string[] }> {
+  const { openPrices, assumedPrice } = await import('../../runtime/costs/prices.ts');
+  const { cost } = await configOf(terminal, config_path, 'leave');
+  const prices = openPrices(cost.prices);
+  const known = model === undefined ? prices.all : [prices.find(null, model)].filter((each) => each !== null);
+  const isUnknown = known.length === 0;
+  const found = isUnknown ? [assumedPrice(cost.assumed_usd_per_mtok, cost.assumed_output_tokens)] : known;
+  const lines = table(
+    ['MODEL', 'IN', 'OUT', 'CACHE READ', 'CACHE WRITE', 'MOST OUT', 'AS OF', 'SOURCE'],
+    found.map((price) => [
+      price.provider === null ? price.model : `${price.model} at ${price.provider}`,
+      ...[price.rates.input, price.rates.output, price.rates.cache_read, price.rates.cache_write].map(String),
+      String(price.max_output_tokens ?? ''),
+      price.as_of ?? '',
+      price.source ?? (isUnknown ? 'assumed: no price is known' : 'cost.prices'),
+    ]),
+  );
+  return { found: found.map(entryOf), lines };
+}
+
+function entryOf({ model, provider, rates, above, max_output_tokens, source, as_of }: Price): PriceEntry {
+  return {
+    model,
+    ...(provider !== null && { provider }),
+    usd_per_mtok: rates,
+    ...(above !== null && { above: { input_tokens: above.input_tokens, usd_per_mtok: above.rates } }),
+    ...(max_output_tokens !== null && { max_output_tokens }),
+    ...(source !== null && { source }),
+    ...(as_of !== null && { as_of }),
+  };
+}

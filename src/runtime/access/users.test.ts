@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Caller, PERSON_PERMISSIONS, type Permission, ROLES, type User } from '../types.ts';
+import { AGENT_TOKEN, agent, LOOPBACK, NOBODY, PROXY, person } from './callers.ts';
+import { userOf } from './users.ts';
+
+const USERS: readonly User[] = [
+  { user_id: 'Ann@corp.io', role: 'admin', tenants: ['*'] },
+  { user_id: 'bill', role: 'billing', tenants: ['acme', 'beta'] },
+  { user_id: 'vera', role: 'viewer', tenants: ['default'] },
+  { user_id: 'audrey', role: 'auditor', tenants: ['default'] },
+  { user_id: 'april', role: 'approver', tenants: ['default'] },
+];
+
+interface Row {
+  readonly name: string;
+  readonly caller?: Caller;
+  readonly user: string | null | undefined;
+  readonly users?: readonly User[];
+  /** The status of a refusal, or whether costs may be read. */
+  readonly costs: 'unauthenticated' | 'forbidden' | boolean;
+  readonly tenants?: Caller['tenants'];
+}
+
+const exporter = agent('key:exporter', ['costs:read'], ['beta', 'gamma'], '*');
+
+const ROWS: readonly Row[] = [
+  { name: 'an administrator', user: 'ann@CORP.io', costs: true, tenants: '*' },
+  { name: 'somebody of billing', user: ' bill ', costs: true, tenants: ['acme', 'beta'] },
+  { name: 'a viewer', user: 'vera', costs: false },
+  { name: 'an auditor', user: 'audrey', costs: false },
+  { name: 'an approver', user: 'april', costs: false },
+  { name: 'somebody unknown', user: 'eve', costs: 'forbidden' },
+  { name: 'a default user where others are configured', user: 'admin', costs: 'forbidden' },
+  { name: 'nobody', user: null, costs: 'unauthenticated' },
+  { name: 'a blank', user: '  ', costs: 'unauthenticated' },
+  { name: 'no place for a name, and no person', user: undefined, costs: 'unauthenticated' },
+  { name: 'a person at the command line', caller: person('cli:ann'), user: undefined, costs: true },
+  { name: 'a person who names nobody', caller: person('operator'), user: null, costs: 'unauthenticated' },
+  { name: 'a person who names a viewer', caller: person('operator'), user: 'vera', costs: false },
+  { name: 'a person who names billing', caller: person('operator'), user: 'bill', costs: true },
+  { name: 'an agent that names an administrator', caller: AGENT_TOKEN, user: 'ann@corp.io', costs: false },
+  { name: 'a key that may, and billing', caller: exporter, user: 'bill', costs: true, tenants: ['beta'] },
+  {
+    name: 'a key that may, and all',
+    caller: exporter,
+    user: 'ann@corp.io',
+    costs: true,
+    tenants: ['beta', 'gamma'],
+  },
+  { name: 'a key that may, and a viewer', caller: exporter, user: 'vera', costs: false },
+  { name: 'a proxy that names billing', caller: PROXY, user: 'bill', costs: true },
+  { name: 'a proxy that names a viewer', caller: PROXY, user: 'vera', costs: false },
+  { name: 'a proxy and a default user', caller: PROXY, user: 'admin', users: [], costs: 'forbidden' },
+  { name: 'the default administrator', user: 'admin', users: [], costs: true, tenants: '*' },
+  { name: 'the default of billing', user: 'billing', users: [], costs: true },
+  { name: 'the default viewer', user: 'viewer', users: [], costs: false },
+  { name: 'a role is no user', user: 'auditor', users: [], costs: 'forbidden' },
+  { name: 'somebody whom nobody let in', caller: NOBODY, user: 'ann@corp.io', costs: false },
+];
+
+for (const { name, caller = LOOPBACK, user, users = USERS, costs, tenants } of ROWS) {
+  test(`who looks: ${name}`, () => {
+    const outcome = userOf(caller, user, users);
+    if ('refused' in outcome) return assert.equal(outcome.refused, costs);
+    assert.equal(outcome.permissions.includes('costs:read'), costs);
+    if (tenants !== undefined) assert.deepEqual(outcome.tenants, tenants);
+  });
+}
+
+test('every row ran', () => assert.equal(ROWS.length, 26));
+
+test('no user may decide or change by a name alone', () => {
+  const deciding: readonly Permission[] = [...PERSON_PERMISSIONS, 'check', 'secrets:resolve', 'memory:use'];
+  let looked = 0;
+  for (const role of ROLES) {
+    const user = userOf(LOOPBACK, 'u', [{ user_id: 'u', role, tenants: ['*'] }]);
+    assert.ok('permissions' in user && user.permissions.length > 0, role);
+    assert.notEqual(user.kind, 'person');
+    for (const one of deciding) assert.ok(!user.permissions.includes(one), `${role} ${one}`);
+    looked += 1;
+  }
+  assert.equal(looked, 5);
+});

@@ -1,0 +1,83 @@
+import type { Caller, Permission, Role, User } from '../types.ts';
+import { LOOPBACK, PROXY } from './callers.ts';
+
+const LOOK: readonly Permission[] = ['audit:read', 'approvals:read'];
+const COSTS: readonly Permission[] = ['costs:own', 'costs:read'];
+
+/** What each role may read. Nothing that decides or changes is in it. */
+const READS: Readonly<Record<Role, readonly Permission[]>> = {
+  viewer: LOOK,
+  auditor: LOOK,
+  approver: LOOK,
+  billing: COSTS,
+  admin: [...LOOK, ...COSTS],
+};
+
+/** Who there is for callers on this machine where nobody is configured. */
+const DEFAULT_USERS: readonly User[] = (['admin', 'billing', 'viewer'] as const).map((role) => ({
+  user_id: role,
+  role,
+  tenants: ['*'],
+}));
+
+/** Why somebody is not let in, and what to do about it. */
+export interface NoUser {
+  readonly refused: 'unauthenticated' | 'forbidden';
+  readonly reason: string;
+}
+
+/**
+ * Who looks, where an operation is for users: the caller vouches for the name in `x-service-user`, and the user's role
+ * says what they may read. A program on this machine and a person's credential vouch for any user; a proxy does where
+ * it is configured to; an agent's credential lends a user no more than it may do itself.
+ *
+ * @param name what the transport was told; `null` nothing, `undefined` where it has no place for it (a person at the
+ *   command line, who needs none)
+ */
+export function userOf(
+  caller: Caller,
+  name: string | null | undefined,
+  configured: readonly User[],
+): Caller | NoUser {
+  if (name === undefined && caller.kind === 'person') return caller;
+  if (name === undefined || name === null || name.trim() === '') return MISSING;
+  const isDefault = configured.length === 0;
+  if (isDefault && caller === PROXY) return UNKNOWN;
+  const wanted = name.trim().toLowerCase();
+  const user = (isDefault ? DEFAULT_USERS : configured).find(
+    ({ user_id }) => user_id.toLowerCase() === wanted,
+  );
+  if (user === undefined) return UNKNOWN;
+  const own = {
+    permissions: READS[user.role],
+    tenants: user.tenants.includes('*') ? '*' : user.tenants,
+  } as const;
+  const isTrusted = caller.kind === 'person' || caller === LOOPBACK || caller === PROXY;
+  const lent = isTrusted ? own : narrowed(own, caller);
+  return { id: `user:${user.user_id}`, kind: 'anonymous', ...lent, agents: caller.agents };
+}
+
+const MISSING: NoUser = {
+  refused: 'unauthenticated',
+  reason: 'This is for users: name one in the header `x-service-user`.',
+};
+const UNKNOWN: NoUser = {
+  refused: 'forbidden',
+  reason: 'This user is not known: see `dashboard.users`.',
+};
+
+type Lent = Pick<Caller, 'permissions' | 'tenants'>;
+
+/** What both may do. */
+function narrowed(user: Lent, caller: Lent): Lent {
+  const { tenants } = caller;
+  return {
+    permissions: user.permissions.filter((one) => caller.permissions.includes(one)),
+    tenants:
+      tenants === '*'
+        ? user.tenants
+        : user.tenants === '*'
+          ? tenants
+          : tenants.filter((one) => user.tenants.includes(one)),
+  };
+}

@@ -1,0 +1,37 @@
+import { basename } from 'node:path';
+import type { Problem } from '../../core/types.ts';
+import type { WrittenPrice } from '../costs/prices.ts';
+import { problemAt } from './problem-text.ts';
+import { readMapping } from './read-mapping.ts';
+import type { Config } from './schema.ts';
+import { price } from './schema-costs.ts';
+import { settle } from './settle.ts';
+
+const schema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['prices'],
+  properties: { prices: { type: 'array', items: price, maxItems: 10_000 } },
+} as const;
+
+type Settled<Rest> = { readonly ok: true; readonly config: Config } & Rest;
+
+/** Reads the file of `cost.price_file`, where there is one, and puts its prices behind those of the configuration. */
+export async function addPrices<Rest extends object>(
+  settled: Settled<Rest>,
+): Promise<Settled<Rest> | { readonly ok: false; readonly problems: readonly Problem[] }> {
+  const { cost } = settled.config;
+  if (cost.price_file === undefined) return settled;
+  const label = basename(cost.price_file);
+  const read = await readMapping(cost.price_file, label);
+  if (!read.ok) return read;
+  const { value, problems } = settle(read.value, schema, { env: {}, secrets: new Map() });
+  if (problems.length > 0) {
+    return {
+      ok: false,
+      problems: problems.map(({ steps, message }) => problemAt(label, steps, message, read.lineOf(steps))),
+    };
+  }
+  const prices = [...cost.prices, ...(value as { readonly prices: readonly WrittenPrice[] }).prices];
+  return { ...settled, config: { ...settled.config, cost: { ...cost, prices } } };
+}

@@ -1,0 +1,27 @@
+import type { Problem } from '../../core/types.ts';
+import { problemAt } from './problem-text.ts';
+import { readText } from './read-text.ts';
+import { readYaml, type YamlDocument } from './yaml-documents.ts';
+
+/** A file that holds one mapping, and the lines of what is in it. */
+export type MappingRead =
+  | { readonly ok: true; readonly value: unknown; readonly lineOf: YamlDocument['lineOf'] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Reads a YAML or JSON file; `label` is what problems call it. An empty one says nothing. */
+export async function readMapping(file: string, label: string): Promise<MappingRead> {
+  const refuse = (predicate: string): MappingRead => ({
+    ok: false,
+    problems: [problemAt(label, [], predicate)],
+  });
+  const read = await readText(file);
+  if (!read.ok) return refuse(read.message);
+  const yaml = await readYaml(read.text);
+  if (!yaml.ok) {
+    return { ok: false, problems: yaml.problems.map((p) => problemAt(label, p.steps, p.message, p.line)) };
+  }
+  if (yaml.documents.length > 1) return refuse('must hold one document; it has a `---` too many');
+  const [document] = yaml.documents;
+  // A file of comments alone says nothing: the defaults hold.
+  return { ok: true, value: document?.value ?? {}, lineOf: document?.lineOf ?? (() => 1) };
+}

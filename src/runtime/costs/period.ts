@@ -1,0 +1,41 @@
+/** Days that are asked about, UTC, both included, and what the answer calls them. */
+export interface Period {
+  readonly name: string;
+  readonly since: string;
+  readonly until: string;
+}
+
+const DAY_MS = 86_400_000;
+const WORD = /^(?:last_)?([1-9][0-9]{0,3})([dw])$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+/** Before anything was ever spent. */
+const EVER = '1970-01-01';
+
+/**
+ * Reads a period: `last_30d`, `7d`, `4w` (today and the days before it), `today`, `this_month`, `all`, a day
+ * `2026-01-31` (from that one on), or `2026-01-01/2026-01-31`. `null` where it is none of them.
+ */
+export function periodOf(written: string, now_ms: number): Period | null {
+  const today = dayOf(now_ms);
+  if (written === 'today') return { name: written, since: today, until: today };
+  if (written === 'this_month') return { name: written, since: `${today.slice(0, 8)}01`, until: today };
+  if (written === 'all') return { name: written, since: EVER, until: today };
+  const [, count, unit] = WORD.exec(written) ?? [];
+  if (count !== undefined) {
+    const days = Number(count) * (unit === 'w' ? 7 : 1);
+    return { name: `last_${count}${unit}`, since: dayOf(now_ms - (days - 1) * DAY_MS), until: today };
+  }
+  const [since = '', until = today, ...more] = written.split('/');
+  if (more.length > 0 || !isDay(since) || !isDay(until) || since > until) return null;
+  return { name: `${since}/${until}`, since, until };
+}
+
+function isDay(written: string): boolean {
+  const at_ms = DAY.test(written) ? Date.parse(`${written}T00:00:00Z`) : Number.NaN;
+  // The 31st of February is taken for one in March.
+  return !Number.isNaN(at_ms) && dayOf(at_ms) === written;
+}
+
+function dayOf(at_ms: number): string {
+  return new Date(at_ms).toISOString().slice(0, 10);
+}
