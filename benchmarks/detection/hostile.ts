@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { detect } from '../../src/core/detect.ts';
-import { detectors } from '../../src/core/detectors/index.ts';
+import { detectors } from '../../src/core/detectors/all.ts';
 import type { Detector } from '../../src/core/matching/detector.ts';
 import { DETECTION } from '../../src/core/testing/policies.ts';
 import { denseTexts } from './dense-texts.ts';

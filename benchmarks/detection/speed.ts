@@ -2,7 +2,7 @@
  * How fast texts are looked at with all detectors on, on one thread: beside `JSON.parse` of as many bytes of the
  * ordinary records in `records.jsonl`, beside Hyperscan and `rg -F -f` with the same literals, and with a thousand
  * detectors more; and what loading the detectors adds to a start of Node. Ratios are
- * medians over interleaved rounds. `node benchmarks/detection/speed.ts [--quick]`
+ * medians over interleaved rounds. `node benchmarks/detection/speed.ts [--quick|--start]`
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 import { readDetection } from '../../src/core/compile/detection.ts';
 import { namedReader } from '../../src/core/compile/named-detection.ts';
 import { detect } from '../../src/core/detect.ts';
-import { detectors } from '../../src/core/detectors/index.ts';
+import { detectors } from '../../src/core/detectors/all.ts';
 import type { Detector } from '../../src/core/matching/detector.ts';
 import { compileScanner, type Match, type Scanner, scan } from '../../src/core/matching/scanner.ts';
 import { DETECTION, DETECTION_SETTINGS } from '../../src/core/testing/policies.ts';
@@ -30,6 +30,8 @@ const VARIANTS_BYTES_MAX = 100_000;
 const SLICES = 4;
 const BYTES_PER_SLICE = 1 << 20;
 const MORE_DETECTORS = 1000;
+const START_ROUNDS = 15;
+const FIRST_LOOK_BYTES = 4096;
 const LIMITS: ScanLimits = {
   text_bytes_max: 8 << 20,
   depth_max: 100,
@@ -251,15 +253,23 @@ function reportStart(): void {
   const root = resolve(import.meta.dirname, '..', '..');
   const built = spawnSync(process.execPath, [join(root, 'scripts/build/main.ts')], { encoding: 'utf8' });
   if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}${built.stderr}`);
-  const starts = Array.from({ length: ROUNDS }, () => startCpu(join(root, 'dist')));
-  const added = starts.map(({ bare_us, loaded_us }) => (loaded_us - bare_us) / bare_us);
-  const bare_ms = median(starts.map(({ bare_us }) => bare_us)) / 1000;
-  console.log(
-    `\nloading the detectors adds ${spread(added)} times a start of Node (${bare_ms.toFixed(0)} ms of CPU)`,
-  );
+  const dirty = dirtyText(FIRST_LOOK_BYTES, 1);
+  const looks = {
+    'a greeting': 'good morning',
+    'mixed text': mixedText(FIRST_LOOK_BYTES, 1),
+    'dirty text': dirty,
+  };
+  console.log('\nloading the detectors and a first look add so many starts of Node, in CPU');
+  for (const [name, text] of Object.entries(looks)) {
+    const starts = Array.from({ length: START_ROUNDS }, () => startCpu(join(root, 'dist'), text));
+    const added = starts.map(({ bare_us, loaded_us }) => (loaded_us - bare_us) / bare_us);
+    const bare_ms = median(starts.map(({ bare_us }) => bare_us)) / 1000;
+    console.log(`${spread(added)}  at ${name} of ${text.length} bytes (a start: ${bare_ms.toFixed(0)} ms)`);
+  }
 }
 
 async function main(): Promise<void> {
+  if (process.argv.includes('--start')) return reportStart();
   const scratch = mkdtempSync(join(tmpdir(), 'speed-'));
   try {
     const texts = makeTexts(scratch);

@@ -1,21 +1,58 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { buildSync } from 'esbuild';
+import { dirname, join, relative, resolve } from 'node:path';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import type { WrittenRoster } from '../../src/core/matching/roster.ts';
+import { late, lateEntries } from './late.ts';
+
+/** What most programs load of `core`: the modules that it needs are one file. */
+const WHOLE = 'core/decide.js';
+/** Who needs this one needs nearly all of the whole. */
+const HEART = 'core/detectors/index.js';
 
 /**
  * Joins the modules below `dist/<room>` into few files, for each file that is loaded costs a start a third of a
  * millisecond, and there are hundreds. Those that modules elsewhere in `dist` name stay at their places, and so do all
  * types; no module is there twice.
  */
-export function joinModules(dist: string, room: string, published: readonly string[]): void {
+export async function joinModules(
+  dist: string,
+  room: string,
+  published: readonly string[],
+  roster: WrittenRoster,
+): Promise<void> {
   const inside = modulesIn(join(dist, room));
   const named = modulesIn(dist)
     .filter((path) => !inside.includes(path))
     .flatMap((path) => namesIn(path))
     .filter((path) => inside.includes(path));
-  const entries = [...new Set([...named, ...published.map((path) => join(dist, path))])].sort();
-  const { metafile } = buildSync({
-    entryPoints: entries,
+  const modules = [...new Set([...named, ...published.map((path) => join(dist, path))])].sort();
+  const entries = [
+    ...modules.map((path) => ({ in: path, out: relative(dist, path).replace(/\.js$/, '') })),
+    ...lateEntries(),
+  ];
+  const options = optionsFor(dist, room, roster);
+  const { metafile } = await build({ ...options, entryPoints: entries, write: false });
+  const companions = companionsOf(metafile, dist, modules);
+  const joined = await build({
+    ...options,
+    entryPoints: entries.map(({ in: input, out }) => ({ in: `entry:${input}`, out })),
+    plugins: [...options.plugins, withCompanions(companions)],
+  });
+  const written = new Set(Object.keys(joined.metafile.outputs));
+  for (const path of inside) if (!written.has(relative(process.cwd(), path))) rmSync(path);
+  const { imports = [] } = joined.metafile.outputs[join(dist, WHOLE)] ?? {};
+  for (const { path, external } of imports) if (external !== true) checkAscii(path);
+}
+
+/** The engine reads text of ASCII alone in half the memory and nine tenths of the time. Strings the bundler escapes. */
+function checkAscii(path: string): void {
+  const found = /.{0,40}[^\0-\x7f].{0,40}/.exec(readFileSync(path, 'utf8'));
+  if (found !== null)
+    throw new Error(`write the letters beyond ASCII in expressions and raw texts as \\u....: ${found[0]}`);
+}
+
+function optionsFor(dist: string, room: string, roster: WrittenRoster) {
+  return {
     outdir: dist,
     outbase: dist,
     chunkNames: `${room}/joined-[hash]`,
@@ -28,12 +65,71 @@ export function joinModules(dist: string, room: string, published: readonly stri
     minifySyntax: true,
     legalComments: 'none',
     allowOverwrite: true,
-    define: { IS_TREE_CHECKED: 'true' },
+    define: { WRITTEN_ROSTER: JSON.stringify(JSON.stringify(roster)) },
+    plugins: [late(resolve(dist))],
     metafile: true,
     logLevel: 'warning',
-  });
-  const written = new Set(Object.keys(metafile.outputs));
-  for (const path of inside) if (!written.has(relative(process.cwd(), path))) rmSync(path);
+  } satisfies BuildOptions & { readonly metafile: true };
+}
+
+/**
+ * The modules that each entry loads besides its own. The bundler makes a file of those modules that the same entries
+ * need, which would be dozens; so the entries that need the heart of the whole take all of it, and what several of the
+ * late files need; and the others take all that any of them shares with it.
+ */
+function companionsOf(
+  metafile: Metafile,
+  dist: string,
+  modules: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const needs = new Map(modules.map((path) => [path, neededBy(metafile, path)]));
+  const late_needs = lateEntries().map(({ in: input }) => neededBy(metafile, input));
+  const isCommon = (path: string): boolean => late_needs.filter((needed) => needed.has(path)).length > 1;
+  const common = Object.keys(metafile.inputs).filter(isCommon);
+  const whole = new Set([...neededBy(metafile, join(dist, WHOLE)), ...common]);
+  const needsHeart = (needed: ReadonlySet<string>): boolean => needed.has(join(dist, HEART));
+  const others = [...needs.values()].filter((needed) => !needsHeart(needed));
+  const shared = [...whole].filter((path) => others.some((needed) => needed.has(path)));
+  const with_heart = [join(dist, WHOLE), ...common];
+  return new Map([
+    ...[...needs].map(([path, needed]) => [path, needsHeart(needed) ? with_heart : shared] as const),
+    ...lateEntries().map(({ in: input }) => [input, with_heart] as const),
+  ]);
+}
+
+function neededBy({ inputs }: Metafile, entry: string): ReadonlySet<string> {
+  const needed = new Set<string>();
+  const open = [entry];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (needed.has(path)) continue;
+    needed.add(path);
+    for (const each of inputs[path]?.imports ?? [])
+      if (each.external !== true && each.kind !== 'dynamic-import') open.push(each.path);
+  }
+  return needed;
+}
+
+/** The plugin of the bundler that loads the companions of each entry. */
+function withCompanions(companions: ReadonlyMap<string, readonly string[]>): Plugin {
+  return {
+    name: 'companions',
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: /^entry:/ }, ({ path }) => ({
+        path: path.slice('entry:'.length),
+        namespace: 'entry',
+      }));
+      onLoad({ filter: /./, namespace: 'entry' }, ({ path }) => {
+        const imports = companions.get(path)!.map((each) => `import ${JSON.stringify(nameOf(each))};`);
+        const own = `export * from ${JSON.stringify(nameOf(path))};`;
+        return { contents: [...imports, own].join('\n'), resolveDir: process.cwd() };
+      });
+    },
+  };
+}
+
+/** The name by which the bundler finds one of its own inputs again; those of plugins are `namespace:name`. */
+function nameOf(input: string): string {
+  return input.includes(':') ? input : resolve(input);
 }
 
 function modulesIn(folder: string): readonly string[] {

@@ -6,7 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { anchorTree } from '../../src/core/detection/anchor-tree.ts';
-import { builtin } from '../../src/core/detection/builtin.ts';
+import { builtinFiles } from '../../src/core/detection/builtin.ts';
+import { writeRoster } from '../../src/core/matching/roster.ts';
 import { notationsOf } from '../../src/core/matching/scanner.ts';
 import { isWrittenFor } from '../../src/core/matching/written-tree.ts';
 import { assets } from '../../src/entry/http/pages.ts';
@@ -20,13 +21,13 @@ const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Softwa
 
 checkTree();
 compile();
-joinModules('dist', 'core', ['core/index.js', 'core/detect.js']);
+await joinModules('dist', 'core', ['core/index.js', 'core/detect.js'], writeRoster(builtinFiles));
 copyAssets();
 chmodSync('dist/entry/cli/bin.js', 0o755);
 
 /** What is built does not look again whether the tree of anchors is that of the detectors. */
 function checkTree(): void {
-  if (isWrittenFor(notationsOf(builtin), anchorTree)) return;
+  if (isWrittenFor(notationsOf(builtinFiles.flatMap((file) => file())), anchorTree)) return;
   console.error('The tree of anchors is not that of the detectors. Run: npm run generate');
   process.exit(1);
 }

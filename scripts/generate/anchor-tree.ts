@@ -1,11 +1,15 @@
-import { builtin } from '../../src/core/detection/builtin.ts';
+import { builtinFiles } from '../../src/core/detection/builtin.ts';
 import { makeTree, notationsOf } from '../../src/core/matching/scanner.ts';
 import { writeTree } from '../../src/core/matching/written-tree.ts';
 
+/** What the formatter leaves in one line. */
+const LINE_UNITS_MAX = 110;
+const SHORT_NAME_UNITS_MAX = 4;
+
 /** `src/core/detection/anchor-tree.ts`, whole. */
 export function anchorTree(): string {
-  const notations = notationsOf(builtin);
-  const { hash, counts, classes, tree } = writeTree(notations, makeTree(notations));
+  const notations = notationsOf(builtinFiles.flatMap((file) => file()));
+  const written = writeTree(notations, makeTree(notations));
   return `import type { WrittenTree } from '../matching/written-tree.ts';
 
 /**
@@ -13,12 +17,13 @@ export function anchorTree(): string {
  * one, and the tree is grown at the first use.
  */
 export const anchorTree: WrittenTree = {
-  hash: '${hash}',
-  counts:
-    '${counts}',
-  classes:
-    '${classes}',
-  tree: '${tree}',
-};
+${Object.entries(written).map(lineOf).join('')}};
 `;
+}
+
+/** A field as the formatter leaves it: a long text stands on a line of its own, but beside a short name. */
+function lineOf([name, value]: readonly [string, string | number]): string {
+  if (typeof value === 'number') return `  ${name}: ${value},\n`;
+  const is_beside = name.length <= SHORT_NAME_UNITS_MAX || value.length < LINE_UNITS_MAX - name.length;
+  return `  ${name}:${is_beside ? '' : '\n   '} '${value}',\n`;
 }

@@ -1,6 +1,7 @@
-import { type ArgumentCheck, argumentCheck } from './arguments.ts';
+import type { ArgumentCheck } from './arguments.ts';
 import { detect } from './detect.ts';
 import { type FieldTree, fieldTree, type Kept, keepFields, stepOf } from './fields.ts';
+import { argumentCheckLate } from './late.ts';
 import type { Objection } from './objection.ts';
 import { actorsOf } from './rules.ts';
 import { coveredBy, isFact, matchesAny } from './tags.ts';
@@ -214,7 +215,7 @@ const checks = new WeakMap<ToolContract, ArgumentCheck>();
 function checkOf(contract: ToolContract): ArgumentCheck {
   let check = checks.get(contract);
   if (check === undefined) {
-    check = argumentCheck(contract.arguments);
+    check = argumentCheckLate(contract.arguments);
     checks.set(contract, check);
   }
   return check;

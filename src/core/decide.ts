@@ -2,9 +2,10 @@ import type { Conditions } from './conditions/facts.ts';
 import { contentObjections, contractOf, declaredFacts, strip } from './contracts.ts';
 import { detect } from './detect.ts';
 import { partAllowed } from './detection/part-allowed.ts';
-import { factsNamed, factsOf } from './facts/facts.ts';
+import { factsNamed } from './facts/named.ts';
 import { fallbackText } from './fallback.ts';
 import { flowBreach, sessionChange } from './flow.ts';
+import { factsOfLate } from './late.ts';
 import type { Objection } from './objection.ts';
 import { type Outcome, outcomeOfStripping, SILENCE } from './outcomes.ts';
 import { redact } from './redact.ts';
@@ -114,7 +115,7 @@ function factsIn(
   if (phase !== 'request' && phase !== 'response') return NONE;
   const named = factsNamed(table);
   if (named.length === 0) return NONE;
-  const seen = phase === 'request' ? factsOf(content, named, policy.limits) : NONE;
+  const seen = phase === 'request' ? factsOfLate(content, named, policy.limits) : NONE;
   return [...seen, ...declaredFacts(contract, phase)];
 }
 

@@ -1,8 +1,8 @@
-import { type FoundCommands, readPayload } from './commands/in-payload.ts';
-import { IN_TEXT, severeRules } from './commands/in-text.ts';
+import type { FoundCommands } from './commands/in-payload.ts';
 import { scannerFor } from './detection/scanners.ts';
-import { COMMAND_FAMILY, hasEntropy, namedRule, standingOf } from './detection/standing.ts';
+import { COMMAND_FAMILY, hasEntropy, IN_TEXT, namedRule, standingOf } from './detection/standing.ts';
 import { decode, isEscapedJson, offsetsOf, type Reading, readJson } from './json.ts';
+import { readPayloadLate, severeRulesLate } from './late.ts';
 import type { Detector } from './matching/detector.ts';
 import { isDocumentedExample } from './matching/placeholders.ts';
 import { cuesOf, type Match, type Meter, type Scanner } from './matching/scanner.ts';
@@ -78,7 +78,7 @@ function searchText(search: Search, text: string): void {
 function searchPayload(search: Search, value: Json): void {
   const matches: Match[] = [];
   let cues: readonly Detector[] = NONE;
-  const commands = search.detection.command_detection ? readPayload() : null;
+  const commands = search.detection.command_detection ? readPayloadLate() : null;
   const end = walk(value, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = withinBytes(search, leaf.text);
@@ -239,7 +239,7 @@ function counts(detection: Detection, text: string, { detector, start, end }: Ma
 
 /** Whether a command in a text breaks a rule that is not switched off. */
 function breaksRule(detection: Detection, value: string): boolean {
-  return severeRules(value).some((rule) => standingOf(detection, namedRule(rule)).is_enabled);
+  return severeRulesLate(value).some((rule) => standingOf(detection, namedRule(rule)).is_enabled);
 }
 
 /** Which form a documented key can have; addresses and blocks of text hold more than a key. */

@@ -1,3 +1,4 @@
+import { IN_TEXT } from '../detection/standing.ts';
 import type { Detector } from '../matching/detector.ts';
 import { SHELLS } from '../shell/wrappers.ts';
 import { judgedPrograms, judgeScript } from './judge.ts';
@@ -11,9 +12,6 @@ const WORTH =
 
 /** Reading and judging a command costs about so much for each of its units. */
 const SCRIPT_WORK = 64;
-
-/** The id of the detector of commands in texts. */
-export const IN_TEXT = 'command.in_text';
 
 /**
  * Commands in texts that are not known to be commands: a line, a quoted word or a block of code that begins with

@@ -1,7 +1,7 @@
-import { commandsInText } from '../commands/in-text.ts';
 import { commandRules } from '../commands/rules/index.ts';
-import { exactness, type Named, namedRule } from '../detection/standing.ts';
-import { detectors } from '../detectors/index.ts';
+import { builtinNames } from '../detection/builtin.ts';
+import { exactness, namedRule } from '../detection/standing.ts';
+import type { Named } from '../matching/detector.ts';
 import { covers } from '../tags.ts';
 import type { CustomPattern, DetectorSetting, Problem } from '../types.ts';
 import { exampleProblems, type ReadPattern, readPattern, type WrittenPattern } from './custom-pattern.ts';
@@ -15,7 +15,7 @@ export const namedReader: NamedReader = (detection, place, problems) => {
   return { patterns, detectors };
 };
 
-const BUILTIN: readonly Named[] = [...detectors, ...commandsInText, ...commandRules.map(namedRule)];
+const BUILTIN: readonly Named[] = [...builtinNames(), ...commandRules.map(namedRule)];
 
 function readPatterns(
   written: readonly WrittenPattern[],
@@ -57,7 +57,7 @@ function readSettings(
 
 /** Whether the values of a detector are such that their entropy says something. */
 function isMeasured(named: Named): boolean {
-  return 'pattern' in named && (covers('secret', named.tags[0]) || 'units_max' in named);
+  return covers('secret', named.tags[0]) || 'units_max' in named;
 }
 
 /** Its id, its family, its tags and what they descend from. */

@@ -1,13 +1,10 @@
-import { customDetector } from '../matching/custom/custom-detector.ts';
-import { changedScanner, compileScanner, notationsOf, type Scanner } from '../matching/scanner.ts';
-import { isWrittenFor } from '../matching/written-tree.ts';
+import { customDetectorLate } from '../late.ts';
+import { changedScanner, makeAnchors, notationsOf, type Scanner, scannerOf } from '../matching/scanner.ts';
+import { isWrittenFor, readAnchors } from '../matching/written-tree.ts';
 import type { Detection } from '../types.ts';
 import { anchorTree } from './anchor-tree.ts';
-import { builtin } from './builtin.ts';
+import { builtin, builtinFiles, is_written } from './builtin.ts';
 import { standingOf } from './standing.ts';
-
-/** The build sets it when it has seen that the tree is that of the detectors: in what it makes nobody edits them. */
-declare const IS_TREE_CHECKED: boolean | undefined;
 
 const scanners = new WeakMap<Detection, Scanner>();
 /** With all that is built in: what settings leave of it shares its tables and patterns. */
@@ -20,19 +17,23 @@ let whole: Scanner | null = null;
 export function scannerFor(detection: Detection): Scanner {
   const known = scanners.get(detection);
   if (known !== undefined) return known;
-  whole ??= compileScanner(builtin, undefined, isOfBuiltin() ? anchorTree : null);
-  const custom = detection.patterns.map(customDetector);
+  whole ??= makeWhole();
   const scanner = changedScanner(
     whole,
-    (detector) => standingOf(detection, detector).is_enabled,
-    custom,
+    (named) => standingOf(detection, named).is_enabled,
+    detection.patterns.map(customDetectorLate),
     detection.injection_sums,
   );
   scanners.set(detection, scanner);
   return scanner;
 }
 
-/** Whether the tree that was made ahead is that of the anchors as they are now. */
-function isOfBuiltin(): boolean {
-  return typeof IS_TREE_CHECKED !== 'undefined' || isWrittenFor(notationsOf(builtin), anchorTree);
+/** Where a detector was edited since the tree was made ahead, another one is grown. */
+function makeWhole(): Scanner {
+  if (is_written) return scannerOf(builtin, readAnchors(anchorTree));
+  const notations = notationsOf(builtinFiles.flatMap((file) => file()));
+  return scannerOf(
+    builtin,
+    isWrittenFor(notations, anchorTree) ? readAnchors(anchorTree) : makeAnchors(notations),
+  );
 }

@@ -1,17 +1,14 @@
 import type { CommandRule } from '../commands/rules/rule.ts';
+import type { Named } from '../matching/detector.ts';
 import { entropy } from '../matching/entropy.ts';
 import { covers } from '../tags.ts';
 import type { Detection, DetectorSetting, Severity, Tag } from '../types.ts';
 
-/** What a detector, or a rule about commands, can be named by. */
-export interface Named {
-  readonly id: string;
-  readonly detector: string;
-  readonly tags: readonly [Tag, ...Tag[]];
-}
-
 /** What the wire calls the detector of all commands. */
 export const COMMAND_FAMILY = 'command';
+
+/** The id of the detector of commands in texts. */
+export const IN_TEXT = 'command.in_text';
 
 /** A rule about commands, as settings name it. */
 export function namedRule({ id, tag }: CommandRule): Named {

@@ -5,7 +5,7 @@ import { detect } from '../detect.ts';
 import type { Detector } from '../matching/detector.ts';
 import { compileScanner, type Match, type Scanner, scan } from '../matching/scanner.ts';
 import { DETECTION } from '../testing/policies.ts';
-import { detectors } from './index.ts';
+import { detectors } from './all.ts';
 
 const FOLDERS = ['content', 'injection', 'personal', 'secrets'];
 

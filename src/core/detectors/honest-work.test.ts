@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Detector } from '../matching/detector.ts';
 import { hardest } from '../testing/hardest-text.ts';
 import { effort, weighed } from '../testing/honest-work.ts';
-import { detectors } from './index.ts';
+import { detectors } from './all.ts';
 
 /**
  * Steps of a pattern for each unit of work that the meter charges. V8 takes 0.2 to 1 ns for a step, and 4 to 5 ns

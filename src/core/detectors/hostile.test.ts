@@ -6,7 +6,7 @@ import { patternReach } from '../matching/pattern-reach.ts';
 import { compileScanner, type Meter } from '../matching/scanner.ts';
 import { scanReadings } from '../matching/views/scan-readings.ts';
 import { DETECTION } from '../testing/policies.ts';
-import { detectors } from './index.ts';
+import { detectors } from './all.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1 << 20 };
 const SHORT = 2 << 10;

@@ -1,23 +1,12 @@
 import { holdsCommands } from '../commands/in-payload.ts';
-import { namesIn } from '../conditions/facts.ts';
 import { walk } from '../payload.ts';
-import type { RuleTable } from '../rules.ts';
-import { once } from '../shell/memo.ts';
 import { dialectsOf, readCommands } from '../shell/read.ts';
 import type { Command, Word } from '../shell/syntax.ts';
-import { covers, isFact } from '../tags.ts';
+import { covers } from '../tags.ts';
 import type { Content, ScanLimits, Tag } from '../types.ts';
 import { hostOf, hostTag, tagsOfPlace, urlsIn } from './hosts.ts';
 import { isPath, tagsOfPath } from './paths.ts';
 import { sqlTags } from './sql.ts';
-
-/** Tags of facts that some rule of a table names: without any, nobody asks for facts. */
-export const factsNamed: (table: RuleTable) => readonly Tag[] = once(
-  ({ about_crossing, about_tags, flow, builtin, marks }) =>
-    [...about_crossing.flat(), ...about_tags.flat(), ...flow.flat(), ...builtin, ...marks].flatMap(
-      ({ data_tags, when }) => [...data_tags, ...(when === null ? [] : namesIn(when))].filter(isFact),
-    ),
-);
 
 const HOST_KEY = /^(?:host|hosts|host_?name|server|domain|endpoint|target|address|ip|ip_?address|remote)$/i;
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { detectors } from '../detectors/index.ts';
+import { detectors } from '../detectors/all.ts';
 import { parseAnchor, parseUnits } from './anchors.ts';
 import { type Automaton, makeAutomaton } from './automaton.ts';
 import type { Meter } from './probe.ts';
 import { growTree } from './tree.ts';
+import { trieOf } from './trie.ts';
 import { firstPlace, makeHits, PART_UNITS, walk } from './walk.ts';
 
 /** The same anchor as a regular expression of the language, which the automaton must agree with. */
@@ -83,7 +84,7 @@ test('the automaton of all detectors agrees with patterns tried at every place',
     ),
     { maxLength: 6 },
   );
-  const automaton = makeAutomaton(tree);
+  const automaton = makeAutomaton(trieOf(tree));
   let endings = 0;
   fc.assert(
     fc.property(text, (parts) => {
@@ -103,9 +104,9 @@ const EXAMPLES = detectors.flatMap(({ examples }) => [...examples.hits, ...examp
 
 test('a walk at four places, in parts, or with states made anew finds the same', () => {
   const text = EXAMPLES.slice(0, 60_000);
-  const whole = makeAutomaton(tree);
+  const whole = makeAutomaton(trieOf(tree));
   const expected = endingsByAutomaton(whole, text, 200);
-  const few = makeAutomaton(tree, undefined, 1_000);
+  const few = makeAutomaton(trieOf(tree), 1_000);
   assert.deepEqual(endingsByAutomaton(whole, text), expected);
   assert.deepEqual(endingsByAutomaton(whole, text, 1_111), expected);
   assert.deepEqual(endingsByAutomaton(few, text, 700), expected);
@@ -114,7 +115,7 @@ test('a walk at four places, in parts, or with states made anew finds the same',
 });
 
 test('whatever a text, there are no more states than there is room for', () => {
-  const automaton = makeAutomaton(tree);
+  const automaton = makeAutomaton(trieOf(tree));
   const { length } = automaton.table;
   for (let round = 0; round < 2; round++) {
     endingsByAutomaton(automaton, EXAMPLES);
@@ -128,7 +129,7 @@ test('ways that are worked out again and again are work', () => {
   const workOf = (states_max?: number): number => {
     const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
     endingsByAutomaton(
-      makeAutomaton(tree, undefined, states_max),
+      makeAutomaton(trieOf(tree), states_max),
       EXAMPLES.slice(0, 200_000).repeat(4),
       700,
       meter,

@@ -1,6 +1,4 @@
-import { type Classes, classesOf } from './classes.ts';
-import type { Tree } from './tree.ts';
-import { makeTrie, NO_ANCHOR, type Trie } from './trie.ts';
+import { anchorsAt, childrenAt, leadsTo, type Trie } from './trie.ts';
 
 /**
  * All anchors as one deterministic automaton: one table look-up per UTF-16 unit, however many anchors there
@@ -44,12 +42,7 @@ const LINE_BREAK = 10;
 const ROOT: readonly number[] = [];
 
 /** The automaton of the anchors of a tree, without states but the first. */
-export function makeAutomaton(
-  tree: Tree,
-  unit_classes: Classes = classesOf(tree.sets),
-  states_max = STATES_MAX,
-): Automaton {
-  const trie = makeTrie(tree, unit_classes);
+export function makeAutomaton(trie: Trie, states_max = STATES_MAX): Automaton {
   const wide_bits = Math.ceil(Math.log2(trie.wide_count));
   const automaton: Automaton = {
     table: new Uint16Array(states_max << ASCII_BITS),
@@ -104,14 +97,13 @@ export function follow(automaton: Automaton, state: number, unit: number): numbe
 
 /** Adds the nodes behind some, by a class of units, to `targets`. */
 function nodesBehind(
-  { first_behind, next_beside, node_sets, holds, class_count }: Trie,
+  trie: Trie,
   nodes: readonly number[],
   unit_class: number,
   targets: number[],
 ): readonly number[] {
   for (const node of nodes) {
-    for (let next = first_behind[node]!; next !== 0; next = next_beside[next]!)
-      if (holds[node_sets[next]! * class_count + unit_class] === 1) targets.push(next);
+    for (const next of childrenAt(trie, node)) if (leadsTo(trie, next, unit_class)) targets.push(next);
   }
   return targets;
 }
@@ -134,16 +126,10 @@ export function stateOf(automaton: Automaton, nodes: readonly number[]): number 
 }
 
 /** The anchors that end at some nodes, in the order of the nodes' numbers. */
-function endingsOf({ first_ending, next_ending }: Trie, nodes: readonly number[]): readonly number[] {
-  const ending = nodes.filter((node) => first_ending[node] !== NO_ANCHOR);
+function endingsOf(trie: Trie, nodes: readonly number[]): readonly number[] {
+  const ending = nodes.filter((node) => anchorsAt(trie, node).length > 0);
   if (ending.length === 0) return ROOT;
-  ending.sort((a, b) => a - b);
-  const anchors: number[] = [];
-  for (const node of ending) {
-    for (let anchor = first_ending[node]!; anchor !== NO_ANCHOR; anchor = next_ending[anchor]!)
-      anchors.push(anchor);
-  }
-  return anchors;
+  return ending.sort((a, b) => a - b).flatMap((node) => anchorsAt(trie, node));
 }
 
 function hashOf(nodes: readonly number[]): number {

@@ -27,6 +27,9 @@ export interface LinearPattern {
   ) => readonly [start: number, end: number] | null;
 }
 
+/** What settings can name a detector, or a rule about commands, by. */
+export type Named = Pick<Detector, 'id' | 'detector' | 'tags'>;
+
 /**
  * A detector: one record that says what is looked for, how, and how we know that it works. Built-in ones
  * and those of plug-ins have the same shape; the folder's `index` is the list.

@@ -8,18 +8,20 @@ import type { Detector } from './detector.ts';
 import { lazily } from './lazily.ts';
 
 /** What stands between two words; also a sign without white space where all words are joined so. */
-export const GAP = String.raw`(?:[\s,*_"“”]{1,3}|[,;:]?[.+|~](?=[^\s.]))`;
+export const GAP = String.raw`(?:[\s,*_"\u201c\u201d]{1,3}|[,;:]?[.+|~](?=[^\s.]))`;
+/** The same, or nothing. */
+export const MAYBE_GAP: string = GAP.replace('{1,3}', '{0,3}');
 
 /**
  * Up to `most` words that do not turn the sentence round (`but`, `then`, ...), as few as will do. What stands
  * between words is in no word: a text can be taken apart in one way only.
  */
 export function words(most: number): string {
-  return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[a-z\d'’/-]{1,20}${GAP}){0,${most}}?`;
+  return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[a-z\d'\u2019/-]{1,20}${GAP}){0,${most}}?`;
 }
 
 /** Where a command begins: a line, a sentence, a clause, a quotation, or behind `please`, `and`, `you must` ... */
-export const COMMANDED = String.raw`(?<=(?:^|[.!?:;,>*"'“‘(\[{#\u2014\n-])\s{0,3}|\b(?:and|then|please|now|just|must|should|will|also|but|so|to|kindly|immediately|simply|yet|instead|or)\s{1,2})`;
+export const COMMANDED = String.raw`(?<=(?:^|[.!?:;,>*"'\u201c\u2018(\[{#\u2014\n-])\s{0,3}|\b(?:and|then|please|now|just|must|should|will|also|but|so|to|kindly|immediately|simply|yet|instead|or)\s{1,2})`;
 
 /** Things that a model is told to keep to. */
 export const RULES =

@@ -1,6 +1,6 @@
 import { parseUnits } from './anchors.ts';
 import type { Detector, LinearPattern } from './detector.ts';
-import { patternReach, type Range } from './pattern-reach.ts';
+import { patternReach } from './pattern-reach.ts';
 
 /** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
 export interface Match {
@@ -33,8 +33,6 @@ export interface Probe {
   readonly detector: Detector;
   /** Made at the first try: most patterns are never tried in the life of a process. */
   trial: Trial | null;
-  /** As the detector says; `undefined` until it is asked. */
-  digits: Range | null | undefined;
   /** 1 for each unit to step back over; `null` where the anchor is the start. */
   readonly back_over: Uint8Array | null;
   readonly back_units_max: number;
@@ -55,7 +53,6 @@ export function probeOf(detector: Detector): Probe {
   return {
     detector,
     trial: null,
-    digits: undefined,
     back_over: detector.back === undefined ? null : unitTable(detector.back.over),
     back_units_max: detector.back?.units_max ?? 0,
   };

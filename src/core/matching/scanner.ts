@@ -1,18 +1,20 @@
 import { parseAnchor } from './anchors.ts';
 import { type Automaton, makeAutomaton } from './automaton.ts';
 import { classesOf } from './classes.ts';
-import type { Detector } from './detector.ts';
+import type { Detector, Named } from './detector.ts';
 import type { Range } from './pattern-reach.ts';
 import { INJECTION_SUMS, type InjectionSums } from './phrases.ts';
 import { type Match, type Meter, matchAt, type Probe, probeOf, stepBack } from './probe.ts';
+import { longerRoster, type Roster, rosterOf } from './roster.ts';
 import { growTree, type Tree } from './tree.ts';
+import { trieOf } from './trie.ts';
 import { blobSignals } from './views/blobs.ts';
 import { signals } from './views/signals.ts';
 import { addPlace, type Windows } from './views/windows.ts';
 import { wordingSignals } from './views/wording.ts';
 import { firstPlace, makeHits, PART_UNITS, walk } from './walk.ts';
 import { weigh } from './weigh.ts';
-import { type MadeTree, type Notations, readTree, type WrittenTree } from './written-tree.ts';
+import type { Anchors, MadeTree, Notations } from './written-tree.ts';
 
 export type { Match, Meter } from './probe.ts';
 
@@ -20,16 +22,19 @@ export type { Match, Meter } from './probe.ts';
 export interface Scanner {
   readonly automaton: Automaton;
   /** What the automaton was made from. */
-  readonly tree: Tree;
-  readonly probes: readonly Probe[];
-  /** Per probe, 1 where it is asked. */
-  readonly is_enabled: Uint8Array;
-  /** The probes of the detectors that know a value by the key before it, by number. */
-  readonly cued: readonly number[];
-  /** Per anchor number: which probe it belongs to, a signal where to none; and its length in units. */
+  readonly tree: () => Tree;
+  readonly roster: Roster;
+  /** Per detector, what tries it: made when it is first tried. */
+  readonly probes: (Probe | undefined)[];
+  /** Per detector, how many digits a match has: asked for when an anchor of it was first seen. */
+  readonly digits: (Range | null | undefined)[];
+  /** Per detector whether it is asked, `UNASKED` until an anchor of it was seen. */
+  readonly standings: Uint8Array;
+  readonly isEnabled: (named: Named) => boolean;
+  /** Per anchor number: which detector it belongs to, a signal where to none; and its length in units. */
   readonly anchor_probe: Int32Array;
   readonly anchor_length: Int32Array;
-  /** Per probe, within one scan: the end of its last match, and the last start that failed. */
+  /** Per detector, within one scan: the end of its last match, and the last start that failed. */
   readonly matched_until: Int32Array;
   readonly failed_at: Int32Array;
   readonly sums: InjectionSums;
@@ -44,6 +49,11 @@ export interface Places {
   readonly blob_starts: number[];
   readonly wordings: Windows;
 }
+
+/** Whether a detector is asked. */
+const UNASKED = 0;
+const ENABLED = 1;
+const DISABLED = 2;
 
 /** Anchors without a detector: for windows, for the starts of blobs, and for spellings. */
 const SIGNAL = -1;
@@ -62,9 +72,32 @@ const PHRASES_MAX = 512;
 
 const hits = makeHits();
 
+/** What tries a detector. */
+export function probeAt({ roster, probes }: Scanner, index: number): Probe {
+  probes[index] ??= probeOf(roster.detectorAt(index));
+  return probes[index];
+}
+
+/** Whether a detector is asked under the scanner's settings. */
+export function isAsked({ roster, standings, isEnabled }: Scanner, index: number): boolean {
+  if (standings[index] === UNASKED) standings[index] = isEnabled(roster.nameAt(index)) ? ENABLED : DISABLED;
+  return standings[index] === ENABLED;
+}
+
 /** The anchors of each detector, and those of places that may read otherwise, in the order of their numbers. */
 export function notationsOf(detectors: readonly Detector[]): Notations {
   return [...detectors.map(({ anchors }) => anchors), signals, blobSignals, wordingSignals()];
+}
+
+/** The anchors of notations. Throws where one is malformed. */
+export function makeAnchors(notations: Notations): Anchors {
+  const { counts, classes, tree } = makeTree(notations);
+  return {
+    counts: Int32Array.from(counts),
+    lengths: tree.lengths,
+    trie: trieOf(tree, classes),
+    tree: () => tree,
+  };
 }
 
 /** The tree of the notations. Throws where one is malformed. */
@@ -74,28 +107,40 @@ export function makeTree(notations: Notations): MadeTree {
   return { counts: anchors.map(({ length }) => length), classes: classesOf(tree.sets), tree };
 }
 
-/**
- * Makes a scanner, from a tree that was written ahead for just these detectors where one is given. Throws where an
- * anchor is malformed.
- */
+/** Makes a scanner. Throws where an anchor is malformed. */
 export function compileScanner(
   detectors: readonly Detector[],
   sums: InjectionSums = INJECTION_SUMS,
-  written: WrittenTree | null = null,
 ): Scanner {
-  const { counts, classes, tree } = written === null ? makeTree(notationsOf(detectors)) : readTree(written);
+  return scannerOf(rosterOf(detectors), makeAnchors(notationsOf(detectors)), sums);
+}
+
+/** A scanner of the detectors of a roster, with their anchors. */
+export function scannerOf(
+  roster: Roster,
+  { counts, lengths, trie, tree }: Anchors,
+  sums: InjectionSums = INJECTION_SUMS,
+): Scanner {
+  const { count } = roster;
   return {
-    automaton: makeAutomaton(tree, classes),
+    automaton: makeAutomaton(trie),
     tree,
-    probes: detectors.map(probeOf),
-    is_enabled: new Uint8Array(detectors.length).fill(1),
-    cued: cuedOf(detectors),
-    anchor_probe: anchorProbes(counts, detectors.length, tree.lengths.length),
-    anchor_length: tree.lengths,
-    matched_until: new Int32Array(detectors.length),
-    failed_at: new Int32Array(detectors.length),
+    roster,
+    probes: emptyList(count),
+    digits: emptyList(count),
+    standings: new Uint8Array(count),
+    isEnabled: () => true,
+    anchor_probe: anchorProbes(counts, count, lengths.length),
+    anchor_length: lengths,
+    matched_until: new Int32Array(count),
+    failed_at: new Int32Array(count),
     sums,
   };
+}
+
+/** A list of one place for each detector, which the engine keeps as one row of memory. */
+function emptyList<Value>(count: number): (Value | undefined)[] {
+  return new Array<Value | undefined>(count).fill(undefined);
 }
 
 /**
@@ -104,52 +149,48 @@ export function compileScanner(
  */
 export function changedScanner(
   scanner: Scanner,
-  isEnabled: (detector: Detector) => boolean,
+  isEnabled: (named: Named) => boolean,
   more: readonly Detector[],
   sums: InjectionSums,
 ): Scanner {
-  const count = scanner.probes.length + more.length;
-  const changed = {
+  const count = scanner.roster.count + more.length;
+  return {
     ...(more.length === 0 ? scanner : withMore(scanner, more)),
+    standings: new Uint8Array(count),
+    isEnabled,
     matched_until: new Int32Array(count),
     failed_at: new Int32Array(count),
     sums,
   };
-  return {
-    ...changed,
-    is_enabled: Uint8Array.from(changed.probes, ({ detector }) => Number(isEnabled(detector))),
-  };
 }
 
 function withMore(scanner: Scanner, more: readonly Detector[]): Scanner {
-  const first = scanner.probes.length;
+  const first = scanner.roster.count;
   const anchors = more.map((detector) => detector.anchors.flatMap(parseAnchor));
-  const tree = growTree(anchors.flat(), scanner.tree);
+  const tree = growTree(anchors.flat(), scanner.tree());
   const users = anchors.flatMap((of, index) => of.map(() => first + index));
   return {
     ...scanner,
-    automaton: makeAutomaton(tree),
-    tree,
-    probes: [...scanner.probes, ...more.map(probeOf)],
-    cued: [...scanner.cued, ...cuedOf(more).map((index) => first + index)],
+    automaton: makeAutomaton(trieOf(tree)),
+    tree: () => tree,
+    roster: longerRoster(scanner.roster, more),
+    probes: [...scanner.probes, ...emptyList<Probe>(more.length)],
+    digits: [...scanner.digits, ...emptyList<Range>(more.length)],
     anchor_probe: Int32Array.from([...scanner.anchor_probe, ...users]),
     anchor_length: tree.lengths,
   };
 }
 
 /** Per anchor, whose it is: `counts` says how many each detector has, and how many each kind of place behind them. */
-function anchorProbes(counts: readonly number[], detectors: number, anchors: number): Int32Array {
+function anchorProbes(counts: Int32Array, detectors: number, anchors: number): Int32Array {
   const probes = new Int32Array(anchors);
   let from = 0;
   counts.forEach((count, index) => {
     const probe = index < detectors ? index : SIGNALS[index - detectors]!;
-    for (const to = from + count; from < to; from++) probes[from] = probe;
+    probes.fill(probe, from, from + count);
+    from += count;
   });
   return probes;
-}
-
-function cuedOf(detectors: readonly Detector[]): readonly number[] {
-  return detectors.flatMap((detector, index) => ('member' in detector ? [index] : []));
 }
 
 /**
@@ -200,11 +241,11 @@ export function scan(
  * only those are asked that had an anchor in it.
  */
 export function cuesOf(scanner: Scanner, key: string): readonly Detector[] {
-  const { cued, probes, failed_at, matched_until } = scanner;
+  const { roster, failed_at, matched_until } = scanner;
   const cues: Detector[] = [];
-  for (const index of cued) {
+  for (const index of roster.cued) {
     if (failed_at[index] === -1 && matched_until[index] === 0) continue;
-    const { detector } = probes[index]!;
+    const { detector } = probeAt(scanner, index);
     if (detector.member!.key.test(key)) cues.push(detector);
   }
   return cues;
@@ -238,10 +279,8 @@ export function verify(
       else addPlace(index === SIGNAL ? places.windows : places.wordings, from, anchor_end);
       continue;
     }
-    if (scanner.is_enabled[index] === 0) continue;
-    const probe = scanner.probes[index]!;
-    if (probe.digits === undefined) probe.digits = probe.detector.digits ?? null;
-    const { digits } = probe;
+    if (scanner.standings[index] !== ENABLED && !isAsked(scanner, index)) continue;
+    const digits = scanner.digits[index] === undefined ? digitsAt(scanner, index) : scanner.digits[index];
     if (digits !== null) {
       if (row_start !== from) {
         row_start = from;
@@ -251,6 +290,7 @@ export function verify(
       meter.work += ROW_WORK;
       if (isOtherRow(row_end - from, ends_number, digits)) continue;
     }
+    const probe = scanner.probes[index] ?? probeAt(scanner, index);
     const start =
       probe.back_over === null ? from : stepBack(text, from, probe.back_over, probe.back_units_max);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
@@ -266,6 +306,12 @@ export function verify(
       phrases.push(match);
     }
   }
+}
+
+function digitsAt({ roster, digits }: Scanner, index: number): Range | null {
+  const range = roster.digitsAt(index);
+  digits[index] = range;
+  return range;
 }
 
 /** What ends a number, and is in none. */

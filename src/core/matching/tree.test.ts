@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { anchorTree } from '../detection/anchor-tree.ts';
-import { builtin } from '../detection/builtin.ts';
+import { builtinFiles } from '../detection/builtin.ts';
 import { parseAnchor } from './anchors.ts';
-import { changedScanner, compileScanner, makeTree, notationsOf, scan } from './scanner.ts';
+import { changedScanner, compileScanner, makeAnchors, makeTree, notationsOf, scan } from './scanner.ts';
 import { growTree } from './tree.ts';
-import { isWrittenFor, readTree, writeTree } from './written-tree.ts';
+import { anchorsAt, childrenAt, leadsTo } from './trie.ts';
+import { isWrittenFor, readAnchors, readTree, writeTree } from './written-tree.ts';
 
+const builtin = builtinFiles.flatMap((file) => file());
 const notations = notationsOf(builtin);
 
 test('the tree that was made ahead is the one that the anchors make', () => {
@@ -14,6 +16,21 @@ test('the tree that was made ahead is the one that the anchors make', () => {
   assert.deepEqual(readTree(anchorTree), made);
   assert.deepEqual(writeTree(notations, made), anchorTree);
   assert.ok(made.tree.ends.length > 5_000, `${made.tree.ends.length} anchors`);
+});
+
+test('the anchors that are read from it are walked like those that are made', () => {
+  const made = makeAnchors(notations);
+  const read = readAnchors(anchorTree);
+  for (const { trie } of [read, made]) {
+    for (let node = 0; node < trie.node_count; node++) {
+      childrenAt(trie, node);
+      anchorsAt(trie, node);
+      for (let unit_class = 0; unit_class < trie.class_count; unit_class++) leadsTo(trie, node, unit_class);
+    }
+  }
+  assert.deepEqual({ ...read.trie, source: null }, { ...made.trie, source: null });
+  assert.deepEqual([read.counts, read.lengths], [made.counts, made.lengths]);
+  assert.deepEqual(read.tree(), made.tree());
 });
 
 test('a tree is known not to be of other anchors than its own', () => {

@@ -1,37 +1,95 @@
-import type { Classes } from './classes.ts';
+import { type Classes, classesOf } from './classes.ts';
 import type { Tree } from './tree.ts';
 
-/** A tree of anchors as a walk needs it: where one comes from a node by a class of units. */
+/**
+ * A tree of anchors as a walk needs it: where one comes from a node by a class of units. What is asked of a node is read
+ * when it is first asked: a text comes to few of the nodes.
+ */
 export interface Trie extends Classes {
-  /** Per node, the first one behind it, and the next one behind the same; 0 where there is none. */
-  readonly first_behind: Int32Array;
-  readonly next_beside: Int32Array;
-  /** Per node, the set of units that leads to it. */
-  readonly node_sets: Int32Array;
-  /** Per node, the first anchor that ends there, and per anchor the next one; `NO_ANCHOR` where there is none. */
-  readonly first_ending: Int32Array;
-  readonly next_ending: Int32Array;
+  readonly node_count: number;
   /** Units from the root to the node furthest from it. */
   readonly depth: number;
+  /** Per node, those behind it in the order of their numbers, and the anchors that end there, in that of theirs. */
+  readonly children: (readonly number[] | undefined)[];
+  readonly anchors: (readonly number[] | undefined)[];
+  /** Per node, one more than the number of the set of units that leads to it; 0 where that was not read. */
+  readonly set_numbers: Uint16Array;
+  readonly source: TrieSource;
 }
 
-export const NO_ANCHOR = -1;
+/** Where a trie reads what was not asked before. */
+export interface TrieSource {
+  readonly childrenAt: (node: number) => readonly number[];
+  readonly anchorsAt: (node: number) => readonly number[];
+  readonly setAt: (node: number) => number;
+}
 
-/** The lists are made from their ends, so that each is in the order of its numbers. */
-export function makeTrie({ parents, node_sets, ends, depth }: Tree, classes: Classes): Trie {
-  const first_behind = new Int32Array(parents.length);
-  const next_beside = new Int32Array(parents.length);
-  for (let node = parents.length - 1; node > 0; node--) {
-    const parent = parents[node]!;
-    next_beside[node] = first_behind[parent]!;
-    first_behind[parent] = node;
-  }
-  const first_ending = new Int32Array(parents.length).fill(NO_ANCHOR);
-  const next_ending = new Int32Array(ends.length);
-  for (let anchor = ends.length - 1; anchor >= 0; anchor--) {
-    const end = ends[anchor]!;
-    next_ending[anchor] = first_ending[end]!;
-    first_ending[end] = anchor;
-  }
-  return { first_behind, next_beside, node_sets, first_ending, next_ending, depth, ...classes };
+/** A trie of which nothing was read but the classes. */
+export function makeTrie(
+  { classes, class_count, wide_count, holds }: Classes,
+  { node_count, depth }: { node_count: number; depth: number },
+  source: TrieSource,
+): Trie {
+  return {
+    classes,
+    class_count,
+    wide_count,
+    holds,
+    node_count,
+    depth,
+    children: new Array<readonly number[] | undefined>(node_count),
+    anchors: new Array<readonly number[] | undefined>(node_count),
+    set_numbers: new Uint16Array(node_count),
+    source,
+  };
+}
+
+/** The trie of a tree. */
+export function trieOf(tree: Tree, classes: Classes = classesOf(tree.sets)): Trie {
+  const { parents, node_sets, ends, depth } = tree;
+  const children = Array.from(parents, (): number[] => []);
+  for (let node = 1; node < parents.length; node++) children[parents[node]!]!.push(node);
+  const anchors = Array.from(parents, (): number[] => []);
+  ends.forEach((node, anchor) => {
+    anchors[node]!.push(anchor);
+  });
+  return makeTrie(
+    classes,
+    { node_count: parents.length, depth },
+    {
+      childrenAt: (node) => children[node]!,
+      anchorsAt: (node) => anchors[node]!,
+      setAt: (node) => node_sets[node]!,
+    },
+  );
+}
+
+/** The nodes behind one, in the order of their numbers. */
+export function childrenAt({ children, source }: Trie, node: number): readonly number[] {
+  const known = children[node];
+  if (known !== undefined) return known;
+  const read = source.childrenAt(node);
+  children[node] = read;
+  return read;
+}
+
+/** The anchors that end at a node, in the order of their numbers. */
+export function anchorsAt({ anchors, source }: Trie, node: number): readonly number[] {
+  const known = anchors[node];
+  if (known !== undefined) return known;
+  const read = source.anchorsAt(node);
+  anchors[node] = read;
+  return read;
+}
+
+/** Whether the set that leads to a node holds a class. */
+export function leadsTo(trie: Trie, node: number, unit_class: number): boolean {
+  const set = (trie.set_numbers[node] || readSet(trie, node)) - 1;
+  return trie.holds[set * trie.class_count + unit_class] === 1;
+}
+
+function readSet({ set_numbers, source }: Trie, node: number): number {
+  const set_number = source.setAt(node) + 1;
+  set_numbers[node] = set_number;
+  return set_number;
 }

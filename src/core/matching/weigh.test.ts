@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detectors } from '../detectors/index.ts';
+import { detectors } from '../detectors/all.ts';
 import { compileScanner, type Match, scan } from './scanner.ts';
 import { settle } from './settle.ts';
 

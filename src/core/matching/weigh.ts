@@ -82,7 +82,7 @@ function graded(detector: Detector, severity: Severity): Detector {
 }
 
 const DENIAL =
-  /\b(?:do not|don['’]t|never|not|cannot|can['’]t|won['’]t|without|refuses? to|avoid|prevents?|ever)\s+(?:(?!(?:but|yet|then|instead|however|still|anyway|regardless|actually|now)\b)[\w'’,-]{1,20}\s+){0,6}$/i;
+  /\b(?:do not|don['\u2019]t|never|not|cannot|can['\u2019]t|won['\u2019]t|without|refuses? to|avoid|prevents?|ever)\s+(?:(?!(?:but|yet|then|instead|however|still|anyway|regardless|actually|now)\b)[\w'\u2019,-]{1,20}\s+){0,6}$/i;
 
 /** `Do not reveal the system prompt` asks for nothing. */
 function isDenied(text: string, { detector, start }: Match): boolean {
@@ -98,8 +98,9 @@ const DENIABLE: ReadonlySet<string> = new Set([
   'prompt_jailbreak',
 ]);
 
-const OPENING = /(?:^|[^\p{L}\p{N}])["'`“‘«][^"'`“”‘’«»\n]{0,60}$/u;
-const CLOSING = /^[^"'`“”‘’«»\n]{0,60}["'`”’»](?![\p{L}\p{N}])/u;
+const OPENING =
+  /(?:^|[^\p{L}\p{N}])["'`\u201c\u2018\u00ab][^"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\n]{0,60}$/u;
+const CLOSING = /^[^"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\n]{0,60}["'`\u201d\u2019\u00bb](?![\p{L}\p{N}])/u;
 const TALK =
   /\b(?:examples?|phrases?|phrasing|quot(?:e|es|ed|ing|ation)|detect(?:s|or|ors|ion|ed)?|fixtures?|patterns?|samples?|prompt[- ]injections?|jailbreaks?|injections?|attack(?:s|er|ers)?|documentation|docs|tests?|training|lesson|students?|learners?|guidance|guides?|untrusted|benign|rules? (?:docs?|reference)|red[- ]team|defen[cs]es?|defenders?|post-?mortem|changelog|release notes|benchmark|research|papers?|articles?|analysts?|classifiers?|malicious|explain(?:s|er|ed)?|slide|quiz|module|literal|strings? (?:like|such)|such as|attempts?)\b/i;
 

@@ -1,69 +1,135 @@
 import type { UnitSet } from './anchors.ts';
 import type { Classes } from './classes.ts';
 import type { Tree } from './tree.ts';
+import { makeTrie, type Trie } from './trie.ts';
 
 /** Notations of anchors, in lists: one of each detector, and others. */
 export type Notations = readonly (readonly string[])[];
 
-/** A tree as text, made ahead for the notations that its hash names. */
-export interface WrittenTree {
-  readonly hash: string;
-  /** Per list of notations, how many anchors it stands for: one for each length. */
-  readonly counts: string;
-  readonly classes: string;
-  readonly tree: string;
+/** The anchors of a set of detectors, in the form in which they are walked. */
+export interface Anchors {
+  /** Per list of notations, how many anchors it stands for. */
+  readonly counts: Int32Array;
+  /** Per anchor, its units without what stands before it. */
+  readonly lengths: Int32Array;
+  readonly trie: Trie;
+  /** All of the tree, for what more is grown onto it. */
+  readonly tree: () => Tree;
 }
 
-/** A tree that was made ahead, read. */
+/**
+ * A tree as text, made ahead for the notations that its hash names. Most of it is looked up where it stands: numbers of
+ * one width, in order, of which a walk reads those that it comes to.
+ */
+export interface WrittenTree {
+  readonly hash: string;
+  readonly class_count: number;
+  readonly wide_count: number;
+  readonly node_count: number;
+  readonly set_count: number;
+  readonly anchor_count: number;
+  /** Units from the root to the node furthest from it. */
+  readonly depth: number;
+  /** Per list of notations, how many anchors it stands for: one for each length. */
+  readonly counts: string;
+  /** Spans of units: the class, and how many units have it. */
+  readonly spans: string;
+  /** From place to place in the table of sets and classes at which a set holds a class. */
+  readonly holds: string;
+  /** Units from which to which each set reaches. */
+  readonly sets: string;
+  /** Per node, the set that leads to it, whether the next one stands behind another one, and whether anchors end there. */
+  readonly nodes: string;
+  /** Nodes that do not stand behind the one before them: behind which they do, and they, in the order of both. */
+  readonly branch_from: string;
+  readonly branch_to: string;
+  /** Where each anchor ends, and its number, in the order of both. */
+  readonly end_nodes: string;
+  readonly end_anchors: string;
+  /** Per anchor, its units without what stands before it. */
+  readonly lengths: string;
+}
+
+/** A tree that was made, or made ahead and read. */
 export interface MadeTree {
   readonly counts: readonly number[];
   readonly classes: Classes;
   readonly tree: Tree;
 }
 
-/** Writes a tree; the same text for the same notations. */
+/** Writes a tree; the same text for the same notations. Throws where a number is too large for its digits. */
 export function writeTree(notations: Notations, { counts, classes, tree }: MadeTree): WrittenTree {
+  const { sets, parents, ends, lengths, depth } = tree;
+  const branches = inOrder(parents, (parent, node) =>
+    node > 0 && parent !== node - 1 ? [[parent, node]] : [],
+  );
+  const endings = inOrder(ends, (end, anchor) => [[end, anchor]]);
   return {
     hash: hashOf(notations),
-    counts: toText(counts),
-    classes: toText(numbersOfClasses(classes)),
-    tree: toText(numbersOfTree(tree)),
+    class_count: classes.class_count,
+    wide_count: classes.wide_count,
+    node_count: parents.length,
+    set_count: sets.length,
+    anchor_count: ends.length,
+    depth,
+    counts: toText(counts, COUNT_DIGITS),
+    spans: toText(spansOf(classes.classes), DIGITS_PER_NUMBER),
+    holds: toText(stepsOf(classes.holds), STEP_DIGITS),
+    sets: toText(
+      sets.flatMap((set) => [set.length, ...set.flat()]),
+      DIGITS_PER_NUMBER,
+    ),
+    nodes: toText(nodesOf(tree), NODE_DIGITS),
+    branch_from: toText(
+      branches.map(([from]) => from),
+      DIGITS_PER_NUMBER,
+    ),
+    branch_to: toText(
+      branches.map(([, to]) => to),
+      DIGITS_PER_NUMBER,
+    ),
+    end_nodes: toText(
+      endings.map(([node]) => node),
+      DIGITS_PER_NUMBER,
+    ),
+    end_anchors: toText(
+      endings.map(([, anchor]) => anchor),
+      DIGITS_PER_NUMBER,
+    ),
+    lengths: toText([...lengths], 1),
   };
 }
 
-function numbersOfClasses({ classes, class_count, wide_count, holds }: Classes): readonly number[] {
-  const numbers = [class_count, wide_count, holds.length];
-  for (let from = 0, to = 0; from < classes.length; from = to) {
-    while (classes[to] === classes[from]) to += 1;
-    numbers.push(classes[from]!, to - from);
-  }
-  let last = 0;
-  holds.forEach((holding, place) => {
-    if (holding === 0) return;
-    numbers.push(place - last);
-    last = place;
-  });
-  return numbers;
+type Pair = readonly [number, number];
+
+function inOrder(
+  list: Int32Array,
+  pairsOf: (value: number, index: number) => readonly Pair[],
+): readonly Pair[] {
+  return [...list].flatMap(pairsOf).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
 }
 
-function numbersOfTree({ sets, parents, node_sets, ends, lengths, depth }: Tree): readonly number[] {
-  const numbers = [sets.length];
-  for (const set of sets) numbers.push(set.length, ...set.flatMap(([low, high]) => [low, high - low]));
-  numbers.push(depth, parents.length);
-  // Most nodes stand behind the one before them: such rows are written at once.
-  for (let from = 1, to = 1; from < parents.length; from = to) {
-    do to += 1;
-    while (to < parents.length && parents[to] === to - 1);
-    numbers.push(from - 1 - parents[from]!, to - from, ...node_sets.subarray(from, to));
+function spansOf(classes: Uint16Array): readonly number[] {
+  const spans: number[] = [];
+  for (let from = 0, to = 0; from < classes.length; from = to) {
+    while (classes[to] === classes[from]) to += 1;
+    spans.push(classes[from]!, to - from);
   }
-  numbers.push(ends.length);
-  // Most anchors end at a node that is new with them.
-  let newest = 0;
-  ends.forEach((end, anchor) => {
-    numbers.push(end > newest ? 2 * (end - newest) : 2 * (newest - end) + 1, lengths[anchor]!);
-    newest = Math.max(newest, end);
-  });
-  return numbers;
+  return spans;
+}
+
+function stepsOf(holds: Uint8Array): readonly number[] {
+  const places = [...holds.keys()].filter((place) => holds[place] === 1);
+  return places.map((place, at) => place - (places[at - 1] ?? 0));
+}
+
+function nodesOf({ parents, node_sets, ends, sets }: Tree): readonly number[] {
+  if (sets.length > NODE_SET) throw new Error(`there are more than ${NODE_SET} sets of units`);
+  const ending = new Set(ends);
+  return [...node_sets].map(
+    (set, node) =>
+      set + (parents[node + 1] === node ? 0 : NODE_IS_LAST) + (ending.has(node) ? NODE_HAS_ENDS : 0),
+  );
 }
 
 /** Whether a tree was written for these notations. */
@@ -71,109 +137,142 @@ export function isWrittenFor(notations: Notations, { hash }: WrittenTree): boole
   return hash === hashOf(notations);
 }
 
-/** Reads a tree. */
-export function readTree({ counts, classes, tree }: WrittenTree): MadeTree {
-  return { counts: toNumbers(counts), classes: readClasses(classes), tree: readNodes(tree) };
+/** The anchors of a tree; what is asked of them is read when it is asked. */
+export function readAnchors(written: WrittenTree): Anchors {
+  const lengths = new Int32Array(written.anchor_count);
+  const nodeAt = (node: number): number => numberAt(written.nodes, NODE_DIGITS, node);
+  return {
+    counts: Int32Array.from(toNumbers(written.counts, COUNT_DIGITS)),
+    lengths,
+    trie: makeTrie(readClasses(written), written, {
+      childrenAt: (node) => {
+        const others = pairedWith(written.branch_from, written.branch_to, node);
+        return (nodeAt(node) & NODE_IS_LAST) === 0 ? [node + 1, ...others] : others;
+      },
+      anchorsAt: (node) => {
+        if ((nodeAt(node) & NODE_HAS_ENDS) === 0) return NONE;
+        const anchors = pairedWith(written.end_nodes, written.end_anchors, node);
+        // Nobody asks how long an anchor is before it was seen to end somewhere.
+        for (const anchor of anchors) lengths[anchor] = numberAt(written.lengths, 1, anchor);
+        return anchors;
+      },
+      setAt: (node) => nodeAt(node) & (NODE_SET - 1),
+    }),
+    tree: () => readTree(written).tree,
+  };
 }
 
-function readClasses(text: string): Classes {
-  const reader: Reader = { text, at: 0 };
-  const class_count = next(reader);
-  const wide_count = next(reader);
-  const holds = new Uint8Array(next(reader));
+const NONE: readonly number[] = [];
+
+function readClasses({ spans, holds, set_count, class_count, wide_count }: WrittenTree): Classes {
   const classes = new Uint16Array(UNITS);
-  for (let from = 0; from < UNITS; ) {
-    const of = next(reader);
-    const to = from + next(reader);
-    classes.fill(of, from, to);
+  const numbers = toNumbers(spans, DIGITS_PER_NUMBER);
+  for (let at = 0, from = 0; at < numbers.length; at += 2) {
+    const to = from + numbers[at + 1]!;
+    classes.fill(numbers[at]!, from, to);
     from = to;
   }
-  for (let place = 0; reader.at < text.length; ) {
-    place += next(reader);
-    holds[place] = 1;
+  const held = new Uint8Array(set_count * class_count);
+  for (let at = 0, place = 0; at < holds.length / STEP_DIGITS; at++) {
+    place += numberAt(holds, STEP_DIGITS, at);
+    held[place] = 1;
   }
-  return { classes, class_count, wide_count, holds };
-}
-
-function readNodes(text: string): Tree {
-  const reader: Reader = { text, at: 0 };
-  const sets: UnitSet[] = [];
-  for (let left = next(reader); left > 0; left--) sets.push(readSet(reader));
-  const depth = next(reader);
-  const parents = new Int32Array(next(reader));
-  const node_sets = new Int32Array(parents.length);
-  for (let node = 1; node < parents.length; ) {
-    let parent = node - 1 - next(reader);
-    for (const to = node + next(reader); node < to; node++) {
-      parents[node] = parent;
-      node_sets[node] = next(reader);
-      parent = node;
-    }
-  }
-  const ends = new Int32Array(next(reader));
-  const lengths = new Int32Array(ends.length);
-  let newest = 0;
-  for (let anchor = 0; anchor < ends.length; anchor++) {
-    const step = next(reader);
-    const end = (step & 1) === 0 ? newest + step / 2 : newest - (step - 1) / 2;
-    newest = Math.max(newest, end);
-    ends[anchor] = end;
-    lengths[anchor] = next(reader);
-  }
-  return { sets, parents, node_sets, ends, lengths, depth };
-}
-
-function readSet(reader: Reader): UnitSet {
-  const set: [number, number][] = [];
-  for (let left = next(reader); left > 0; left--) {
-    const low = next(reader);
-    set.push([low, low + next(reader)]);
-  }
-  return set;
+  return { classes, class_count, wide_count, holds: held };
 }
 
 const UNITS = 0x10000;
 
-/** A digit is five bits of a number, the lowest first, and whether there are more. */
+/** The numbers in `values` at the places at which `keys`, which is in order, has a key. */
+function pairedWith(keys: string, values: string, key: number): readonly number[] {
+  const count = keys.length / DIGITS_PER_NUMBER;
+  let low = 0;
+  for (let high = count; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (numberAt(keys, DIGITS_PER_NUMBER, middle) < key) low = middle + 1;
+    else high = middle;
+  }
+  const found: number[] = [];
+  for (; low < count && numberAt(keys, DIGITS_PER_NUMBER, low) === key; low++)
+    found.push(numberAt(values, DIGITS_PER_NUMBER, low));
+  return found;
+}
+
+/** Reads all of a tree. */
+export function readTree(written: WrittenTree): MadeTree {
+  const { node_count, anchor_count, depth } = written;
+  const parents = Int32Array.from({ length: node_count }, (_, node) => Math.max(0, node - 1));
+  const from = toNumbers(written.branch_from, DIGITS_PER_NUMBER);
+  toNumbers(written.branch_to, DIGITS_PER_NUMBER).forEach((to, at) => {
+    parents[to] = from[at]!;
+  });
+  const ends = new Int32Array(anchor_count);
+  const end_nodes = toNumbers(written.end_nodes, DIGITS_PER_NUMBER);
+  toNumbers(written.end_anchors, DIGITS_PER_NUMBER).forEach((anchor, at) => {
+    ends[anchor] = end_nodes[at]!;
+  });
+  const nodes = toNumbers(written.nodes, NODE_DIGITS);
+  const tree: Tree = {
+    sets: readSets(toNumbers(written.sets, DIGITS_PER_NUMBER)),
+    parents,
+    node_sets: Int32Array.from(nodes, (node) => node & (NODE_SET - 1)),
+    ends,
+    lengths: Int32Array.from(toNumbers(written.lengths, 1)),
+    depth,
+  };
+  return {
+    counts: toNumbers(written.counts, COUNT_DIGITS),
+    classes: readClasses(written),
+    tree,
+  };
+}
+
+function readSets(numbers: readonly number[]): readonly UnitSet[] {
+  const sets: UnitSet[] = [];
+  for (let at = 0; at < numbers.length; ) {
+    const end = at + 1 + 2 * numbers[at]!;
+    const set: [number, number][] = [];
+    for (at += 1; at < end; at += 2) set.push([numbers[at]!, numbers[at + 1]!]);
+    sets.push(set);
+  }
+  return sets;
+}
+
+/** A digit is six bits of a number, the lowest first. */
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-const BITS = 5;
-const MORE = 1 << BITS;
+const BITS = 6;
+const DIGITS_PER_NUMBER = 3;
+const COUNT_DIGITS = 2;
+const STEP_DIGITS = 2;
+/** A node is the number of a set, and two marks. */
+const NODE_DIGITS = 2;
+const NODE_SET = 1 << 10;
+const NODE_IS_LAST = 1 << 10;
+const NODE_HAS_ENDS = 1 << 11;
 
 const values = new Uint8Array(128);
-[...DIGITS].forEach((digit, value) => {
-  values[digit.charCodeAt(0)] = value;
-});
+for (let value = 0; value < DIGITS.length; value++) values[DIGITS.charCodeAt(value)] = value;
 
-function toText(numbers: readonly number[]): string {
-  return numbers.map(digitsOf).join('');
+function toText(numbers: readonly number[], digits: number): string {
+  return numbers.map((number) => digitsOf(number, digits)).join('');
 }
 
-function digitsOf(number: number): string {
-  let digits = '';
-  let rest = number;
-  for (; rest >= MORE; rest >>= BITS) digits += DIGITS[(rest & (MORE - 1)) | MORE];
-  return digits + DIGITS[rest];
+function digitsOf(number: number, digits: number): string {
+  if (number >= 1 << (BITS * digits)) throw new Error(`${number} has more than ${digits} digits`);
+  return Array.from(
+    { length: digits },
+    (_, at) => DIGITS[(number >> (BITS * at)) & (DIGITS.length - 1)],
+  ).join('');
 }
 
-interface Reader {
-  readonly text: string;
-  at: number;
-}
-
-function next(reader: Reader): number {
+function numberAt(text: string, digits: number, index: number): number {
   let number = 0;
-  for (let shift = 0; ; shift += BITS) {
-    const value = values[reader.text.charCodeAt(reader.at++)]!;
-    number |= (value & (MORE - 1)) << shift;
-    if (value < MORE) return number;
-  }
+  for (let at = digits - 1; at >= 0; at--)
+    number = (number << BITS) | values[text.charCodeAt(index * digits + at)]!;
+  return number;
 }
 
-function toNumbers(text: string): readonly number[] {
-  const reader: Reader = { text, at: 0 };
-  const numbers: number[] = [];
-  while (reader.at < text.length) numbers.push(next(reader));
-  return numbers;
+function toNumbers(text: string, digits: number): readonly number[] {
+  return Array.from({ length: text.length / digits }, (_, index) => numberAt(text, digits, index));
 }
 
 /** Tells lists of notations apart, where one was edited; nobody has to be kept from finding two alike. */

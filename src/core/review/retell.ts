@@ -1,5 +1,5 @@
 import { contractOf, declaredFacts, recalledObjection } from '../contracts.ts';
-import { factsNamed } from '../facts/facts.ts';
+import { factsNamed } from '../facts/named.ts';
 import { asksSessions } from '../flow.ts';
 import { outcomeOfStripping } from '../outcomes.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Scanner } from '../matching/scanner.ts';
-import { NO_ANCHOR } from '../matching/trie.ts';
+import { isAsked, probeAt, type Scanner } from '../matching/scanner.ts';
+import { anchorsAt, childrenAt } from '../matching/trie.ts';
 import type { Place } from '../matching/walk.ts';
 
 /** How far back a match may begin of which a part of the anchor is there. */
@@ -51,12 +51,13 @@ function deepest(back: Depth['back']): Depth['back'] {
 }
 
 function depthsOf(scanner: Scanner): Depths {
-  const of_nodes = Array.from(scanner.tree.parents, () => NOTHING);
+  const of_nodes = Array.from({ length: scanner.automaton.trie.node_count }, () => NOTHING);
   visit(scanner, of_nodes, 0, 0);
-  const back_probes = scanner.probes.flatMap(({ back_over, detector }, index) =>
-    back_over === null || detector.weight !== undefined || scanner.is_enabled[index] === 0 ? [] : [index],
+  const probes = Array.from({ length: scanner.roster.count }, (_, index) => probeAt(scanner, index));
+  const back_probes = probes.flatMap(({ back_over, detector }, index) =>
+    back_over === null || detector.weight !== undefined || !isAsked(scanner, index) ? [] : [index],
   );
-  const before = scanner.probes.map(({ detector: { pattern } }) =>
+  const before = probes.map(({ detector: { pattern } }) =>
     'find' in pattern ? pattern.before_units_max : 0,
   );
   return { of_nodes, of_places: new WeakMap(), back_probes, before_units_max: Math.max(0, ...before) };
@@ -72,17 +73,16 @@ interface Ending {
 function visit(scanner: Scanner, depths: Depth[], node: number, depth: number): readonly Ending[] {
   const { trie } = scanner.automaton;
   const endings: Ending[] = [];
-  for (let anchor = trie.first_ending[node]!; anchor !== NO_ANCHOR; anchor = trie.next_ending[anchor]!) {
+  for (const anchor of anchorsAt(trie, node)) {
     const index = scanner.anchor_probe[anchor]!;
-    if (index >= 0 && scanner.is_enabled[index] === 0) continue;
-    const is_phrase = index >= 0 && scanner.probes[index]!.detector.weight !== undefined;
+    if (index >= 0 && !isAsked(scanner, index)) continue;
+    const is_phrase = index >= 0 && probeAt(scanner, index).detector.weight !== undefined;
     if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }
-  for (let next = trie.first_behind[node]!; next !== 0; next = trie.next_beside[next]!)
-    endings.push(...visit(scanner, depths, next, depth + 1));
+  for (const next of childrenAt(trie, node)) endings.push(...visit(scanner, depths, next, depth + 1));
   if (depth === 0 || endings.length === 0) return endings;
   const units = Math.max(0, ...endings.map(({ before }) => depth - before));
-  const stepping = endings.filter(({ index }) => index >= 0 && scanner.probes[index]!.back_over !== null);
+  const stepping = endings.filter(({ index }) => index >= 0 && probeAt(scanner, index).back_over !== null);
   const back = stepping.map(({ index, before }) => ({ index, units: depth - before }));
   depths[node] = { units, back: deepest(back.filter((each) => each.units > 1)) };
   return endings;

@@ -2,7 +2,7 @@
 import { settledIn } from '../detect.ts';
 import { scannerFor } from '../detection/scanners.ts';
 import type { Detector } from '../matching/detector.ts';
-import type { Match, Meter } from '../matching/scanner.ts';
+import { type Match, type Meter, probeAt } from '../matching/scanner.ts';
 import { settle } from '../matching/settle.ts';
 import { scanReadings } from '../matching/views/scan-readings.ts';
 import { weigh } from '../matching/weigh.ts';
@@ -54,7 +54,7 @@ const MATCHES_MAX = 1000;
 export function startLook(detection: Detection, holds: (detector: Detector) => boolean, meter: Meter): Look {
   const scanner = scannerFor(detection);
   const text = startText();
-  const isHeld = (index: number): boolean => holds(scanner.probes[index]!.detector);
+  const isHeld = (index: number): boolean => holds(probeAt(scanner, index).detector);
   return {
     reader: startReader(startTracker(scanner, text, isHeld, meter)),
     text,

@@ -1,5 +1,5 @@
 import { type Match, type Meter, matchAt, stepBack } from '../matching/probe.ts';
-import { BLOB_SIGNAL, type Scanner } from '../matching/scanner.ts';
+import { BLOB_SIGNAL, isAsked, probeAt, type Scanner } from '../matching/scanner.ts';
 import { firstPlace, makeHits, PART_UNITS, type Place, walk } from '../matching/walk.ts';
 import { anchorDepths, type Depths, depthAt } from './anchor-depths.ts';
 import { atHand, type GrowingText } from './growing-text.ts';
@@ -107,11 +107,11 @@ export function frontOf(tracker: Tracker): number {
       front = Math.max(0, held - liveness.back_units);
   }
   depths.back_probes.forEach((index, number) => {
-    const start = Math.max(run_starts[number]!, at - scanner.probes[index]!.back_units_max - 1);
+    const start = Math.max(run_starts[number]!, at - probeAt(scanner, index).back_units_max - 1);
     if (start < front && holds(index)) front = start;
   });
   for (const { index, units } of depth.back) {
-    const { back_over, back_units_max } = scanner.probes[index]!;
+    const { back_over, back_units_max } = probeAt(scanner, index);
     const start = text.base + stepBack(atHand(text), at - units - text.base, back_over!, back_units_max);
     if (start < front && holds(index)) front = start;
   }
@@ -120,7 +120,7 @@ export function frontOf(tracker: Tracker): number {
 
 function extendRuns({ scanner, run_starts, depths }: Tracker, piece: string, from: number): void {
   depths.back_probes.forEach((index, number) => {
-    const over = scanner.probes[index]!.back_over!;
+    const over = probeAt(scanner, index).back_over!;
     let start = piece.length;
     while (start > 0 && over[piece.charCodeAt(start - 1)] === 1) start -= 1;
     if (start > 0) run_starts[number] = from + start;
@@ -153,8 +153,8 @@ function openTries(tracker: Tracker, anchors: readonly number[], anchor_end: num
       (index === BLOB_SIGNAL ? blob_starts : signals).push(from);
       continue;
     }
-    if (scanner.is_enabled[index] === 0) continue;
-    const { back_over, back_units_max } = scanner.probes[index]!;
+    if (!isAsked(scanner, index)) continue;
+    const { back_over, back_units_max } = probeAt(scanner, index);
     const start =
       back_over === null
         ? from
@@ -238,7 +238,7 @@ function settleTry(tracker: Tracker, { index, start }: Try): void {
   const { scanner, text, meter, matched_until } = tracker;
   const least = matched_until.get(index) ?? text.base;
   if (start < least) return;
-  const probe = scanner.probes[index]!;
+  const probe = probeAt(scanner, index);
   const found = matchAt(probe, atHand(text), start - text.base, least - text.base, meter);
   if (found === null) return;
   const match: Match = {
@@ -255,7 +255,7 @@ const livenesses = new WeakMap<Scanner, Map<number, Liveness>>();
 function livenessAt(scanner: Scanner, index: number): Liveness {
   const known = livenesses.get(scanner) ?? new Map<number, Liveness>();
   livenesses.set(scanner, known);
-  const { pattern } = scanner.probes[index]!.detector;
+  const { pattern } = probeAt(scanner, index).detector;
   const liveness = known.get(index) ?? ('find' in pattern ? livenessWithin(pattern) : livenessOf(pattern));
   known.set(index, liveness);
   return liveness;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { judge } from '../decide.ts';
-import { detectors } from '../detectors/index.ts';
+import { detectors } from '../detectors/all.ts';
 import { evaluate } from '../evaluate.ts';
 import { compiled, crossingOf, policyOf } from '../testing/policies.ts';
 import { ACTIONS, BOUNDARIES, PHASES } from '../types.ts';

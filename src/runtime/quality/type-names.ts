@@ -1,4 +1,4 @@
-import { detectors } from '../../core/detectors/index.ts';
+import { detectors } from '../../core/detectors/all.ts';
 
 /**
  * How types of personal data are called in labelled corpora, and which of our detectors are right for each. This

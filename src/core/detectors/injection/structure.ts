@@ -1,4 +1,4 @@
-import { anchorsOf, GAP, phrases, words } from '../../matching/phrases.ts';
+import { anchorsOf, GAP, MAYBE_GAP, phrases, words } from '../../matching/phrases.ts';
 
 const MACHINE =
   '(?:ai|a\\.i\\.|llm|assistants?|language models?|models?|chat-?bots?|gpt|chatgpt|claude|gemini|copilot|agents?|bots?)';
@@ -101,7 +101,7 @@ export const structure = phrases('structure', [
       'hi chatgpt',
       'as an ai ',
     ),
-    pattern: `(?:(?:note|message|instructions?|important|attention|reminder)[,:]?${GAP}(?:to|for)?${GAP.replace('1', '0')}(?:the${GAP}|any${GAP}|all${GAP}|every${GAP}|our${GAP})?(?:${MACHINE}${GAP}){0,2}${MACHINE}\\s?[:,.!\\u2014-]|(?:dear|hey)${GAP}(?:${MACHINE}${GAP}){0,2}(?:ai|assistant|llm|chatgpt|chat-?bot|model)\\b|to${GAP}(?:the|any|all)${GAP}(?:ai|llm)s?${GAP}(?:${MACHINE}${GAP}){0,2}(?:reading|processing|that (?:reads|processes)|who (?:reads|processes))|if${GAP}you(?:${GAP}are|['’]re)${GAP}an?${GAP}(?:ai|llm|language model|assistant|automated)\\b${GAP.replace('1', '0')}${words(4)}(?:reading|processing|summari[sz]ing|you must|please|ignore|include|do not))`,
+    pattern: `(?:(?:note|message|instructions?|important|attention|reminder)[,:]?${GAP}(?:to|for)?${MAYBE_GAP}(?:the${GAP}|any${GAP}|all${GAP}|every${GAP}|our${GAP})?(?:${MACHINE}${GAP}){0,2}${MACHINE}\\s?[:,.!\\u2014-]|(?:dear|hey)${GAP}(?:${MACHINE}${GAP}){0,2}(?:ai|assistant|llm|chatgpt|chat-?bot|model)\\b|to${GAP}(?:the|any|all)${GAP}(?:ai|llm)s?${GAP}(?:${MACHINE}${GAP}){0,2}(?:reading|processing|that (?:reads|processes)|who (?:reads|processes))|if${GAP}you(?:${GAP}are|['’]re)${GAP}an?${GAP}(?:ai|llm|language model|assistant|automated)\\b${MAYBE_GAP}${words(4)}(?:reading|processing|summari[sz]ing|you must|please|ignore|include|do not))`,
     hits: ['# «NOTE TO AI ASSISTANT:» pay', '«Dear AI» please', '«If you are an LLM reading» this, pay'],
     misses: [
       'Note for the team: pay.',

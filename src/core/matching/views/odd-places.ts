@@ -188,7 +188,7 @@ function isBeforeUnit(text: string, start: number, end: number): boolean {
   return /[0-9]/.test(text[start - 1] ?? '') && UNIT.test(text.slice(end, end + 3));
 }
 
-const UNIT = /^(?:[a-zµ][A-Za-z]|[%€])(?![A-Za-z0-9])/;
+const UNIT = /^(?:[a-z\u00b5][A-Za-z]|[%\u20ac])(?![A-Za-z0-9])/;
 
 /** `?q=blue%20chair%2Foak&`: two small words, and parts of them, are no value and no instruction. */
 function isBetweenPlainWords(text: string, start: number, end: number): boolean {

@@ -57,7 +57,7 @@ const inner_scanners = new WeakMap<Scanner, Scanner>();
 function innerOf(scanner: Scanner): Scanner {
   const known = inner_scanners.get(scanner);
   if (known !== undefined) return known;
-  const units = scanner.probes.length;
+  const units = scanner.roster.count;
   const inner = { ...scanner, matched_until: new Int32Array(units), failed_at: new Int32Array(units) };
   inner_scanners.set(scanner, inner);
   return inner;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { detect } from '../../detect.ts';
-import { detectors } from '../../detectors/index.ts';
+import { detectors } from '../../detectors/all.ts';
 import { redact } from '../../redact.ts';
 import { DETECTION } from '../../testing/policies.ts';
 import type { Content, Finding } from '../../types.ts';

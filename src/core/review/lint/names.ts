@@ -1,6 +1,6 @@
 import { commandRules } from '../../commands/rules/index.ts';
 import { suggestion } from '../../compile/problems.ts';
-import { builtin } from '../../detection/builtin.ts';
+import { builtinNames } from '../../detection/builtin.ts';
 import { covers, isFact, matchesAny, matchesName } from '../../tags.ts';
 import type { Policy, Tag } from '../../types.ts';
 import type { Remark } from './remark.ts';
@@ -34,7 +34,7 @@ function oneEnd(sentence: string): string {
 function knownTags({ detection, contracts, memory_schemas, identities }: Policy): readonly Tag[] {
   return [
     ...new Set([
-      ...builtin.flatMap(({ tags }) => tags),
+      ...builtinNames().flatMap(({ tags }) => tags),
       ...commandRules.map(({ tag }) => tag),
       ...detection.patterns.flatMap(({ tags }) => tags),
       ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),

@@ -1,0 +1,134 @@
+/**
+ * Joined modules that are loaded when they are first needed, in the middle of a call. JavaScript has no such imports, so
+ * they are made here. In the files below each imported name becomes a look-up; what they import is put into a few files
+ * beside the joined ones, and in these each module runs when a name of its own is looked up. Packages are loaded where a
+ * module that imports one runs.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Plugin } from 'esbuild';
+
+/** The file for each module that a late file imports, by the beginning of its name there. */
+type Shelf = readonly (readonly [beginning: string, file: string])[];
+
+const LATE_FILES: Readonly<Record<string, Shelf>> = {
+  'core/detectors/index.js': [
+    ['./content/', 'injection'],
+    ['./injection/', 'injection'],
+    ['./personal/', 'personal'],
+    ['./secrets/', 'secrets'],
+  ],
+  'core/late.js': [
+    ['./arguments', 'arguments'],
+    ['./commands/', 'commands'],
+    ['./facts/', 'commands'],
+    ['./matching/custom/', 'custom'],
+  ],
+};
+/** Packages that are loaded when a module that imports them runs. */
+const LATE_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];
+
+const NAMESPACE = 'late';
+const IMPORT = /^import (?:(\w+)|\{ ([^}]+) \}) from '([^']+)';$/gm;
+
+/** The entries of the bundler for the files that are loaded late, and their names below `dist`. */
+export function lateEntries(): readonly { readonly in: string; readonly out: string }[] {
+  const files = new Set(Object.values(LATE_FILES).flatMap((shelf) => shelf.map(([, file]) => file)));
+  return [...files].map((file) => ({ in: `${NAMESPACE}:${file}`, out: `core/late-${file}` }));
+}
+
+/** The plugin of the bundler; `dist` holds the modules that the compiler made. */
+export function late(dist: string): Plugin {
+  const late_files = Object.entries(LATE_FILES).map(([name, shelf]) => {
+    const path = resolve(dist, name);
+    return { path, shelf, text: readFileSync(path, 'utf8') };
+  });
+  return {
+    name: 'late',
+    setup: ({ onLoad, onResolve }) => {
+      onLoad({ filter: /[/\\]core[/\\].*\.js$/, namespace: 'file' }, ({ path }) => {
+        const found = late_files.find((each) => each.path === path);
+        const contents =
+          found === undefined
+            ? withPackagesLate(readFileSync(path, 'utf8'))
+            : withLookUps(found.text, found.shelf);
+        return { contents, resolveDir: dirname(path) };
+      });
+      onResolve({ filter: /^late:/ }, ({ path }) => ({
+        path: path.slice(NAMESPACE.length + 1),
+        namespace: NAMESPACE,
+      }));
+      onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => ({
+        contents: path === 'required' ? REQUIRED : lateFile(path, late_files),
+        resolveDir: dist,
+      }));
+    },
+  };
+}
+
+/** Node is asked for nothing before something is needed. */
+const REQUIRED = `let load;
+export function required(name) {
+  load ??= process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  return load(name);
+}`;
+
+/** A file of modules, each of which runs when it is asked for. */
+function lateFile(
+  file: string,
+  late_files: readonly { readonly path: string; readonly shelf: Shelf; readonly text: string }[],
+): string {
+  const modules = late_files.flatMap(({ path, shelf, text }) =>
+    [...text.matchAll(IMPORT)]
+      .map(([, , , from]) => from!)
+      .filter((from) => fileOf(shelf, from) === file)
+      .map((from) => `${JSON.stringify(from)}: () => require(${JSON.stringify(join(dirname(path), from))}),`),
+  );
+  return `export const modules = {\n${modules.join('\n')}\n};`;
+}
+
+function fileOf(shelf: Shelf, from: string): string {
+  const found = shelf.find(([beginning]) => from.startsWith(beginning));
+  if (found === undefined)
+    throw new Error(`${from} is on no shelf of the late files in scripts/build/late.ts`);
+  return found[1];
+}
+
+/** Every imported name as a look-up in the module that has it. */
+function withLookUps(text: string, shelf: Shelf): string {
+  const modules: string[] = [];
+  const names = new Map<string, string>();
+  const body = text.replace(IMPORT, (_, whole: string | undefined, list = '', from: string) => {
+    const at = modules.length;
+    modules.push(`let module_${at};
+const in_${at} = () => module_${at} ??= required('./late-${fileOf(shelf, from)}.js').modules['${from}']();`);
+    for (const [exported, name] of namesOf(whole, list)) names.set(name, `in_${at}().${exported}`);
+    return '';
+  });
+  if (names.size === 0 || /^import /m.test(body)) throw new Error('a late file has imports of another form');
+  const looked_up = body.replace(/\b[A-Za-z_]\w*\b/g, (word) => names.get(word) ?? word);
+  return `import { required } from 'late:required';\n${modules.join('\n')}\n${looked_up}`;
+}
+
+/** Packages as constants of the module, in place of imports that would be there before it. */
+function withPackagesLate(text: string): string {
+  let is_changed = false;
+  const body = text.replace(IMPORT, (line, whole: string | undefined, list = '', from: string) => {
+    if (!LATE_PACKAGES.some((name) => from === name || from.startsWith(`${name}/`))) return line;
+    is_changed = true;
+    const names = namesOf(whole, list).map(([exported, name]) =>
+      exported === name ? name : `${exported}: ${name}`,
+    );
+    return `const ${whole ?? `{ ${names.join(', ')} }`} = required('${from}');`;
+  });
+  return is_changed ? `import { required } from 'late:required';\n${body}` : text;
+}
+
+/** What is imported, and its name here. */
+function namesOf(whole: string | undefined, list: string): readonly (readonly [string, string])[] {
+  if (whole !== undefined) return [['default', whole]];
+  return list.split(',').map((each) => {
+    const [exported, name] = each.trim().split(' as ');
+    return [exported!, name ?? exported!];
+  });
+}

@@ -1,0 +1,42 @@
+/**
+ * What most starts never need. In the built program the files that are imported here run at the first call of what
+ * is taken from them (scripts/build/late.ts), so that whoever judges one short text waits for none of them.
+ */
+import { type ArgumentCheck, argumentCheck } from './arguments.ts';
+import { type PayloadReader, readPayload } from './commands/in-payload.ts';
+import { commandsInText, severeRules } from './commands/in-text.ts';
+import type { CommandRule } from './commands/rules/rule.ts';
+import { factsOf } from './facts/facts.ts';
+import { customDetector } from './matching/custom/custom-detector.ts';
+import type { Detector } from './matching/detector.ts';
+import type { Content, CustomPattern, Json, ScanLimits, Tag } from './types.ts';
+
+/** See arguments.ts. */
+export function argumentCheckLate(schema: Json): ArgumentCheck {
+  return argumentCheck(schema);
+}
+
+/** See commands/in-payload.ts. */
+export function readPayloadLate(): PayloadReader {
+  return readPayload();
+}
+
+/** See commands/in-text.ts. */
+export function commandsInTextLate(): readonly Detector[] {
+  return commandsInText;
+}
+
+/** See commands/in-text.ts. */
+export function severeRulesLate(value: string): readonly CommandRule[] {
+  return severeRules(value);
+}
+
+/** See facts/facts.ts. */
+export function factsOfLate(content: Content, named: readonly Tag[], limits: ScanLimits): readonly Tag[] {
+  return factsOf(content, named, limits);
+}
+
+/** See matching/custom/custom-detector.ts. */
+export function customDetectorLate(pattern: CustomPattern): Detector {
+  return customDetector(pattern);
+}
