@@ -138,7 +138,10 @@ test('every example is answered as the description shows it', async () => {
   };
   const examples = Object.entries(description.paths)
     .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]) => exampleOf(path, method.toUpperCase(), described)),
+      Object.entries(methods)
+        // What is answered in a provider's own words has no example of ours.
+        .filter(([, { operationId }]) => operations.some(({ name }) => name === operationId))
+        .map(([method, described]) => exampleOf(path, method.toUpperCase(), described)),
     )
     .toSorted((one, other) => place(one) - place(other));
   let allowed = '';
