@@ -18,8 +18,6 @@ export interface Channels {
   readonly closed: Set<string>;
   /** What is known of the calls, for only the first event of each says it. */
   readonly calls: Map<string, CallName>;
-  /** Counts texts that stand by themselves, so that each has a channel of its own. */
-  others: number;
 }
 
 /** Which tool a piece of arguments is for; `null` where that is not known. */
@@ -28,11 +26,14 @@ export interface CallName {
   readonly call_id: string | null;
 }
 
+/** Longer names come of keys that no protocol has, and would be kept as long as the stream lasts. */
+const CHANNEL_UNITS_MAX = 500;
+
 const NO_CALL: CallName = { tool: null, call_id: null };
 
 /** No channels yet. */
 export function startChannels(): Channels {
-  return { open: new Set(), closed: new Set(), calls: new Map(), others: 0 };
+  return { open: new Set(), closed: new Set(), calls: new Map() };
 }
 
 /** An answer, or an event of one, of which nothing was read yet. */
@@ -61,6 +62,10 @@ export function addPiece(
   node: JsonNode,
   call: CallName = NO_CALL,
 ): void {
+  if (channel.length > CHANNEL_UNITS_MAX) {
+    addRepeat(draft, 'other', kind, node, call);
+    return;
+  }
   const { open, calls } = draft.channels;
   const name = openName(draft.channels, channel);
   const known = calls.get(name) ?? NO_CALL;
@@ -85,12 +90,12 @@ export function addRepeat(
 
 /** Texts that stand by themselves: each is judged whole. */
 export function addTexts(draft: AnswerDraft, node: JsonNode, meaning: Meaning = 'said'): void {
-  readSaid(node, meaning, draft.vocabulary, ownChannel(draft));
+  readSaid(node, meaning, draft.vocabulary, onOwn(draft, ''));
 }
 
 /** As `addTexts`, for a member, with its key where the protocol does not know it. */
 export function addMember(draft: AnswerDraft, member: JsonMember, holder: JsonNode): void {
-  readMember(member, holder, draft.vocabulary, ownChannel(draft));
+  readMember(member, holder, draft.vocabulary, onOwn(draft, member.key.value));
 }
 
 /** Texts of a member that go on from event to event: each place in it is a channel. */
@@ -166,11 +171,13 @@ export function wholeOf(draft: AnswerDraft): WireAnswer {
   };
 }
 
-function ownChannel(draft: AnswerDraft): Take {
-  return (text) => {
-    draft.channels.others += 1;
-    addRepeat(draft, `other.${draft.channels.others}`, 'text', text);
-  };
+/**
+ * Texts that stand by themselves are on a channel for each member that the protocol knows, so that one which comes
+ * with every event is the same one again, and so that names do not grow without bound.
+ */
+function onOwn(draft: AnswerDraft, key: string): Take {
+  const channel = draft.vocabulary.has(key) ? `other.${key}` : 'other';
+  return (text) => addRepeat(draft, channel, 'text', text);
 }
 
 function openName({ closed }: Channels, channel: string): string {

@@ -28,13 +28,19 @@ export function readGenerateRequest(body: JsonNode): WireRequest {
     else sayMember(draft, key === 'tools' ? 'tool_definition' : 'other', member, body);
   }
   const counted = (camel: string, underscored: string) =>
-    countOf(config, camel) ?? countOf(config, underscored);
+    figureOf(config, camel) ?? figureOf(config, underscored);
   return finishRequest(draft, body, {
     is_stream: false,
     max_output_tokens: counted('maxOutputTokens', 'max_output_tokens'),
     choices: counted('candidateCount', 'candidate_count') ?? 1,
     usage_splice: null,
   });
+}
+
+/** A count; Gemini takes one as a string too. */
+function figureOf(config: JsonNode | null, key: string): number | null {
+  const written = textOf(config, key) ?? '';
+  return /^\d{1,9}$/.test(written) ? Number(written) : countOf(config, key);
 }
 
 const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([

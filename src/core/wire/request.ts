@@ -119,11 +119,29 @@ export function finishRequest(
   };
 }
 
-/** Members that decide where a request goes and how it is answered: told twice, nobody can say which one counts. */
-const TOLD_ONCE = ['model', 'stream'];
+/** Members that decide where a request goes and what it may cost, with what they may be. */
+const TOLD_ONCE: ReadonlyMap<string, readonly JsonNode['kind'][]> = new Map([
+  ['model', ['string', 'null']],
+  ['stream', ['true', 'false', 'null']],
+  ...['n', 'best_of', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'].map(
+    (key): [string, JsonNode['kind'][]] => [key, ['number', 'null']],
+  ),
+]);
 
+/** Told twice, or in a form that some providers read and others do not, nobody can say what they mean. */
 function problemOf(body: JsonNode): string | null {
   if (body.kind !== 'object') return 'The body must be a JSON object.';
-  const twice = TOLD_ONCE.find((key) => membersOf(body).filter((each) => each.key.value === key).length > 1);
-  return twice === undefined ? null : `The body says \`${twice}\` more than once; say it once.`;
+  const seen = new Set<string>();
+  for (const { key, value } of membersOf(body)) {
+    const kinds = TOLD_ONCE.get(key.value);
+    if (kinds === undefined) continue;
+    if (seen.has(key.value)) return `The body says \`${key.value}\` more than once; say it once.`;
+    seen.add(key.value);
+    if (!kinds.includes(value.kind)) return `\`${key.value}\` must be of type ${typeOf(kinds)}.`;
+  }
+  return null;
+}
+
+function typeOf([kind]: readonly JsonNode['kind'][]): string {
+  return kind === 'true' ? 'boolean' : `${kind}`;
 }

@@ -133,7 +133,7 @@ function isText(text: string, { meaning, holder }: Visit): boolean {
 
 /** Longer than any id that a provider gives out; behind that is room for a message. */
 const WORD_UNITS_MAX = 256;
-const WORD = /^[\w.:/+=,~#$-]*$/;
+const WORD = /^[\w.:/+=~#$-]*$/;
 
 /** Whether a text looks like a name or an id: no spaces, no address of a person, no sentence. */
 export function isWord(text: string): boolean {

@@ -183,8 +183,8 @@ export interface EventParts {
   /** Channels that end with this event, or before it: what of them is held has to go out first. */
   readonly closed: readonly string[];
   /**
-   * Whole texts and calls that an event says again or at once. Where their channel was there before, in pieces or
-   * whole: to be changed as it was. Where it was not: to be judged here.
+   * Whole texts and calls that an event says again or at once. Where their channel said the very same before, in pieces
+   * or whole: to be changed as that was. Where it did not: to be judged here.
    */
   readonly repeats: readonly EventPiece[];
   readonly echoes: readonly Echo<string>[];

@@ -230,6 +230,10 @@ test('what can be understood in two ways, or not at all, has a problem', () => {
   const cases = [
     ['openai.chat', '{"model":"a","messages":[],"model":"b"}', /`model`/],
     ['openai.chat', '{"stream":true,"messages":[],"stream":false}', /`stream`/],
+    ['openai.chat', '{"model":"a","messages":[],"stream":"true"}', /`stream` must be of type boolean/],
+    ['openai.chat', '{"model":["a"],"messages":[]}', /`model` must be of type string/],
+    ['openai.chat', '{"model":"a","messages":[],"n":"5"}', /`n` must be of type number/],
+    ['openai.responses', '{"model":"a","max_output_tokens":1,"max_output_tokens":9000}', /more than once/],
     ['anthropic.messages', '[]', /object/],
     ['openai.completions', '{"model":"a","prompt":[1,2,3]}', /Token ids/],
     ['openai.embeddings', '{"model":"a","input":[[1],[2]]}', /Token ids/],
@@ -237,7 +241,12 @@ test('what can be understood in two ways, or not at all, has a problem', () => {
   ] as const;
   for (const [name, text, problem] of cases) assert.match(read(name, text).problem ?? '', problem, text);
   assert.equal(read('openai.embeddings', '{"model":"a","input":["a","b"]}').problem, null);
-  assert.equal(cases.length, 6);
+  assert.equal(cases.length, 10);
+});
+
+test('a count may be written as Gemini takes it', () => {
+  const asked = read('gemini.generate', { generationConfig: { candidateCount: '4', max_output_tokens: 20 } });
+  assert.deepEqual([asked.choices, asked.max_output_tokens], [4, 20]);
 });
 
 test('reasoning is taken out whole where it would change, or has lost its signature', () => {
