@@ -91,7 +91,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const road = lazyRoad(() => ports);
   const forwarder = lazyForwarder(config);
   const trusted = forAgents({ config, store: parts.store.open, ports: () => ports });
-  const costs = lazyCosts({ settings: config.cost, store: parts.store.open, ports: () => ports, log });
+  const costs = lazyCosts(parts, () => ports);
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,

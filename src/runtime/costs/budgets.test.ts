@@ -100,6 +100,49 @@ withStores('budgets', (law) => {
     );
   });
 
+  law('where a request sets no limit, the model’s own is put aside for each answer', async ({ store }) => {
+    const { costs } = openBooks(async () => store, budget(10_000));
+    await held(costs, { max_output_tokens: null });
+    assert.deepEqual(await stands(costs), [0, 1_010, 'open']);
+    await held(costs, { max_output_tokens: null, choices: 3 });
+    assert.deepEqual(await stands(costs), [0, 1_010 + 3_010, 'open']);
+    await held(costs, { max_output_tokens: 20, choices: 2 });
+    assert.deepEqual(await stands(costs), [0, 4_020 + 210, 'open']);
+    const capped = openBooks(async () => store, { ...budget(10_000), reserve_output_tokens_max: 5 });
+    await held(capped.costs, { max_output_tokens: null });
+    assert.deepEqual(await stands(costs), [0, 4_230 + 60, 'open']);
+  });
+
+  law('models nobody knows are put aside as assumed, or refused', async ({ store }) => {
+    const unknown = { model: 'mystery', max_output_tokens: 100 };
+    const { costs } = openBooks(async () => store, budget(1_000_000));
+    const one = await held(costs, unknown);
+    assert.deepEqual(await stands(costs), [0, 50 + 2_500, 'open']);
+    assert.deepEqual(await one.settle(usage({ model: 'mystery', output_tokens: 100 })), {
+      micro_usd: 50 + 2_500,
+      is_assumed: true,
+    });
+    const strict = openBooks(
+      async () => store,
+      { unknown_models: 'refuse' },
+      {
+        modelsOf: (model) => (model === 'alias' ? ['toy', 'mystery'] : []),
+      },
+    );
+    await held(strict.costs);
+    for (const model of ['mystery', 'alias', null]) {
+      const over = await refused(strict.costs, { ...unknown, model });
+      assert.deepEqual(
+        [over.cause, over.budget, over.resets_at_ms],
+        ['unknown_model', 'unknown_models', null],
+      );
+    }
+    assert.deepEqual(
+      strict.events.map(({ decision, policy_name }) => [decision, policy_name].join(' ')),
+      Array(3).fill('block budget.unknown_models'),
+    );
+  });
+
   law('tokens are limited too, alone or beside dollars', async ({ store }) => {
     const { costs } = openBooks(async () => store, {
       budgets: [

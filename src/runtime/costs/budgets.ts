@@ -145,8 +145,8 @@ const NO_SPENDING = {
 function amountAtMost(settings: Config['cost'], ask: SpendAsk, prices: readonly Price[]): Amount {
   const cap = settings.reserve_output_tokens_max ?? Number.POSITIVE_INFINITY;
   const amounts = prices.map((price) => {
-    const said = ask.max_output_tokens ?? price.max_output_tokens ?? settings.assumed_output_tokens;
-    const output_tokens = Math.min(said, cap);
+    const each = price.max_output_tokens ?? settings.assumed_output_tokens;
+    const output_tokens = Math.min(ask.max_output_tokens ?? each * Math.max(1, ask.choices ?? 1), cap);
     return {
       micro_usd: costAtMost(price, ask.input_tokens, output_tokens),
       tokens: ask.input_tokens + output_tokens,

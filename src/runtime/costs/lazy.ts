@@ -1,4 +1,7 @@
+import type { Config } from '../config/index.ts';
+import type { Metrics } from '../metrics.ts';
 import type { BudgetParts } from './budgets.ts';
+import { modelsBehind } from './model-names.ts';
 import type { Costs } from './types.ts';
 
 /** Prices and books of a process that may never call a model. */
@@ -9,8 +12,26 @@ export interface LazyCosts {
   readonly close: () => Promise<void>;
 }
 
-/** No start waits for the price table. */
-export function lazyCosts(parts: BudgetParts): LazyCosts {
+/** What of a process they need. */
+interface Process {
+  readonly config: Config;
+  readonly store: { readonly open: BudgetParts['store'] };
+  readonly metrics: Metrics | null;
+  readonly log: BudgetParts['log'];
+}
+
+/** Those of a configuration. No start waits for the price table. */
+export function lazyCosts({ config, store, metrics, log }: Process, ports: BudgetParts['ports']): LazyCosts {
+  const parts: BudgetParts = {
+    settings: config.cost,
+    store: store.open,
+    ports,
+    log,
+    modelsOf: modelsBehind(config.proxy),
+    onSpent: ({ usage, cost: { micro_usd } }) =>
+      metrics?.calls.spent(usage.provider, usage.model, usage, micro_usd),
+    onBudget: ({ budget, kind }) => metrics?.calls.budget(budget, kind === 'refused' ? 'refusal' : 'warning'),
+  };
   let opened: Promise<Costs> | null = null;
   return {
     open: () => {

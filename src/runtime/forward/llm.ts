@@ -102,6 +102,7 @@ async function reserve(
     model,
     input_tokens: inputTokensAtMost(size),
     max_output_tokens: max_output_tokens === null ? null : max_output_tokens * Math.max(1, choices),
+    choices,
     now_ms: ports.now_ms(),
     caller_id: call.caller.id,
   });

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts';
+import { blendedPrices } from '../costs/prices.ts';
 import type { Runtime } from '../types.ts';
 import type { Llm } from './call.ts';
 import { type LlmParts, openLlm } from './llm.ts';
@@ -11,7 +12,7 @@ export interface LlmWorld extends Omit<LlmParts, 'upstreams' | 'budgets' | 'sett
 }
 
 /** Opens the road of calls as the configuration has it. */
-export function openConfiguredLlm({ proxy, redaction }: Config, world: LlmWorld): Llm {
+export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: LlmWorld): Llm {
   const { costs, ports, capabilities, telemetry, unsettled } = world;
   const { answer_bytes_max, held_bytes_max, cache_entries_max } = proxy;
   const settings = {
@@ -21,6 +22,6 @@ export function openConfiguredLlm({ proxy, redaction }: Config, world: LlmWorld)
     cache_entries_max,
   };
   const budgets = { reserve: async (ask: SpendAsk) => (await costs()).reserve(ask) };
-  const upstreams = openUpstreams(proxy);
+  const upstreams = openUpstreams(proxy, { priceOf: blendedPrices(cost.prices) });
   return openLlm({ ports, capabilities, telemetry, unsettled, upstreams, budgets, settings });
 }

@@ -51,8 +51,10 @@ export interface SpendAsk extends Spender {
   readonly model: string | null;
   /** An estimate from above of the tokens that go in. */
   readonly input_tokens: number;
-  /** What may come out at most; `null` takes the model's own limit. */
+  /** What may come out at most, over all answers; `null` takes the model's own limit, for each of them. */
   readonly max_output_tokens: number | null;
+  /** How many answers are asked for side by side; without it one. */
+  readonly choices?: number;
   readonly now_ms: number;
   /** Who calls, for the audit trail; without it `unknown`. */
   readonly caller_id?: string;
