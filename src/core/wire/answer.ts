@@ -120,8 +120,10 @@ export function addEcho(
   blank: 'null' | '""' | '[]' | '{}',
 ): void {
   if (value.kind === 'null' || (blank === '""' && !isSealed(value))) return;
+  // What is said again behind the end of its channel is said on that one, and not on one that would follow it.
+  const name = isOpen(draft, of) ? openName(draft.channels, of) : of;
   draft.echoes.push({
-    of: openName(draft.channels, of),
+    of: name,
     splice: { start: value.start, end: value.end, text: blank },
   });
 }

@@ -12,8 +12,8 @@ export interface SsePiece {
 export interface SseReader {
   readonly read: (piece: string | Uint8Array) => SsePiece;
   /**
-   * What stands behind the last event, as the event that it would be with a blank line; `null` where there is
-   * nothing. The standard drops it, and clients differ, so it has to be judged like any other.
+   * What stands behind the last event, as the event that it would be with a blank line. The standard drops it, and
+   * clients differ, so it has to be judged like any other.
    */
   readonly end: () => SsePiece;
 }
@@ -46,7 +46,10 @@ export function openSse(limits: { readonly event_units_max: number }): SseReader
   };
 }
 
-/** The event with other data in the same raw form; comments, id and name stay where they stand. */
+/**
+ * The event with other data. Where it has one line of data, all else stays as it stands; of one that has several,
+ * name and data are written anew.
+ */
 export function withData(event: SseEvent, data: string): string {
   const is_one_line = event.data_start !== null && !/[\r\n]/.test(data);
   if (is_one_line) {

@@ -192,6 +192,7 @@ function follow(name: WireName, stream: readonly unknown[]): Told {
       texts.set(channel, (texts.get(channel) ?? '') + piece);
       if (kind === 'arguments') calls.set(channel, [tool, call_id]);
     }
+    for (const { of } of found.echoes) assert.ok(texts.has(of), `nobody said ${of}`);
     for (const { channel, node } of found.repeats) {
       if (!texts.has(channel) || node.kind !== 'string') continue;
       assert.equal(node.value, texts.get(channel), channel);
