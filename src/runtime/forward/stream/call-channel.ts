@@ -37,13 +37,17 @@ export function textAt({ event }: Outgoing, { start, end }: JsonNode): string {
   return event.data.slice(start, end);
 }
 
-/** Puts the arguments as they may go on into the events of the call: all into the first, none into the others. */
+/**
+ * Puts the arguments as they may go on into the events of the call: all into the first that brought some, none into
+ * the others. An event that only says that the call begins stays as it is.
+ */
 export function settleCall(call: CallChannel, judged: string): void {
   const is_changed = judged !== argumentsOf(call);
   call.judged = judged;
   if (!is_changed) return;
   const { pieces, whole } = call;
-  pieces.forEach(({ outgoing, node }, at) => {
+  const bringing = pieces.filter(({ node }) => node.value !== '');
+  (bringing.length > 0 ? bringing : pieces.slice(0, 1)).forEach(({ outgoing, node }, at) => {
     outgoing.edits.push(written(node, at === 0 ? judged : ''));
   });
   if (pieces.length > 0 || whole === null) return;

@@ -1,0 +1,216 @@
+/** Streams as providers write them, with the pieces that a test gives, and what clients read of them. */
+import { openSse } from '../../../core/wire/sse.ts';
+import type { WireName } from '../../../core/wire/types.ts';
+
+/** One provider's way to stream a text, and a tool call. */
+export interface Streaming {
+  readonly wire: WireName;
+  readonly text: (pieces: readonly string[]) => string[];
+  /** `null` where there are no tool calls. */
+  readonly call: ((tool: string, pieces: readonly string[]) => string[]) | null;
+  /** The text that a client has put together, everywhere where it is said. */
+  readonly read: (events: readonly Event[]) => readonly string[];
+  /** The arguments that a client has put together. */
+  readonly readCall: (events: readonly Event[]) => readonly string[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: events of seven shapes.
+export type Event = any;
+
+/** The events of a stream that has come, each parsed; `[DONE]` is left out. Throws where one is no JSON. */
+export function parsed(stream: string): Event[] {
+  const sse = openSse({ event_units_max: 1_000_000 });
+  const { events } = sse.read(stream);
+  const rest = sse.end().events;
+  if (rest.length > 0) throw new Error('the stream ends within an event');
+  return events
+    .map(({ data }) => data)
+    .filter((data) => data !== '' && data !== '[DONE]')
+    .map((data) => JSON.parse(data));
+}
+
+function sent(name: string, data: unknown): string {
+  return `${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+}
+
+function chunk(delta: unknown, finish_reason: string | null = null): string {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
+  return sent('', { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices });
+}
+
+const chat: Streaming = {
+  wire: 'openai.chat',
+  text: (pieces) => [
+    chunk({ role: 'assistant', content: '' }),
+    ...pieces.map((content) => chunk({ content })),
+    chunk({}, 'stop'),
+    'data: [DONE]\n\n',
+  ],
+  call: (name, pieces) => [
+    chunk({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }],
+    }),
+    ...pieces.map((each) => chunk({ tool_calls: [{ index: 0, function: { arguments: each } }] })),
+    chunk({}, 'tool_calls'),
+    'data: [DONE]\n\n',
+  ],
+  read: (events) => [events.map((each) => each.choices?.[0]?.delta?.content ?? '').join('')],
+  readCall: (events) => [
+    events.map((each) => each.choices?.[0]?.delta?.tool_calls?.[0]?.function.arguments ?? '').join(''),
+  ],
+};
+
+const completions: Streaming = {
+  wire: 'openai.completions',
+  text: (pieces) => [
+    ...pieces.map((text, at) =>
+      sent('', {
+        id: 'c1',
+        object: 'text_completion',
+        created: 1,
+        model: 'm',
+        choices: [
+          { index: 0, text, logprobs: null, finish_reason: at === pieces.length - 1 ? 'stop' : null },
+        ],
+      }),
+    ),
+    'data: [DONE]\n\n',
+  ],
+  call: null,
+  read: (events) => [events.map((each) => each.choices?.[0]?.text ?? '').join('')],
+  readCall: () => [],
+};
+
+function anthropic(block: unknown, deltas: readonly unknown[]): string[] {
+  const usage = { input_tokens: 3, output_tokens: 1 };
+  const message = {
+    id: 'm1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    stop_reason: null,
+  };
+  return [
+    sent('message_start', { type: 'message_start', message: { ...message, stop_sequence: null, usage } }),
+    sent('content_block_start', { type: 'content_block_start', index: 0, content_block: block }),
+    sent('ping', { type: 'ping' }),
+    ...deltas.map((delta) => sent('content_block_delta', { type: 'content_block_delta', index: 0, delta })),
+    sent('content_block_stop', { type: 'content_block_stop', index: 0 }),
+    sent('message_delta', {
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: 9 },
+    }),
+    sent('message_stop', { type: 'message_stop' }),
+  ];
+}
+
+const messages: Streaming = {
+  wire: 'anthropic.messages',
+  text: (pieces) =>
+    anthropic(
+      { type: 'text', text: '' },
+      pieces.map((text) => ({ type: 'text_delta', text })),
+    ),
+  call: (name, pieces) =>
+    anthropic(
+      { type: 'tool_use', id: 'toolu_1', name, input: {} },
+      pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+    ),
+  read: (events) => [events.map((each) => each.delta?.text ?? '').join('')],
+  readCall: (events) => [events.map((each) => each.delta?.partial_json ?? '').join('')],
+};
+
+function responses(item: Event, deltas: readonly string[], done: readonly string[]): string[] {
+  const response = { id: 'r1', object: 'response', status: 'in_progress', model: 'm', output: [] };
+  const usage = { input_tokens: 3, output_tokens: 9, total_tokens: 12 };
+  let sequence_number = 0;
+  const next = (type: string, more: object): string =>
+    sent(type, { type, sequence_number: sequence_number++, ...more });
+  return [
+    next('response.created', { response }),
+    next('response.output_item.added', { output_index: 0, item: { ...item, content: [], arguments: '' } }),
+    ...deltas.map((each) => each.replace('"sequence_number":0', `"sequence_number":${sequence_number++}`)),
+    ...done,
+    next('response.output_item.done', { output_index: 0, item }),
+    next('response.completed', { response: { ...response, status: 'completed', output: [item], usage } }),
+  ];
+}
+
+function part(type: string, more: object): string {
+  return sent(type, { type, sequence_number: 0, item_id: 'i1', output_index: 0, ...more });
+}
+
+const responsesStream: Streaming = {
+  wire: 'openai.responses',
+  text: (pieces) => {
+    const text = pieces.join('');
+    const content = { type: 'output_text', text, annotations: [] };
+    return responses(
+      { id: 'i1', type: 'message', role: 'assistant', status: 'completed', content: [content] },
+      [
+        part('response.content_part.added', { content_index: 0, part: { ...content, text: '' } }),
+        ...pieces.map((delta) => part('response.output_text.delta', { content_index: 0, delta })),
+      ],
+      [
+        part('response.output_text.done', { content_index: 0, text }),
+        part('response.content_part.done', { content_index: 0, part: content }),
+      ],
+    );
+  },
+  call: (name, pieces) => {
+    const text = pieces.join('');
+    const item = { id: 'i1', type: 'function_call', call_id: 'call_1', name, status: 'completed' };
+    return responses(
+      { ...item, arguments: text },
+      pieces.map((delta) => part('response.function_call_arguments.delta', { delta })),
+      [part('response.function_call_arguments.done', { arguments: text })],
+    );
+  },
+  read: (events) => {
+    const deltas = events.filter(({ type }) => type === 'response.output_text.delta');
+    const said = events.flatMap(({ text, part, item, response }) => [
+      text,
+      part?.text === '' ? undefined : part?.text,
+      item?.content?.[0]?.text,
+      response?.output?.[0]?.content?.[0]?.text,
+    ]);
+    return [deltas.map(({ delta }) => delta).join(''), ...said.filter((each) => each !== undefined)];
+  },
+  readCall: (events) => {
+    const deltas = events.filter(({ type }) => type === 'response.function_call_arguments.delta');
+    const said = events
+      .filter(({ type }) => !type.endsWith('.added'))
+      .flatMap((each) => [each.arguments, each.item?.arguments, each.response?.output?.[0]?.arguments]);
+    return [deltas.map(({ delta }) => delta).join(''), ...said.filter((each) => each !== undefined)];
+  },
+};
+
+const gemini: Streaming = {
+  wire: 'gemini.generate',
+  text: (pieces) => pieces.map((text, at) => geminiChunk([{ text }], at === pieces.length - 1)),
+  call: (name, pieces) => [
+    geminiChunk([{ functionCall: { name, args: JSON.parse(pieces.join('')) } }], true),
+  ],
+  read: (events) => [
+    events
+      .map((each) => each.candidates?.[0]?.content.parts.map((one: Event) => one.text ?? '').join('') ?? '')
+      .join(''),
+  ],
+  readCall: (events) =>
+    events
+      .flatMap((each) => each.candidates?.[0]?.content.parts ?? [])
+      .flatMap(({ functionCall }: Event) => (functionCall ? [JSON.stringify(functionCall.args)] : [])),
+};
+
+function geminiChunk(parts: readonly unknown[], is_last: boolean): string {
+  const candidate = { index: 0, content: { role: 'model', parts }, ...(is_last && { finishReason: 'STOP' }) };
+  const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 9, totalTokenCount: 12 };
+  return sent('', { candidates: [candidate], usageMetadata, modelVersion: 'm', responseId: 'r1' });
+}
+
+/** All that stream. */
+export const streamings: readonly Streaming[] = [chat, completions, messages, responsesStream, gemini];
