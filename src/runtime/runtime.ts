@@ -119,7 +119,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     memory: lazyMemory(parts, () => ports),
     forward: forwarder.open,
   };
-  const llm = lazyLlm(config, log, { ...runtime, ports: () => ports });
+  const calls = parts.metrics?.calls ?? null;
+  const llm = lazyLlm(config, log, { ...runtime, ports: () => ports, calls });
   return {
     runtime,
     agents,

@@ -60,7 +60,10 @@ function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Rou
       return (await loaded()).answerError(routes, refusal, error, request, reply, log);
     },
     handler: async (request, reply) => {
-      await (await loaded()).takeCall(routes, request, reply, { ...ports, runtime });
+      const { takeCall } = await loaded();
+      const { telemetry } = runtime;
+      const taking = () => takeCall(routes, request, reply, ports);
+      await (telemetry === null ? taking() : telemetry.within(request.headers, taking));
       return reply;
     },
   };

@@ -3,6 +3,7 @@ import { readJson } from '../../core/wire/json-text.ts';
 import { splice } from '../../core/wire/splice.ts';
 import type { EventPiece } from '../../core/wire/types.ts';
 import type { Ruling } from '../types.ts';
+import type { Account } from './account.ts';
 import type { LlmReply, ModelsAsked, ReadCall, Road } from './call.ts';
 import { estimatedUsage } from './estimate.ts';
 import { errorOfFailure, unreadable } from './faults.ts';
@@ -10,36 +11,38 @@ import { guardAnswer } from './guard-answer.ts';
 import type { GuardedRequest } from './guard-request.ts';
 import { guardStream, type StreamNews } from './guard-stream.ts';
 import { denialReply, errorReply, headerIn, rulingHeaders, toldRuling, withoutLength } from './reply.ts';
-import type { Spending } from './spending.ts';
 import type { UpstreamAnswer, Upstreams } from './types.ts';
 
+/** What was made of a call before its answer. */
+export interface Sent {
+  readonly read: ReadCall;
+  readonly guarded: GuardedRequest;
+  /** On the input; it is durable. */
+  readonly input: Ruling;
+  readonly account: Account;
+}
+
 /** Gives an answer back whose headers are there: guarded, or byte for byte where the provider says why it has none. */
-export async function answerCall(
-  road: Road,
-  read: ReadCall,
-  guarded: GuardedRequest,
-  input: Ruling,
-  answer: UpstreamAnswer,
-  spending: Spending,
-): Promise<LlmReply> {
-  const { call } = road;
-  spending.at(answer.provider, answer.model);
+export async function answerCall(road: Road, sent: Sent, answer: UpstreamAnswer): Promise<LlmReply> {
+  const { account, read, input } = sent;
+  account.answered(answer);
   const type = headerIn(answer.headers, 'content-type') ?? '';
   try {
     if (answer.status >= 400) {
-      spending.nothing();
       const body = await collected(answer, road.settings.answer_bytes_max);
+      account.end(`${answer.status}`, null);
       return { status: answer.status, headers: headersOf(answer, input), body };
     }
     if (/^text\/event-stream\b/i.test(type)) {
-      const body = await streamed(road, read, guarded, answer, spending);
+      const body = await streamed(road, sent, answer);
       return { status: answer.status, headers: headersOf(answer, input), body };
     }
-    return await whole(road, read, guarded, input, answer, spending);
+    return await whole(road, sent, answer);
   } catch (fault) {
-    const error = errorOfFailure(fault, call.request_id);
-    spending.settle(estimatedUsage(read.size, 0), false);
-    return errorReply(call.format, error, rulingHeaders(input));
+    const error = errorOfFailure(fault, road.call.request_id);
+    const is_refused = answer.status >= 400;
+    account.end(error.code, is_refused ? null : { estimate: estimatedUsage(read.size, 0), is_whole: false });
+    return errorReply(road.call.format, error, rulingHeaders(input));
   }
 }
 
@@ -49,18 +52,18 @@ function headersOf({ headers }: UpstreamAnswer, told: Ruling): readonly string[]
 
 function streamed(
   road: Road,
-  { request, size }: ReadCall,
-  { model, tokens }: GuardedRequest,
+  { read: { request, size }, guarded: { shown_model: model, tokens }, account }: Sent,
   answer: UpstreamAnswer,
-  spending: Spending,
 ): Promise<AsyncGenerator<string>> {
   let output_units = 0;
   const news: StreamNews = {
-    note: ({ pieces, usage }) => {
-      for (const piece of pieces) output_units += unitsOf(piece);
-      if (usage !== null) spending.said(usage);
+    chunk: account.chunk,
+    note: (parts) => {
+      for (const piece of parts.pieces) output_units += unitsOf(piece);
+      account.said(parts);
     },
-    over: (is_whole) => spending.settle(estimatedUsage(size, output_units), is_whole),
+    over: (error) =>
+      account.end(error, { estimate: estimatedUsage(size, output_units), is_whole: error === null }),
   };
   const asked = { choices: request.choices, drops_usage: request.usage_splice !== null };
   return guardStream(answer, asked, { road, model, tokens }, news);
@@ -72,11 +75,8 @@ function unitsOf({ node }: EventPiece): number {
 
 async function whole(
   road: Road,
-  { size }: ReadCall,
-  { model, tokens }: GuardedRequest,
-  input: Ruling,
+  { read: { size }, guarded: { shown_model: model, tokens }, input, account }: Sent,
   answer: UpstreamAnswer,
-  spending: Spending,
 ): Promise<LlmReply> {
   const { call, settings, ports } = road;
   const bytes = await collected(answer, settings.answer_bytes_max);
@@ -85,11 +85,15 @@ async function whole(
   const node = readJson(text, ports.policy.limits);
   if (node.kind === 'problem') throw unreadable('The answer of the provider is no JSON that can be read.');
   const said = call.format.readAnswer(node);
-  if (said.usage !== null) spending.said(said.usage);
+  account.said(said);
   const output_units = said.texts.reduce((sum, { value }) => sum + value.length, 0);
-  spending.settle(estimatedUsage(size, output_units), true);
+  const spent = { estimate: estimatedUsage(size, output_units), is_whole: true };
   const guarded = await guardAnswer(said, text, { road, model, tokens });
-  if (guarded.denied !== null) return denialReply(call, guarded.denied);
+  if (guarded.denied !== null) {
+    account.end('policy_violation', spent);
+    return denialReply(call, guarded.denied);
+  }
+  account.end(null, spent);
   const body = guarded.splices.length === 0 ? bytes : splice(text, guarded.splices);
   return { status: answer.status, headers: headersOf(answer, toldRuling(input, guarded.ruling)), body };
 }

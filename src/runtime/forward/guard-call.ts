@@ -23,7 +23,7 @@ export type GuardedCall =
 /** What all calls of one answer share. */
 export interface Answering {
   readonly road: Road;
-  /** As the request was let name it. */
+  /** What is asked for, where events may name it. */
   readonly model: string | null;
   readonly tokens: Tokens | null;
 }

@@ -18,6 +18,8 @@ export interface GuardedRequest {
   readonly splices: readonly Splice[];
   /** The model that is asked for, as the policy lets it be named; `null` where none is. */
   readonly model: string | null;
+  /** The same where nothing was found in it, so that events and traces may name it. */
+  readonly shown_model: string | null;
   /** `null` where nothing has a token. */
   readonly tokens: Tokens | null;
   /** Resolves when all events are durable: with the ruling on the input, or with what keeps the call from going on. */
@@ -72,7 +74,7 @@ function isWithinLimits({ ports }: Road, { texts, tool_results }: WireRequest): 
 
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 
-interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'tokens'> {
+interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'shown_model' | 'tokens'> {
   readonly decision: Decision;
 }
 
@@ -113,6 +115,7 @@ async function guardInput(road: Road, request: WireRequest, known: KnownTexts | 
     decision,
     tokens,
     model: named === '' ? null : named,
+    shown_model: showable(model, verdict, said.length),
     splices: [
       ...request.texts.flatMap((text, at) => (said[at]!.is_known ? [] : changeOf(text, changed[at]!))),
       ...(request.model === null || named === model ? [] : [written(request.model, named)]),

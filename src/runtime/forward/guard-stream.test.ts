@@ -9,7 +9,7 @@ import type { UpstreamAnswer } from './types.ts';
 import { UpstreamFailure } from './upstream/failure.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
-const QUIET: StreamNews = { note: () => {}, over: () => {} };
+const QUIET: StreamNews = { chunk: () => {}, note: () => {}, over: () => {} };
 const ASKED = { choices: 1, drops_usage: false };
 
 /** All that went out for an answer. */
@@ -18,7 +18,7 @@ async function guarded(answer: UpstreamAnswer, options: RoadOptions = {}, asked 
   const news: string[] = [];
   const out: string[] = [];
   const answering = { road, model: null, tokens: null };
-  const told = { ...QUIET, over: (is_whole: boolean) => void news.push(is_whole ? 'whole' : 'cut') };
+  const told = { ...QUIET, over: (error: string | null) => void news.push(error ?? 'whole') };
   for await (const text of await guardStream(answer, asked, answering, told)) out.push(text);
   return { text: out.join(''), out, events, news };
 }
@@ -88,7 +88,7 @@ test('of a tool call that is blocked nothing is shown, whatever its pieces are',
         [action?.metadata.endpoint, action?.decision, output?.boundary],
         ['llm_tool_call', 'block', 'output'],
       );
-      assert.deepEqual([news, events.length], [['cut'], 2]);
+      assert.deepEqual([news, events.length], [['policy_violation'], 2]);
       ran += 1;
     }
   }
@@ -142,7 +142,7 @@ test('an upstream that breaks off, or ends too early, is told as an error; what 
       const { text: shown, events, news } = await guarded(answerOf(cutBefore(begun), ending), { wire });
       assert.ok(!shown.includes(SECRET.slice(0, 12)), `${wire}: ${shown}`);
       assert.match(shown, /upstream_invalid/i);
-      assert.deepEqual([news, events.length], [['cut'], 1], wire);
+      assert.deepEqual([news, events.length], [['upstream_broken'], 1], wire);
       ran += 1;
     }
   }
@@ -158,17 +158,17 @@ function cutBefore(events: readonly string[]): string[] {
 test('a client that leaves stops the upstream, and what came is written down', async () => {
   const { road, events } = roadOf();
   const answer = answerOf((streamings[0] as Streaming).text(['One ', 'two ', 'three ']));
-  const news: boolean[] = [];
+  const news: unknown[] = [];
   const stream = await guardStream(
     answer,
     ASKED,
     { road, model: null, tokens: null },
-    { ...QUIET, over: (is_whole) => void news.push(is_whole) },
+    { ...QUIET, over: (error) => void news.push(error) },
   );
   await stream.next();
   await stream.return(undefined);
   await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual([news, events.length, answer.ends], [[false], 1, ['left']]);
+  assert.deepEqual([news, events.length, answer.ends], [['aborted'], 1, ['left']]);
 });
 
 test('the end does not go out before it is written down', async () => {

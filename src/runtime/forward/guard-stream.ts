@@ -8,12 +8,14 @@ import type { Answering } from './guard-call.ts';
 import { type EventGuard, openEventGuard } from './stream/guard-events.ts';
 import type { EventsEnd } from './stream/state.ts';
 import type { UpstreamAnswer } from './types.ts';
+import { UpstreamFailure } from './upstream/failure.ts';
 
 /** What is told of a stream while it goes by. */
 export interface StreamNews {
+  readonly chunk: () => void;
   readonly note: (parts: EventParts) => void;
-  /** The stream is over: whether it came to its end. Once, however it ends. */
-  readonly over: (is_whole: boolean) => void;
+  /** The stream is over; `null`: it came to its end, else why not. Once, however it ends. */
+  readonly over: (error: string | null) => void;
 }
 
 /** What of the request concerns its stream. */
@@ -66,6 +68,7 @@ async function* events(
   try {
     while (end === null) {
       const { done, value } = await chunks.next();
+      news.chunk();
       end = await takeAll(done === true ? sse.end() : sse.read(value), guard);
       if (done === true) end ??= await guard.end();
       const text = guard.flush();
@@ -78,10 +81,18 @@ async function* events(
     leave(chunks, end);
     // Whoever is gone, or is told of an error: what had come is written down all the same.
     await texts.finish();
-    news.over(end?.how === 'whole');
+    news.over(causeOf(end, failure));
   }
   const error = errorOf(end, failure, answering);
   if (error !== null) yield call.format.errorEvents(error);
+}
+
+/** Why a stream did not come to its end; `null` where it did. One that is left has no end. */
+function causeOf(end: EventsEnd | null, failure: unknown): string | null {
+  if (end === null) return 'aborted';
+  if (end.how === 'whole') return null;
+  if (end.how === 'denied') return 'policy_violation';
+  return failure instanceof UpstreamFailure ? failure.code : 'internal_error';
 }
 
 /** Stops the upstream. Behind its last event there is but the end of the body: read, it leaves the connection usable. */

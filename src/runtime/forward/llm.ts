@@ -1,16 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { readJson } from '../../core/wire/json-text.ts';
 import { splice } from '../../core/wire/splice.ts';
-import type { JsonProblem, Splice } from '../../core/wire/types.ts';
-import type { Telemetry } from '../telemetry/types.ts';
+import type { JsonProblem } from '../../core/wire/types.ts';
+import type { CallCounts } from '../call-counts.ts';
+import type { CallAsked, CallSpan, Telemetry } from '../telemetry/types.ts';
 import type { Ports, Runtime } from '../types.ts';
+import { type Account, openAccount } from './account.ts';
 import { answerCall, answerModels } from './answer-call.ts';
-import type { Llm, LlmReply, ReadCall, Road, RoadSettings } from './call.ts';
+import type { Llm, LlmCall, LlmReply, ReadCall, Road, RoadSettings } from './call.ts';
 import { estimatedUsage, inputTokensAtMost, sizeOf } from './estimate.ts';
 import { errorOfFailure, invalid } from './faults.ts';
 import { type GuardedRequest, guardRequest } from './guard-request.ts';
 import { denialReply, errorReply, rulingHeaders } from './reply.ts';
-import { openSpending, type Spending } from './spending.ts';
 import { written } from './texts.ts';
 import type { Budgets, OverBudget, Reservation, UpstreamAnswer, Upstreams } from './types.ts';
 import { openUnchanged } from './unchanged.ts';
@@ -23,6 +24,8 @@ export interface LlmParts {
   readonly settings: RoadSettings & { readonly cache_entries_max: number };
   /** `null` where it is off. */
   readonly telemetry: Telemetry | null;
+  /** `null` where no metrics are kept. */
+  readonly calls: CallCounts | null;
   /** Told why what was spent could not be settled. Must not throw. */
   readonly unsettled: (fault: unknown) => void;
 }
@@ -37,7 +40,8 @@ export function openLlm(parts: LlmParts): Llm {
   };
   const { capabilities, settings } = parts;
   return {
-    call: (call) => take({ call, ports: parts.ports(), capabilities, unchanged, settings }, parts, keep),
+    call: (call) =>
+      take({ call, ports: parts.ports(), capabilities, unchanged, settings }, { ...parts, keep }),
     models: (asked) => answerModels(asked, parts.upstreams, settings.answer_bytes_max),
     close: async () => {
       await Promise.all(settling);
@@ -46,7 +50,12 @@ export function openLlm(parts: LlmParts): Llm {
   };
 }
 
-async function take(road: Road, parts: LlmParts, keep: (work: Promise<unknown>) => void): Promise<LlmReply> {
+/** What a call is sent with; `keep` sees work through that goes on behind it. */
+interface Sending extends LlmParts {
+  readonly keep: (work: Promise<unknown>) => void;
+}
+
+async function take(road: Road, parts: Sending): Promise<LlmReply> {
   const { call } = road;
   const read = readCall(road);
   if (typeof read === 'string') return errorReply(call.format, invalid(read, call.request_id));
@@ -55,16 +64,54 @@ async function take(road: Road, parts: LlmParts, keep: (work: Promise<unknown>) 
     const { denied } = await guarded.written;
     if (denied !== null) return denialReply(call, denied);
   }
-  const reserved = await reserve(read, guarded, road, parts.budgets);
-  if ('over' in reserved) return overBudget(reserved, guarded, road);
-  const spending = openSpending(reserved, guarded.model, keep);
+  const span = parts.telemetry?.startCall(askedOf(road, read, guarded)) ?? null;
+  const going = () => goOn(road, read, guarded, span, parts);
+  return span === null ? going() : span.within(going);
+}
+
+function askedOf({ call }: Road, { request }: ReadCall, { shown_model }: GuardedRequest): CallAsked {
+  const { tenant_id, agent_id, session_id } = call.acting;
+  return {
+    operation: call.format.operation_name,
+    family: call.format.family,
+    model: shown_model,
+    is_stream: call.in_path?.is_stream ?? request.is_stream,
+    max_output_tokens: request.max_output_tokens,
+    tenant_id,
+    agent_id,
+    session_id,
+  };
+}
+
+/** Sends what was judged, where a budget lets it go. */
+async function goOn(
+  road: Road,
+  read: ReadCall,
+  guarded: GuardedRequest,
+  span: CallSpan | null,
+  { budgets, upstreams, calls, keep }: Sending,
+): Promise<LlmReply> {
+  let reserved: Reservation | OverBudget;
   try {
-    return await sendAndAnswer(road, read, guarded, spending, parts.upstreams);
+    reserved = await reserve(read, guarded, road, budgets);
   } catch (fault) {
-    spending.nothing();
+    span?.end({ ...NOTHING_SAID, error: 'budget_unknown' });
+    throw fault;
+  }
+  if ('over' in reserved) {
+    span?.end({ ...NOTHING_SAID, error: 'over_budget' });
+    return overBudget(reserved, guarded, road);
+  }
+  const account = openAccount({ reservation: reserved, model: guarded.model, span, calls, keep });
+  try {
+    return await sendAndAnswer(road, read, guarded, { account, span, upstreams });
+  } catch (fault) {
+    account.end('internal_error', null);
     throw fault;
   }
 }
+
+const NOTHING_SAID = { id: null, model: null, finish_reasons: [], usage: null, micro_usd: null };
 
 /** Reads a body; gives a sentence where nobody can say what it asks for, for then it is not sent. */
 function readCall({ call, ports }: Road): ReadCall | string {
@@ -129,24 +176,31 @@ async function overBudget(
   ]);
 }
 
+interface Ways {
+  readonly account: Account;
+  readonly span: CallSpan | null;
+  readonly upstreams: Upstreams;
+}
+
 /** The events of the request are written while the provider is waited for; nothing goes back before they are. */
 async function sendAndAnswer(
   road: Road,
   read: ReadCall,
   guarded: GuardedRequest,
-  spending: Spending,
-  upstreams: Upstreams,
+  ways: Ways,
 ): Promise<LlmReply> {
   const { call } = road;
+  const { account } = ways;
   const stop = new AbortController();
   const signal = AbortSignal.any([call.signal, stop.signal]);
-  const sent = send(road, read, guarded, upstreams, signal);
+  const sent = send(call, read, guarded, ways, signal);
   // It is looked at behind the events; until then nobody is to call it unhandled.
   sent.catch(() => {});
   const { denied, input } = await guarded.written;
+  const worked = { estimate: estimatedUsage(read.size, 0), is_whole: false };
   if (denied !== null) {
     stop.abort();
-    spending.settle(estimatedUsage(read.size, 0), false);
+    account.end('internal_error', worked);
     return denialReply(call, denied);
   }
   let answer: UpstreamAnswer;
@@ -155,38 +209,47 @@ async function sendAndAnswer(
   } catch (fault) {
     const error = errorOfFailure(fault, call.request_id);
     // A provider that had the request may have worked for it.
-    if (error.code === 'aborted') spending.settle(estimatedUsage(read.size, 0), false);
-    else spending.nothing();
+    account.end(error.code, error.code === 'aborted' ? worked : null);
     return errorReply(call.format, error, rulingHeaders(input));
   }
-  return answerCall(road, read, guarded, input, answer, spending);
+  return answerCall(road, { read, guarded, input, account }, answer);
 }
 
 function send(
-  { call }: Road,
-  { text, request }: ReadCall,
-  { splices, model }: GuardedRequest,
-  upstreams: Upstreams,
+  call: LlmCall,
+  read: ReadCall,
+  guarded: GuardedRequest,
+  { span, upstreams }: Ways,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const is_stream = call.in_path?.is_stream ?? request.is_stream;
-  const usage = is_stream && request.usage_splice !== null ? [request.usage_splice] : [];
-  const all = [...new Set([...splices, ...request.repairs, ...usage])];
-  const bodyFor = (named: string | null): Uint8Array => {
-    const is_renamed = request.model !== null && named !== null && named !== request.model.value;
-    const own = request.model;
-    const kept: readonly Splice[] = own === null ? all : all.filter(({ start }) => start !== own.start);
-    const edits = is_renamed && own !== null ? [...kept, written(own, named)] : all;
-    return edits.length === 0 ? call.body : Buffer.from(splice(text, edits), 'utf8');
-  };
   return upstreams.send({
     wire: call.format.name,
     method: 'POST',
     path: call.path,
-    headers: call.headers,
-    model,
-    bodyFor,
+    headers: span === null ? call.headers : span.headersFor(call.headers),
+    model: guarded.model,
+    bodyFor: bodyOf(call, read, guarded),
     affinity: call.acting.session_id,
     signal,
   });
+}
+
+/** The body as it is sent: what the policy changes, what has to be mended, and the model that is asked for there. */
+function bodyOf(
+  call: LlmCall,
+  { text, request }: ReadCall,
+  { splices }: GuardedRequest,
+): (model: string | null) => Uint8Array {
+  const is_stream = call.in_path?.is_stream ?? request.is_stream;
+  const usage = is_stream && request.usage_splice !== null ? [request.usage_splice] : [];
+  const { model: node } = request;
+  // A change that concerns several texts at once stands there for each of them.
+  const all = [...new Set([...splices, ...request.repairs, ...usage])];
+  return (model) => {
+    const is_renamed = node !== null && model !== null && model !== node.value;
+    const edits = is_renamed
+      ? [...all.filter(({ start }) => start !== node.start), written(node, model)]
+      : all;
+    return edits.length === 0 ? call.body : Buffer.from(splice(text, edits), 'utf8');
+  };
 }

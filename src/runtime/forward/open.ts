@@ -4,7 +4,7 @@ import type { Runtime } from '../types.ts';
 import type { Llm } from './call.ts';
 import { type LlmParts, openLlm } from './llm.ts';
 import type { SpendAsk } from './types.ts';
-import { openUpstreams } from './upstream/index.ts';
+import { openUpstreams, type UpstreamTry } from './upstream/index.ts';
 
 /** What only the process has. */
 export interface LlmWorld extends Omit<LlmParts, 'upstreams' | 'budgets' | 'settings'> {
@@ -13,7 +13,7 @@ export interface LlmWorld extends Omit<LlmParts, 'upstreams' | 'budgets' | 'sett
 
 /** Opens the road of calls as the configuration has it. */
 export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: LlmWorld): Llm {
-  const { costs, ports, capabilities, telemetry, unsettled } = world;
+  const { costs, ...rest } = world;
   const { answer_bytes_max, held_bytes_max, cache_entries_max } = proxy;
   const settings = {
     mode: redaction.mode,
@@ -22,6 +22,10 @@ export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: Llm
     cache_entries_max,
   };
   const budgets = { reserve: async (ask: SpendAsk) => (await costs()).reserve(ask) };
-  const upstreams = openUpstreams(proxy, { priceOf: blendedPrices(cost.prices) });
-  return openLlm({ ports, capabilities, telemetry, unsettled, upstreams, budgets, settings });
+  const priceOf = blendedPrices(cost.prices);
+  const observe = ({ provider, status, duration_ms, attempt }: UpstreamTry): void => {
+    world.calls?.tried(provider, status, duration_ms / 1_000);
+    if (attempt > 1) world.calls?.retried(provider);
+  };
+  return openLlm({ ...rest, upstreams: openUpstreams(proxy, { priceOf, observe }), budgets, settings });
 }
