@@ -253,25 +253,38 @@ async function rowsOf(
     windows.filter(({ row_id }) => !rows.has(row_id)).map((window) => [window.row_id, newRow(window)]),
   );
   if (missing.size === 0) return rows;
-  await trx
-    .insertInto('budget_windows')
-    .values([...missing.values()].toSorted((a, b) => (a.row_id < b.row_id ? -1 : 1)))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  const made = [...missing.values()].toSorted((a, b) => (a.row_id < b.row_id ? -1 : 1));
+  for (const part of partsBy(made, ROWS_AT_ONCE))
+    await trx
+      .insertInto('budget_windows')
+      .values([...part])
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
   return new Map([...rows, ...(await lockRows(trx, [...missing.keys()]))]);
 }
 
 /** The rows with these ids, which nobody else changes before the transaction ends. */
 export async function lockRows(trx: Trx, ids: readonly string[]): Promise<Map<string, Row>> {
-  if (ids.length === 0) return new Map();
-  const rows = await trx
-    .selectFrom('budget_windows')
-    .selectAll()
-    .where('row_id', 'in', [...ids])
-    .orderBy('row_id')
-    .forUpdate()
-    .execute();
-  return new Map(rows.map((row) => [row.row_id, row]));
+  const rows = new Map<string, Row>();
+  for (const part of partsBy(ids.toSorted(), IDS_AT_ONCE)) {
+    const found = await trx
+      .selectFrom('budget_windows')
+      .selectAll()
+      .where('row_id', 'in', [...part])
+      .orderBy('row_id')
+      .forUpdate()
+      .execute();
+    for (const row of found) rows.set(row.row_id, row);
+  }
+  return rows;
+}
+
+/** Values that a statement may have are limited in both databases, at some 32,000. */
+const IDS_AT_ONCE = 5_000;
+const ROWS_AT_ONCE = 500;
+
+function* partsBy<Each>(list: readonly Each[], length: number): Generator<readonly Each[]> {
+  for (let at = 0; at < list.length; at += length) yield list.slice(at, at + length);
 }
 
 function newRow({ share, row_id, starts_ms, ends_ms }: Window): Row {

@@ -143,6 +143,56 @@ withStores('budgets', (law) => {
     );
   });
 
+  law('names and numbers that callers make up hold nobody else up', async ({ store }) => {
+    const { costs, faults } = openBooks(async () => store, {
+      budgets: [
+        { name: 'b', limit_usd: 1_000_000_000, limit_tokens: 1_000_000_000_000 },
+        { name: 'each', limit_usd: 1_000_000_000, scope: { model: 'each', user_id: 'each' } },
+      ],
+    });
+    const wild = ['toy\u0000', '\ud800', 'x'.repeat(1_000_000), '__proto__', "'; drop table spending; --"];
+    const many = { max_output_tokens: 1e300, input_tokens: Number.POSITIVE_INFINITY };
+    const calls = wild.flatMap((model) => [
+      spend(costs, { model, user_id: model, ...many }, { model, output_tokens: 1e300 }),
+      spend(costs, { model, user_id: model }, { model }),
+    ]);
+    await Promise.all([...calls, spend(costs)]);
+    assert.deepEqual(faults, []);
+    const all = {
+      since: '2026-01-01',
+      until: '2026-12-31',
+      tenant_ids: '*',
+      agent_ids: '*',
+      model: null,
+    } as const;
+    const lines = await costs.spending(all, ['model'], 100);
+    assert.equal(
+      lines.reduce((sum, { calls: each }) => sum + each, 0),
+      11,
+    );
+    assert.equal(lines.length, 6);
+    assert.ok(lines.every(({ model = '' }) => model.length <= 256));
+    // And the same where no budget concerns them.
+    const free = openBooks(async () => store, {});
+    for (const model of wild) await spend(free.costs, { model, user_id: model }, { model });
+    await free.costs.close();
+    assert.deepEqual(free.faults, []);
+  });
+
+  law('budgets by the hundred, each in 24 steps, hold at once', async ({ store }) => {
+    const budgets = Array.from({ length: 120 }, (_, at) => ({
+      name: `b${at}`,
+      limit_usd: 1,
+      period: '24h',
+      scope: { user_id: 'each' },
+    }));
+    const { costs } = openBooks(async () => store, { budgets });
+    await Promise.all(Array.from({ length: 20 }, (_, at) => spend(costs, { user_id: `user-${at}` })));
+    const standing = await costs.standing(ask({ user_id: 'user-7' }), 'toy');
+    assert.equal(standing.length, 120);
+    assert.ok(standing.every(({ spent_micro_usd }) => spent_micro_usd === 110));
+  });
+
   law('tokens are limited too, alone or beside dollars', async ({ store }) => {
     const { costs } = openBooks(async () => store, {
       budgets: [

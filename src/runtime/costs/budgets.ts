@@ -9,7 +9,15 @@ import type { Ports } from '../types.ts';
 import { inBatches } from './batches.ts';
 import { type Amount, type Booked, type Booking, bookAll, type Refused, type Reserving } from './books.ts';
 import { openLate } from './late.ts';
-import { assumedPrice, costAtMost, costOf, openPrices, soundUsage } from './prices.ts';
+import {
+  assumedPrice,
+  costAtMost,
+  costOf,
+  NAME_UNITS_MAX,
+  openPrices,
+  soundTokens,
+  soundUsage,
+} from './prices.ts';
 import { readSpending } from './spending.ts';
 import { allStandings, standingsOf } from './standings.ts';
 import { openTeller, type Teller } from './teller.ts';
@@ -144,12 +152,14 @@ const NO_SPENDING = {
 /** More than any of the models would cost that the call may go to. */
 function amountAtMost(settings: Config['cost'], ask: SpendAsk, prices: readonly Price[]): Amount {
   const cap = settings.reserve_output_tokens_max ?? Number.POSITIVE_INFINITY;
+  const input_tokens = soundTokens(ask.input_tokens);
   const amounts = prices.map((price) => {
     const each = price.max_output_tokens ?? settings.assumed_output_tokens;
-    const output_tokens = Math.min(ask.max_output_tokens ?? each * Math.max(1, ask.choices ?? 1), cap);
+    const said = ask.max_output_tokens ?? each * Math.max(1, ask.choices ?? 1);
+    const output_tokens = soundTokens(Math.min(said, cap));
     return {
-      micro_usd: costAtMost(price, ask.input_tokens, output_tokens),
-      tokens: ask.input_tokens + output_tokens,
+      micro_usd: costAtMost(price, input_tokens, output_tokens),
+      tokens: input_tokens + output_tokens,
     };
   });
   return {
@@ -166,8 +176,8 @@ function reserving(
 ): Reserving {
   const { now_ms } = ask;
   const usage: SpentUsage = {
-    input_tokens: ask.input_tokens,
-    output_tokens: amount.tokens - ask.input_tokens,
+    input_tokens: soundTokens(ask.input_tokens),
+    output_tokens: amount.tokens - soundTokens(ask.input_tokens),
     cache_read_tokens: 0,
     cache_write_tokens: 0,
     provider: '',
@@ -240,11 +250,11 @@ function lineOf(ask: SpendAsk, usage: SpentUsage, cost: Cost): SpendingRow {
   const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
   return {
     day: new Date(ask.now_ms).toISOString().slice(0, 10),
-    tenant_id: ask.tenant_id,
-    agent_id: ask.agent_id,
-    user_id: ask.user_id ?? '',
-    model: usage.model,
-    provider: usage.provider,
+    tenant_id: nameOf(ask.tenant_id),
+    agent_id: nameOf(ask.agent_id),
+    user_id: nameOf(ask.user_id ?? ''),
+    model: nameOf(usage.model),
+    provider: nameOf(usage.provider),
     calls: 1,
     input_tokens,
     output_tokens,
@@ -254,4 +264,9 @@ function lineOf(ask: SpendAsk, usage: SpentUsage, cost: Cost): SpendingRow {
     estimated_calls: usage.is_estimated ? 1 : 0,
     assumed_calls: cost.is_assumed ? 1 : 0,
   };
+}
+
+/** A name as the books keep it: callers choose names, and not every database holds every character. */
+function nameOf(written: string): string {
+  return written.slice(0, NAME_UNITS_MAX).replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
 }

@@ -33,6 +33,8 @@ export interface Prices {
   readonly all: readonly Price[];
 }
 
+/** No model has a longer name, in UTF-16 units; what callers make up may have any length. */
+export const NAME_UNITS_MAX = 256;
 /** Names that are looked up again and again are kept; callers can make up any number of others. */
 const KNOWN_MAX = 2_000;
 
@@ -61,6 +63,7 @@ export function openPrices(own: readonly WrittenPrice[]): Prices {
     all: [...written, ...GROUPS.flatMap(rowsOf)],
     find: (provider, ...models) => {
       for (const model of models) {
+        if (model.length > NAME_UNITS_MAX) continue;
         const key = JSON.stringify([provider, model]);
         let found = known.get(key);
         if (found === undefined) {
@@ -162,17 +165,18 @@ const TOKENS_MAX = 1_000_000_000;
 
 /** Usage as it can be counted: whole numbers from 0, and of the tokens in no more from and for the cache than there are. */
 export function soundUsage(usage: WireUsage): WireUsage {
-  const input_tokens = whole(usage.input_tokens);
-  const cache_read_tokens = Math.min(whole(usage.cache_read_tokens), input_tokens);
+  const input_tokens = soundTokens(usage.input_tokens);
+  const cache_read_tokens = Math.min(soundTokens(usage.cache_read_tokens), input_tokens);
   return {
     input_tokens,
-    output_tokens: whole(usage.output_tokens),
+    output_tokens: soundTokens(usage.output_tokens),
     cache_read_tokens,
-    cache_write_tokens: Math.min(whole(usage.cache_write_tokens), input_tokens - cache_read_tokens),
+    cache_write_tokens: Math.min(soundTokens(usage.cache_write_tokens), input_tokens - cache_read_tokens),
   };
 }
 
-function whole(tokens: number): number {
+/** A number of tokens that can be counted: whole, from 0 to a thousand million. */
+export function soundTokens(tokens: number): number {
   return tokens > 0 ? Math.min(Math.ceil(tokens), TOKENS_MAX) : 0;
 }
 
@@ -192,8 +196,8 @@ export function costOf(price: Price, usage: WireUsage): number {
 export function costAtMost(price: Price, input_tokens: number, output_tokens: number): number {
   const { input, output, cache_read, cache_write } = ratesFor(price, input_tokens);
   return sum([
-    [whole(input_tokens), Math.max(input, cache_read, cache_write)],
-    [whole(output_tokens), output],
+    [soundTokens(input_tokens), Math.max(input, cache_read, cache_write)],
+    [soundTokens(output_tokens), output],
   ]);
 }
 

@@ -59,6 +59,9 @@ export interface ModelNames {
   readonly counted: string;
 }
 
+/** UTF-16 units of what one share is counted by. */
+const VALUE_UNITS_MAX = 256;
+
 /**
  * The budgets that a call concerns. A call that names no user or no session has the empty one: leaving a name out
  * leaves no budget.
@@ -70,7 +73,7 @@ export function sharesOf(budgets: readonly Budget[], spender: Spender, models: M
     return models.all.some((model) => matchesName(wanted, model.toLowerCase()));
   };
   const countedBy = (field: Field): string =>
-    field === 'model' ? models.counted.toLowerCase() : (spender[field] ?? '');
+    (field === 'model' ? models.counted.toLowerCase() : (spender[field] ?? '')).slice(0, VALUE_UNITS_MAX);
   return budgets
     .filter(({ patterns }) => patterns.every(fits))
     .map((budget) => ({
