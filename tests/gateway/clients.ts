@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { locate } from '../../scripts/components/components.ts';
 import type { Ask, Seen } from './clients/ask.ts';
 
@@ -35,6 +36,9 @@ export function openClients(): Clients {
   };
 }
 
+/** Longer than any time-out that an ask sets. */
+const ANSWER_MS_MAX = 90_000;
+
 interface Program {
   readonly ask: (ask: Ask) => Promise<Seen>;
   readonly close: () => void;
@@ -63,6 +67,8 @@ function startProgram(client: ClientName): Program {
       id += 1;
       const { promise, resolve, reject } = Promise.withResolvers<Seen>();
       waiting.set(id, { resolve, reject });
+      const late = () => reject(new Error(`\`${client}\` did not answer`));
+      void sleep(ANSWER_MS_MAX, undefined, { ref: false }).then(late);
       child.stdin.write(`${JSON.stringify({ id, ask })}\n`);
       return promise;
     },

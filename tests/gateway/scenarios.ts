@@ -13,6 +13,10 @@ export interface Scenario {
   readonly expect: (lane: Lane) => Expected;
   /** What the provider must have received, in order: strings of a body that must be there byte for byte. */
   readonly received?: readonly string[];
+  /** Strings that the provider must not have received. */
+  readonly withheld?: readonly string[];
+  /** How many requests it received, where that is not one for each step. */
+  readonly requests?: number;
   /** The provider sees that the client goes away. */
   readonly is_left?: boolean;
 }
@@ -32,7 +36,8 @@ const RESULTS = ['{"temperature": 18.0, "unit": "°C"}', '{"temperature": 4, "un
 /** An image of 24 KB; what it shows does not matter, that all of it arrives does. */
 const IMAGE = Buffer.from(Array.from({ length: 24_000 }, (_, at) => (at * 7919 + (at >> 3) * 104_729) % 251));
 
-const step =
+/** One answer by a recording of the lane. */
+export const step =
   (name: string, more: Partial<Step> = {}) =>
   ({ recordings }: Lane): readonly Step[] => [{ recording: `${recordings}/${name}`, ...more }];
 
@@ -42,7 +47,8 @@ const callsUsage = ({ family }: Lane) =>
 /** The usage that a stream tells. */
 const streamed = (lane: Lane, usage: readonly [number, number]) => (lane.usage_is_asked ? null : usage);
 
-function afterTools(lane: Lane, is_stream: boolean): Expected {
+/** The end of a conversation with tools. */
+export function afterTools(lane: Lane, is_stream: boolean): Expected {
   const [input, output] = callsUsage(lane);
   const usage = lane.adds_usage ? ([141 + input, 19 + output] as const) : ([141, 19] as const);
   const shown = { text: AFTER_TOOLS, finish: lane.finish.stop, calls: CALLS, turns: 2 };
@@ -102,6 +108,17 @@ const plain: readonly Scenario[] = [
     name: 'a compressed stream, cut anywhere',
     ask: { is_stream: true },
     steps: step('plain.stream', { cut_bytes: 11, encoding: 'gzip' }),
+    expect: (lane) => ({
+      text: TEXT,
+      finish: lane.finish.stop,
+      usage: streamed(lane, plainUsage(lane)),
+      turns: 1,
+    }),
+  },
+  {
+    name: 'a stream, byte by byte',
+    ask: { is_stream: true },
+    steps: step('plain.stream', { cut_bytes: 1 }),
     expect: (lane) => ({
       text: TEXT,
       finish: lane.finish.stop,
@@ -197,11 +214,11 @@ const WORDS: Readonly<Record<string, { readonly code?: string; readonly type: st
   'anthropic 429': { type: 'rate_limit_error' },
   'anthropic 500': { type: 'api_error' },
   'anthropic 529': { type: 'overloaded_error' },
-  'gemini 400': { code: '400', type: 'INVALID_ARGUMENT' },
-  'gemini 404': { code: '404', type: 'NOT_FOUND' },
-  'gemini 429': { code: '429', type: 'RESOURCE_EXHAUSTED' },
-  'gemini 500': { code: '500', type: 'INTERNAL' },
-  'gemini 503': { code: '503', type: 'UNAVAILABLE' },
+  'gemini 400': { type: 'INVALID_ARGUMENT' },
+  'gemini 404': { type: 'NOT_FOUND' },
+  'gemini 429': { type: 'RESOURCE_EXHAUSTED' },
+  'gemini 500': { type: 'INTERNAL' },
+  'gemini 503': { type: 'UNAVAILABLE' },
 };
 
 const errors: readonly Scenario[] = [...new Set(Object.values(ERRORS).flat())].map((which) => ({

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { startProvider } from '../support/provider/provider.ts';
 import { missingFor, openClients } from './clients.ts';
+import { startGateway } from './gateway.ts';
 import { LANES, type Lane, LOOKUP_LANES, nameOf } from './lanes.ts';
-import { check, KEY, run, type World } from './runs.ts';
-import { scenariosOf } from './scenarios.ts';
+import { check, KEY, type Outcome, run, type World } from './runs.ts';
+import { assertSameRequests } from './same.ts';
+import { type Scenario, scenariosOf } from './scenarios.ts';
 
 const provider = await startProvider({ keys: [KEY] });
 const clients = openClients();
@@ -18,18 +20,18 @@ after(async () => {
 
 /** How many scenarios each lane has. */
 const COUNTS: Readonly<Record<string, number>> = {
-  'openai chat': 25,
-  'openai responses': 23,
-  'python_openai chat': 25,
-  'python_openai responses': 23,
-  'anthropic messages': 24,
-  'anthropic beta': 23,
-  'python_anthropic messages': 24,
-  'python_anthropic beta': 23,
-  'vercel chat': 25,
-  'vercel responses': 23,
-  'vercel messages': 24,
-  'google generate': 20,
+  'openai chat': 26,
+  'openai responses': 24,
+  'python_openai chat': 26,
+  'python_openai responses': 24,
+  'anthropic messages': 25,
+  'anthropic beta': 24,
+  'python_anthropic messages': 25,
+  'python_anthropic beta': 24,
+  'vercel chat': 26,
+  'vercel responses': 24,
+  'vercel messages': 25,
+  'google generate': 21,
   'openai completions': 3,
   'python_openai completions': 3,
   'openai embeddings': 1,
@@ -42,38 +44,72 @@ const COUNTS: Readonly<Record<string, number>> = {
   'python_anthropic models': 1,
 };
 
+const ALL = [...LANES, ...LOOKUP_LANES];
+/** The APIs that the gateway is in front of. */
+const IN_FRONT = ALL.filter(({ family }) => family !== 'gemini');
+
+test('every lane has its scenarios', () => {
+  assert.deepEqual(ALL.map(nameOf).sort(), Object.keys(COUNTS).sort());
+});
+
+/** What each scenario came to on each lane, with nothing between client and provider. */
+const direct = new Map<string, Outcome>();
+
+type Look = (lane: Lane, scenario: Scenario, outcome: Outcome) => void;
+
 /** All scenarios of one lane, one after the other. */
-async function runAll(world: World, lane: Lane): Promise<void> {
+async function runAll(world: World, lane: Lane, look: Look): Promise<void> {
   const own = scenariosOf(lane);
   assert.equal(own.length, COUNTS[nameOf(lane)], 'scenarios of this lane');
   for (const scenario of own) {
     const outcome = await run(world, lane, scenario);
     try {
       check(scenario, lane, outcome);
+      look(lane, scenario, outcome);
     } catch (error) {
       throw new Error(`${nameOf(lane)}: ${scenario.name}: ${(error as Error).message}`, { cause: error });
     }
   }
 }
 
-test("the client programs are written as their SDKs' types say", (t) => {
-  const missing = missingFor('openai');
-  if (missing !== null) return t.skip(missing);
-  const tsc = join(import.meta.dirname, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', join(import.meta.dirname, 'clients')], {
-    encoding: 'utf8',
-  });
-  assert.equal(status, 0, stdout);
-});
-
-test('with nothing between them and the provider', { concurrency: true }, async (t) => {
-  const world: World = { clients, provider, base_url: provider.url };
-  const lanes = [...LANES, ...LOOKUP_LANES];
-  assert.equal(lanes.length, Object.keys(COUNTS).length);
+/** Lanes side by side. */
+async function runLanes(t: TestContext, base_url: string, lanes: readonly Lane[], look: Look): Promise<void> {
+  const world: World = { clients, provider, base_url };
   await Promise.all(
     lanes.map((lane) =>
-      t.test(nameOf(lane), { skip: missingFor(lane.client) ?? false }, () => runAll(world, lane)),
+      t.test(nameOf(lane), { skip: missingFor(lane.client) ?? false }, () => runAll(world, lane, look)),
     ),
   );
   assert.deepEqual(provider.complaints(), []);
+}
+
+test('the client programs are written as the types of their SDKs say', (t) => {
+  const missing = missingFor('openai');
+  if (missing !== null) return t.skip(missing);
+  const tsc = join(import.meta.dirname, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
+  const words = [tsc, '-p', join(import.meta.dirname, 'clients')];
+  const { status, stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  assert.equal(status, 0, stdout);
+});
+
+test('with nothing between them and the provider', { concurrency: true }, (t) =>
+  runLanes(t, provider.url, ALL, (lane, { name }, outcome) => {
+    direct.set(`${nameOf(lane)} ${name}`, outcome);
+  }),
+);
+
+test('through the gateway: the clients see the same, and the provider receives the same', {
+  concurrency: true,
+}, async (t) => {
+  const service = await startGateway(provider);
+  try {
+    await runLanes(t, service.url, IN_FRONT, (lane, { name }, { seen, exchanges }) => {
+      const before = direct.get(`${nameOf(lane)} ${name}`);
+      assert.ok(before !== undefined, 'it was run without the gateway too');
+      assert.deepEqual({ ...seen, pieces: 0 }, { ...before.seen, pieces: 0 });
+      assertSameRequests(lane, before.exchanges, exchanges);
+    });
+  } finally {
+    await service.stop();
+  }
 });

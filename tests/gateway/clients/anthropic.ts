@@ -85,11 +85,13 @@ function noteMessage(message: Anthropic.Message, seeing: Seeing): void {
 function describe(error: unknown): SeenError | null {
   if (!(error instanceof Anthropic.AnthropicError)) return null;
   const api = error instanceof Anthropic.APIError ? error : null;
-  const body = (api?.error ?? null) as { error?: { type?: string; code?: string } } | null;
+  const body = (api?.error ?? null) as {
+    error?: { type?: string; details?: { error_code?: string } | null };
+  } | null;
   return {
     name: error.constructor.name,
     status: api?.status ?? null,
-    code: body?.error?.code ?? null,
+    code: body?.error?.details?.error_code ?? null,
     type: body?.error?.type ?? null,
     message: error.message,
     body,

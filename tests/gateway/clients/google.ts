@@ -78,12 +78,12 @@ function describe(error: unknown): SeenError | null {
   if (!(error instanceof ApiError) && name !== 'AbortError') return null;
   const { status = null } = error as { status?: number };
   const body = bodyIn(message);
-  const { code = null, status: type = null } = body?.error ?? {};
-  return { name, status, code: code === null ? null : String(code), type, message, body };
+  const { details, status: type = null } = body?.error ?? {};
+  return { name, status, code: details?.[0]?.reason ?? null, type, message, body };
 }
 
 /** The SDK hands the body on inside its message. */
-function bodyIn(message: string): { error?: { code?: number | string; status?: string } } | null {
+function bodyIn(message: string): { error?: { status?: string; details?: { reason?: string }[] } } | null {
   try {
     return JSON.parse(message.slice(message.indexOf('{')));
   } catch {

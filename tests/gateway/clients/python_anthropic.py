@@ -72,11 +72,13 @@ def describe(error):
     if not isinstance(error, anthropic.AnthropicError):
         return None
     body = getattr(error, "body", None)
-    inner = body.get("error", {}) if isinstance(body, dict) else {}
+    inner = body.get("error") if isinstance(body, dict) else None
+    inner = inner if isinstance(inner, dict) else {}
+    details = inner.get("details") or {}
     return {
         "name": type(error).__name__,
         "status": getattr(error, "status_code", None),
-        "code": inner.get("code"),
+        "code": details.get("error_code"),
         "type": inner.get("type"),
         "message": str(error),
         "body": body,

@@ -89,14 +89,21 @@ function note({ text, reasoningText, finishReason, usage, steps }: Result, seein
   );
 }
 
+/** OpenAI's and Anthropic's. */
+interface OpenError {
+  readonly code?: string;
+  readonly type?: string;
+  readonly details?: { readonly error_code?: string } | null;
+}
+
 function describe(given: unknown): SeenError | null {
   const error = RetryError.isInstance(given) ? given.lastError : given;
   if (APICallError.isInstance(error)) {
-    const body = (error.data ?? null) as { error?: { code?: string; type?: string } } | null;
+    const body = (error.data ?? null) as { error?: OpenError } | null;
     return {
       name: error.name,
       status: error.statusCode ?? null,
-      code: body?.error?.code ?? null,
+      code: body?.error?.code ?? body?.error?.details?.error_code ?? null,
       type: body?.error?.type ?? null,
       message: error.message,
       body,

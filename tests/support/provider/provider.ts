@@ -32,8 +32,9 @@ export interface Step {
   /** Before the first byte, and between two writes. */
   readonly latency_ms?: number;
   readonly pause_ms?: number;
-  /** Where the client takes it. */
+  /** Where the client takes it, or, with `insists`, in any case. */
   readonly encoding?: 'gzip' | 'br';
+  readonly insists?: boolean;
   /** What goes wrong, and after how many writes; 0 is before the head of the answer. */
   readonly fault?: Fault;
 }
@@ -273,9 +274,9 @@ function isStopped({ response, exchange, step: { fault } }: Turn, writes: number
   return true;
 }
 
-function encodingFor({ headers }: Asked, { encoding }: Step): 'gzip' | 'br' | null {
+function encodingFor({ headers }: Asked, { encoding, insists = false }: Step): 'gzip' | 'br' | null {
   const accepted = String(headers['accept-encoding'] ?? '').split(/[ ,;]+/);
-  return encoding !== undefined && accepted.includes(encoding) ? encoding : null;
+  return encoding !== undefined && (insists || accepted.includes(encoding)) ? encoding : null;
 }
 
 interface Written {

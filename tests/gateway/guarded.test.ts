@@ -1,0 +1,121 @@
+/** What must not go through does not, whichever SDK asks, and however an answer is cut. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import type { Step } from '../support/provider/provider.ts';
+import { startProvider } from '../support/provider/provider.ts';
+import type { TestService } from '../support/service.ts';
+import { missingFor, openClients } from './clients.ts';
+import { startGateway } from './gateway.ts';
+import { EMAIL, GUARDED, PLANTED, REDACTED, SECRET } from './guarded-scenarios.ts';
+import { LANES, nameOf } from './lanes.ts';
+import { askRaw, type RawAnswer, rawAskFor, STREAMS, streamedText } from './raw.ts';
+import { check, KEY, run } from './runs.ts';
+
+const provider = await startProvider({ keys: [KEY] });
+const clients = openClients();
+let service: TestService;
+
+before(async () => {
+  service = await startGateway(provider);
+});
+after(async () => {
+  clients.close();
+  await service.stop();
+  await provider.close();
+});
+
+const SCENARIOS = 13;
+
+test('the built-in rules, on every lane', { concurrency: true }, async (t) => {
+  assert.equal(GUARDED.length, SCENARIOS);
+  assert.equal(LANES.length, 12);
+  await Promise.all(
+    LANES.map((lane) =>
+      t.test(nameOf(lane), { skip: missingFor(lane.client) ?? false }, async () => {
+        for (const scenario of GUARDED) {
+          const outcome = await run({ clients, provider, base_url: service.url }, lane, scenario);
+          const place = `${nameOf(lane)}: ${scenario.name}`;
+          try {
+            check(scenario, lane, outcome);
+          } catch (error) {
+            throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
+          }
+          const told = JSON.stringify(outcome.seen);
+          for (const text of PLANTED)
+            assert.ok(!told.includes(text), `${place}: the client sees what was planted`);
+        }
+      }),
+    ),
+  );
+  assert.deepEqual(provider.complaints(), []);
+});
+
+const LEAKING = `The key is ${SECRET}, keep it safe.`;
+const MASKED = `The key is ${REDACTED}, keep it safe.`;
+/** So many units of a secret may not be seen anywhere. */
+const FRAGMENT_UNITS = 8;
+
+async function askStream(recording: string, mark: string, step: Partial<Step>): Promise<RawAnswer> {
+  provider.plan(mark, [{ recording, ...step }]);
+  const ask = rawAskFor(recording, 'Tell me the key.');
+  return askRaw(service.url, { ...ask, headers: { ...ask.headers, 'x-case': mark } });
+}
+
+function assertMasked(answer: RawAnswer, place: string): void {
+  assert.equal(answer.status, 200, place);
+  assert.equal(streamedText(answer), MASKED, place);
+  const bytes = answer.body.toString('utf8');
+  for (let at = 0; at + FRAGMENT_UNITS <= SECRET.length; at += 1)
+    assert.ok(!bytes.includes(SECRET.slice(at, at + FRAGMENT_UNITS)), `${place}: a part of the secret`);
+}
+
+test('a secret in a stream never leaves, at whichever place the provider cuts its text', async () => {
+  let cuts = 0;
+  for (const recording of STREAMS) {
+    for (let at = 1; at < LEAKING.length; at += 1) {
+      const pieces = { text: [LEAKING.slice(0, at), LEAKING.slice(at)] };
+      assertMasked(await askStream(recording, `cut ${recording} ${at}`, { pieces }), `${recording} at ${at}`);
+      cuts += 1;
+    }
+  }
+  assert.equal(cuts, STREAMS.length * (LEAKING.length - 1));
+});
+
+test('nor at whichever place the network cuts its bytes', async () => {
+  let cuts = 0;
+  for (const recording of STREAMS) {
+    for (let cut_bytes = 1; cut_bytes <= 40; cut_bytes += 3) {
+      const pieces = { text: [LEAKING] };
+      const mark = `bytes ${recording} ${cut_bytes}`;
+      assertMasked(await askStream(recording, mark, { pieces, cut_bytes }), mark);
+      cuts += 1;
+    }
+  }
+  assert.equal(cuts, 14 * STREAMS.length);
+});
+
+test('nothing that was planted is in a file, in the log or in the metrics of the service', async () => {
+  const texts = new Map([
+    ['the log', Buffer.from(service.logs())],
+    ['the metrics', Buffer.from(await (await fetch(`${service.url}/v1/metrics`)).arrayBuffer())],
+    ...readdirSync(service.dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => {
+        const raw = readFileSync(join(entry.parentPath, entry.name));
+        return [
+          join(entry.parentPath, entry.name),
+          entry.name.endsWith('.gz') ? gunzipSync(raw) : raw,
+        ] as const;
+      }),
+  ]);
+  assert.ok(
+    [...texts.values()].some((text) => text.includes('builtin.secret.input')),
+    'the journal was looked at',
+  );
+  for (const [place, text] of texts)
+    for (const planted of [...PLANTED, EMAIL, KEY, SECRET.slice(4)])
+      assert.ok(!text.includes(planted), `${place} holds something that was planted`);
+});
