@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { policyOf } from '../../core/testing/policies.ts';
+import { readJson } from '../../core/wire/json-text.ts';
+import { splice } from '../../core/wire/splice.ts';
+import { guardRequest } from './guard-request.ts';
+import { guardStream } from './guard-stream.ts';
+import { answerOf, type RoadOptions, roadOf } from './testing/road.ts';
+import { parsed, streamings } from './testing/streams.ts';
+import { openUnchanged } from './unchanged.ts';
+
+const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
+const EMAIL = ['jane.roe', 'acme-corp.de'].join('@');
+
+async function guard(body: string | object, options: RoadOptions = {}) {
+  const { road, events } = roadOf({ ...options, body });
+  const text = Buffer.from(road.call.body).toString();
+  const node = readJson(text, road.ports.policy.limits);
+  assert.ok(node.kind !== 'problem');
+  const request = road.call.format.readRequest(node);
+  const guarded = await guardRequest(road, request);
+  const written = await guarded.written;
+  return { road, events, guarded, written, sent: splice(text, guarded.splices) };
+}
+
+test('only strings that change are written anew; every other byte stays', async () => {
+  const body = `{ "model":"m", "n": 1.0e0, "seed":12345678901234567890,\t"messages":[{"role":"user","content":"Mail ${EMAIL} \\u0041"}],"x":{"a":1,"a":2}}`;
+  const { sent, events, guarded } = await guard(body);
+  assert.equal(sent, body.replace(`Mail ${EMAIL} \\u0041`, 'Mail [REDACTED] A'));
+  assert.equal(guarded.is_blocked, false);
+  assert.deepEqual(
+    events.map(({ boundary, decision, metadata }) => [boundary, decision, metadata.endpoint, metadata.model]),
+    [['input', 'modify', 'llm_request', 'm']],
+  );
+});
+
+test('what blocks is told with the ruling, and a name of a model that holds a secret stands nowhere', async () => {
+  const { guarded, written, events } = await guard({
+    model: `x/${SECRET}`,
+    messages: [{ role: 'user', content: 'Hello' }],
+  });
+  assert.equal(guarded.is_blocked, true);
+  assert.equal(written.denied?.ruling.verdict.decision, 'block');
+  assert.ok(!JSON.stringify(events).includes(SECRET));
+});
+
+const RESULTS = {
+  model: 'm',
+  messages: [
+    { role: 'user', content: 'Look it up' },
+    {
+      role: 'assistant',
+      tool_calls: [
+        { id: 'c1', type: 'function', function: { name: 'web.read', arguments: '{}' } },
+        { id: 'c2', type: 'function', function: { name: 'crm.find', arguments: '{}' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'c1', content: `It says ${SECRET}` },
+    { role: 'tool', tool_call_id: 'c2', content: 'Nothing.' },
+  ],
+};
+
+test('what tools gave back is judged as theirs; a blocked one makes room for a notice, and the turn goes on', async () => {
+  const policy = policyOf({
+    rules: [
+      {
+        name: 'no',
+        boundary: 'action',
+        data_tags: ['secret'],
+        action: 'block',
+        condition: { phase: 'response' },
+      },
+    ],
+  });
+  const { events, sent, guarded } = await guard(RESULTS, { policy });
+  assert.equal(guarded.is_blocked, false);
+  const { messages } = JSON.parse(sent);
+  assert.match(messages[2].content, /^\[The result of this tool was withheld\. /);
+  assert.deepEqual([messages[2].tool_call_id, messages[3].content], ['c1', 'Nothing.']);
+  assert.deepEqual(
+    events.map(({ tool_name, decision, metadata }) => [tool_name, decision, metadata.declared_tags]),
+    [
+      ['web.read', 'block', ['untrusted.tool_result']],
+      ['crm.find', 'allow', ['untrusted.tool_result']],
+      [null, 'allow', undefined],
+    ],
+  );
+  const masked = await guard(RESULTS);
+  assert.equal(JSON.parse(masked.sent).messages[2].content, 'It says [REDACTED]');
+});
+
+test('a contract keeps fields of a result that is a document in a text', async () => {
+  const policy = policyOf({
+    documents: [
+      {
+        contracts: [
+          {
+            tool_name: 'crm.find',
+            accepts: {},
+            emits: { fields: ['name'] },
+            side_effects: { reversible: true, requires_approval: false },
+          },
+        ],
+      },
+    ],
+  });
+  const body = structuredClone(RESULTS);
+  body.messages[2]!.content = 'plain';
+  body.messages[3]!.content = '{"name":"Acme","iban":"x"}';
+  const { sent } = await guard(body, { policy });
+  assert.equal(JSON.parse(sent).messages[3].content, '{"name":"Acme"}');
+});
+
+test('an event that cannot be written keeps the call from going on', async () => {
+  const ports = { record: () => Promise.reject(new Error('no space')) };
+  const { written } = await guard({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }, { ports });
+  assert.deepEqual([written.denied?.ruling.verdict.rule, written.input], ['fault.audit', null]);
+});
+
+const LONG = 'All work and no play makes Jack a dull boy. '.repeat(20);
+
+test('what is known to be clean is not looked at again; nothing that blocks, or is changed, is ever known', async () => {
+  const unchanged = openUnchanged(100);
+  const texts = [LONG, `${LONG} ${EMAIL}`, `${LONG} ${SECRET}`, `${LONG}!`];
+  let ran = 0;
+  for (let round = 0; round < 3; round++) {
+    for (const first of texts) {
+      for (const second of texts) {
+        const body = {
+          model: 'm',
+          messages: [first, second].map((content) => ({ role: 'user', content })),
+        };
+        const [cached, plain] = await Promise.all([guard(body, { unchanged }), guard(body)]);
+        assert.equal(cached.sent, plain.sent);
+        assert.equal(cached.guarded.is_blocked, plain.guarded.is_blocked);
+        assert.equal(cached.events[0]?.policy_name, plain.events[0]?.policy_name);
+        ran += 1;
+      }
+    }
+  }
+  assert.equal(ran, 48);
+  const { road } = roadOf({ unchanged });
+  const known = unchanged.forCall(road.ports, road.call.acting);
+  assert.deepEqual(
+    texts.map((text) => known?.has(known.keyOf('user', [text]))),
+    [true, false, false, true],
+  );
+  assert.equal(known?.has(known.keyOf('system', [LONG])), false);
+});
+
+test('nothing is known where sessions, conditions, people or logs have a say, nor of another agent', () => {
+  const unchanged = openUnchanged(100);
+  const { road } = roadOf({ unchanged });
+  const { acting } = road.call;
+  const asks = [
+    {
+      condition: { session_tags: ['untrusted'] },
+      boundary: 'action',
+      action: 'block',
+      data_tags: ['egress'],
+    },
+    { condition: { when: 'findings > 1' }, boundary: 'input', action: 'block', data_tags: ['secret'] },
+    { boundary: 'input', action: 'require_approval', data_tags: ['secret'] },
+  ].map((rule, at) => policyOf({ rules: [{ name: `r${at}`, ...rule }] }));
+  for (const policy of asks) assert.equal(unchanged.forCall({ ...road.ports, policy }, acting), null);
+  const logged = { inputs: true, outputs: false };
+  assert.equal(unchanged.forCall({ ...road.ports, logged }, acting), null);
+  const one = unchanged.forCall(road.ports, acting);
+  const other = unchanged.forCall(road.ports, { ...acting, agent_id: 'agent-2' });
+  assert.notEqual(one?.keyOf('user', [LONG]), other?.keyOf('user', [LONG]));
+  assert.notEqual(one?.keyOf('user', ['ab', 'c']), one?.keyOf('user', ['a', 'bc']));
+});
+
+test('with tokens the provider sees none of the values, and the client all of them, wherever a stream is cut', async () => {
+  const settings = { mode: 'tokenize' } as const;
+  const messages = [{ role: 'user', content: `Write to ${EMAIL} and again ${EMAIL}` }];
+  const { sent, guarded, road } = await guard({ model: 'm', messages }, { settings });
+  assert.equal(JSON.parse(sent).messages[0].content, 'Write to [EMAIL_1] and again [EMAIL_1]');
+  const { tokens } = guarded;
+  const answer = 'Dear [EMAIL_1], or [EMAIL_2]: [EMAIL_1]';
+  let ran = 0;
+  for (const { wire, text, call, read, readCall } of streamings) {
+    const format = roadOf({ wire }).road.call.format;
+    const answering = { road: { ...road, call: { ...road.call, format } }, model: null, tokens };
+    const asked = { choices: 1, drops_usage: false };
+    const news = { chunk: () => {}, note: () => {}, over: () => {} };
+    for (let at = 1; at < answer.length; at++) {
+      let shown = '';
+      const stream = answerOf(text([answer.slice(0, at), answer.slice(at)]));
+      for await (const piece of await guardStream(stream, asked, answering, news)) shown += piece;
+      for (const said of read(parsed(shown)))
+        assert.equal(said, `Dear ${EMAIL}, or [EMAIL_2]: ${EMAIL}`, wire);
+      ran += 1;
+    }
+    if (call === null) continue;
+    let shown = '';
+    const stream = answerOf(call('mail.send', ['{"to":"[EMA', 'IL_1]"}']));
+    for await (const piece of await guardStream(stream, asked, answering, news)) shown += piece;
+    for (const said of readCall(parsed(shown))) assert.deepEqual(JSON.parse(said), { to: EMAIL }, wire);
+  }
+  assert.equal(ran, 5 * (answer.length - 1));
+});
+
+test('a tool call is judged by what its tokens stand for', async () => {
+  const contract = {
+    tool_name: 'mail.send',
+    accepts: { tags: [] },
+    emits: {},
+    side_effects: { reversible: true, requires_approval: false },
+  };
+  const policy = policyOf({ documents: [{ contracts: [contract] }] });
+  const messages = [{ role: 'user', content: `Write to ${EMAIL}` }];
+  const { guarded, road, events } = await guard(
+    { model: 'm', messages },
+    { policy, settings: { mode: 'tokenize' } },
+  );
+  const { guardCall } = await import('./guard-call.ts');
+  const answering = { road, model: null, tokens: guarded.tokens };
+  const refused = await guardCall({ tool: 'mail.send', arguments: '{"to":"[EMAIL_1]"}' }, answering);
+  assert.equal(refused.denied?.ruling.verdict.rule, 'contract.accepts.tags');
+  const plain = await guardCall({ tool: 'mail.send', arguments: '{"to":"nobody"}' }, answering);
+  assert.equal(plain.denied, null);
+  assert.ok(!JSON.stringify(events).includes(EMAIL));
+});
