@@ -1,0 +1,75 @@
+/** A budget as clients of the gateway meet it: through two workers, to a provider that counts what reaches it. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestService } from './support/service.ts';
+
+const ANSWER = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'gpt-4o-mini-2024-07-18',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 50, completion_tokens: 1_000, total_tokens: 1_050 },
+};
+/** What such an answer costs in millionths of a dollar: 50 tokens at 0.15 and 1,000 at 0.60. */
+const COST = 608;
+const CALLS = 24;
+
+test('calls at the same time spend what there is, the others get 429, and all of it is written down', async (t) => {
+  let reached = 0;
+  const provider = createServer((request, response) => {
+    request.resume().on('end', () => {
+      reached += 1;
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(ANSWER));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(provider, 'listening');
+  t.after(() => provider.close());
+  const { port } = provider.address() as AddressInfo;
+  const service = await startTestService({
+    config: {
+      proxy: { target: `http://127.0.0.1:${port}` },
+      cost: { budgets: [{ name: 'each-user', limit_usd: 0.005, scope: { user_id: 'each' } }] },
+    },
+  });
+  t.after(() => service.stop());
+  const call = (user: string) =>
+    fetch(`${service.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-service-agent': 'planner', 'x-service-user': user },
+      body: JSON.stringify({
+        model: 'gpt-4o-mini',
+        max_tokens: 1_000,
+        messages: [{ role: 'user', content: 'Hello there.' }],
+      }),
+    });
+  const answers = await Promise.all(Array.from({ length: CALLS }, () => call('ann')));
+  const served = answers.filter(({ status }) => status === 200).length;
+  const refused = answers.filter(({ status }) => status === 429);
+  assert.equal(served + refused.length, CALLS);
+  assert.equal(reached, served);
+  assert.ok(served >= 1 && served * COST <= 5_000, `${served} were served`);
+  for (const answer of refused) {
+    assert.equal(answer.headers.get('x-should-retry'), 'false');
+    const { error } = (await answer.json()) as { error: { code: string; budget: string; event_id: string } };
+    assert.deepEqual([error.code, error.budget], ['insufficient_quota', 'each-user']);
+    assert.match(error.event_id, /^evt_/);
+  }
+  assert.equal((await call('bob')).status, 200);
+  const standing = async () => {
+    const answer = await fetch(`${service.url}/v1/costs/budget?agent_id=planner&user_id=ann`);
+    const { budgets } = (await answer.json()) as { budgets: { spent_usd: number; reserved_usd: number }[] };
+    return budgets[0]!;
+  };
+  // A client has its answer before the call is booked; what was put aside holds the budget until then.
+  for (let tries = 0; tries < 200 && (await standing()).reserved_usd > 0; tries++) await sleep(25);
+  const { spent_usd, reserved_usd } = await standing();
+  assert.deepEqual([Math.round(spent_usd * 1e6), reserved_usd], [served * COST, 0]);
+  const metrics = await (await fetch(`${service.url}/v1/metrics`)).text();
+  const counted = `service_budget_events_total{budget="each-user",what="refusal"} ${refused.length}`;
+  assert.ok(metrics.includes(counted), counted);
+});
