@@ -69,6 +69,7 @@ test('every YAML that a page shows is a valid configuration', async () => {
   let shown = 0;
   for (const page of [
     'docs/approvals.md',
+    'docs/gateway.md',
     'docs/memory.md',
     'docs/storage.md',
     'docs/telemetry.md',
