@@ -12,6 +12,7 @@ import { estimatedUsage, inputTokensAtMost, sizeOf } from './estimate.ts';
 import { errorOfFailure, invalid } from './faults.ts';
 import { type GuardedRequest, guardRequest } from './guard-request.ts';
 import { denialReply, errorReply, rulingHeaders } from './reply.ts';
+import { isStream, stepsWithin } from './stream/steps-within.ts';
 import { written } from './texts.ts';
 import type { Budgets, OverBudget, Reservation, UpstreamAnswer, Upstreams } from './types.ts';
 import { openUnchanged } from './unchanged.ts';
@@ -59,22 +60,37 @@ async function take(road: Road, parts: Sending): Promise<LlmReply> {
   const { call } = road;
   const read = readCall(road);
   if (typeof read === 'string') return errorReply(call.format, invalid(read, call.request_id));
-  const guarded = await guardRequest(road, read.request);
-  if (guarded.is_blocked) {
-    const { denied } = await guarded.written;
-    if (denied !== null) return denialReply(call, denied);
-  }
-  const span = parts.telemetry?.startCall(askedOf(road, read, guarded)) ?? null;
-  const going = () => goOn(road, read, guarded, span, parts);
-  return span === null ? going() : span.within(going);
+  const span = parts.telemetry?.startCall(askedOf(road, read)) ?? null;
+  if (span === null) return guardAndGoOn(road, read, null, parts);
+  const reply = await span.within(() => guardAndGoOn(road, read, span, parts));
+  return { ...reply, body: isStream(reply.body) ? stepsWithin(reply.body, span.within) : reply.body };
 }
 
-function askedOf({ call }: Road, { request }: ReadCall, { shown_model }: GuardedRequest): CallAsked {
+async function guardAndGoOn(
+  road: Road,
+  read: ReadCall,
+  span: CallSpan | null,
+  parts: Sending,
+): Promise<LlmReply> {
+  const guarded = await guardRequest(road, read.request);
+  span?.asks(guarded.shown_model);
+  if (guarded.is_blocked) {
+    const { denied } = await guarded.written;
+    if (denied !== null) {
+      span?.end({ ...NOTHING_SAID, error: 'policy_violation' });
+      return denialReply(road.call, denied);
+    }
+  }
+  return goOn(road, read, guarded, span, parts);
+}
+
+/** What the body names as its model was not looked at yet, and is told later. */
+function askedOf({ call }: Road, { request }: ReadCall): CallAsked {
   const { tenant_id, agent_id, session_id } = call.acting;
   return {
     operation: call.format.operation_name,
     family: call.format.family,
-    model: shown_model,
+    model: null,
     is_stream: call.in_path?.is_stream ?? request.is_stream,
     max_output_tokens: request.max_output_tokens,
     tenant_id,

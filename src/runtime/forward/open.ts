@@ -4,7 +4,7 @@ import type { Runtime } from '../types.ts';
 import type { Llm } from './call.ts';
 import { type LlmParts, openLlm } from './llm.ts';
 import type { SpendAsk } from './types.ts';
-import { openUpstreams, type UpstreamTry } from './upstream/index.ts';
+import { openUpstreams, type UpstreamPorts, type UpstreamTry } from './upstream/index.ts';
 
 /** What only the process has. */
 export interface LlmWorld extends Omit<LlmParts, 'upstreams' | 'budgets' | 'settings'> {
@@ -27,5 +27,12 @@ export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: Llm
     world.calls?.tried(provider, status, duration_ms / 1_000);
     if (attempt > 1) world.calls?.retried(provider);
   };
-  return openLlm({ ...rest, upstreams: openUpstreams(proxy, { priceOf, observe }), budgets, settings });
+  const standing: NonNullable<UpstreamPorts['standing']> = (provider, state) =>
+    world.calls?.breaker(provider, state);
+  return openLlm({
+    ...rest,
+    upstreams: openUpstreams(proxy, { priceOf, observe, standing }),
+    budgets,
+    settings,
+  });
 }

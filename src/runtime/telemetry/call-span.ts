@@ -30,6 +30,7 @@ export function askedAttributes(asked: CallAsked): Attributes {
 
 /** What is told of one call, from its beginning to its end. The clock gives milliseconds that never jump. */
 export interface CallRecord {
+  readonly asks: (model: string | null) => void;
   readonly answered: (answer: CallAnswered) => void;
   readonly chunk: () => void;
   readonly end: (end: CallEnd) => void;
@@ -57,13 +58,20 @@ export function openCallRecord(
   let first_chunk_seconds: number | null = null;
   let is_over = false;
   return {
+    asks: (model) => {
+      if (is_over || model === null) return;
+      const label = model_label(model);
+      labels['gen_ai.request.model'] = label;
+      span.setAttribute('gen_ai.request.model', plainName(model));
+      span.updateName(`${asked.operation} ${label}`);
+    },
     answered: ({ provider, model, status, attempts }) => {
       if (is_over) return;
       if (PROVIDERS.has(provider)) labels['gen_ai.provider.name'] = provider;
       if (model !== null) labels['gen_ai.request.model'] = model_label(model);
       span.setAttributes({
         'gen_ai.provider.name': labels['gen_ai.provider.name'],
-        'gen_ai.request.model': named(model ?? asked.model),
+        'gen_ai.request.model': named(model) ?? labels['gen_ai.request.model'],
         'http.response.status_code': status,
         'agent_safety.provider': provider,
         'agent_safety.attempts': attempts,

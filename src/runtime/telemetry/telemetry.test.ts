@@ -196,6 +196,7 @@ test('a call is a client span above its checks, and its provider gets it as the 
     const call = telemetry.startCall(ASKED);
     await call.within(() => enforce(crossing('hello'), caller, 'scan_input', watched));
     const headers = call.headersFor(['Accept', 'x', 'TraceParent', TRACEPARENT, 'tracestate', 'vendor=1']);
+    call.asks('gpt-5-nano');
     call.answered({ provider: 'main', model: 'gpt-5-mini', status: 200, attempts: 2 });
     call.chunk();
     call.chunk();
@@ -207,7 +208,7 @@ test('a call is a client span above its checks, and its provider gets it as the 
   const spans = collector.spans();
   assert.equal(spans.length, 2);
   const [check, call] = spans as [ReceivedSpan, ReceivedSpan];
-  assert.deepEqual([call.name, call.kind, call.status], ['chat gpt-5', 3, 0]);
+  assert.deepEqual([call.name, call.kind, call.status], ['chat gpt-5-nano', 3, 0]);
   assert.deepEqual([call.trace_id, call.parent_id, check.parent_id], [TRACE, PARENT, call.span_id]);
   assert.deepEqual(sent, [
     ...['Accept', 'x', 'traceparent', `00-${TRACE}-${call.span_id}-01`, 'tracestate', 'vendor=1'],

@@ -205,6 +205,7 @@ function callSpan({ span, context, record }: Begun, current: AsyncLocalStorage<C
   return {
     within: (run) => current.run(context, run),
     headersFor: (headers) => headersWithin(headers, span.spanContext()),
+    asks: (model) => quietly(() => record.asks(model)),
     answered: (answer) => quietly(() => record.answered(answer)),
     chunk: () => quietly(record.chunk),
     end: (end) => quietly(() => record.end(end)),
@@ -214,6 +215,7 @@ function callSpan({ span, context, record }: Begun, current: AsyncLocalStorage<C
 const UNHEARD: CallSpan = {
   within: (run) => run(),
   headersFor: (headers) => headers,
+  asks: () => {},
   answered: () => {},
   chunk: () => {},
   end: () => {},

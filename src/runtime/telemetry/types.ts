@@ -35,7 +35,7 @@ export interface Check {
 export interface CallAsked {
   readonly operation: WireFormat['operation_name'];
   readonly family: ProviderFamily;
-  /** What the client asks for, as the provider names it where that is known. */
+  /** What is asked for, where that is known already: a name that was looked at. */
   readonly model: string | null;
   readonly is_stream: boolean;
   readonly max_output_tokens: number | null;
@@ -74,6 +74,8 @@ export interface CallSpan {
   readonly within: <Result>(run: () => Result) => Result;
   /** The headers for the provider, names and values by turns: the caller's, with this span as the parent of what is there. */
   readonly headersFor: (headers: readonly string[]) => readonly string[];
+  /** The model that is asked for: a name that was looked at, or `null` where none may be told. */
+  readonly asks: (model: string | null) => void;
   readonly answered: (answer: CallAnswered) => void;
   /** The first piece of an answer came from the provider; later ones are not heard. */
   readonly chunk: () => void;
