@@ -151,10 +151,15 @@ function header({ headers }: FastifyRequest, name: string, chars_max = NAME_CHAR
   );
 }
 
-/** Aborts when the connection closes; also behind the answer, when nobody listens any more. */
+/** Aborts when the connection closes before the whole answer was handed over. */
 function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  if (raw.destroyed) gone.abort();
-  raw.once('close', () => gone.abort());
+  if (raw.destroyed) gone.abort(GONE);
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(GONE);
+  });
   return gone.signal;
 }
+
+/** Made once: without a reason each signal makes an exception with its stack. */
+const GONE = new Error('the client is gone');

@@ -117,7 +117,7 @@ test('an event that cannot be written keeps the call from going on', async () =>
   assert.deepEqual([written.denied?.ruling.verdict.rule, written.input], ['fault.audit', null]);
 });
 
-const LONG = 'All work and no play makes Jack a dull boy. '.repeat(20);
+const LONG = 'All work and no play makes Jack a dull boy. '.repeat(60);
 
 test('what is known to be clean is not looked at again; nothing that blocks, or is changed, is ever known', async () => {
   const unchanged = openUnchanged(100);

@@ -207,15 +207,14 @@ async function sendAndAnswer(
 ): Promise<LlmReply> {
   const { call } = road;
   const { account } = ways;
-  const stop = new AbortController();
-  const signal = AbortSignal.any([call.signal, stop.signal]);
-  const sent = send(call, read, guarded, ways, signal);
+  const stop = stoppable(call.signal);
+  const sent = send(call, read, guarded, ways, stop.signal);
   // It is looked at behind the events; until then nobody is to call it unhandled.
   sent.catch(() => {});
   const { denied, input } = await guarded.written;
   const worked = { estimate: estimatedUsage(read.size, 0), is_whole: false };
   if (denied !== null) {
-    stop.abort();
+    stop.abort(NOT_WANTED);
     account.end('internal_error', worked);
     return denialReply(call, denied);
   }
@@ -230,6 +229,18 @@ async function sendAndAnswer(
   }
   return answerCall(road, { read, guarded, input, account }, answer);
 }
+
+/** Stops with the client, or by itself: one signal, for putting two together is dearer than all else of them. */
+function stoppable(signal: AbortSignal): AbortController {
+  const stop = new AbortController();
+  const follow = (): void => stop.abort(NOT_WANTED);
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
+  return stop;
+}
+
+/** Made once: without a reason each signal makes an exception with its stack. */
+const NOT_WANTED = new Error('nobody waits for the answer any more');
 
 function send(
   call: LlmCall,

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { hasConditions } from '../../core/conditions/facts.ts';
 import { asksSessions } from '../../core/flow.ts';
 import type { Policy } from '../../core/types.ts';
@@ -19,11 +19,12 @@ export interface KnownTexts {
 }
 
 /** Shorter ones are looked at in less time than their hash takes. */
-export const KNOWN_UNITS_MIN = 256;
+export const KNOWN_UNITS_MIN = 2_048;
 
 /** Opens what one process knows; the key is its own, and ends with it. */
 export function openUnchanged(entries_max: number): Unchanged {
-  const key = randomBytes(32);
+  // Made once: of bytes it is made anew for each text, which takes longer than a short text's hash.
+  const key = createSecretKey(randomBytes(32));
   let young = new Set<string>();
   let old = new Set<string>();
   const add = (name: string): void => {
@@ -46,8 +47,8 @@ export function openUnchanged(entries_max: number): Unchanged {
       if (entries_max === 0 || writes_texts || !isAboutTextsAlone(policy, tenant_id)) return null;
       const who = JSON.stringify([policy.hash, tenant_id, agent_id, source_agent_id, declared_tags]);
       const keyOf: KnownTexts['keyOf'] = (as, texts) => {
-        const mac = createHmac('sha256', key).update(`${who}\n${JSON.stringify(as)}`);
-        for (const text of texts) mac.update(`\n${text.length}\n`).update(text, 'utf16le');
+        const mac = createHmac('sha256', key).update(`${who}\n${JSON.stringify(as)}`, 'utf16le');
+        for (const text of texts) mac.update(`\n${text.length}\n${text}`, 'utf16le');
         return mac.digest('base64');
       };
       return { keyOf, has, add };
