@@ -48,7 +48,8 @@ export function openUnchanged(entries_max: number): Unchanged {
       const who = JSON.stringify([policy.hash, tenant_id, agent_id, source_agent_id, declared_tags]);
       const keyOf: KnownTexts['keyOf'] = (as, texts) => {
         const mac = createHmac('sha256', key).update(`${who}\n${JSON.stringify(as)}`, 'utf16le');
-        for (const text of texts) mac.update(`\n${text.length}\n${text}`, 'utf16le');
+        // A large text is not put together with what stands before it, for that would copy it.
+        for (const text of texts) mac.update(`\n${text.length}\n`).update(text, 'utf16le');
         return mac.digest('base64');
       };
       return { keyOf, has, add };
