@@ -5,7 +5,7 @@ import { type Decision, decide } from '../enforce.ts';
 import { toolCrossing } from '../tool-calls.ts';
 import { aboutCall, type Road } from './call.ts';
 import { changes, plainText, textsContent, textsIn } from './texts.ts';
-import { KNOWN_UNITS_MIN, type KnownTexts } from './unchanged.ts';
+import type { KnownTexts } from './unchanged.ts';
 
 export interface GuardedResult {
   readonly decision: Decision;
@@ -28,8 +28,8 @@ export async function guardResult(
   const { call, ports } = road;
   const tool = result.tool ?? UNKNOWN_TOOL;
   const texts = result.texts.map(({ value }) => value);
-  const units = texts.reduce((sum, text) => sum + text.length, 0);
-  const key = known === null || units < KNOWN_UNITS_MIN ? null : known.keyOf(`result ${tool}`, texts);
+  // An event costs far more than a hash, however short the text is.
+  const key = known?.keyOf(`result ${tool}`, texts) ?? null;
   if (key !== null && known?.has(key)) return null;
   const content = textsContent(texts);
   const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };

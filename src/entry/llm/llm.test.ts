@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { policyOf } from '../../core/testing/policies.ts';
+import { tokenHash } from '../../runtime/access/tokens.ts';
+import { openLlm } from '../../runtime/forward/llm.ts';
+import { openUpstreams } from '../../runtime/forward/upstream/index.ts';
+import { settingsOf } from '../../runtime/forward/upstream/testing/calls.ts';
+import { ports } from '../../runtime/testing/examples.ts';
+import type { AuditEvent } from '../../runtime/types.ts';
+import { type Served, type ServeOptions, serve } from '../http/testing/serve.ts';
+
+const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
+const KEY = ['svc', 'key', 'a'.repeat(32)].join('_');
+const scratch = mkdtempSync(join(tmpdir(), 'llm-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+interface Answered {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+interface Desk extends Served {
+  readonly received: Received[];
+  readonly decided: AuditEvent[];
+}
+
+const PLAIN: Answered = {
+  body: '{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}]}',
+};
+
+/** The service in front of a provider that answers everything the same. */
+async function calling(
+  answered: Answered,
+  options: Partial<ServeOptions>,
+  work: (desk: Desk) => Promise<void>,
+): Promise<void> {
+  const received: Received[] = [];
+  const provider = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { url = '', headers } = request;
+    received.push({ path: url, headers, body: Buffer.concat(chunks).toString() });
+    const type = { 'content-type': 'application/json' };
+    response.writeHead(answered.status ?? 200, { ...type, ...answered.headers });
+    response.end(answered.body);
+  }).listen(0, '127.0.0.1');
+  await once(provider, 'listening');
+  const target = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  const decided: AuditEvent[] = [];
+  const road = ports(decided, { policy: policyOf() });
+  const llm = openLlm({
+    ports: () => road,
+    capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
+    upstreams: openUpstreams(settingsOf({ target })),
+    budgets: { reserve: async () => ({ settle: async () => ({ micro_usd: 0, is_assumed: true }) }) },
+    settings: { mode: 'mask', answer_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },
+    telemetry: null,
+    calls: null,
+    unsettled: () => {},
+  });
+  const served = await serve({ state_dir: scratch, llm: async () => llm, ...options });
+  try {
+    await work({ ...served, received, decided });
+  } finally {
+    await served.close();
+    await llm.close();
+    provider.close();
+  }
+}
+
+const ask = (content: string) => ({ model: 'm', messages: [{ role: 'user', content }] });
+const CHAT = { path: '/v1/chat/completions', body: ask('Hello') };
+
+test('nothing of ours reaches the provider, and its own credential does', () =>
+  calling(PLAIN, {}, async ({ ask, received }) => {
+    const headers = {
+      authorization: 'Bearer provider-key',
+      'x-service-agent': 'agent-1',
+      'x-service-session': 's-1',
+      'x-custom': 'kept',
+    };
+    const answer = await ask({ ...CHAT, headers });
+    assert.deepEqual([answer.status, answer.text], [200, PLAIN.body]);
+    assert.equal(answer.headers['x-service-decision'], 'allow');
+    assert.match(String(answer.headers['x-service-event-id']), /^evt_/);
+    const [{ headers: sent, path, body } = { headers: {}, path: '', body: '' }] = received;
+    assert.deepEqual([path, body], [CHAT.path, JSON.stringify(CHAT.body)]);
+    assert.deepEqual([sent.authorization, sent['x-custom']], ['Bearer provider-key', 'kept']);
+    assert.deepEqual(
+      Object.keys(sent).filter((name) => name.startsWith('x-service-')),
+      [],
+    );
+  }));
+
+const AUTH = {
+  required: true,
+  api_keys: [{ id: 'k1', sha256: tokenHash(KEY), agents: ['agent-1'] }],
+};
+
+test('who may not call is told so as the provider says it, whatever key of a provider is shown', () =>
+  calling(PLAIN, { auth: AUTH }, async ({ ask, received }) => {
+    const refused: readonly (readonly [string, Record<string, string>])[] = [
+      ['/v1/chat/completions', { authorization: 'Bearer provider-key' }],
+      ['/v1/chat/completions', {}],
+      ['/v1/messages', { 'x-api-key': 'provider-key' }],
+      ['/v1/messages', { 'x-api-key': `${KEY}x` }],
+      ['/v1beta/models/m:generateContent', { 'x-goog-api-key': 'provider-key' }],
+    ];
+    for (const [path, headers] of refused) {
+      const answer = await ask({ path, body: CHAT.body, headers });
+      assert.equal(answer.status, 401, path);
+      assert.ok(answer.json.error.message.length > 10, answer.text);
+    }
+    assert.equal(received.length, 0);
+    const allowed: readonly Record<string, string>[] = [
+      { 'x-service-key': KEY, authorization: 'Bearer provider-key' },
+      { authorization: `Bearer ${KEY}` },
+      { 'x-api-key': KEY },
+    ];
+    for (const headers of allowed) assert.equal((await ask({ ...CHAT, headers })).status, 200);
+    assert.ok(!JSON.stringify(received).includes(KEY));
+    assert.equal(received[0]?.headers.authorization, 'Bearer provider-key');
+    const other = { 'x-service-key': KEY, 'x-service-agent': 'agent-2' };
+    assert.equal((await ask({ ...CHAT, headers: other })).status, 403);
+  }));
+
+test('what cannot be read is not sent, and is an error of the API that was called', () =>
+  calling(PLAIN, { body_bytes_max: 1_000 }, async ({ ask, received, decided }) => {
+    const json = { 'content-type': 'application/json' };
+    const cases: readonly (readonly [number, Parameters<typeof ask>[0]])[] = [
+      [400, { path: CHAT.path, body: '{"messages":', headers: json }],
+      [400, { path: CHAT.path, body: Buffer.from([0x22, 0xff, 0x22]), headers: json }],
+      [400, { path: CHAT.path, body: '[]', headers: json }],
+      [400, { path: CHAT.path, body: '{"model":"a","model":"b","messages":[]}', headers: json }],
+      [413, { path: CHAT.path, body: ask.name.padEnd(2_000), headers: json }],
+      [415, { path: CHAT.path, body: 'a=b', headers: { 'content-type': 'text/plain' } }],
+      [415, { path: CHAT.path, body: CHAT.body, headers: { 'content-encoding': 'gzip' } }],
+      [400, { path: CHAT.path, body: CHAT.body, headers: { 'x-service-agent': 'a'.repeat(300) } }],
+      [404, { path: '/v1beta/models/m:embedContent', body: CHAT.body }],
+      [404, { path: '/v1beta/models/m', body: CHAT.body }],
+      [405, { path: '/v1/messages' }],
+    ];
+    for (const [status, asked] of cases) {
+      const answer = await ask(asked);
+      assert.equal(answer.status, status, `${asked.path} ${answer.text}`);
+      assert.ok(answer.json.error, answer.text);
+    }
+    assert.deepEqual([received.length, decided.length], [0, 0]);
+  }));
+
+test('in gateway mode the agent must be known', () =>
+  calling(PLAIN, { mode: 'gateway' }, async ({ ask, decided }) => {
+    const unknown = await ask({ path: '/v1/messages', body: CHAT.body });
+    assert.deepEqual([unknown.status, unknown.json.type], [400, 'error']);
+    const headers = { 'x-service-agent': 'agent-1', 'x-claude-code-session-id': 'cc-1' };
+    assert.equal((await ask({ ...CHAT, headers })).status, 200);
+    assert.deepEqual(
+      decided.map(({ source_agent_id, session_id }) => [source_agent_id, session_id]),
+      [
+        ['agent-1', 'cc-1'],
+        ['agent-1', 'cc-1'],
+      ],
+    );
+  }));
+
+test('a block is 403 in the shape of the API, with its decision beside, and nothing is sent', () =>
+  calling(PLAIN, {}, async ({ ask: send, received }) => {
+    for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/embeddings']) {
+      const answer = await send({ path, body: { ...ask(`Use ${SECRET}`), input: `Use ${SECRET}` } });
+      assert.equal(answer.status, 403, path);
+      assert.deepEqual(
+        [answer.json.decision, answer.json.violations[0].detector, answer.headers['x-service-decision']],
+        ['block', 'api_key', 'block'],
+      );
+      assert.ok(!answer.text.includes(SECRET));
+    }
+    assert.equal(received.length, 0);
+  }));
+
+test('an error of the provider goes back byte for byte', () =>
+  calling(
+    {
+      status: 400,
+      headers: { 'retry-after': '7', 'x-request-id': 'up-1' },
+      body: '{ "error" :{"message":"slow"}}',
+    },
+    {},
+    async ({ ask }) => {
+      const answer = await ask(CHAT);
+      assert.deepEqual([answer.status, answer.text], [400, '{ "error" :{"message":"slow"}}']);
+      assert.deepEqual([answer.headers['retry-after'], answer.headers['x-request-id']], ['7', 'up-1']);
+      assert.match(String(answer.headers['x-service-event-id']), /^evt_/);
+    },
+  ));
+
+test('an answer is masked where it has to be, and every other byte of it stays', () => {
+  const body = `{"id":"c1", "n":1.0,"choices":[{"index":0,"message":{"content":"It is ${SECRET}"}}]}`;
+  return calling({ body, headers: { 'content-length': String(body.length) } }, {}, async ({ ask }) => {
+    const answer = await ask(CHAT);
+    assert.deepEqual([answer.status, answer.text], [200, body.replace(SECRET, '[REDACTED]')]);
+    assert.equal(answer.headers['content-length'], String(answer.text.length));
+    assert.equal(answer.headers['x-service-decision'], 'modify');
+  });
+});
+
+test('a tool call of an answer that is blocked shows nothing of it', () => {
+  const call = { name: 'mail.send', arguments: JSON.stringify({ body: SECRET }) };
+  const message = { role: 'assistant', tool_calls: [{ id: 't1', type: 'function', function: call }] };
+  const body = JSON.stringify({ id: 'c1', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });
+  return calling({ body }, {}, async ({ ask, decided }) => {
+    const answer = await ask(CHAT);
+    assert.deepEqual([answer.status, answer.json.decision], [403, 'block']);
+    assert.ok(!answer.text.includes(SECRET));
+    assert.deepEqual(
+      decided.map(({ metadata, decision }) => [metadata.endpoint, decision]),
+      [
+        ['llm_request', 'allow'],
+        ['llm_answer', 'allow'],
+        ['llm_tool_call', 'block'],
+      ],
+    );
+  });
+});
+
+test('what cannot be read of an answer is not handed out', async () => {
+  const unreadable = ['<html>', '{"choices":', '"text"x', `{"choices":[]}${' '.repeat(200_000)}`];
+  for (const body of unreadable) {
+    await calling({ body }, {}, async ({ ask }) => {
+      const answer = await ask(CHAT);
+      assert.equal(answer.status, 502, body.slice(0, 20));
+      assert.ok(answer.json.error.message.length > 10);
+    });
+  }
+});
+
+test('a fault of ours is a block, and tells nothing of itself', () =>
+  calling(PLAIN, { llm: () => Promise.reject(new Error(`secret ${SECRET}`)) }, async ({ ask, logged }) => {
+    const answer = await ask(CHAT);
+    assert.deepEqual([answer.status, answer.json.decision], [500, 'block']);
+    assert.ok(!answer.text.includes(SECRET));
+    assert.equal(logged.length, 1);
+  }));
