@@ -323,7 +323,7 @@ export const proxy = {
       maximum: 1_000_000,
       default: 20_000,
       description:
-        'Texts without any finding that one worker knows again in later turns of a conversation, by keyed hashes; 0 looks at each every time.',
+        'Tool results without any finding that one worker knows again in later turns of a conversation, by keyed hashes; 0 judges and records each every time.',
     },
     connections_max: {
       type: 'integer',

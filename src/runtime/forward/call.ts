@@ -3,7 +3,7 @@ import type { WireError, WireFormat, WireRequest } from '../../core/wire/types.t
 import type { Acting } from '../tool-calls.ts';
 import type { AuditEvent, Caller, Ports, Ruling, Runtime } from '../types.ts';
 import type { RequestSize } from './estimate.ts';
-import type { Unchanged } from './unchanged.ts';
+import type { KnownResults } from './known-results.ts';
 
 /** A call of a model as a client makes it, and who makes it. */
 export interface LlmCall {
@@ -65,7 +65,7 @@ export interface Road {
   readonly call: LlmCall;
   readonly ports: Ports;
   readonly capabilities: Runtime['capabilities'];
-  readonly unchanged: Unchanged;
+  readonly known_results: KnownResults;
   readonly settings: RoadSettings;
 }
 

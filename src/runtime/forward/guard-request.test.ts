@@ -5,9 +5,9 @@ import { readJson } from '../../core/wire/json-text.ts';
 import { splice } from '../../core/wire/splice.ts';
 import { guardRequest } from './guard-request.ts';
 import { guardStream } from './guard-stream.ts';
+import { openKnownResults } from './known-results.ts';
 import { answerOf, type RoadOptions, roadOf } from './testing/road.ts';
 import { parsed, streamings } from './testing/streams.ts';
-import { openUnchanged } from './unchanged.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 const EMAIL = ['jane.roe', 'acme-corp.de'].join('@');
@@ -117,40 +117,42 @@ test('an event that cannot be written keeps the call from going on', async () =>
   assert.deepEqual([written.denied?.ruling.verdict.rule, written.input], ['fault.audit', null]);
 });
 
-const LONG = 'All work and no play makes Jack a dull boy. '.repeat(60);
+function conversation(results: readonly string[]): object {
+  const calls = results.map((_, at) => ({ id: `c${at}`, type: 'function', function: { name: 'web.read' } }));
+  return {
+    model: 'm',
+    messages: [
+      { role: 'user', content: 'Look' },
+      { role: 'assistant', tool_calls: calls },
+      ...results.map((content, at) => ({ role: 'tool', tool_call_id: `c${at}`, content })),
+    ],
+  };
+}
 
-test('what is known to be clean is not looked at again; nothing that blocks, or is changed, is ever known', async () => {
-  const unchanged = openUnchanged(100);
-  const texts = [LONG, `${LONG} ${EMAIL}`, `${LONG} ${SECRET}`, `${LONG}!`];
+test('a result that was let be unchanged is not recorded again; one that blocks, or is changed, always is', async () => {
+  const known_results = openKnownResults(100);
+  const texts = ['Nothing new.', `Write to ${EMAIL}`, `It is ${SECRET}`, ''];
   let ran = 0;
   for (let round = 0; round < 3; round++) {
     for (const first of texts) {
       for (const second of texts) {
-        const body = {
-          model: 'm',
-          messages: [first, second].map((content) => ({ role: 'user', content })),
-        };
-        const [cached, plain] = await Promise.all([guard(body, { unchanged }), guard(body)]);
-        assert.equal(cached.sent, plain.sent);
-        assert.equal(cached.guarded.is_blocked, plain.guarded.is_blocked);
-        assert.equal(cached.events[0]?.policy_name, plain.events[0]?.policy_name);
+        const body = conversation([first, second]);
+        const known = await guard(body, { known_results });
+        const plain = await guard(body);
+        assert.equal(known.sent, plain.sent);
+        assert.equal(plain.events.length, 3);
+        const clean = [first, second].filter((text) => text === 'Nothing new.' || text === '');
+        if (round > 0) assert.equal(known.events.length, 3 - clean.length);
         ran += 1;
       }
     }
   }
   assert.equal(ran, 48);
-  const { road } = roadOf({ unchanged });
-  const known = unchanged.forCall(road.ports, road.call.acting);
-  assert.deepEqual(
-    texts.map((text) => known?.has(known.keyOf('user', [text]))),
-    [true, false, false, true],
-  );
-  assert.equal(known?.has(known.keyOf('system', [LONG])), false);
 });
 
-test('nothing is known where sessions, conditions, people or logs have a say, nor of another agent', () => {
-  const unchanged = openUnchanged(100);
-  const { road } = roadOf({ unchanged });
+test('nothing is known where sessions, conditions, people or logs have a say, nor of another agent or session', () => {
+  const known_results = openKnownResults(100);
+  const { road } = roadOf({ known_results });
   const { acting } = road.call;
   const asks = [
     {
@@ -162,13 +164,18 @@ test('nothing is known where sessions, conditions, people or logs have a say, no
     { condition: { when: 'findings > 1' }, boundary: 'input', action: 'block', data_tags: ['secret'] },
     { boundary: 'input', action: 'require_approval', data_tags: ['secret'] },
   ].map((rule, at) => policyOf({ rules: [{ name: `r${at}`, ...rule }] }));
-  for (const policy of asks) assert.equal(unchanged.forCall({ ...road.ports, policy }, acting), null);
+  for (const policy of asks) assert.equal(known_results.forCall({ ...road.ports, policy }, acting), null);
   const logged = { inputs: true, outputs: false };
-  assert.equal(unchanged.forCall({ ...road.ports, logged }, acting), null);
-  const one = unchanged.forCall(road.ports, acting);
-  const other = unchanged.forCall(road.ports, { ...acting, agent_id: 'agent-2' });
-  assert.notEqual(one?.keyOf('user', [LONG]), other?.keyOf('user', [LONG]));
-  assert.notEqual(one?.keyOf('user', ['ab', 'c']), one?.keyOf('user', ['a', 'bc']));
+  assert.equal(known_results.forCall({ ...road.ports, logged }, acting), null);
+  const one = known_results.forCall(road.ports, acting)?.keyOf('a', ['x']);
+  const others = [
+    known_results.forCall(road.ports, { ...acting, agent_id: 'agent-2' })?.keyOf('a', ['x']),
+    known_results.forCall(road.ports, { ...acting, session_id: 's-2' })?.keyOf('a', ['x']),
+    known_results.forCall(road.ports, acting)?.keyOf('a', ['x', '']),
+    known_results.forCall(road.ports, acting)?.keyOf('b', ['x']),
+    openKnownResults(100).forCall(road.ports, acting)?.keyOf('a', ['x']),
+  ];
+  assert.equal(new Set([one, ...others]).size, 6);
 });
 
 test('with tokens the provider sees none of the values, and the client all of them, wherever a stream is cut', async () => {

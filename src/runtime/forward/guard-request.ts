@@ -8,7 +8,6 @@ import { aboutCall, type Denial, type Road } from './call.ts';
 import { guardResult } from './guard-result.ts';
 import { textsIn, written } from './texts.ts';
 import { openTokens, type Tokens } from './tokens.ts';
-import { KNOWN_UNITS_MIN, type KnownTexts } from './unchanged.ts';
 
 /** A request that was judged. Nothing of what came of it may be told before `written` has resolved. */
 export interface GuardedRequest {
@@ -35,7 +34,7 @@ export type Written =
  * session has read both before anything of the answer is judged.
  */
 export async function guardRequest(road: Road, request: WireRequest): Promise<GuardedRequest> {
-  const known = isWithinLimits(road, request) ? road.unchanged.forCall(road.ports, road.call.acting) : null;
+  const known = road.known_results.forCall(road.ports, road.call.acting);
   const splices: Splice[] = [];
   const results: Decision[] = [];
   for (const result of request.tool_results) {
@@ -44,7 +43,7 @@ export async function guardRequest(road: Road, request: WireRequest): Promise<Gu
     splices.push(...guarded.splices);
     results.push(guarded.decision);
   }
-  const { decision, ...input } = await guardInput(road, request, known);
+  const { decision, ...input } = await guardInput(road, request);
   return {
     is_blocked: decision.verdict.decision === 'block',
     ...input,
@@ -65,32 +64,16 @@ async function allWritten(input: Decision, results: readonly Decision[]): Promis
     : { denied: null, input: ruling };
 }
 
-/** What is known to be clean is not looked at: a request over the limit must not become one within by that. */
-function isWithinLimits({ ports }: Road, { texts, tool_results }: WireRequest): boolean {
-  const nodes = [...texts.map(({ node }) => node), ...tool_results.flatMap((result) => result.texts)];
-  const units = nodes.reduce((sum, { value }) => sum + value.length, 0);
-  return units * UTF8_BYTES_PER_UNIT_MAX <= ports.policy.limits.text_bytes_max;
-}
-
-const UTF8_BYTES_PER_UNIT_MAX = 3;
-
 interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'shown_model' | 'tokens'> {
   readonly decision: Decision;
 }
 
-/** One text of the request; `key` names it among those that are known, and `is_known` says that it is. */
-interface Said {
-  readonly text: string;
-  readonly key: string | null;
-  readonly is_known: boolean;
-}
-
 /** Judges all that is said, and last the model's name, for that goes to the provider too. */
-async function guardInput(road: Road, request: WireRequest, known: KnownTexts | null): Promise<GuardedInput> {
+async function guardInput(road: Road, request: WireRequest): Promise<GuardedInput> {
   const { call, ports, settings } = road;
   const model = call.in_path?.model ?? request.model?.value ?? '';
-  const said = request.texts.map((text) => saidIn(text, known));
-  const looked_at = [...said.map(({ text, is_known }) => (is_known ? '' : text)), model];
+  const said = request.texts.map(({ node }) => node.value);
+  const looked_at = [...said, model];
   const crossing: Crossing = {
     ...call.acting,
     boundary: 'input',
@@ -105,10 +88,9 @@ async function guardInput(road: Road, request: WireRequest, known: KnownTexts | 
     finds_approved: true,
   });
   const { verdict } = decision;
-  if (known !== null) addClean(known, said, verdict);
   const is_tokenized =
     settings.mode === 'tokenize' && verdict.decision === 'modify' && !verdict.fallback_used;
-  const tokens = is_tokenized ? openTokens(said.map(({ text }) => text)) : null;
+  const tokens = is_tokenized ? openTokens(said) : null;
   const changed = changedTexts(crossing, verdict, tokens) ?? looked_at;
   const named = changed.at(-1) as string;
   return {
@@ -117,30 +99,16 @@ async function guardInput(road: Road, request: WireRequest, known: KnownTexts | 
     model: named === '' ? null : named,
     shown_model: showable(model, verdict, said.length),
     splices: [
-      ...request.texts.flatMap((text, at) => (said[at]!.is_known ? [] : changeOf(text, changed[at]!))),
+      ...request.texts.flatMap((text, at) => changeOf(text, changed[at]!)),
       ...(request.model === null || named === model ? [] : [written(request.model, named)]),
     ],
   };
-}
-
-function saidIn({ role, node: { value: text } }: WireText, known: KnownTexts | null): Said {
-  const key = known === null || text.length < KNOWN_UNITS_MIN ? null : known.keyOf(role, [text]);
-  return { text, key, is_known: key !== null && known?.has(key) === true };
 }
 
 /** The name as an event may hold it; `null` where something was found in it, or where it is no name. */
 function showable(model: string, { findings, allowed_findings }: Verdict, leaf: number): string | null {
   const is_found = [...findings, ...allowed_findings].some((finding) => finding.leaf === leaf);
   return model === '' || is_found || !isWord(model) ? null : model;
-}
-
-/** Remembers the texts in which nothing at all was found, where they were looked at in full. */
-function addClean(known: KnownTexts, said: readonly Said[], verdict: Verdict): void {
-  if (verdict.decision === 'block' || verdict.coverage.status !== 'full') return;
-  const touched = new Set([...verdict.findings, ...verdict.allowed_findings].map(({ leaf }) => leaf));
-  said.forEach(({ key, is_known }, at) => {
-    if (key !== null && !is_known && !touched.has(at)) known.add(key);
-  });
 }
 
 /** What was looked at as the policy lets it go on, masked or with tokens; `null` where it is unchanged. */

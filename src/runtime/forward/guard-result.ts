@@ -4,8 +4,8 @@ import type { Splice, WireToolResult } from '../../core/wire/types.ts';
 import { type Decision, decide } from '../enforce.ts';
 import { toolCrossing } from '../tool-calls.ts';
 import { aboutCall, type Road } from './call.ts';
+import type { KnownOfCall } from './known-results.ts';
 import { changes, plainText, textsContent, textsIn } from './texts.ts';
-import type { KnownTexts } from './unchanged.ts';
 
 export interface GuardedResult {
   readonly decision: Decision;
@@ -23,13 +23,12 @@ const UNTRUSTED = 'untrusted.tool_result';
 export async function guardResult(
   road: Road,
   result: WireToolResult,
-  known: KnownTexts | null,
+  known: KnownOfCall | null,
 ): Promise<GuardedResult | null> {
   const { call, ports } = road;
   const tool = result.tool ?? UNKNOWN_TOOL;
   const texts = result.texts.map(({ value }) => value);
-  // An event costs far more than a hash, however short the text is.
-  const key = known?.keyOf(`result ${tool}`, texts) ?? null;
+  const key = known?.keyOf(tool, texts) ?? null;
   if (key !== null && known?.has(key)) return null;
   const content = textsContent(texts);
   const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };

@@ -11,11 +11,11 @@ import type { Llm, LlmCall, LlmReply, ReadCall, Road, RoadSettings } from './cal
 import { estimatedUsage, inputTokensAtMost, sizeOf } from './estimate.ts';
 import { errorOfFailure, invalid } from './faults.ts';
 import { type GuardedRequest, guardRequest } from './guard-request.ts';
+import { openKnownResults } from './known-results.ts';
 import { denialReply, errorReply, rulingHeaders } from './reply.ts';
 import { isStream, stepsWithin } from './stream/steps-within.ts';
 import { written } from './texts.ts';
 import type { Budgets, OverBudget, Reservation, UpstreamAnswer, Upstreams } from './types.ts';
-import { openUnchanged } from './unchanged.ts';
 
 export interface LlmParts {
   readonly ports: () => Ports;
@@ -33,7 +33,7 @@ export interface LlmParts {
 
 /** Opens the road of calls. */
 export function openLlm(parts: LlmParts): Llm {
-  const unchanged = openUnchanged(parts.settings.cache_entries_max);
+  const known_results = openKnownResults(parts.settings.cache_entries_max);
   const settling = new Set<Promise<unknown>>();
   const keep = (work: Promise<unknown>): void => {
     const kept: Promise<unknown> = work.catch(parts.unsettled).finally(() => settling.delete(kept));
@@ -42,7 +42,7 @@ export function openLlm(parts: LlmParts): Llm {
   const { capabilities, settings } = parts;
   return {
     call: (call) =>
-      take({ call, ports: parts.ports(), capabilities, unchanged, settings }, { ...parts, keep }),
+      take({ call, ports: parts.ports(), capabilities, known_results, settings }, { ...parts, keep }),
     models: (asked) => answerModels(asked, parts.upstreams, settings.answer_bytes_max),
     close: async () => {
       await Promise.all(settling);

@@ -6,8 +6,8 @@ import type { WireName } from '../../../core/wire/types.ts';
 import { caller, ports } from '../../testing/examples.ts';
 import type { AuditEvent, Ports } from '../../types.ts';
 import type { LlmCall, Road, RoadSettings } from '../call.ts';
+import { type KnownResults, openKnownResults } from '../known-results.ts';
 import type { UpstreamAnswer } from '../types.ts';
-import { openUnchanged, type Unchanged } from '../unchanged.ts';
 
 export interface RoadOptions {
   readonly wire?: WireName;
@@ -16,7 +16,7 @@ export interface RoadOptions {
   readonly call?: Partial<LlmCall>;
   readonly ports?: Partial<Ports>;
   readonly settings?: Partial<RoadSettings>;
-  readonly unchanged?: Unchanged;
+  readonly known_results?: KnownResults;
 }
 
 export interface TestRoad {
@@ -68,7 +68,7 @@ export function roadOf(options: RoadOptions = {}): TestRoad {
     call,
     ports: ports(events, { policy, ...options.ports }),
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
-    unchanged: options.unchanged ?? openUnchanged(0),
+    known_results: options.known_results ?? openKnownResults(0),
     settings: { mode: 'mask', answer_bytes_max: 1_000_000, held_units_max: 100_000, ...options.settings },
   };
   return { road, events };

@@ -5,25 +5,25 @@ import type { Policy } from '../../core/types.ts';
 import type { Acting } from '../tool-calls.ts';
 import type { Ports } from '../types.ts';
 
-/** Texts of earlier requests in which nothing was found, by their keyed hashes: conversations say them again each turn. */
-export interface Unchanged {
-  /** For one call; `null` where what is decided on a text may depend on more than the text. */
-  readonly forCall: (ports: Ports, acting: Acting) => KnownTexts | null;
+/**
+ * Results of tools that were let be unchanged before, by their keyed hashes: a conversation says them again each turn,
+ * and would write an event for each of them each time. Looking at other texts again costs less than their hash.
+ */
+export interface KnownResults {
+  /** For one call; `null` where what is decided on a result may depend on more than its text. */
+  readonly forCall: (ports: Ports, acting: Acting) => KnownOfCall | null;
 }
 
-export interface KnownTexts {
-  /** The name under which texts are known; `as` says as what they are judged: a role, a tool. */
-  readonly keyOf: (as: string, texts: readonly string[]) => string;
+export interface KnownOfCall {
+  /** The name under which the result of a tool is known. */
+  readonly keyOf: (tool: string, texts: readonly string[]) => string;
   readonly has: (key: string) => boolean;
   readonly add: (key: string) => void;
 }
 
-/** Shorter ones are looked at in less time than their hash takes. */
-export const KNOWN_UNITS_MIN = 2_048;
-
 /** Opens what one process knows; the key is its own, and ends with it. */
-export function openUnchanged(entries_max: number): Unchanged {
-  // Made once: of bytes it is made anew for each text, which takes longer than a short text's hash.
+export function openKnownResults(entries_max: number): KnownResults {
+  // Made once: of bytes it is made anew for each result, which takes longer than a short one's hash.
   const key = createSecretKey(randomBytes(32));
   let young = new Set<string>();
   let old = new Set<string>();
@@ -41,15 +41,21 @@ export function openUnchanged(entries_max: number): Unchanged {
     return true;
   };
   return {
-    forCall: (ports, { tenant_id, agent_id, source_agent_id, declared_tags }) => {
-      const { policy, logged } = ports;
+    forCall: ({ policy, logged }, { tenant_id, agent_id, source_agent_id, session_id, declared_tags }) => {
       const writes_texts = logged?.inputs === true || logged?.outputs === true;
       if (entries_max === 0 || writes_texts || !isAboutTextsAlone(policy, tenant_id)) return null;
-      const who = JSON.stringify([policy.hash, tenant_id, agent_id, source_agent_id, declared_tags]);
-      const keyOf: KnownTexts['keyOf'] = (as, texts) => {
-        const mac = createHmac('sha256', key).update(`${who}\n${JSON.stringify(as)}`, 'utf16le');
+      const who = JSON.stringify([
+        policy.hash,
+        tenant_id,
+        agent_id,
+        source_agent_id,
+        session_id,
+        declared_tags,
+      ]);
+      const keyOf: KnownOfCall['keyOf'] = (tool, texts) => {
+        const mac = createHmac('sha256', key).update(`${who}\n${JSON.stringify(tool)}`, 'utf16le');
         // A large text is not put together with what stands before it, for that would copy it.
-        for (const text of texts) mac.update(`\n${text.length}\n`).update(text, 'utf16le');
+        for (const text of texts) mac.update(`\n${text.length}\n`, 'utf16le').update(text, 'utf16le');
         return mac.digest('base64');
       };
       return { keyOf, has, add };
