@@ -6,7 +6,7 @@ import { counter, gauge, histogram, type Metric, openTimes, type Times, type Val
 export interface CallCounts {
   /** A try got the headers of an answer, or `null` where none came, so many seconds after it began. */
   readonly tried: (provider: string, status: number | null, seconds: number) => void;
-  /** An answer's last byte came, or it broke off, so many seconds after its try began. */
+  /** A call that was answered is over, so many seconds after it was sent, tries that failed included. */
   readonly finished: (provider: string, seconds: number) => void;
   /** A further try is made because the one before it failed. */
   readonly retried: (provider: string) => void;
@@ -74,7 +74,11 @@ export function openCallCounts(): OpenCallCounts {
         'From a try to the headers of its answer.',
         first_byte,
       ),
-      timesMetric('service_upstream_duration_seconds', 'From a try to the end of its answer.', whole),
+      timesMetric(
+        'service_upstream_duration_seconds',
+        'From sending a call to the end of its answer, failed tries included.',
+        whole,
+      ),
       counter('service_upstream_retries_total', 'Tries after one that failed.', retries.values()),
       gauge('service_upstream_breaker_state', BREAKER_HELP, breakers.values(), 'max'),
       counter('service_tokens_total', TOKENS_HELP, tokens.values()),
