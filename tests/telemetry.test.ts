@@ -36,7 +36,11 @@ before(async () => {
     },
   });
 });
-after(() => collector.close());
+after(async () => {
+  // A test that failed has left it running.
+  await service.stop().catch(() => {});
+  await collector.close();
+});
 
 test('what was checked by either worker is with the collector when the service has stopped', async () => {
   for (let n = 0; n < CALLS; n++) {

@@ -23,6 +23,8 @@ before(async () => {
   service = await startGateway(provider, { workers: 1, config: { telemetry } });
 });
 after(async () => {
+  // A test that failed has left it running.
+  await service.stop().catch(() => {});
   await provider.close();
   await collector.close();
 });
