@@ -2,55 +2,31 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Step } from '../support/provider/provider.ts';
-import { startProvider } from '../support/provider/provider.ts';
-import type { TestService } from '../support/service.ts';
-import { missingFor, openClients } from './clients.ts';
-import { startGateway } from './gateway.ts';
 import { EMAIL, GUARDED, PLANTED, REDACTED, SECRET } from './guarded-scenarios.ts';
-import { LANES, nameOf } from './lanes.ts';
+import { LANES } from './lanes.ts';
 import { askRaw, type RawAnswer, rawAskFor, STREAMS, streamedText } from './raw.ts';
-import { check, KEY, run } from './runs.ts';
+import { KEY } from './runs.ts';
+import { openStage, runTable } from './stage.ts';
 
-const provider = await startProvider({ keys: [KEY] });
-const clients = openClients();
-let service: TestService;
-
-before(async () => {
-  service = await startGateway(provider);
-});
-after(async () => {
-  clients.close();
-  await service.stop();
-  await provider.close();
-});
-
-const SCENARIOS = 13;
+const stage = await openStage(() => ({}));
+const { provider } = stage;
 
 test('the built-in rules, on every lane', { concurrency: true }, async (t) => {
-  assert.equal(GUARDED.length, SCENARIOS);
+  assert.equal(GUARDED.length, 13);
   assert.equal(LANES.length, 12);
-  await Promise.all(
-    LANES.map((lane) =>
-      t.test(nameOf(lane), { skip: missingFor(lane.client) ?? false }, async () => {
-        for (const scenario of GUARDED) {
-          const outcome = await run({ clients, provider, base_url: service.url }, lane, scenario);
-          const place = `${nameOf(lane)}: ${scenario.name}`;
-          try {
-            check(scenario, lane, outcome);
-          } catch (error) {
-            throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
-          }
-          const told = JSON.stringify(outcome.seen);
-          for (const text of PLANTED)
-            assert.ok(!told.includes(text), `${place}: the client sees what was planted`);
-        }
-      }),
-    ),
-  );
-  assert.deepEqual(provider.complaints(), []);
+  await runTable(t, {
+    ...stage,
+    base_url: stage.service().url,
+    lanes: LANES,
+    scenariosOf: () => GUARDED,
+    look: (_lane, _scenario, { seen }) => {
+      const told = JSON.stringify(seen);
+      for (const text of PLANTED) assert.ok(!told.includes(text), 'the client sees what was planted');
+    },
+  });
 });
 
 const LEAKING = `The key is ${SECRET}, keep it safe.`;
@@ -61,7 +37,7 @@ const FRAGMENT_UNITS = 8;
 async function askStream(recording: string, mark: string, step: Partial<Step>): Promise<RawAnswer> {
   provider.plan(mark, [{ recording, ...step }]);
   const ask = rawAskFor(recording, 'Tell me the key.');
-  return askRaw(service.url, { ...ask, headers: { ...ask.headers, 'x-case': mark } });
+  return askRaw(stage.service().url, { ...ask, headers: { ...ask.headers, 'x-case': mark } });
 }
 
 function assertMasked(answer: RawAnswer, place: string): void {
@@ -98,6 +74,7 @@ test('nor at whichever place the network cuts its bytes', async () => {
 });
 
 test('nothing that was planted is in a file, in the log or in the metrics of the service', async () => {
+  const service = stage.service();
   const texts = new Map([
     ['the log', Buffer.from(service.logs())],
     ['the metrics', Buffer.from(await (await fetch(`${service.url}/v1/metrics`)).arrayBuffer())],

@@ -7,9 +7,10 @@ import { startProvider } from '../support/provider/provider.ts';
 import { missingFor, openClients } from './clients.ts';
 import { startGateway } from './gateway.ts';
 import { LANES, type Lane, LOOKUP_LANES, nameOf } from './lanes.ts';
-import { check, KEY, type Outcome, run, type World } from './runs.ts';
+import { KEY, type Outcome } from './runs.ts';
 import { assertSameRequests } from './same.ts';
-import { type Scenario, scenariosOf } from './scenarios.ts';
+import { scenariosOf } from './scenarios.ts';
+import { type Look, runTable } from './stage.ts';
 
 const provider = await startProvider({ keys: [KEY] });
 const clients = openClients();
@@ -55,32 +56,10 @@ test('every lane has its scenarios', () => {
 /** What each scenario came to on each lane, with nothing between client and provider. */
 const direct = new Map<string, Outcome>();
 
-type Look = (lane: Lane, scenario: Scenario, outcome: Outcome) => void;
-
-/** All scenarios of one lane, one after the other. */
-async function runAll(world: World, lane: Lane, look: Look): Promise<void> {
-  const own = scenariosOf(lane);
-  assert.equal(own.length, COUNTS[nameOf(lane)], 'scenarios of this lane');
-  for (const scenario of own) {
-    const outcome = await run(world, lane, scenario);
-    try {
-      check(scenario, lane, outcome);
-      look(lane, scenario, outcome);
-    } catch (error) {
-      throw new Error(`${nameOf(lane)}: ${scenario.name}: ${(error as Error).message}`, { cause: error });
-    }
-  }
-}
-
-/** Lanes side by side. */
-async function runLanes(t: TestContext, base_url: string, lanes: readonly Lane[], look: Look): Promise<void> {
-  const world: World = { clients, provider, base_url };
-  await Promise.all(
-    lanes.map((lane) =>
-      t.test(nameOf(lane), { skip: missingFor(lane.client) ?? false }, () => runAll(world, lane, look)),
-    ),
-  );
-  assert.deepEqual(provider.complaints(), []);
+/** Lanes side by side; of each, as many scenarios as it must have. */
+function runLanes(t: TestContext, base_url: string, lanes: readonly Lane[], look: Look): Promise<void> {
+  for (const lane of lanes) assert.equal(scenariosOf(lane).length, COUNTS[nameOf(lane)], nameOf(lane));
+  return runTable(t, { provider, clients, base_url, lanes, scenariosOf, look });
 }
 
 test('the client programs are written as the types of their SDKs say', (t) => {
