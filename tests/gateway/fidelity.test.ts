@@ -17,7 +17,7 @@ before(async () => {
   service = await startGateway(provider);
 });
 after(async () => {
-  await service.stop();
+  await service?.stop();
   await provider.close();
 });
 

