@@ -1,5 +1,5 @@
-import { faulty } from '../core/decide.ts';
-import { contentOfTexts, type JudgedText, mergedVerdict } from '../core/stream/merged.ts';
+import { faulty, judge } from '../core/decide.ts';
+import { contentOfTexts, isUntouched, type JudgedText, mergedVerdict } from '../core/stream/merged.ts';
 import { openStream, type Stream } from '../core/stream/stream.ts';
 import type { Content, Crossing, Envelope, Verdict } from '../core/types.ts';
 import type { Settled } from './approvals/types.ts';
@@ -11,6 +11,11 @@ import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
 export interface GuardedTexts {
   /** Opens one more text; `null` where nothing may go on at all, and `finish` says why. */
   readonly open: () => Stream | null;
+  /**
+   * Judges a text that is there at once, and gives it as it may go on; `null` where it may not. One that nothing speaks
+   * about is not kept: a stream may bring any number of them.
+   */
+  readonly judge: (text: string) => string | null;
   /** Ends every text that has not ended, and gives the ruling when its event is durable. Never rejects. */
   readonly finish: () => Promise<GuardedEnd>;
 }
@@ -39,6 +44,14 @@ export async function enforceTexts(
   const begun = Promise.withResolvers<Crossing>();
   const ended = Promise.withResolvers<void>();
   const texts: TimedText[] = [];
+  const judgeIn = (crossing: Crossing, text: string): Verdict => {
+    const before_ms = performance.now();
+    const asked = { ...crossing, content: { kind: 'text', text } } as const;
+    const verdict = judge(asked, ports.policy, ports.fingerprintOf ?? null, conditions);
+    const ms = performance.now() - before_ms;
+    if (!isUntouched(verdict)) texts.push({ stream: endedStream(text), spent: { ms, verdict } });
+    return verdict;
+  };
   const openIn = (crossing: Crossing): Stream => {
     const timed = startTimed(openStream(ports.policy, crossing, ports.fingerprintOf ?? null, conditions));
     texts.push(timed);
@@ -65,6 +78,12 @@ export async function enforceTexts(
   let finished: Promise<GuardedEnd> | null = null;
   return {
     open: () => (crossing === null || finished !== null ? null : openIn(crossing)),
+    judge: (text) => {
+      if (crossing === null || finished !== null) return null;
+      const { decision, content } = judgeIn(crossing, text);
+      if (decision === 'block') return null;
+      return content?.kind === 'text' ? content.text : text;
+    },
     finish: () => {
       finished ??= finish();
       return finished;
@@ -117,6 +136,12 @@ function startTimed(inner: Stream): TimedText {
     text: inner.text,
   };
   return { stream, spent };
+}
+
+/** A text that came whole, and was judged. */
+function endedStream(text: string): Stream {
+  const nothing = () => ({ text: '', decision: 'block', findings: [], verdict: null }) as const;
+  return { push: nothing, end: nothing, text: () => text };
 }
 
 /** A text that has not ended is ended. */

@@ -13,6 +13,18 @@ export interface JudgedText {
   readonly verdict: Verdict;
 }
 
+/** Whether a verdict lets a text go on as it is, and nothing in it is to be told of. */
+export function isUntouched({
+  action,
+  findings,
+  allowed_findings,
+  monitored,
+  session_change,
+}: Verdict): boolean {
+  const told = findings.length + allowed_findings.length + monitored.length;
+  return action === 'allow' && told === 0 && session_change === null;
+}
+
 /** Several texts as what crosses: the text itself where it is one, else a list. */
 export function contentOfTexts(texts: readonly JudgedText[]): Content {
   const [first] = texts;

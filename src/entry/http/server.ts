@@ -151,7 +151,7 @@ async function addGate(
     await app.register(cors, {
       origin: cors_origins.includes('*') ? '*' : [...cors_origins],
       methods: ['GET', 'HEAD', 'POST'],
-      exposedHeaders: ['x-request-id'],
+      exposedHeaders: ['x-request-id', 'x-service-decision', 'x-service-event-id'],
       maxAge: 600,
     });
   }

@@ -19,16 +19,17 @@ export async function giveBack(
   reply: FastifyReply,
   parts: GiveParts,
 ): Promise<void> {
-  const all = { ...reply.getHeaders(), ...byName(headers) } as OutgoingHttpHeaders;
-  // The framework's own way of sending would copy the headers once more, and wrap the stream.
-  reply.hijack();
+  const all = { ...byName(headers), ...reply.getHeaders() } as OutgoingHttpHeaders;
   const { raw } = reply;
-  if (typeof body === 'string' || body instanceof Uint8Array) {
-    raw.writeHead(status, { ...all, 'content-length': Buffer.byteLength(body) });
+  const is_whole = typeof body === 'string' || body instanceof Uint8Array;
+  raw.writeHead(status, is_whole ? { ...all, 'content-length': Buffer.byteLength(body) } : all);
+  // The framework's own way of sending would copy the headers once more, and wrap the stream. What cannot be a
+  // header throws before this, and is an error as any other.
+  reply.hijack();
+  if (is_whole) {
     raw.end(body);
     return;
   }
-  raw.writeHead(status, all);
   raw.flushHeaders();
   await pump(body, raw, request, parts);
 }

@@ -151,6 +151,7 @@ test('what cannot be read is not sent, and is an error of the API that was calle
       [400, { path: CHAT.path, body: CHAT.body, headers: { 'x-service-agent': 'a'.repeat(300) } }],
       [404, { path: '/v1beta/models/m:embedContent', body: CHAT.body }],
       [404, { path: '/v1beta/models/m', body: CHAT.body }],
+      [400, { path: '/v1beta/models/..%2f..%2ffiles:generateContent', body: CHAT.body }],
       [405, { path: '/v1/messages' }],
     ];
     for (const [status, asked] of cases) {
@@ -205,6 +206,21 @@ test('an error of the provider goes back byte for byte', () =>
       assert.match(String(answer.headers['x-service-event-id']), /^evt_/);
     },
   ));
+
+test('a provider cannot speak for the service, nor let web pages read', () => {
+  const headers = { 'x-service-decision': 'allow', 'access-control-allow-origin': '*', 'x-kept': '1' };
+  return calling({ ...PLAIN, headers }, {}, async ({ ask }) => {
+    const answer = await ask(CHAT);
+    assert.deepEqual(
+      [
+        answer.headers['x-service-decision'],
+        answer.headers['access-control-allow-origin'],
+        answer.headers['x-kept'],
+      ],
+      ['allow', undefined, '1'],
+    );
+  });
+});
 
 test('an answer is masked where it has to be, and every other byte of it stays', () => {
   const body = `{"id":"c1", "n":1.0,"choices":[{"index":0,"message":{"content":"It is ${SECRET}"}}]}`;

@@ -97,8 +97,12 @@ function askedBy(
   const { wire, ending } = route;
   if (ending === undefined) return { wire, in_path: null };
   const model = decoded(bare.slice(bare.lastIndexOf('/') + 1, -ending.text.length));
+  // The path goes to the provider as it is, and must not lead elsewhere there.
+  if (!MODEL.test(model)) throw new Refusal('invalid_request', 'The path names no model.');
   return { wire, in_path: { model, is_stream: ending.is_stream } };
 }
+
+const MODEL = /^(?!.*\.\.)[\w@][\w.@/:-]{0,255}$/;
 
 function decoded(name: string): string {
   try {

@@ -10,7 +10,7 @@ import { errorOfFailure, unreadable } from './faults.ts';
 import { guardAnswer } from './guard-answer.ts';
 import type { GuardedRequest } from './guard-request.ts';
 import { guardStream, type StreamNews } from './guard-stream.ts';
-import { denialReply, errorReply, headerIn, rulingHeaders, toldRuling, withoutLength } from './reply.ts';
+import { denialReply, errorReply, givenHeaders, headerIn, rulingHeaders, toldRuling } from './reply.ts';
 import type { UpstreamAnswer, Upstreams } from './types.ts';
 
 /** What was made of a call before its answer. */
@@ -47,7 +47,7 @@ export async function answerCall(road: Road, sent: Sent, answer: UpstreamAnswer)
 }
 
 function headersOf({ headers }: UpstreamAnswer, told: Ruling): readonly string[] {
-  return [...withoutLength(headers), ...rulingHeaders(told)];
+  return [...givenHeaders(headers), ...rulingHeaders(told)];
 }
 
 function streamed(
@@ -132,7 +132,7 @@ export async function answerModels(
     });
     return {
       status: answer.status,
-      headers: withoutLength(answer.headers),
+      headers: givenHeaders(answer.headers),
       body: await collected(answer, bytes_max),
     };
   } catch (fault) {

@@ -37,7 +37,7 @@ export async function guardCall(asked: AskedCall, answering: Answering): Promise
   const { road, tokens, model } = answering;
   const { call, ports, capabilities } = road;
   const { tool } = asked;
-  if (tool === null || !NAME.test(tool)) return unnamed(answering);
+  if (tool === null || !isToolName(tool)) return unnamed(answering);
   const { text, content } = readArguments(asked.arguments, road);
   const { declared_tags } = call.acting;
   const acting = { ...call.acting, declared_tags: [...declared_tags, ...(tokens?.tagsIn(text) ?? [])] };
@@ -68,6 +68,11 @@ export async function guardCall(asked: AskedCall, answering: Answering): Promise
     return { denied: { ruling, crossing: decided.crossing }, arguments: null };
   const judged = verdict.content === null ? text : plainText(verdict.content);
   return { denied: null, arguments: tokens === null ? judged : tokens.restoredInJson(judged) };
+}
+
+/** Whether a text is fit to name a tool, in an event too: as `/v1/intercept/tool` takes it. */
+export function isToolName(text: string): boolean {
+  return NAME.test(text);
 }
 
 const NAME = /^[^\p{Cc}\p{Cs}]{1,256}$/u;

@@ -1,9 +1,11 @@
 import { contractOf } from '../../core/contracts.ts';
+import { isUntouched } from '../../core/stream/merged.ts';
 import type { Content, Crossing, Json, Verdict } from '../../core/types.ts';
 import type { Splice, WireToolResult } from '../../core/wire/types.ts';
 import { type Decision, decide } from '../enforce.ts';
 import { toolCrossing } from '../tool-calls.ts';
 import { aboutCall, type Road } from './call.ts';
+import { isToolName } from './guard-call.ts';
 import type { KnownOfCall } from './known-results.ts';
 import { changes, plainText, textsContent, textsIn } from './texts.ts';
 
@@ -26,7 +28,7 @@ export async function guardResult(
   known: KnownOfCall | null,
 ): Promise<GuardedResult | null> {
   const { call, ports } = road;
-  const tool = result.tool ?? UNKNOWN_TOOL;
+  const tool = result.tool !== null && isToolName(result.tool) ? result.tool : UNKNOWN_TOOL;
   const texts = result.texts.map(({ value }) => value);
   const key = known?.keyOf(tool, texts) ?? null;
   if (key !== null && known?.has(key)) return null;
@@ -66,10 +68,6 @@ function documentIn(text: string): Json | null {
   } catch {
     return null;
   }
-}
-
-function isUntouched({ action, findings, allowed_findings, monitored }: Verdict): boolean {
-  return action === 'allow' && findings.length + allowed_findings.length + monitored.length === 0;
 }
 
 function splicesOf(result: WireToolResult, verdict: Verdict, count: number): readonly Splice[] {

@@ -217,3 +217,19 @@ test('pings go by what is held, and more than may be held ends the stream', asyn
     'block',
   ]);
 });
+
+test('a text that a provider adds to every event is judged there, in an event that is sent again too', async () => {
+  const [chat] = streamings as readonly [Streaming];
+  const noted = (note: string) =>
+    chat
+      .text(['One ', 'two.'])
+      .map((event) => event.replace('"id":"c1"', () => `"id":"c1","note":${JSON.stringify(note)}`));
+  const clean = await guarded(answerOf(noted('A note of mine.')));
+  assert.equal(clean.text.split('A note of mine.').length, 6);
+  const masked = await guarded(answerOf(noted(SAID)));
+  assert.ok(!masked.text.includes(SECRET) && masked.text.includes(SHOWN));
+  assert.equal(masked.events[0]?.metadata.findings, 4);
+  const rules = [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }];
+  const blocked = await guarded(answerOf(noted(SAID)), { policy: policyOf({ rules }) });
+  assert.ok(!blocked.text.includes('note') && /policy_violation/.test(blocked.text));
+});

@@ -30,12 +30,24 @@ export function toldRuling(input: Ruling, output: Ruling): Ruling {
   return input.verdict.decision === 'modify' && output.verdict.decision === 'allow' ? input : output;
 }
 
-/** Headers of an answer whose body is not the provider's own bytes any more. */
-export function withoutLength(headers: readonly string[]): readonly string[] {
-  return headers.filter((_each, at) => !LENGTHS.has(headers[at - (at % 2)]!.toLowerCase()));
+/**
+ * The headers of a provider's answer that go back: not those of its bytes, which may change, nor what only this service
+ * may say, of itself and of which web pages may read it.
+ */
+export function givenHeaders(headers: readonly string[]): readonly string[] {
+  return headers.filter((_each, at) => {
+    const name = headers[at - (at % 2)]!.toLowerCase();
+    return !OF_BYTES.has(name) && !name.startsWith('x-service-') && !name.startsWith('access-control-');
+  });
 }
 
-const LENGTHS = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'content-md5', 'digest']);
+const OF_BYTES = new Set([
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'content-md5',
+  'digest',
+]);
 
 /** The value of a header, the first of several; `null` where there is none. */
 export function headerIn(headers: readonly string[], name: string): string | null {

@@ -33,6 +33,8 @@ export const BROKEN: EventsEnd = { how: 'broken' };
 export interface Guarding extends EventGuardParts {
   readonly channels: Map<string, TextChannel>;
   readonly calls: Map<string, CallChannel>;
+  /** Texts that came at once, the last of each name: as they came, and as they went out. */
+  readonly wholes: Map<string, { readonly came: string; readonly shown: string }>;
   /** What may go out now. */
   out: string[];
   /** What waits, in its order, until a tool call is judged or the end is written down. */
@@ -49,6 +51,7 @@ export function startGuarding(parts: EventGuardParts): Guarding {
     ...parts,
     channels: new Map(),
     calls: new Map(),
+    wholes: new Map(),
     out: [],
     held: [],
     held_units: 0,

@@ -25,7 +25,7 @@ export function takeTexts(state: Guarding, parts: EventParts, outgoing: Outgoing
     if (piece.kind === 'text' && !takeAgain(state, piece, outgoing)) return 'blocked';
   }
   for (const { of, splice } of parts.echoes) {
-    if (state.channels.get(of)?.isWhole() === false) outgoing.edits.push(splice);
+    if (isAltered(state, of)) outgoing.edits.push(splice);
   }
   return is_hollow ? 'hollow' : 'taken';
 }
@@ -57,7 +57,7 @@ function takePiece(state: Guarding, piece: EventPiece, parts: EventParts, outgoi
   if (text === null) return 'blocked';
   const says_nothing =
     text === '' && saysNothingElse(parts) && isSameBesides(channel.template, outgoing.event, node);
-  keepTemplate(channel, piece, outgoing.event, parts.pieces);
+  keepTemplate(channel, piece, outgoing, parts);
   if (text === node.value) return 'taken';
   outgoing.edits.push(written(node, text));
   return says_nothing ? 'hollow' : 'taken';
@@ -81,20 +81,27 @@ function channelNamed({ channels, texts, answering }: Guarding, name: string): T
 /** A text that is said again goes out as it did before; one that is not the same, or is new, is judged here. */
 function takeAgain(state: Guarding, { channel: name, node }: EventPiece, outgoing: Outgoing): boolean {
   if (node.kind !== 'string') return false;
-  const known = state.channels.get(name);
-  if (known !== undefined && !endText(state, known)) return false;
-  const shown = known?.came() === node.value ? known.shown() : judgedHere(state, name, node.value);
+  const channel = state.channels.get(name);
+  if (channel !== undefined && !endText(state, channel)) return false;
+  const shown = channel?.came() === node.value ? channel.shown() : judgedHere(state, name, node.value);
   if (shown === null) return false;
   if (shown !== node.value) outgoing.edits.push(written(node, shown));
   return true;
 }
 
-function judgedHere(state: Guarding, name: string, text: string): string | null {
-  const opened = state.texts.open();
-  if (opened === null) return null;
-  const channel = openChannel(opened, state.answering.tokens);
-  if (!state.channels.has(name)) state.channels.set(name, channel);
-  const first = channel.push(text);
-  const rest = first === null ? null : channel.end();
-  return first === null || rest === null ? null : first + rest;
+/** A text that came at once, of which the last of its name is remembered: some come with every event. */
+function judgedHere({ wholes, texts, answering }: Guarding, name: string, came: string): string | null {
+  const known = wholes.get(name);
+  if (known?.came === came) return known.shown;
+  const judged = texts.judge(came);
+  if (judged === null) return null;
+  const shown = answering.tokens?.restored(judged) ?? judged;
+  wholes.set(name, { came, shown });
+  return shown;
+}
+
+/** Whether a text did not go out as it came, or not all of it by now. */
+function isAltered({ channels, wholes }: Guarding, name: string): boolean {
+  const whole = wholes.get(name);
+  return channels.get(name)?.isWhole() === false || (whole !== undefined && whole.came !== whole.shown);
 }

@@ -1,5 +1,5 @@
 import type { Released, Stream } from '../../../core/stream/stream.ts';
-import type { EventPiece, SseEvent, StringNode } from '../../../core/wire/types.ts';
+import type { EventParts, EventPiece, Splice, SseEvent, StringNode } from '../../../core/wire/types.ts';
 import { written } from '../texts.ts';
 import type { Restorer, Tokens } from '../tokens.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -22,9 +22,13 @@ export interface TextChannel {
 
 /** An event that can be sent again with another text in it. */
 interface Template {
-  readonly event: SseEvent;
+  /** As it went out: what was changed in it stays changed. */
+  readonly outgoing: Outgoing;
   readonly node: StringNode;
+  /** The other pieces in it, which are not to be said twice. */
   readonly others: readonly StringNode[];
+  /** Takes out what says its text again in another form. */
+  readonly echoes: readonly Splice[];
 }
 
 /** Opens a text; `guard` is what its pieces go through. */
@@ -67,25 +71,28 @@ export function openChannel(guard: Stream, tokens: Tokens | null): TextChannel {
 export function keepTemplate(
   channel: TextChannel,
   piece: EventPiece,
-  event: SseEvent,
-  pieces: readonly EventPiece[],
+  outgoing: Outgoing,
+  { pieces, echoes }: EventParts,
 ): void {
   const { node } = piece;
   if (node.kind !== 'string') return;
   const others = pieces.flatMap((each) => (each !== piece && each.node.kind === 'string' ? each.node : []));
   if (others.length > 0 && channel.template?.others.length === 0) return;
-  channel.template = { event, node, others };
+  channel.template = { outgoing, node, others, echoes: echoes.map(({ splice }) => splice) };
 }
 
 /** An event that brings what was held of a text, and nothing else that the one it is made of brought. */
-export function heldEvent({ event, node, others }: Template, text: string): Outgoing {
-  return { event, edits: [written(node, text), ...others.map((other) => written(other, ''))] };
+export function heldEvent({ outgoing, node, others, echoes }: Template, text: string): Outgoing {
+  const anew = [written(node, text), ...others.map((other) => written(other, '')), ...echoes];
+  const places = new Set(anew.map(({ start }) => start));
+  const kept = outgoing.edits.filter(({ start }) => !places.has(start));
+  return { event: outgoing.event, edits: [...kept, ...anew] };
 }
 
 /** Whether an event says the same as the last one of its channel, but for the text: without a text it says nothing. */
 export function isSameBesides(template: Template | null, event: SseEvent, node: StringNode): boolean {
   if (template === null) return false;
-  const { data } = template.event;
+  const { data } = template.outgoing.event;
   return (
     data.slice(0, template.node.start) === event.data.slice(0, node.start) &&
     data.slice(template.node.end) === event.data.slice(node.end)
