@@ -37,7 +37,7 @@ export function toldRuling(input: Ruling, output: Ruling): Ruling {
 export function givenHeaders(headers: readonly string[]): readonly string[] {
   return headers.filter((_each, at) => {
     const name = headers[at - (at % 2)]!.toLowerCase();
-    return !OF_BYTES.has(name) && !name.startsWith('x-service-') && !name.startsWith('access-control-');
+    return !OF_BYTES.has(name) && !name.startsWith('x-service-') && !name.startsWith('access-control-allow-');
   });
 }
 
