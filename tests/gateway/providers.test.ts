@@ -52,6 +52,8 @@ function answer(name: string, recording: 'plain' | 'plain.stream', steps: Scenar
     name,
     ask: { is_stream, max_retries: 0 },
     steps,
+    // A key at its limit rests, and for a while the others are asked before it.
+    requests: null,
     expect: ({ family, finish, usage_is_asked }) => ({
       text: TEXT,
       finish: finish.stop,
@@ -84,6 +86,15 @@ test('whichever provider fails, the SDK sees an answer', { concurrency: true }, 
     lanes: LANES,
     scenariosOf: () => SCENARIOS,
   });
+});
+
+test('those that failed were asked before', () => {
+  const asked = new Set(first.received().map(({ recording }) => recording));
+  for (const family of ['openai', 'anthropic', 'gemini'])
+    for (const status of ['500', '429'])
+      assert.ok(asked.has(`${family}/errors/${status}`), `${family} ${status}`);
+  assert.ok(first.received().some(({ is_reset }) => is_reset));
+  assert.ok(second.received().length > 0);
 });
 
 test('each key goes to its own provider and to no other', () => {

@@ -80,8 +80,8 @@ export function check(scenario: Scenario, lane: Lane, { seen, exchanges }: Outco
   assertSeen(seen, expected);
   if (scenario.ask.is_stream && expected.text)
     assert.ok(seen.pieces > 1, `${seen.pieces} pieces of a streamed text`);
-  const requests = scenario.requests ?? scenario.steps(lane).length;
-  assert.equal(exchanges.length, requests, 'requests that the provider received');
+  const { requests = scenario.steps(lane).length } = scenario;
+  if (requests !== null) assert.equal(exchanges.length, requests, 'requests that the provider received');
   for (const { recording } of exchanges) assert.ok(recording !== null, 'the provider refused by itself');
   for (const text of scenario.received ?? [])
     assert.ok(

@@ -15,8 +15,8 @@ export interface Scenario {
   readonly received?: readonly string[];
   /** Strings that the provider must not have received. */
   readonly withheld?: readonly string[];
-  /** How many requests it received, where that is not one for each step. */
-  readonly requests?: number;
+  /** How many requests it received, where that is not one for each step; `null` where that is not looked at. */
+  readonly requests?: number | null;
   /** The provider sees that the client goes away. */
   readonly is_left?: boolean;
 }
