@@ -1,8 +1,8 @@
 /**
  * The named baseline: a bare Fastify route that parses and validates the same body, and answers a constant.
- * Prints its port. Run by `run.ts`.
+ * Prints its port. Run by `run.ts`, with the port to share with another one or with none.
  */
-import Fastify from 'fastify';
+import Fastify, { type FastifyListenOptions } from 'fastify';
 
 const app = Fastify({ logger: false });
 app.post(
@@ -25,6 +25,11 @@ app.post(
   },
   async () => ({ decision: 'allow', violations: [] }),
 );
-await app.listen({ host: '127.0.0.1', port: 0 });
+const where: FastifyListenOptions & { reusePort: true } = {
+  host: '127.0.0.1',
+  port: Number(process.argv[2] ?? 0),
+  reusePort: true,
+};
+await app.listen(where);
 const address = app.server.address();
 process.stdout.write(`${typeof address === 'object' && address !== null ? address.port : 0}\n`);

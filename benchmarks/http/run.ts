@@ -69,11 +69,11 @@ async function healthy(url: string): Promise<void> {
   }
 }
 
-async function startBare(cores: string): Promise<Running> {
-  const child = spawnOnCores(cores, [process.execPath, join(import.meta.dirname, 'bare.ts')]);
+async function startBare(cores: string, port = 0): Promise<Running> {
+  const child = spawnOnCores(cores, [process.execPath, join(import.meta.dirname, 'bare.ts'), String(port)]);
   started.push(child);
-  const port = await firstLine(child);
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, started_ms: 0, stop: () => end(child) };
+  const bound = await firstLine(child);
+  return { url: `http://127.0.0.1:${bound}`, pid: child.pid ?? 0, started_ms: 0, stop: () => end(child) };
 }
 
 /**
@@ -150,19 +150,30 @@ async function throughput(): Promise<void> {
   console.log(`  ratio to fdatasync:                          ${(median(added) / median(disk)).toFixed(2)}`);
 }
 
+/** Both cores hold the load as well, so that what a bare Fastify gains from a second process is printed beside. */
 async function twoWorkers(): Promise<void> {
-  const ratios: number[] = [];
+  const ours: number[] = [];
+  const bare: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const rates: number[] = [];
-    for (const workers of [1, 2]) {
-      const ours = await startService(workers, '0,1');
-      run(ours.url, 128, '0,1', 2);
-      rates.push(run(ours.url, 128, '0,1', 2).requests_per_second);
-      await ours.stop();
-    }
-    ratios.push(rates[1]! / rates[0]!);
+    const one = await rateOf([await startService(1, '0,1')]);
+    const bareOne = await rateOf([await startBare('0,1')]);
+    const port = await freePort();
+    const bareTwo = await rateOf([await startBare('0,1', port), await startBare('0,1', port)]);
+    const two = await rateOf([await startService(2, '0,1')]);
+    ours.push(two / one);
+    bare.push(bareTwo / bareOne);
   }
-  console.log(`two workers to one, both cores, wrk on them:   ${spread(ratios)}`);
+  console.log(`two workers to one, both cores, wrk on them:   ${spread(ours)}`);
+  console.log(`  two bare Fastify to one, in the same way:    ${spread(bare)}`);
+}
+
+/** Requests per second of processes that share a port; ends them. */
+async function rateOf(running: readonly Running[]): Promise<number> {
+  const { url } = running[0]!;
+  run(url, 128, '0,1', 2);
+  const { requests_per_second } = run(url, 128, '0,1', 2);
+  for (const { stop } of running) await stop();
+  return requests_per_second;
 }
 
 /** The newest descendant of a service. */
