@@ -7,6 +7,7 @@ import { warm } from '../../operations/call.ts';
 import { operations } from '../../operations/index.ts';
 import { openAccess } from '../../runtime/access/index.ts';
 import { runWorker } from '../../runtime/serve/worker.ts';
+import { warmLlm } from '../llm/index.ts';
 import { drain } from './drain.ts';
 import { buildHttp } from './server.ts';
 
@@ -22,5 +23,13 @@ runWorker(async ({ runtime, llm, config, host, port, log }) => {
   const app = await buildHttp({ runtime, llm, config, authenticate, log });
   const address: FastifyListenOptions & { reusePort: true } = { host, port, reusePort: true };
   await app.listen(address);
-  return { close: () => drain(app), warm: () => warm(operations) };
+  const { target, providers } = config.proxy;
+  const calls_models = target !== undefined || providers.length > 0;
+  return {
+    close: () => drain(app),
+    warm: async () => {
+      await warm(operations);
+      if (calls_models) await warmLlm(llm);
+    },
+  };
 });

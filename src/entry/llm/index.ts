@@ -32,6 +32,11 @@ export function addLlmRoutes(app: FastifyInstance, ports: LlmPorts): void {
   });
 }
 
+/** Loads what the first call would else wait for. */
+export async function warmLlm(llm: LlmPorts['llm']): Promise<void> {
+  await Promise.all([loaded(), llm()]);
+}
+
 let loading: Promise<typeof import('./take.ts')> | null = null;
 
 function loaded(): Promise<typeof import('./take.ts')> {

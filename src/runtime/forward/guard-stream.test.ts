@@ -233,3 +233,24 @@ test('a text that a provider adds to every event is judged there, in an event th
   const blocked = await guarded(answerOf(noted(SAID)), { policy: policyOf({ rules }) });
   assert.ok(!blocked.text.includes('note') && /policy_violation/.test(blocked.text));
 });
+
+test('no more is read of the provider than the client takes', async () => {
+  const [chat] = streamings as readonly [Streaming];
+  let read = 0;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (const event of chat.text(units('a word '.repeat(100)))) {
+      read += 1;
+      yield Buffer.from(event);
+    }
+  }
+  const { road } = roadOf();
+  const answering = { road, model: null, tokens: null };
+  const stream = await guardStream({ ...answerOf([]), body: chunks() }, ASKED, answering, QUIET);
+  for (let taken = 1; taken <= 5; taken++) {
+    await stream.next();
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    // A word is held until the next one begins, so that several events bring one piece.
+    assert.ok(read <= taken * 10, `${read} events read for ${taken} pieces`);
+  }
+  await stream.return(undefined);
+});
