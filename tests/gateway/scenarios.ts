@@ -270,7 +270,7 @@ const faults: readonly Scenario[] = [
   {
     name: 'the client goes away in the middle of a stream',
     ask: { is_stream: true, leave_after: 3 },
-    steps: step('plain.stream', { pause_ms: 60 }),
+    steps: step('plain.stream', { fault: { after: 6, kind: 'silent' } }),
     expect: () => ({ left: true }),
     is_left: true,
   },
