@@ -59,6 +59,14 @@ export const components: readonly Component[] = [
     is_own: true,
     needed_for: 'the tests of the gateway with the SDKs of model providers for JavaScript',
   },
+  {
+    name: 'mcp-inspector',
+    apt: 'npm',
+    npm: 'tests/mcp/inspector',
+    program: 'mcp-inspector',
+    is_own: true,
+    needed_for: 'the tests of the MCP server and gateway with the command line of the MCP inspector',
+  },
 ];
 
 /** Where the component's program is, or `null` where there is none. */

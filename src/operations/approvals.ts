@@ -205,6 +205,7 @@ export const approvalsApprove = operation({
   description:
     'Counts a person’s approval; with the last one that the rule asks for the request is approved, and the agent may use it once. Needs a person who did not ask.',
   http: { method: 'POST', path: '/v1/approvals/{request_id}/approve' },
+  mcp: { tool: 'approve', read_only: false, destructive: true },
   permission: 'approvals:decide',
   needs: 'store',
   input: person,
@@ -225,6 +226,7 @@ export const approvalsDeny = operation({
   summary: 'Deny a request',
   description: 'One person who denies is enough. Needs a person who did not ask.',
   http: { method: 'POST', path: '/v1/approvals/{request_id}/deny' },
+  mcp: { tool: 'deny', read_only: false },
   permission: 'approvals:decide',
   needs: 'store',
   input: person,

@@ -35,6 +35,7 @@ export const auditQuery = operation({
   description:
     'Finds audit events; all filters are joined with AND. Sees every event whose answer was given before the call. A caller that may only read its own sees the events of its own calls.',
   http: { method: 'POST', path: '/v1/audit/query' },
+  mcp: { tool: 'query_audit', read_only: true },
   permission: 'audit:read_own',
   needs: 'journal',
   input: {

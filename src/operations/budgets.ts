@@ -82,6 +82,7 @@ export const checkBudget = operation({
   description:
     'The budgets that a call would concern, and what is left: of an agent’s own tenant, session and user. `remaining_usd` and `remaining_tokens` are the least of all that are enforced, `null` where nothing is limited.',
   http: { method: 'GET', path: '/v1/costs/budget' },
+  mcp: { tool: 'check_budget', read_only: true },
   permission: 'costs:own',
   needs: 'store',
   input: {

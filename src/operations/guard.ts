@@ -9,6 +9,7 @@ export const guardOutput = operation({
   description:
     'Looks at a text that an agent is about to give out and decides by the `output` rules. On `modify` use `modified_text` instead of the text.',
   http: { method: 'POST', path: '/v1/guard/output' },
+  mcp: { tool: 'guard_output', read_only: true },
   permission: 'check',
   needs: 'policy',
   input: { type: 'object', required: ['text'], properties: { text: { type: 'string' }, ...aboutText } },

@@ -5,6 +5,7 @@ export const health = operation({
   summary: 'Health of the service',
   description: 'Answers as long as the process does. Open to everyone.',
   http: { method: 'GET', path: '/v1/health' },
+  mcp: { tool: 'health_check', read_only: true },
   permission: null,
   needs: 'live',
   input: { type: 'object', properties: {} },

@@ -37,6 +37,7 @@ export const interceptTool = operation({
   description:
     'Judges a tool call before it runs (`phase: request`) by contract, identity, `action` rules and what is found in its arguments, or a tool result before the agent sees it (`phase: response`). On `modify` use `modified_input` or `modified_output`.',
   http: { method: 'POST', path: '/v1/intercept/tool' },
+  mcp: { tool: 'intercept_tool', read_only: false },
   permission: 'check',
   needs: 'policy',
   input: {

@@ -15,6 +15,15 @@ export interface Context {
   readonly signal?: () => AbortSignal;
 }
 
+/** How an operation is offered as an MCP tool: its name there, and what hosts are told of its effect. */
+export interface McpTool {
+  readonly tool: string;
+  /** Nothing is changed but the audit trail. */
+  readonly read_only: boolean;
+  /** It lets something happen that cannot be taken back: hosts ask before they call it. */
+  readonly destructive?: true;
+}
+
 /**
  * One thing that can be asked for. This record is the only place where its name, shape and permission
  * stand: the HTTP route, the OpenAPI entry, the CLI verb, the MCP tool and the metric label are made of it.
@@ -33,6 +42,8 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
     /** Whether one file may come as `multipart/form-data`. */
     readonly upload?: true;
   };
+  /** Left out where it is no MCP tool. */
+  readonly mcp?: McpTool;
   /** `null`: open to everyone, credential or not. */
   readonly permission: Permission | null;
   /** It is for users: what the caller may do is what the user may whom it names. See `userOf`. */

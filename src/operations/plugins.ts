@@ -5,6 +5,7 @@ export const pluginsList = operation({
   summary: 'List plug-ins',
   description: 'The plug-ins that are loaded. This version loads none.',
   http: { method: 'GET', path: '/v1/plugins' },
+  mcp: { tool: 'list_plugins', read_only: true },
   permission: 'policy:read',
   needs: 'nothing',
   input: { type: 'object', properties: {} },

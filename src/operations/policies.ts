@@ -11,6 +11,7 @@ export const policiesReload = operation({
   description:
     'Reads the configuration and all documents again and puts them in force in every worker, or in none: where one is wrong, the old policy stays and the answer says what to mend. Needs a person.',
   http: { method: 'POST', path: '/v1/policies/reload' },
+  mcp: { tool: 'reload_policies', read_only: false },
   permission: 'policy:reload',
   needs: 'live',
   input: { type: 'object', properties: {} },

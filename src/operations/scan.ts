@@ -53,6 +53,7 @@ export const scanInput = operation({
   description:
     'Looks at a text that is about to enter an agent and decides by the `input` rules. A blocked text is still a 200: read `decision`.',
   http: { method: 'POST', path: '/v1/scan/input' },
+  mcp: { tool: 'scan_input', read_only: true },
   permission: 'check',
   needs: 'policy',
   input: { type: 'object', required: ['text'], properties: { text: { type: 'string' }, ...aboutText } },

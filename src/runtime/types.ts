@@ -56,7 +56,7 @@ export const PERSON_PERMISSIONS: readonly Permission[] = [
 
 /** Who asks, as far as a credential or an address proves it. */
 export interface Caller {
-  /** `loopback`, `operator`, `agent-token`, `key:<id>`, `jwt:<subject>`, `cli:<user>`. Recorded as `caller_id`. */
+  /** `loopback`, `operator`, `agent-token`, `key:<id>`, `jwt:<subject>`, `cli:<user>`, `mcp:<user>`. Recorded as `caller_id`. */
   readonly id: string;
   readonly kind: 'anonymous' | 'agent' | 'person';
   readonly permissions: readonly Permission[];

@@ -19,7 +19,6 @@ const CASES: readonly Case[] = [
   { args: [], code: 2, stderr: [/Usage: service/] },
   { args: ['scna'], code: 2, stderr: [/unknown command 'scna'/, /Did you mean scan\?/, /service help/] },
   { args: ['hook'], code: 2, stderr: [/unknown command/] },
-  { args: ['mcp'], code: 2, stderr: [/unknown command/] },
   { args: ['scan', '--hepl'], code: 2, stderr: [/unknown option/, /--help/] },
   { args: ['scan', 'one', 'two'], code: 2, stderr: [/too many arguments/] },
   { args: ['scan', 'x', '--boundary', 'sideways'], code: 2, stderr: [/Allowed choices are input, output/] },

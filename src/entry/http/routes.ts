@@ -95,7 +95,7 @@ function wholeNumbers(input: AnyOperation['input']): (query: Query) => Query {
 }
 
 /** Aborts when the connection closes; also after the answer, when nobody listens any more. */
-function goneSignal({ raw }: FastifyReply): AbortSignal {
+export function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   if (raw.destroyed) gone.abort();
   raw.once('close', () => gone.abort());
@@ -120,7 +120,10 @@ function admit(
 }
 
 /** A name that a header gives; `null` where it is not there. */
-function nameIn(request: FastifyRequest, header: 'x-service-tenant' | 'x-service-user'): string | null {
+export function nameIn(
+  request: FastifyRequest,
+  header: 'x-service-tenant' | 'x-service-user',
+): string | null {
   const name = request.headers[header];
   if (name === undefined) return null;
   if (typeof name === 'string' && name.length <= 256 && !/[^\x20-\x7e]/.test(name)) return name;

@@ -8,6 +8,7 @@ import type { Llm } from '../../runtime/forward/call.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import { addLlmRoutes } from '../llm/index.ts';
 import { llmRoutes } from '../llm/routes.ts';
+import { addMcpRoute, MCP_ROUTE } from '../mcp/server/route.ts';
 import { addBodyParsers } from './body.ts';
 import {
   answerClientError,
@@ -107,7 +108,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   const served = operations
     .map((operation) => publish(operation, config))
     .filter((operation) => operation !== null);
-  await addGate(app, [...served, ...llmRoutes], config.server.cors_origins);
+  await addGate(app, [...served, ...llmRoutes, MCP_ROUTE], config.server.cors_origins);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, null, log));
   app.setNotFoundHandler(() => {
     throw notFound();
@@ -116,6 +117,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   for (const operation of served) addRoute(app, operation, { runtime, authenticate, log, room });
   const { silent_ms } = patience;
   addLlmRoutes(app, { runtime, llm: ports.llm, authenticate, log, room, silent_ms });
+  addMcpRoute(app, { runtime, authenticate, log, room, cors_origins: config.server.cors_origins });
   addPages(app, served, runtime);
   return app;
 }

@@ -80,6 +80,11 @@ export function agent(
   return { id, kind: 'agent', permissions, tenants, agents };
 }
 
+/** The agent behind an MCP server that a user of this machine started: it may check and read its own. */
+export function mcpAgent(user: string): Caller {
+  return { id: `mcp:${user}`, kind: 'agent', permissions: CHECKING, tenants: '*', agents: '*' };
+}
+
 const IMPLIED: Readonly<Record<string, readonly string[]>> = {
   'audit:read': ['audit:read_own'],
   'approvals:read': ['approvals:own'],

@@ -22,14 +22,26 @@ export interface Locality {
  */
 export function localityOf(settings: Locality): (peer: Peer) => boolean {
   const proxies = blockList(settings.trusted_proxies);
-  const origins = new Set(
-    settings.cors_origins.filter((origin) => origin !== '*').map((one) => one.toLowerCase()),
-  );
+  const isOurOrigin = ourOrigins(settings.cors_origins);
   return ({ address, headers }) => {
     if (address === undefined) return false;
     const clients = isForwarded(headers) ? clientsBehind(address, headers, proxies) : [address];
     if (clients.length === 0 || !clients.every(isLoopback)) return false;
-    return isOurHost(headers.host, settings.host) && isOurOrigin(headers.origin, origins);
+    return isOurHost(headers.host, settings.host) && isOurOrigin(headers.origin);
+  };
+}
+
+/** Whether an `Origin` is none at all, a page of this machine, or one that `server.cors_origins` lists by name. */
+export function ourOrigins(
+  cors_origins: readonly string[],
+): (header: string | string[] | undefined) => boolean {
+  const origins = new Set(cors_origins.filter((origin) => origin !== '*').map((one) => one.toLowerCase()));
+  return (header) => {
+    if (header === undefined) return true;
+    if (typeof header !== 'string') return false;
+    const origin = header.toLowerCase();
+    const host = /^https?:\/\/(.*)$/.exec(origin)?.[1];
+    return origins.has(origin) || (host !== undefined && isLoopbackHost(hostName(host)));
   };
 }
 
@@ -103,14 +115,6 @@ function isOurHost(header: string | string[] | undefined, configured: string): b
   if (typeof header !== 'string') return false;
   const host = hostName(header);
   return host === configured.toLowerCase() || isLoopbackHost(host);
-}
-
-function isOurOrigin(header: string | string[] | undefined, origins: ReadonlySet<string>): boolean {
-  if (header === undefined) return true;
-  if (typeof header !== 'string') return false;
-  const origin = header.toLowerCase();
-  const host = /^https?:\/\/(.*)$/.exec(origin)?.[1];
-  return origins.has(origin) || (host !== undefined && isLoopbackHost(hostName(host)));
 }
 
 /** The name in `name:port`, lower case, an IPv6 address without its brackets; anything else as it is. */

@@ -5,6 +5,7 @@ import {
   LINE_BYTES_MAX,
   lineReader,
   type SocketAnswer,
+  type SocketCaller,
   type SocketQuestion,
   type SocketRefusal,
 } from './socket-lines.ts';
@@ -29,8 +30,8 @@ export interface ServiceDoor {
   readonly status: () => Promise<ServiceStatus>;
   /** Resolves when the audit index has every event that was durable before. */
   readonly syncIndex: () => Promise<void>;
-  /** Calls an operation as the user of the operating system. Rejects with a SocketFailure. */
-  readonly call: (operation: string, input: unknown) => Promise<unknown>;
+  /** Calls an operation as the user of the operating system, or as somebody else. Rejects with a SocketFailure. */
+  readonly call: (operation: string, input: unknown, as?: SocketCaller) => Promise<unknown>;
   readonly close: () => void;
 }
 
@@ -78,7 +79,8 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
   return {
     status: async () => (await ask({ ask: 'status' })) as ServiceStatus,
     syncIndex: async () => void (await ask({ ask: 'sync_index' })),
-    call: (operation, input) => ask({ ask: 'call', operation, input, user: userName() }),
+    call: (operation, input, as) =>
+      ask({ ask: 'call', operation, input, user: userName(), ...(as !== undefined && { as }) }),
     close: end,
   };
 }

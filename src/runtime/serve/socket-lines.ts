@@ -8,7 +8,12 @@ export type SocketQuestion =
       readonly operation: string;
       readonly input: unknown;
       readonly user: string;
+      /** Who asks in place of the person at the command line, with no more rights than that one has. */
+      readonly as?: SocketCaller;
     };
+
+/** The bearer of the operator token, or an agent behind an MCP server of this machine. */
+export type SocketCaller = 'operator' | 'mcp';
 
 export type SocketAnswer =
   | { readonly id: number; readonly value: unknown }

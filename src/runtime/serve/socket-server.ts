@@ -1,7 +1,8 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { mcpAgent, person } from '../access/callers.ts';
 import { faultFields, type Log } from '../log.ts';
-import { type Caller, PERMISSIONS, type Runtime } from '../types.ts';
+import type { Caller, Runtime } from '../types.ts';
 import { LINE_BYTES_MAX, lineReader, type SocketAnswer, type SocketQuestion } from './socket-lines.ts';
 import { shortPath } from './socket-path.ts';
 
@@ -104,24 +105,22 @@ async function answer(line: string, options: Options): Promise<SocketAnswer> {
 function answerTo(question: SocketQuestion, options: Options): unknown {
   if (question.ask === 'status') return options.status();
   if (question.ask === 'sync_index') return options.sync_index();
-  const caller: Caller = {
-    id: callerId(question.user),
-    kind: 'person',
-    permissions: PERMISSIONS,
-    tenants: '*',
-    agents: '*',
-  };
   const request_id = `cli-${question.id}`;
   return options.dispatch(question.operation, question.input, {
     runtime: options.runtime,
-    caller,
+    caller: callerOf(question),
     request_id,
   });
 }
 
-/** The socket proves that it is the owner of the folder or root; the name is the one they give. */
-function callerId(user: unknown): string {
-  return typeof user === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(user) ? `cli:${user}` : 'cli:unknown';
+/**
+ * The socket proves that it is the owner of the folder or root; the name is the one they give. Who asks for an agent
+ * says so, and is given an agent's rights; a word that is not known is given no other.
+ */
+function callerOf({ user, as }: Extract<SocketQuestion, { ask: 'call' }>): Caller {
+  const name = typeof user === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(user) ? user : 'unknown';
+  if (as === undefined) return person(`cli:${name}`);
+  return as === 'operator' ? person('operator') : mcpAgent(name);
 }
 
 function refusalOf(error: unknown, log: Log): Extract<SocketAnswer, { refusal: unknown }>['refusal'] {

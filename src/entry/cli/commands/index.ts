@@ -65,6 +65,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./logs.ts')).logs,
   },
   {
+    name: 'mcp',
+    summary: 'serve the tools of this service over MCP',
+    load: async () => (await import('./mcp.ts')).mcp,
+  },
+  {
     name: 'plugins',
     summary: 'list plug-ins',
     load: async () => (await import('./plugins.ts')).plugins,

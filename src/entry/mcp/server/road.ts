@@ -1,0 +1,109 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { call } from '../../../operations/call.ts';
+import { type AnyOperation, Refusal } from '../../../operations/operation.ts';
+import { mcpAgent, person } from '../../../runtime/access/callers.ts';
+import { readToken } from '../../../runtime/access/tokens.ts';
+import type { Config } from '../../../runtime/config/index.ts';
+import { type LocalRuntime, openLocalRuntime } from '../../../runtime/serve/local.ts';
+import { reachService } from '../../../runtime/serve/socket-client.ts';
+import { type Caller, PERSON_PERMISSIONS } from '../../../runtime/types.ts';
+
+/** The way from a program on this machine to the operations, for as long as it runs. */
+export interface LocalRoad {
+  readonly ask: (operation: AnyOperation, input: unknown) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+export interface LocalRoadOptions {
+  /** Of the service that is asked where it runs. */
+  readonly state_dir: string;
+  /** Reads the configuration as it stands now; asked where no service runs. Rejects where it is not valid. */
+  readonly configuration: () => Promise<Config>;
+  readonly version: string;
+  /** `SERVICE_OPERATOR_TOKEN`, as the environment has it. */
+  readonly operator_token: string | undefined;
+}
+
+/** How long a policy that was read here is used: without a service nobody watches the files. */
+const LOCAL_MS_MAX = 2_000;
+
+/**
+ * Opens the way: through the service that runs on the state folder, whose policy, sessions and budgets are those of
+ * everybody, else by a runtime of this process. Whoever asks is an agent, unless the operator token says otherwise.
+ */
+export function openLocalRoad(options: LocalRoadOptions): LocalRoad {
+  let local: { readonly runtime: Promise<LocalRuntime>; readonly until_ms: number } | null = null;
+  let using = 0;
+
+  async function close(): Promise<void> {
+    const closing = local;
+    local = null;
+    await (await closing?.runtime.catch(() => null))?.close();
+  }
+
+  /** What `use` makes of a runtime of this process, read anew where the one before is too old. */
+  async function here<T>(use: (runtime: LocalRuntime) => Promise<T>): Promise<T> {
+    if (local !== null && Date.now() > local.until_ms && using === 0) await close();
+    local ??= {
+      runtime: options.configuration().then((config) => openLocalRuntime(config, options.version)),
+      until_ms: Date.now() + LOCAL_MS_MAX,
+    };
+    using += 1;
+    try {
+      return await use(await local.runtime);
+    } finally {
+      using -= 1;
+    }
+  }
+
+  return {
+    ask: async (operation, input) => {
+      const caller = callerOf(operation, options.state_dir, options.operator_token);
+      const door = await reachService(options.state_dir);
+      if (door !== null) {
+        const as = caller.kind === 'person' ? 'operator' : 'mcp';
+        return door.call(operation.name, input, as).finally(door.close);
+      }
+      if (operation.needs === 'live')
+        throw new Refusal(
+          'unavailable',
+          'No service runs on this machine: start one with `service serve`, or name its configuration with `service mcp --config`.',
+        );
+      return here((runtime) => call(operation, input, { runtime, caller, request_id: 'mcp' }));
+    },
+    close,
+  };
+}
+
+/** Who asks. Throws where it takes a person, and the environment does not say that there is one. */
+function callerOf(operation: AnyOperation, state_dir: string, token: string | undefined): Caller {
+  const is_operator = token !== undefined && isOperatorToken(token.trim(), state_dir);
+  if (is_operator) return person('operator');
+  const { permission } = operation;
+  if (permission === null || !PERSON_PERMISSIONS.includes(permission)) return mcpAgent(userName());
+  throw new Refusal('forbidden', token === undefined ? NO_TOKEN : WRONG_TOKEN);
+}
+
+const NO_TOKEN =
+  'This needs a person, and an agent is none: a person decides with `service approvals` or on the page of the service. A server that a person uses has the operator token (`service token show`) in its environment as `SERVICE_OPERATOR_TOKEN`.';
+const WRONG_TOKEN =
+  'This needs a person: `SERVICE_OPERATOR_TOKEN` in the environment of this server is not the operator token of this service, which `service token show` prints.';
+
+function isOperatorToken(token: string, state_dir: string): boolean {
+  const kept = readToken(state_dir, 'operator');
+  return kept !== null && timingSafeEqual(digest(token), digest(kept));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text, 'utf8').digest();
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user id without an entry in the password file, as containers have it.
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+}

@@ -1,0 +1,106 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '../../../operations/operation.ts';
+import { ourOrigins } from '../../../runtime/access/peer.ts';
+import { refuseEncoded } from '../../http/body.ts';
+import { drainBody, refusalOf, STATUS } from '../../http/errors.ts';
+import { goneSignal, nameIn, type RoutePorts } from '../../http/routes.ts';
+import type { WebAsking } from './web.ts';
+
+export const MCP_ROUTE = { http: { method: 'POST', path: '/mcp' } } as const;
+
+export interface McpPorts extends RoutePorts {
+  readonly cors_origins: readonly string[];
+}
+
+/** Adds the route of the MCP server, for both revisions of the protocol. What answers is loaded with the first call. */
+export function addMcpRoute(app: FastifyInstance, ports: McpPorts): void {
+  const { runtime, log } = ports;
+  let loading: Promise<WebAsking> | null = null;
+  const loaded = (): Promise<WebAsking> => {
+    loading ??= import('./web.ts').then(({ openWeb }) => openWeb({ runtime, log }));
+    return loading;
+  };
+  const isOurOrigin = ourOrigins(ports.cors_origins);
+  app.addHook('preClose', async () => (await loading?.catch(() => null))?.close());
+  app.route({
+    method: 'POST',
+    url: MCP_ROUTE.http.path,
+    onRequest: (request, _reply, done) => {
+      admit(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
+    },
+    preParsing: (request, reply, payload, done) => {
+      const admitted = ports.room(payload as Readable, request.raw.headers, reply.raw);
+      if (admitted instanceof Refusal) done(admitted);
+      else done(null, admitted);
+    },
+    errorHandler: (error, request, reply) => answerError(error, request, reply, log),
+    handler: async (request, reply) => {
+      const asked = {
+        caller: request.caller!,
+        request_id: request.id,
+        tenant_id: nameIn(request, 'x-service-tenant'),
+        user_id: nameIn(request, 'x-service-user'),
+      };
+      const web = await installed(loaded);
+      const { telemetry } = runtime;
+      const run = () => web.fetch(request, goneSignal(reply), asked);
+      return reply.send(await (telemetry === null ? run() : telemetry.within(request.headers, run)));
+    },
+  });
+}
+
+/** Settles who calls, and refuses what can be refused without the body. */
+async function admit(
+  request: FastifyRequest,
+  { authenticate }: McpPorts,
+  isOurOrigin: ReturnType<typeof ourOrigins>,
+): Promise<Refusal | null> {
+  const refusal = refuseEncoded(request);
+  if (refusal !== null) return refusal;
+  const { headers } = request.raw;
+  // A page in a browser that is not ours is refused whatever it has got hold of: the protocol asks for it.
+  if (!isOurOrigin(headers.origin))
+    return new Refusal('forbidden', 'Requests from this `Origin` are not taken: see `server.cors_origins`.');
+  const outcome = await authenticate({ address: request.raw.socket.remoteAddress, headers });
+  if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
+  request.caller = outcome;
+  return null;
+}
+
+async function installed(loaded: () => Promise<WebAsking>): Promise<WebAsking> {
+  try {
+    return await loaded();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new Refusal(
+      'not_configured',
+      'The MCP library is not installed here: `npm install @modelcontextprotocol/server@2`.',
+    );
+  }
+}
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const INTERNAL_ERROR = -32603;
+
+/** Errors of the transport in the shape that clients of the protocol read. */
+async function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: McpPorts['log'],
+): Promise<FastifyReply> {
+  const refusal = refusalOf(error);
+  if (refusal === null) log.error('an MCP request met a fault', { request_id: request.id });
+  const { code, message } = refusal ?? {
+    code: 'internal_error' as const,
+    message: 'The service has a fault.',
+  };
+  if (code === 'too_large' || code === 'unavailable') await drainBody(request.raw);
+  if (code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="service"');
+  const word =
+    code === 'internal_error' ? INTERNAL_ERROR : code === 'invalid_request' ? PARSE_ERROR : INVALID_REQUEST;
+  reply.code(STATUS[code]).header('x-request-id', request.id);
+  return reply.send({ jsonrpc: '2.0', id: null, error: { code: word, message, data: { code } } });
+}

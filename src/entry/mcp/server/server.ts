@@ -1,0 +1,48 @@
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import type { AnyOperation } from '../../../operations/operation.ts';
+import { answer, faulted, refused, type Said } from './answers.ts';
+import { toolList, toolNamed } from './tools.ts';
+
+/** How a transport has operations run. */
+export interface Asking {
+  readonly version: string;
+  /** Runs an operation for whoever is on the other side. Rejects with what `expected` knows, or with a fault. */
+  readonly ask: (operation: AnyOperation, input: unknown) => Promise<unknown>;
+  /** The expected no that an error is; `null` for a fault of ours. */
+  readonly expected: (error: unknown) => Said | null;
+  /** Told of faults, for the log. */
+  readonly fault: (error: unknown, operation: AnyOperation) => void;
+}
+
+const INSTRUCTIONS =
+  'Checks texts, tool calls and their results against the policy of this organisation. Ask `scan_input` before text from outside is used, `guard_output` before an answer is shown, `intercept_tool` before a tool runs and again with its result. Where `decision` is `block`, do not go on; where it is `modify`, use what the answer gives instead. Only a person approves: tell the user the `request_id` and wait.';
+
+/** The list changes with the version of the program alone. */
+const LIST_KEPT_MS = 300_000;
+
+/** A server for one connection or one request, whichever its transport asks for; both revisions are served by it. */
+export function mcpServer(asking: Asking): Server {
+  const server = new Server(
+    { name: 'service', title: 'Agent safety', version: asking.version },
+    {
+      capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
+      cacheHints: { 'tools/list': { ttlMs: LIST_KEPT_MS, cacheScope: 'public' } },
+    },
+  );
+  server.setRequestHandler('tools/list', () => ({ tools: toolList() }));
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const operation = toolNamed(params.name);
+    if (operation === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool: see `tools/list`.');
+    try {
+      return answer((await asking.ask(operation, params.arguments ?? {})) as object);
+    } catch (error) {
+      const said = asking.expected(error);
+      if (said !== null) return refused(said);
+      asking.fault(error, operation);
+      return faulted(operation);
+    }
+  });
+  return server;
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/server';
+import type { FastifyRequest } from 'fastify';
+import { call } from '../../../operations/call.ts';
+import type { Context } from '../../../operations/operation.ts';
+import { faultFields, type Log } from '../../../runtime/log.ts';
+import type { Runtime } from '../../../runtime/types.ts';
+import { refusalOf } from '../../http/errors.ts';
+import { mcpServer } from './server.ts';
+
+/** Who asks, as the transport found out. */
+export type Asked = Pick<Context, 'caller' | 'request_id' | 'tenant_id' | 'user_id'>;
+
+export interface WebAsking {
+  /** Answers a request whose body has been read. */
+  readonly fetch: (request: FastifyRequest, gone: AbortSignal, asked: Asked) => Promise<Response>;
+  /** Ends what is still open. */
+  readonly close: () => Promise<void>;
+}
+
+/** No list of ours changes while a worker lives: nobody need wait for it, and hold a connection open. */
+const SUBSCRIPTIONS_MAX = 0;
+
+/** Opens what answers MCP requests in one worker: a server per request, so that any worker answers any of them. */
+export function openWeb({ runtime, log }: { runtime: Runtime; log: Pick<Log, 'error'> }): WebAsking {
+  const serverFor = ({ authInfo }: McpRequestContext) => {
+    const asked = authInfo?.extra?.asked as Asked;
+    return mcpServer({
+      version: runtime.version,
+      ask: (operation, input) => call(operation, input, { runtime, ...asked }),
+      expected: refusalOf,
+      fault: (error, { name }) =>
+        log.error('a tool met a fault', {
+          request_id: asked.request_id,
+          operation: name,
+          ...faultFields(error),
+        }),
+    });
+  };
+  const handler = createMcpHandler(serverFor, { maxSubscriptions: SUBSCRIPTIONS_MAX });
+  return {
+    fetch: (request, gone, asked) =>
+      handler.fetch(webRequest(request.raw, gone), {
+        // An empty body is none: the parser of the protocol says what is missing.
+        parsedBody: request.body ?? null,
+        authInfo: { token: '', clientId: asked.caller.id, scopes: [], extra: { asked } },
+      }),
+    close: handler.close,
+  };
+}
+
+/** The request as the library reads it; its body travels beside it. */
+function webRequest(raw: IncomingMessage, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(raw.headers))
+    if (value !== undefined) headers.set(name, [value].flat().join(', '));
+  return new Request('http://service.invalid/mcp', { method: 'POST', headers, signal });
+}

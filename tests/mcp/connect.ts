@@ -1,0 +1,95 @@
+/** The official client of the protocol against our program, over each transport and in each of the two eras. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { locate } from '../../scripts/components/components.ts';
+import { ownNodeEnvironment, root } from '../support/checkout.ts';
+
+export const ERAS = ['2026-07-28', '2025-11-25'] as const;
+export type Era = (typeof ERAS)[number];
+
+export const program = join(root, 'src', 'entry', 'cli', 'main.ts');
+
+/** A client that speaks the revision, not connected yet. */
+export function newClient(era: Era, capabilities: object = {}): Client {
+  const mode = era === '2026-07-28' ? { pin: era } : ('legacy' as const);
+  return new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode }, capabilities });
+}
+
+/** `service mcp` as an MCP host starts it, in a folder. */
+export async function connectStdio(options: {
+  readonly era: Era;
+  readonly dir: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly client?: Client;
+}): Promise<Client> {
+  const client = options.client ?? newClient(options.era);
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, 'mcp', ...(options.args ?? [])],
+    cwd: options.dir,
+    env: ownNodeEnvironment(options.env ?? {}) as Record<string, string>,
+    stderr: 'ignore',
+  });
+  await client.connect(transport);
+  return client;
+}
+
+/** `/mcp` of a service that runs. */
+export async function connectHttp(options: {
+  readonly era: Era;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}): Promise<Client> {
+  const client = newClient(options.era);
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', options.url), {
+    requestInit: { headers: { ...options.headers } },
+  });
+  await client.connect(transport);
+  return client;
+}
+
+export interface Told {
+  readonly isError: boolean;
+  /** What its text says, read as JSON; the text itself where it is none. */
+  readonly said: Record<string, unknown>;
+  readonly structured: unknown;
+}
+
+/** Calls a tool and gives what its one text says. */
+export async function callTool(client: Client, name: string, args: object): Promise<Told> {
+  const result = await client.callTool({ name, arguments: { ...args } });
+  const [first] = result.content as { type: string; text?: string }[];
+  return {
+    isError: result.isError === true,
+    said: read(first?.text ?? ''),
+    structured: result.structuredContent,
+  };
+}
+
+function read(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return { text };
+  }
+}
+
+/** Why the inspector cannot be run here; `false` where it can. */
+export const noInspector: string | false =
+  locate('mcp-inspector') === null
+    ? 'mcp-inspector is not installed (scripts/run scripts/components/main.ts mcp-inspector)'
+    : false;
+
+/** Runs the inspector's command line on a server and gives what it prints. */
+export function inspect(dir: string, server: readonly string[], words: readonly string[]): unknown {
+  const ran = spawnSync(process.execPath, [locate('mcp-inspector')!, '--cli', ...server, ...words], {
+    cwd: dir,
+    env: ownNodeEnvironment(),
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  return JSON.parse(ran.stdout);
+}
