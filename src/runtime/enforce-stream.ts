@@ -3,9 +3,9 @@ import { contentOfTexts, isUntouched, type JudgedText, mergedVerdict } from '../
 import { openStream, type Stream } from '../core/stream/stream.ts';
 import type { Content, Crossing, Envelope, Verdict } from '../core/types.ts';
 import type { Settled } from './approvals/types.ts';
-import { aboutOf, conditionsFor, type Extras, give, inSession } from './enforce.ts';
+import { aboutOf, conditionsFor, give, inSession } from './enforce.ts';
 import { needsSession } from './sessions/index.ts';
-import type { Caller, Endpoint, Ports, Ruling } from './types.ts';
+import type { Caller, Endpoint, Extras, Ports, Ruling } from './types.ts';
 
 /** Texts that cross as one while they arrive, and one decision on all of them. */
 export interface GuardedTexts {

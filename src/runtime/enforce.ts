@@ -5,17 +5,9 @@ import type { Settled } from './approvals/types.ts';
 import { conditionsOf } from './conditions.ts';
 import { auditEvent, type LoggedTexts } from './record.ts';
 import { type Decided, type Deciding, decideInSession, needsSession, whyStopped } from './sessions/index.ts';
-import type { AuditEvent, Caller, Endpoint, Ports, Ruling } from './types.ts';
+import type { AuditEvent, Caller, Endpoint, Extras, Ports, Ruling } from './types.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
-
-/** What an event says beside its decision, and which approvals count. */
-export interface Extras {
-  /** Stands in the event's metadata: values of ours, or names in which nothing was found. */
-  readonly about?: (verdict: Verdict) => AuditEvent['metadata'];
-  /** Whether an approved request for exactly this crossing counts where the caller names none that is for it. */
-  readonly finds_approved?: boolean;
-}
 
 /** A decision that is not written down yet: nothing of it may be told before `ruling` has resolved. */
 export interface Decision {
@@ -37,8 +29,9 @@ export function enforce(
   endpoint: Endpoint,
   ports: Ports,
   approval_request_id: string | null = null,
+  extras: Extras = {},
 ): Promise<Ruling> {
-  const decided = decide(given, caller, endpoint, ports, approval_request_id);
+  const decided = decide(given, caller, endpoint, ports, approval_request_id, extras);
   return decided instanceof Promise ? decided.then(({ ruling }) => ruling) : decided.ruling;
 }
 

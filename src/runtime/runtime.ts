@@ -157,10 +157,10 @@ function lazyRoad(ports: () => Ports): LazyRoad {
   };
   return {
     load: async () => void (await load()),
-    enforce: (crossing, caller, endpoint, approval_request_id = null) =>
+    enforce: (crossing, caller, endpoint, approval_request_id = null, extras = {}) =>
       road === null
-        ? load().then((enforce) => enforce(crossing, caller, endpoint, ports(), approval_request_id))
-        : road(crossing, caller, endpoint, ports(), approval_request_id),
+        ? load().then((enforce) => enforce(crossing, caller, endpoint, ports(), approval_request_id, extras))
+        : road(crossing, caller, endpoint, ports(), approval_request_id, extras),
   };
 }
 

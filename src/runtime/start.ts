@@ -1,4 +1,4 @@
-import type { RunningService, ServiceOptions } from './serve/service.ts';
+import type { RunningResident, RunningService, ServiceOptions } from './serve/service.ts';
 import { forkWorker, killWorker } from './serve/workers.ts';
 
 export { StartFailure, type StartFailureCode } from './serve/failure.ts';
@@ -10,7 +10,9 @@ export type { RunningService, ServiceOptions } from './serve/service.ts';
  *
  * @throws StartFailure which says what to do
  */
-export async function startService(options: ServiceOptions): Promise<RunningService> {
+export async function startService(
+  options: ServiceOptions & { readonly worker_url: URL },
+): Promise<RunningService> {
   // Files that anyone makes from here on, libraries too, are for this user alone.
   process.umask(0o077);
   const started_ms = Date.now();
@@ -18,9 +20,24 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const spare = forkWorker(options.worker_url);
   try {
     const { begin } = await import('./serve/begin.ts');
-    return await begin(options, spare, started_ms);
+    const { url, ...service } = await begin(options, spare, started_ms);
+    return { ...service, url: url! };
   } catch (failure) {
     await killWorker(spare);
     throw failure;
   }
+}
+
+/**
+ * Starts the owner of a state folder that answers hooks and the command line over its socket, and nothing else. It ends
+ * by itself when nobody has asked it anything for `idle_ms`, and when a service wants the folder.
+ *
+ * @throws StartFailure `state_in_use` where somebody has the folder, and the like
+ */
+export async function startResident(
+  options: Omit<ServiceOptions, 'worker_url'> & { readonly idle_ms: number },
+): Promise<RunningResident> {
+  process.umask(0o077);
+  const { begin } = await import('./serve/begin.ts');
+  return begin({ ...options, worker_url: null }, null, Date.now());
 }

@@ -140,6 +140,14 @@ export interface Ports {
   readonly unrecorded?: (fault: unknown) => void;
 }
 
+/** What an event says beside its decision, and which approvals count. */
+export interface Extras {
+  /** Stands in the event's metadata: values of ours, or names in which nothing was found. */
+  readonly about?: (verdict: Verdict) => AuditEvent['metadata'];
+  /** Whether an approved request for exactly this crossing counts where the caller names none that is for it. */
+  readonly finds_approved?: boolean;
+}
+
 /** Filters of an audit query; all are joined with AND. Times are ISO 8601 or durations, see `query`. */
 export interface AuditFilter {
   readonly boundary?: string;
@@ -218,6 +226,7 @@ export interface Runtime {
     caller: Caller,
     endpoint: Endpoint,
     approval_request_id?: string | null,
+    extras?: Extras,
   ) => Promise<Ruling>;
   /** Loaded and opened with the first question. */
   readonly approvals: () => Promise<Approvals>;

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
-import type { Dispatch } from '../../runtime/serve/socket-server.ts';
 import { startService } from '../../runtime/start.ts';
+import { dispatch } from '../door.ts';
 import { EXIT } from './exit.ts';
 import type { StartReport } from './report.ts';
 import { counted } from './table.ts';
@@ -45,18 +45,6 @@ export async function serveUntilStopped(options: ServeOptions, terminal: Termina
     terminal.exit_code = EXIT.no;
   }
 }
-
-/** The operations, for the command line's door; loaded when someone comes through it. */
-const dispatch: Dispatch = async (name, input, context) => {
-  const { operations } = await import('../../operations/index.ts');
-  const { call } = await import('../../operations/call.ts');
-  const { Refusal } = await import('../../operations/operation.ts');
-  const operation = operations.find((one) => one.name === name);
-  if (operation === undefined) {
-    throw new Refusal('not_found', 'The service does not know this operation: it is of another version.');
-  }
-  return call(operation, input, context);
-};
 
 function tell(report: StartReport, terminal: Terminal): void {
   for (const warning of report.warnings)

@@ -18,7 +18,7 @@ const CASES: readonly Case[] = [
   { args: ['help', 'scan'], code: 0, stdout: [/Usage: service scan/, /Examples:/] },
   { args: [], code: 2, stderr: [/Usage: service/] },
   { args: ['scna'], code: 2, stderr: [/unknown command 'scna'/, /Did you mean scan\?/, /service help/] },
-  { args: ['hook'], code: 2, stderr: [/unknown command/] },
+  { args: ['hook', '--dialect', 'other'], code: 2, stderr: [/Allowed choices are claude-code, codex/] },
   { args: ['scan', '--hepl'], code: 2, stderr: [/unknown option/, /--help/] },
   { args: ['scan', 'one', 'two'], code: 2, stderr: [/too many arguments/] },
   { args: ['scan', 'x', '--boundary', 'sideways'], code: 2, stderr: [/Allowed choices are input, output/] },

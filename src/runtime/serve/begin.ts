@@ -11,6 +11,7 @@ import { StartFailure } from './failure.ts';
 import { openParent, type Parent } from './parent.ts';
 import { freePort } from './port.ts';
 import type { PolicyLoad } from './reloading.ts';
+import { openIdle, takeFromResident } from './resident.ts';
 import type { RunningService, ServiceOptions } from './service.ts';
 import { makeStateDir, type Ownership, takeOwnership } from './state-dir.ts';
 import { requireTelemetry } from './telemetry.ts';
@@ -28,31 +29,30 @@ const ECHO_MS = 1_000;
  */
 export async function begin(
   options: ServiceOptions,
-  spare: WorkerProcess,
+  spare: WorkerProcess | null,
   started_ms: number,
-): Promise<RunningService> {
+): Promise<Begun> {
   const read = await loadConfig(options.request);
   if (!read.ok) throw invalid(read.problems);
   const { config } = read;
   requireTelemetry(config);
   const exposed = makeStateDir(config.state_dir);
-  const ownership = takeOwnership(config.state_dir);
+  const is_resident = options.worker_url === null;
+  const ownership = is_resident ? takeOwnership(config.state_dir) : await takeFromResident(config.state_dir);
+  const idle = openIdle(options.idle_ms ?? 0);
   try {
-    const about = {
-      pid: process.pid,
-      version: options.version,
-      started_at: new Date(started_ms).toISOString(),
-    };
+    const started_at = new Date(started_ms).toISOString();
+    const about = { pid: process.pid, version: options.version, started_at };
     ownership.announce({ ...about, url: null });
     makeTokens(config);
     const [made, port] = await Promise.all([
       loadPolicy(config),
-      freePort(config.server.host, config.server.port),
+      is_resident ? 0 : freePort(config.server.host, config.server.port),
     ]);
     if (!made.ok) throw invalid(made.problems);
     const keyless = fingerprintProblem(config, made.policy);
     if (keyless !== null) throw invalid([keyless]);
-    const url = urlOf(config.server.host, port);
+    const url = is_resident ? null : urlOf(config.server.host, port);
     const log = openLog({ level: config.log.level, name: 'parent' });
     const latest = { config, patterns: made.patterns };
     const loadAgain = () => policyAgain(options.request, config, latest);
@@ -66,6 +66,7 @@ export async function begin(
       url,
       port,
       spare,
+      resident: is_resident ? idle.door : null,
       log,
     });
     ownership.announce({ ...about, url });
@@ -75,7 +76,10 @@ export async function begin(
       ...unaudited(config),
       ...storeWarnings(storeSettings(config)),
     ];
-    return run(parent, { ownership, log, latest }, { config, policy: made.policy, port, url, warnings });
+    const facts = { config, policy: made.policy, port, url, warnings };
+    const service = run(parent, { ownership, log, latest }, facts);
+    if (is_resident) idle.begin(() => void service.stop());
+    return service;
   } catch (failure) {
     ownership.release();
     throw failure;
@@ -102,6 +106,9 @@ function unaudited(config: Config): string[] {
     ? []
     : ['The audit journal is off (`audit.enabled`): no decision is written down.'];
 }
+
+/** A service or a resident process that runs; this one has no address. */
+export type Begun = Omit<RunningService, 'url'> & { readonly url: string | null };
 
 /** What was put in force last: it says which files to watch, and what a reload compares with. */
 interface Latest {
@@ -131,8 +138,8 @@ interface Held {
 function run(
   parent: Parent,
   { ownership, log, latest }: Held,
-  facts: Pick<RunningService, 'config' | 'policy' | 'port' | 'url' | 'warnings'>,
-): RunningService {
+  facts: Pick<Begun, 'config' | 'policy' | 'port' | 'url' | 'warnings'>,
+): Begun {
   const { promise: ended, resolve } = Promise.withResolvers<number>();
   const noticed = (caller_id: string): Promise<void> =>
     parent.reload(caller_id).then(

@@ -3,6 +3,7 @@ import type { Policy } from '../../core/types.ts';
 import { agentsSeen } from '../agents.ts';
 import type { Journal } from '../audit/journal.ts';
 import type { Config } from '../config/index.ts';
+import { realFile } from '../config/real-file.ts';
 import { faultFields, type Log } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
 import { savePolicy } from '../policies/saved.ts';
@@ -17,7 +18,13 @@ import { openMetricsSum } from './metrics-sum.ts';
 import { admitted, type OwnStore, openOwnStore } from './own-store.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
-import { type Dispatch, openSocket, type ServiceStatus, type SocketServer } from './socket-server.ts';
+import {
+  type Dispatch,
+  openSocket,
+  type ResidentDoor,
+  type ServiceStatus,
+  type SocketServer,
+} from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
 import { telemetryOf } from './telemetry.ts';
 import { openTurnstile } from './turnstile.ts';
@@ -32,11 +39,14 @@ export interface ParentParts {
   readonly secret_readings: readonly SecretReading[];
   readonly loadPolicy: () => Promise<PolicyLoad>;
   readonly started_ms: number;
-  readonly url: string;
+  /** `null` where nothing listens but the socket. */
+  readonly url: string | null;
   readonly port: number;
-  readonly worker_url: URL;
+  /** `null`: a resident process, without workers. */
+  readonly worker_url: URL | null;
   readonly spare: WorkerProcess | null;
   readonly dispatch: Dispatch;
+  readonly resident: ResidentDoor | null;
   readonly log: Log;
 }
 
@@ -50,6 +60,8 @@ export interface Parent {
   readonly kill: () => Promise<void>;
 }
 
+/** Where there are no workers, none is ever started. */
+const NO_PROGRAM = new URL('data:,');
 const GATHER_MS = 2_000;
 const AGENTS_LISTED_MAX = 1_000;
 
@@ -72,8 +84,8 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
   const centre = centreOf(config, late, metricsOfAll, () => workers, reload);
   const workers = openWorkers({
-    url: parts.worker_url,
-    count: config.server.workers,
+    url: parts.worker_url ?? NO_PROGRAM,
+    count: parts.worker_url === null ? 0 : config.server.workers,
     spare: parts.spare,
     log,
     inTurn,
@@ -104,6 +116,8 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const housekeeping = openHousekeeping(choresOf(ground), log);
   const deliveries = openHousekeeping(deliveriesOf(ground), log);
   const status = statusOf(parts, workers, late.reloading);
+  // Elsewhere the workers judge, and see to that themselves.
+  if (parts.worker_url === null) await open.warm();
   const socket = await openCommandSocket(parts, open.runtime, centre, status);
   return {
     status,
@@ -206,10 +220,13 @@ async function openCommandSocket(
   centre: Centre,
   status: () => ServiceStatus,
 ): Promise<SocketServer | null> {
-  const { config, dispatch, log } = parts;
+  const { config, dispatch, resident, log } = parts;
   const path = statePaths(config.state_dir).socket;
+  const { file } = config.origin;
+  const config_file = file === null ? null : realFile(file);
   try {
-    return await openSocket({ path, runtime, dispatch, status, sync_index: centre.syncIndex, log });
+    const { syncIndex: sync_index } = centre;
+    return await openSocket({ path, runtime, dispatch, status, sync_index, config_file, resident, log });
   } catch (fault) {
     log.error('the socket for the command line could not be opened', faultFields(fault));
     return null;

@@ -7,12 +7,17 @@ import type { Dispatch, ServiceStatus } from './socket-server.ts';
 export interface ServiceOptions {
   /** Where the configuration is, and what the command line says over it. */
   readonly request: ConfigRequest;
-  /** The main module of a worker; it calls `runWorker`. */
-  readonly worker_url: URL;
+  /** The main module of a worker; it calls `runWorker`. `null`: a resident process, which has none and no HTTP. */
+  readonly worker_url: URL | null;
   /** Runs operations for the command line. */
   readonly dispatch: Dispatch;
   readonly version: string;
+  /** A resident process that nobody has asked anything for so long ends. */
+  readonly idle_ms?: number;
 }
+
+/** A resident process that runs: it answers over its socket alone. */
+export type RunningResident = Pick<RunningService, 'ended' | 'stop'>;
 
 /** A service that runs. */
 export interface RunningService {

@@ -30,6 +30,8 @@ export interface ServiceDoor {
   readonly status: () => Promise<ServiceStatus>;
   /** Resolves when the audit index has every event that was durable before. */
   readonly syncIndex: () => Promise<void>;
+  /** Asks for the folder; whether its owner leaves it, as a resident process does and a service does not. */
+  readonly leave: () => Promise<boolean>;
   /** Calls an operation as the user of the operating system, or as somebody else. Rejects with a SocketFailure. */
   readonly call: (operation: string, input: unknown, as?: SocketCaller) => Promise<unknown>;
   readonly close: () => void;
@@ -78,6 +80,7 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
 
   return {
     status: async () => (await ask({ ask: 'status' })) as ServiceStatus,
+    leave: async () => ((await ask({ ask: 'leave' })) as { leaving: boolean }).leaving,
     syncIndex: async () => void (await ask({ ask: 'sync_index' })),
     call: (operation, input, as) =>
       ask({ ask: 'call', operation, input, user: userName(), ...(as !== undefined && { as }) }),

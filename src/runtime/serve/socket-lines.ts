@@ -2,6 +2,18 @@
 export type SocketQuestion =
   | { readonly id: number; readonly ask: 'status' }
   | { readonly id: number; readonly ask: 'sync_index' }
+  /** A service wants the folder: a resident process leaves it. */
+  | { readonly id: number; readonly ask: 'leave' }
+  | {
+      readonly id: number;
+      readonly ask: 'hook';
+      readonly input: unknown;
+      readonly user: string;
+      /** Of which program the hook is; a build of a checkout says more behind a `+`. */
+      readonly version: string;
+      /** For which configuration it asks, its links followed; `null` for none. */
+      readonly config_file: string | null;
+    }
   | {
       readonly id: number;
       readonly ask: 'call';

@@ -1,9 +1,15 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { mcpAgent, person } from '../access/callers.ts';
+import { agent, mcpAgent, person } from '../access/callers.ts';
 import { faultFields, type Log } from '../log.ts';
 import type { Caller, Runtime } from '../types.ts';
-import { LINE_BYTES_MAX, lineReader, type SocketAnswer, type SocketQuestion } from './socket-lines.ts';
+import {
+  LINE_BYTES_MAX,
+  lineReader,
+  type SocketAnswer,
+  type SocketQuestion,
+  type SocketRefusal,
+} from './socket-lines.ts';
 import { shortPath } from './socket-path.ts';
 
 /** Runs the operation of that name; rejects with a refusal, which has `code`, `message` and `details`. */
@@ -13,10 +19,14 @@ export type Dispatch = (
   context: { readonly runtime: Runtime; readonly caller: Caller; readonly request_id: string },
 ) => Promise<unknown>;
 
+/** The name under which `dispatch` is asked what a hook asks. */
+export const HOOK = 'hook';
+
 /** What the owner of a state folder says of itself over its socket. */
 export interface ServiceStatus {
   readonly pid: number;
-  readonly url: string;
+  /** `null`: a resident process, which has no HTTP. */
+  readonly url: string | null;
   readonly version: string;
   readonly workers: readonly { readonly name: string; readonly pid: number }[];
   readonly policy_hash: string;
@@ -25,6 +35,14 @@ export interface ServiceStatus {
 
 export interface SocketServer {
   readonly close: () => Promise<void>;
+}
+
+/** How a resident process hears of its end. */
+export interface ResidentDoor {
+  /** Somebody asked something, so that it is still of use. */
+  readonly onQuestion: () => void;
+  /** The folder is wanted, or this program is not the newest any more. */
+  readonly onLeave: () => void;
 }
 
 const CONNECTIONS_MAX = 64;
@@ -43,6 +61,10 @@ export async function openSocket(options: {
   readonly dispatch: Dispatch;
   readonly status: () => ServiceStatus;
   readonly sync_index: () => Promise<void>;
+  /** The configuration that is in force, its links followed; `null` for none. */
+  readonly config_file: string | null;
+  /** What a resident process does besides; `null` in a service, which stays whoever asks. */
+  readonly resident: ResidentDoor | null;
   readonly log: Log;
 }): Promise<SocketServer> {
   const connections = new Set<Socket>();
@@ -105,25 +127,51 @@ async function answer(line: string, options: Options): Promise<SocketAnswer> {
 function answerTo(question: SocketQuestion, options: Options): unknown {
   if (question.ask === 'status') return options.status();
   if (question.ask === 'sync_index') return options.sync_index();
+  if (question.ask === 'leave') return leave(options);
+  options.resident?.onQuestion();
+  const { runtime, dispatch } = options;
+  if (question.ask === 'hook') {
+    const stranger = strangerTo(question, options);
+    if (stranger !== null) return Promise.reject(stranger);
+    const caller = agent(`hook:${nameOf(question.user)}`, ['check', 'approvals:own'], '*', '*');
+    return dispatch(HOOK, question.input, { runtime, caller, request_id: `hook-${question.id}` });
+  }
   const request_id = `cli-${question.id}`;
-  return options.dispatch(question.operation, question.input, {
-    runtime: options.runtime,
-    caller: callerOf(question),
-    request_id,
-  });
+  return dispatch(question.operation, question.input, { runtime, caller: callerOf(question), request_id });
 }
 
 /**
- * The socket proves that it is the owner of the folder or root; the name is the one they give. Who asks for an agent
- * says so, and is given an agent's rights; a word that is not known is given no other.
+ * Who asks for an agent says so, and is given an agent's rights; a word that is not known is given no other.
  */
 function callerOf({ user, as }: Extract<SocketQuestion, { ask: 'call' }>): Caller {
-  const name = typeof user === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(user) ? user : 'unknown';
-  if (as === undefined) return person(`cli:${name}`);
-  return as === 'operator' ? person('operator') : mcpAgent(name);
+  if (as === undefined) return person(`cli:${nameOf(user)}`);
+  return as === 'operator' ? person('operator') : mcpAgent(nameOf(user));
 }
 
-function refusalOf(error: unknown, log: Log): Extract<SocketAnswer, { refusal: unknown }>['refusal'] {
+function leave({ resident }: Options): { readonly leaving: boolean } {
+  resident?.onLeave();
+  return { leaving: resident !== null };
+}
+
+/** Why a hook is not to be answered here; a resident process of another program makes room for its own. */
+function strangerTo(
+  { version, config_file }: Extract<SocketQuestion, { ask: 'hook' }>,
+  { status, config_file: own, resident }: Options,
+): SocketRefusal | null {
+  const is_own_version = version === status().version || String(version).startsWith(`${status().version}+`);
+  if (!is_own_version) resident?.onLeave();
+  if (is_own_version && config_file === own) return null;
+  const message =
+    'The process that owns the state folder is for another configuration, or of another version.';
+  return { code: 'other_service', message, details: [] };
+}
+
+/** The socket proves that it is the owner of the folder or root; the name is the one they give. */
+function nameOf(user: unknown): string {
+  return typeof user === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(user) ? user : 'unknown';
+}
+
+function refusalOf(error: unknown, log: Log): SocketRefusal {
   const { code, message, details } = error as { code?: unknown; message?: unknown; details?: unknown };
   if (typeof code === 'string' && Array.isArray(details)) return { code, message: String(message), details };
   log.error('a command could not be answered', faultFields(error));

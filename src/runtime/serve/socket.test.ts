@@ -43,6 +43,8 @@ before(async () => {
   server = await openSocket({
     path,
     runtime: {} as Runtime,
+    config_file: null,
+    resident: null,
     status: () => status,
     sync_index: async () => {
       synced += 1;

@@ -50,6 +50,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./fingerprint.ts')).fingerprint,
   },
   {
+    name: 'hook',
+    summary: 'decide on what a coding agent is about to do, in its own words',
+    load: async () => (await import('./hook.ts')).hook,
+  },
+  {
     name: 'init',
     summary: 'write a configuration to grow from',
     load: async () => (await import('./init.ts')).init,

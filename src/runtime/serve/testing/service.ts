@@ -79,7 +79,7 @@ export async function startTestService(dir: string, workers = 2): Promise<TestSe
   return {
     child,
     printed,
-    post: (path, body = {}) => post(printed.url, path, body),
+    post: (path, body = {}) => post(printed.url!, path, body),
     log: () => log,
     ended,
     signal: (name) => void child.kill(name),

@@ -1,0 +1,56 @@
+import { type Command, Option } from 'commander';
+import { dialects } from '../../hook/dialects/index.ts';
+import { TIMEOUT_MS_MAX, TIMEOUT_MS_MIN } from '../../hook/options.ts';
+import { configOption, examples, wholeNumber } from '../options.ts';
+import type { Terminal } from '../terminal.ts';
+
+/**
+ * What help says of the hook. It is run without this command line, for reading one takes as long as deciding; who gets
+ * here has given it in another way.
+ */
+export function hook(command: Command, terminal: Terminal): void {
+  command
+    .description(
+      'Decide on what a coding agent is about to do: its event as JSON on standard input, the decision in its own words\n' +
+        'on standard output. Whatever goes wrong is a no. docs/hook.md says what each agent is to be told.',
+    )
+    .addOption(
+      new Option('--dialect <name>', 'who asks (default: told by the event)').choices(
+        dialects.map(({ name }) => name),
+      ),
+    )
+    .option('--event <name>', 'which event it is, where the agent does not say')
+    .option('--agent <id>', 'the agent that decisions are about (default: the name of the dialect)')
+    .option('--tenant <id>', 'whose rules apply')
+    .option(
+      '--timeout-ms <ms>',
+      'say no when there is no decision by then (default: 8000)',
+      wholeNumber(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
+    )
+    .option('--exit-code', 'end with 1 where the answer is no')
+    .option('--resident', 'stay, and answer hooks and the command line until nobody asks any more')
+    .addOption(configOption())
+    .action(async (_options, { args }: Command) => {
+      const { runHook } = await import('../../hook/hook.ts');
+      const { env, cwd, stdin, stdout, stderr } = terminal;
+      const write = (fd: 1 | 2, text: string): void => void (fd === 1 ? stdout : stderr).write(text);
+      const exit = (code: 0 | 1 | 2): void => {
+        terminal.exit_code = code;
+      };
+      await runHook({ words: [...wordsOf(command), ...args], env, cwd, stdin, write, exit });
+    });
+  examples(command, [
+    [`echo '{"tool":"Bash","input":{"command":"rm -rf /"}}' | service hook`, 'the plain protocol'],
+    ['service hook --dialect claude-code --config /etc/service.yaml', 'what a coding agent is told to run'],
+    ['service hook --exit-code < action.json', 'for a script'],
+  ]);
+}
+
+/** The options as they were given. */
+function wordsOf(command: Command): string[] {
+  return command.options.flatMap((option) => {
+    const value = command.getOptionValue(option.attributeName());
+    if (value === undefined || command.getOptionValueSource(option.attributeName()) === 'default') return [];
+    return value === true ? [option.long!] : [option.long!, String(value)];
+  });
+}

@@ -1,0 +1,18 @@
+import { type Dispatch, HOOK } from '../runtime/serve/socket-server.ts';
+import type { HookQuestion } from './hook/judge.ts';
+
+/** What is behind the socket of a state folder; loaded when someone comes through it. */
+export const dispatch: Dispatch = async (name, input, context) => {
+  if (name === HOOK) {
+    const { judgeChecks } = await import('./hook/judge.ts');
+    return judgeChecks(input as HookQuestion, context.runtime, context.caller);
+  }
+  const { operations } = await import('../operations/index.ts');
+  const { call } = await import('../operations/call.ts');
+  const { Refusal } = await import('../operations/operation.ts');
+  const operation = operations.find((one) => one.name === name);
+  if (operation === undefined) {
+    throw new Refusal('not_found', 'The service does not know this operation: it is of another version.');
+  }
+  return call(operation, input, context);
+};

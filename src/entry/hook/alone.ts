@@ -1,0 +1,93 @@
+import type { Policy } from '../../core/types.ts';
+import { writeSpool } from '../../runtime/audit/spool.ts';
+import { enforce } from '../../runtime/enforce.ts';
+import { newEventId } from '../../runtime/event-id.ts';
+import { openFingerprints } from '../../runtime/fingerprints.ts';
+import { sessionClock } from '../../runtime/sessions/clock.ts';
+import type { Caller, Ports } from '../../runtime/types.ts';
+import type { HookAnswer } from './dialects/dialect.ts';
+import { type HookQuestion, type HookRuntime, judgeChecks } from './judge.ts';
+import type { Place } from './place.ts';
+import { readStand, type Stand } from './stand.ts';
+
+export { startResident } from './start-resident.ts';
+
+import type { WholeRuntime } from './whole.ts';
+
+/** Where and as whom a process decides by itself. */
+export interface Alone {
+  readonly place: Place;
+  readonly version: string;
+  readonly caller: Caller;
+}
+
+/**
+ * Decides without anyone: by the saved policy where it still is that of the configuration, and else the long way, which
+ * reads the configuration and compiles its policy. Either way the event is durable in the spool before there is an answer.
+ *
+ * @throws StartFailure and the like, whose sentence says what is wrong; nothing was decided then
+ */
+export async function decideAlone(question: HookQuestion, alone: Alone): Promise<readonly HookAnswer[]> {
+  const saved = readStand(alone.place, alone.version);
+  if (saved === null) {
+    const whole = await openWhole(alone);
+    try {
+      return await judgeChecks(question, whole.runtime, alone.caller);
+    } finally {
+      await whole.close();
+    }
+  }
+  const { runtime, close } = lightRuntime(saved.stand, saved.policy, () => openWhole(alone));
+  try {
+    return await judgeChecks(question, runtime, alone.caller);
+  } finally {
+    await close();
+  }
+}
+
+async function openWhole({ place, version }: Alone): Promise<WholeRuntime> {
+  return (await import('./whole.ts')).openWholeRuntime(place, version);
+}
+
+/** Judges by a saved policy; only what asks for sessions or for approvals has the store opened, and all that it takes. */
+function lightRuntime(
+  stand: Stand,
+  policy: Policy,
+  open: () => Promise<WholeRuntime>,
+): { readonly runtime: HookRuntime; readonly close: () => Promise<void> } {
+  let opened: Promise<WholeRuntime> | null = null;
+  const whole = async () => {
+    opened ??= open();
+    return (await opened).runtime;
+  };
+  const ports: Ports = {
+    policy,
+    fingerprintOf: openFingerprints(keyPlace(stand), policy),
+    now_ms: Date.now,
+    new_event_id: newEventId,
+    record: stand.audited
+      ? (event) => writeSpool({ dir: `${stand.state_dir}/journal`, events: [event], now_ms: Date.now })
+      : async () => {},
+    logged: stand.logged,
+    settle: async (settling) => (await (await whole()).approvals()).settle(settling),
+    sessions: {
+      store: async () => (await whole()).store(),
+      limits: stand.session_limits,
+      timeOf: sessionClock(),
+    },
+  };
+  return {
+    runtime: {
+      now_ms: Date.now,
+      enforce: (crossing, caller, endpoint, approval_request_id = null, extras = {}) =>
+        enforce(crossing, caller, endpoint, ports, approval_request_id, extras),
+    },
+    close: async () => (await opened?.catch(() => null))?.close(),
+  };
+}
+
+/** A key that the configuration holds is in no stand: then there is none. */
+function keyPlace({ state_dir, config_file }: Stand): Parameters<typeof openFingerprints>[0] {
+  const label = config_file ?? 'service.yaml';
+  return { state_dir, detection: {}, origin: { file: config_file, label, base_dir: state_dir } };
+}

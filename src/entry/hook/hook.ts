@@ -1,0 +1,250 @@
+import { agent } from '../../runtime/access/callers.ts';
+import type { Dialect, HookAnswer, HookEvent, HookReply, Payload } from './dialects/dialect.ts';
+import { dialectOf, dialects } from './dialects/index.ts';
+import type { HookQuestion } from './judge.ts';
+import { type HookOptions, readOptions, UsageFailure } from './options.ts';
+import { exitReply, Unreadable } from './payload.ts';
+import { placeOf } from './place.ts';
+import { reach } from './reach.ts';
+import { readInput, STDIN_BYTES_MAX } from './streams.ts';
+import { hookVersion } from './version.ts';
+
+/** The process around one hook. */
+export interface HookProcess {
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stdin: AsyncIterable<Buffer>;
+  /** Writes all of a text to standard output or error. */
+  readonly write: (fd: 1 | 2, text: string) => void;
+  /** Ends the process. */
+  readonly exit: (code: 0 | 1 | 2) => void;
+}
+
+/** What is known of the answer while it is not there yet: how to say no. */
+interface Desk {
+  readonly process: HookProcess;
+  readonly options: HookOptions;
+  deny: (reason: string) => HookReply;
+  is_told: boolean;
+  /** What is left to do when the host has its answer. */
+  afterwards: () => void;
+}
+
+/** What a host is told, and whether it comes to a no. */
+interface Outcome {
+  readonly reply: HookReply;
+  readonly is_no: boolean;
+}
+
+/**
+ * One run of `service hook`: reads what a host asks, has it decided, answers in the host's own words. Whatever goes
+ * wrong on the way is a no, and so is every answer that comes too late.
+ */
+export async function runHook(process: HookProcess): Promise<void> {
+  let options: HookOptions;
+  try {
+    options = readOptions(process.words);
+    if (options.resident) {
+      await (await import('./resident.ts')).runResident(options.config, hookVersion());
+      return process.exit(0);
+    }
+  } catch (failure) {
+    return tell(process, exitReply(sentenceOf(failure)), 2, () => {});
+  }
+  const forced = options.dialect === null ? null : dialects.find(({ name }) => name === options.dialect);
+  const desk: Desk = {
+    process,
+    options,
+    deny: forced?.refuse ?? exitReply,
+    is_told: false,
+    afterwards: () => {},
+  };
+  if (forced === undefined) return finish(desk, no(exitReply(unknownDialect())));
+  // Most of all this has to be there before anything is read: a host whose hook is late goes on without it.
+  const late_ms = options.timeout_ms ?? TIMEOUT_MS;
+  const watchdog = setTimeout(() => finish(desk, no(desk.deny(tooLate(late_ms)))), late_ms);
+  try {
+    finish(desk, await answerTo(desk, forced));
+  } catch (failure) {
+    finish(desk, no(desk.deny(sentenceOf(failure))));
+  } finally {
+    clearTimeout(watchdog);
+  }
+}
+
+/** In time for every host: they wait for ten seconds or more. */
+const TIMEOUT_MS = 8_000;
+
+async function answerTo(desk: Desk, forced: Dialect | null): Promise<Outcome> {
+  const { options, process } = desk;
+  const payload = await payloadOf(process.stdin);
+  const dialect = forced ?? dialectOf(payload);
+  desk.deny = dialect.refuse;
+  const name = dialect.eventOf(payload, options.event);
+  if (name === null) throw new Unreadable('it does not say what event it is of');
+  if (dialect.silent.includes(name)) return yes(dialect.pass);
+  const event = Object.hasOwn(dialect.events, name) ? dialect.events[name]! : null;
+  if (event === null) throw new Unreadable('it is of an event that is not known here');
+  desk.deny = (reason) => event.deny(reason, payload);
+  const answers = await decide(questionOf(dialect, event, name, payload, options), desk);
+  const answer = strictest(answers);
+  return answer === null ? yes(dialect.pass) : outcomeOf(dialect, event, payload, answer, answers.length);
+}
+
+async function payloadOf(stdin: HookProcess['stdin']): Promise<Payload> {
+  const bytes = await readInput(stdin, STDIN_BYTES_MAX);
+  if (bytes === null) throw new Unreadable(`it has more than ${STDIN_BYTES_MAX} bytes`);
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new Unreadable('it is not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Unreadable('it is not one JSON object');
+  return value as Payload;
+}
+
+function questionOf(
+  dialect: Dialect,
+  event: HookEvent,
+  name: string,
+  payload: Payload,
+  options: HookOptions,
+): HookQuestion {
+  const subject = dialect.subjectOf(payload);
+  return {
+    ...subject,
+    dialect: dialect.name,
+    event: name,
+    agent_id: options.agent ?? subject.agent_id ?? dialect.agent_id,
+    tenant_id: options.tenant ?? subject.tenant_id ?? 'default',
+    checks: event.checks(payload),
+  };
+}
+
+/** Asks whoever owns the state folder, and else decides here; then it is seen to that the next finds somebody. */
+async function decide(question: HookQuestion, desk: Desk): Promise<readonly HookAnswer[]> {
+  const { options, process } = desk;
+  const place = placeOf(options.config, process.env, process.cwd);
+  const user = userOf(process.env);
+  const { state_dir, config_file } = place;
+  if (state_dir !== null) {
+    const reached = await reach(question, { state_dir, config_file, version: hookVersion(), user });
+    if ('answers' in reached) return reached.answers;
+    if ('refused' in reached) throw new UsageFailure(reached.refused);
+  }
+  const { decideAlone, startResident } = await import('./alone.ts');
+  const caller = agent(`hook:${user}`, ['check', 'approvals:own'], '*', '*');
+  if (state_dir !== null && process.env.SERVICE_HOOK_RESIDENT !== 'off')
+    desk.afterwards = () => startResident(place, state_dir, hookVersion());
+  return decideAlone(question, { place, version: hookVersion(), caller });
+}
+
+function userOf(env: HookProcess['env']): string {
+  return env.USER || env.LOGNAME || `uid-${process.getuid?.() ?? 'unknown'}`;
+}
+
+const STRICTNESS = { allow: 0, modify: 1, block: 2 } as const;
+
+/** All checks must hold: the strictest answer is that of the event. */
+function strictest(answers: readonly HookAnswer[]): HookAnswer | null {
+  return answers.reduce<HookAnswer | null>(
+    (worst, each) =>
+      worst === null || STRICTNESS[each.decision] > STRICTNESS[worst.decision] ? each : worst,
+    null,
+  );
+}
+
+function outcomeOf(
+  dialect: Dialect,
+  event: HookEvent,
+  payload: Payload,
+  answer: HookAnswer,
+  count: number,
+): Outcome {
+  if (dialect.tell !== undefined)
+    return { reply: dialect.tell(answer, payload, Date.now()), is_no: answer.decision === 'block' };
+  if (answer.decision === 'allow') return yes(dialect.pass);
+  const reason = reasonOf(answer);
+  if (answer.decision === 'modify') {
+    const changed = count === 1 && answer.changed !== null && event.change?.(answer.changed, reason, payload);
+    if (changed) return yes(changed);
+    return no(
+      event.deny(`${reason} This host cannot use what it was changed to, so it is refused.`, payload),
+    );
+  }
+  const may_ask = answer.action === 'require_approval' && answer.one_may_agree;
+  const asked = may_ask ? event.ask?.(reason, payload) : undefined;
+  return asked === undefined ? no(event.deny(reason, payload)) : yes(asked);
+}
+
+function yes(reply: HookReply): Outcome {
+  return { reply, is_no: false };
+}
+
+function no(reply: HookReply): Outcome {
+  return { reply, is_no: true };
+}
+
+const REASON_UNITS_MAX = 1_500;
+
+/** What the host shows: which rule, why, and where to read on. */
+function reasonOf({ rule, reason, event_id, approval }: HookAnswer): string {
+  const request =
+    approval === null
+      ? ''
+      : ` Approval request ${approval.request_id} is ${approval.status}: a person decides with \`service approvals approve ${approval.request_id}\`, then try again.`;
+  const event = event_id === null ? '' : ` (rule ${rule}, event ${event_id})`;
+  return `${reason.slice(0, REASON_UNITS_MAX)}${request}${event}`;
+}
+
+function tooLate(ms: number): string {
+  return `No decision came within ${ms} ms, so it is refused. If this goes on, end the process that \`.service/owner.json\` names.`;
+}
+
+function unknownDialect(): string {
+  return `--dialect is one of ${dialects.map(({ name }) => name).join(', ')}.`;
+}
+
+/** What may be told of a fault: sentences of ours, and nothing of any other. */
+function sentenceOf(failure: unknown): string {
+  if (failure instanceof Unreadable)
+    return `What the host sent cannot be judged: ${failure.message}. It is refused.`;
+  if (failure instanceof UsageFailure) return failure.message;
+  const { name, message } = failure as Error;
+  if (name === 'StartFailure' || name === 'StoreFailure')
+    return `${message} Until then everything is refused.`;
+  return 'A fault in the hook kept it from deciding, so it is refused. `service doctor` says more.';
+}
+
+/** Answers, once, and ends the process: nothing that comes later is heard. */
+function finish(desk: Desk, { reply, is_no }: Outcome): void {
+  if (desk.is_told) return;
+  desk.is_told = true;
+  const { options, process, afterwards } = desk;
+  tell(process, reply, is_no && options.exit_code && reply.code === 0 ? 1 : reply.code, afterwards);
+}
+
+function tell(
+  { exit, write }: HookProcess,
+  { stdout, stderr }: HookReply,
+  code: 0 | 1 | 2,
+  afterwards: () => void,
+): void {
+  try {
+    if (stderr !== '') write(2, stderr);
+    if (stdout !== '') write(1, stdout);
+  } catch {
+    // Nobody reads the answer; exit code 2 says no all the same.
+    exit(2);
+    return;
+  }
+  try {
+    afterwards();
+  } catch {
+    // The next call decides by itself too.
+  }
+  exit(code);
+}

@@ -1,0 +1,90 @@
+import type { Content, Crossing, Json } from '../../core/types.ts';
+import { changedContent, replyOf } from '../../operations/reply.ts';
+import { type Acting, toolCrossing } from '../../runtime/tool-calls.ts';
+import type { Caller, Endpoint, Ruling, Runtime } from '../../runtime/types.ts';
+import type { HookAnswer, HookCheck } from './dialects/dialect.ts';
+
+/** What a hook asks of whoever decides: this process, a resident one, or a service. Plain JSON. */
+export interface HookQuestion {
+  /** Which host asks, at which event. */
+  readonly dialect: string;
+  readonly event: string;
+  readonly agent_id: string;
+  readonly tenant_id: string;
+  readonly session_id: string | null;
+  readonly tool_use_id: string | null;
+  readonly approval_request_id: string | null;
+  readonly checks: readonly HookCheck[];
+}
+
+/** What deciding takes. */
+export type HookRuntime = Pick<Runtime, 'enforce' | 'now_ms'>;
+
+/** Decides on what a hook asks, one answer for each check: by the same road as every other transport. */
+export async function judgeChecks(
+  question: HookQuestion,
+  { enforce, now_ms }: HookRuntime,
+  caller: Caller,
+): Promise<readonly HookAnswer[]> {
+  const answers: HookAnswer[] = [];
+  for (const check of question.checks) {
+    const crossing = crossingOf(check, question, now_ms());
+    const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
+    const { approval_request_id, dialect, event, tool_use_id } = question;
+    const about = { hook: dialect, hook_event: event, ...(tool_use_id !== null && { tool_use_id }) };
+    const extras = { about: () => about, finds_approved: true };
+    const ruling = await enforce(crossing, caller, endpoint, approval_request_id, extras);
+    answers.push(answerOf(ruling, crossing));
+  }
+  return answers;
+}
+
+function crossingOf(check: HookCheck, question: HookQuestion, now_ms: number): Crossing {
+  const { agent_id, tenant_id, session_id } = question;
+  const acting: Acting = {
+    agent_id,
+    tenant_id,
+    session_id,
+    source_agent_id: agent_id === 'unknown' ? null : agent_id,
+    declared_tags: [],
+    now_ms,
+  };
+  if (check.kind === 'prompt') {
+    const content: Content = { kind: 'text', text: check.text };
+    return { ...acting, boundary: 'input', phase: null, content, destination_agent_id: null, tool: null };
+  }
+  const phase = check.kind === 'call' ? 'request' : 'response';
+  const content = contentOf(check.kind === 'call' ? check.input : check.output);
+  return toolCrossing(acting, {
+    phase,
+    tool: check.tool,
+    content,
+    destination_agent_id: null,
+    capability: null,
+  });
+}
+
+function contentOf(value: Json): Content {
+  return typeof value === 'string' ? { kind: 'text', text: value } : { kind: 'json', value };
+}
+
+function answerOf(ruling: Ruling, crossing: Crossing): HookAnswer {
+  const { decision, action, rule, reason, event_id, violations, coverage, approval } = replyOf(
+    ruling,
+    crossing,
+    false,
+  );
+  const changed = changedContent(ruling.verdict);
+  return {
+    decision,
+    action,
+    rule,
+    reason,
+    event_id,
+    violations,
+    coverage,
+    approval: approval ?? null,
+    one_may_agree: (ruling.verdict.approval?.min_approvals ?? 2) <= 1,
+    changed: changed === null ? null : changed.kind === 'text' ? changed.text : changed.value,
+  };
+}

@@ -1,0 +1,14 @@
+/** The main module of `service hook`: loads as little as it can, for a host waits for it before every tool call. */
+import { runHook } from './hook.ts';
+import { writeAll } from './streams.ts';
+
+const { argv, env, stdin } = process;
+const at = argv.indexOf('hook');
+void runHook({
+  words: argv.slice(at + 1),
+  env,
+  cwd: process.cwd(),
+  stdin,
+  write: writeAll,
+  exit: process.exit,
+});

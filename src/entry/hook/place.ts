@@ -1,0 +1,66 @@
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { realFile } from '../../runtime/config/real-file.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where a hook's configuration is, and probably its state, as far as one look tells. */
+export interface Place {
+  /** What is handed to whoever reads the configuration. */
+  readonly path: string | null;
+  readonly cwd: string;
+  /** The file, with its links followed; `null`: there is none, and the defaults hold. */
+  readonly config_file: string | null;
+  /** The text of the file; `null` without one, or where it cannot be read. */
+  readonly text: string | null;
+  /** `null`: only who reads the configuration in full can tell. */
+  readonly state_dir: string | null;
+}
+
+const FILE_NAMES = ['service.yaml', 'service.yml'] as const;
+const STATE_DIR = '.service';
+
+/**
+ * Finds the configuration as the program does, and the state folder without a parser of YAML. Nothing rests on the
+ * folder being the right one: who answers there says for which configuration, and what is saved there too.
+ */
+export function placeOf(asked: string | null, env: Environment, cwd: string): Place {
+  // A host says where its project is; its agent may have gone elsewhere since.
+  const project = env.CLAUDE_PROJECT_DIR || env.GEMINI_PROJECT_DIR || cwd;
+  const folder = existsSync(project) ? project : cwd;
+  const named = asked ?? (env.SERVICE_CONFIG || null);
+  const found = named ?? FILE_NAMES.find((name) => isThere(join(folder, name))) ?? null;
+  if (found === null) {
+    const state_dir = join(folder, STATE_DIR);
+    return { path: null, cwd: folder, config_file: null, text: null, state_dir };
+  }
+  const base = named === null ? folder : cwd;
+  const file = resolve(base, found);
+  const text = textOf(file);
+  const state_dir = text === null ? null : stateDirIn(text, dirname(file), env);
+  return { path: found, cwd: base, config_file: realFile(file), text, state_dir };
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+const LINE = /^state_dir:[ \t]+(["']?)([^"'#\n\\{}]+|\$\{[A-Za-z_]\w*\}[^"'#\n\\{}]*)\1[ \t]*(?:#.*)?$/m;
+
+function stateDirIn(text: string, base_dir: string, env: Environment): string | null {
+  if (!text.includes('state_dir')) return resolve(base_dir, STATE_DIR);
+  const written = LINE.exec(text)?.[2]?.trim();
+  if (written === undefined) return null;
+  const [, name, rest = ''] = /^\$\{(\w+)\}(.*)$/.exec(written) ?? [];
+  if (name === undefined) return resolve(base_dir, written);
+  const value = env[name];
+  return value === undefined ? null : resolve(base_dir, value + rest);
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, statSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Place } from './place.ts';
+
+/** One that could not start is not started again before. */
+const AGAIN_MS = 30_000;
+
+/**
+ * Starts the resident process for the next calls, on its own: it outlives this process, and nothing waits for it. Does
+ * nothing where one was started a moment ago.
+ */
+export function startResident(place: Place, state_dir: string, version: string): void {
+  const log = join(state_dir, 'resident.log');
+  const last = statSync(log, { throwIfNoEntry: false });
+  if (last !== undefined && Date.now() - last.mtimeMs < AGAIN_MS) return;
+  const file = openSync(log, 'w', 0o600);
+  const program = fileURLToPath(new URL(`./resident-process${extname(import.meta.url)}`, import.meta.url));
+  const words = [program, version, ...(place.path === null ? [] : [place.path])];
+  const child = spawn(process.execPath, words, {
+    cwd: place.cwd,
+    detached: true,
+    stdio: ['ignore', 'ignore', file],
+  });
+  child.on('error', () => {});
+  child.unref();
+  closeSync(file);
+}

@@ -1,0 +1,29 @@
+import { writeSync } from 'node:fs';
+
+/** The largest payload that is read, in bytes; larger ones are denied. */
+export const STDIN_BYTES_MAX = 10_485_760;
+
+/** Reads standard input to its end; `null` where there is more than is read. Rejects where it cannot be read. */
+export async function readInput(stdin: AsyncIterable<Buffer>, bytes_max: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stdin) {
+    bytes += chunk.length;
+    if (bytes > bytes_max) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Writes all of a text, also where the reader is slow: the process ends right behind it. */
+export function writeAll(fd: 1 | 2, text: string): void {
+  let rest = Buffer.from(text, 'utf8');
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(fd, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}

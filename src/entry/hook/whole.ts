@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { writeFileDurably } from '../../runtime/audit/files.ts';
+import { type Config, loadConfig, problemLine } from '../../runtime/config/index.ts';
+import { realFile } from '../../runtime/config/real-file.ts';
+import { filesOf } from '../../runtime/policies/document-files.ts';
+import { isSaved, savePolicy } from '../../runtime/policies/saved.ts';
+import { watchList } from '../../runtime/policies/watch.ts';
+import { StartFailure } from '../../runtime/serve/failure.ts';
+import { type LocalRuntime, openLocalRuntime } from '../../runtime/serve/local.ts';
+import { makeStateDir, statePaths } from '../../runtime/serve/state-dir.ts';
+import { sessionLimits } from '../../runtime/sessions/settings.ts';
+import type { Place } from './place.ts';
+import { digestOf, policyPath, type Stand, sha256, signatureOf, standPath } from './stand.ts';
+
+/** A runtime of everything, for one process and a few decisions. */
+export interface WholeRuntime {
+  readonly runtime: LocalRuntime;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Reads the configuration, compiles its policy, and opens all that deciding may need. What it came to is saved for the
+ * next process that decides by itself.
+ *
+ * @throws StartFailure `config_invalid` with what is wrong
+ */
+export async function openWholeRuntime(place: Place, version: string): Promise<WholeRuntime> {
+  const read = await loadConfig({ path: place.path, env: process.env, cwd: place.cwd });
+  if (!read.ok) {
+    const [first] = read.problems;
+    throw new StartFailure(
+      'config_invalid',
+      `The configuration is not valid: ${first === undefined ? '' : problemLine(first)}`,
+      read.problems,
+    );
+  }
+  const { config } = read;
+  makeStateDir(config.state_dir);
+  const before = await lookedAt(config);
+  const runtime = await openLocalRuntime(config, version);
+  const close = async (): Promise<void> => {
+    // What cannot be saved makes the next decision slow, and no worse.
+    await saveStand(config, runtime, { place, version, before }).catch(() => {});
+    await runtime.close();
+  };
+  return { runtime, close };
+}
+
+type LookedAt = Stand['looked_at'];
+
+interface Seen {
+  readonly place: Place;
+  readonly version: string;
+  readonly before: LookedAt | null;
+}
+
+async function saveStand(
+  config: Config,
+  runtime: LocalRuntime,
+  { place, version, before }: Seen,
+): Promise<void> {
+  const { state_dir, origin, audit } = config;
+  const looked_at = await lookedAt(config);
+  const is_steady = JSON.stringify(looked_at) === JSON.stringify(before);
+  // A policy that cannot be had without more of the configuration is made anew each time.
+  if (
+    looked_at === null ||
+    !is_steady ||
+    config.detection.fingerprint_key !== undefined ||
+    !isLoneText(place.text)
+  )
+    return rm(standPath(state_dir), { force: true });
+  const policy = runtime.policy();
+  const { policies } = statePaths(state_dir);
+  if (!(await isSaved(policies, policy.hash))) await savePolicy(policies, policy);
+  const stand: Stand = {
+    version,
+    config_file: origin.file === null ? null : realFile(origin.file),
+    written: digestOf(place.text, process.env),
+    looked_at,
+    state_dir,
+    policy_hash: policy.hash,
+    policy_digest: sha256(readFileSync(policyPath(state_dir, policy.hash))),
+    audited: audit.enabled,
+    logged: { inputs: audit.log_inputs, outputs: audit.log_outputs },
+    session_limits: sessionLimits(config.sessions),
+  };
+  await writeFileDurably(standPath(state_dir), `${JSON.stringify(stand)}\n`);
+}
+
+/** What a rule reads from a secret backend may change without a file: there is no stand then. */
+function isLoneText(text: string | null): boolean {
+  return text === null || !text.includes('${secret:');
+}
+
+const WILD = /[*?[\]{}()!]/;
+
+/**
+ * The documents and the folders in which patterns look, with their signatures; `null` where a pattern looks in folders
+ * that it does not name.
+ */
+async function lookedAt({ origin, paths }: Config): Promise<LookedAt | null> {
+  const found = new Map<string, string>();
+  const { base_dir, files, patterns } = watchList({ origin, paths } as Config);
+  if (origin.file === null) for (const file of files) found.set(file, signatureOf(file));
+  for (const pattern of patterns) {
+    const path = resolve(base_dir, pattern);
+    const folder = dirname(path);
+    if (WILD.test(dirname(pattern))) return null;
+    if (WILD.test(pattern)) found.set(folder, signatureOf(folder));
+    for (const file of (await filesOf(pattern, base_dir)).paths) found.set(file, signatureOf(file));
+    if (!WILD.test(pattern)) found.set(path, signatureOf(path));
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1));
+}
