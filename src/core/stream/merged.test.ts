@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judge } from '../decide.ts';
+import { crossingOf, policyOf } from '../testing/policies.ts';
+import type { Policy } from '../types.ts';
+import { contentOfTexts, type JudgedText, mergedVerdict } from './merged.ts';
+
+const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
+const SSN = ['536', '22', '8412'].join('-');
+const POLICIES: readonly Policy[] = [
+  policyOf(),
+  policyOf({ rules: [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }] }),
+  policyOf({
+    rules: [
+      { name: 'try', boundary: 'output', data_tags: ['secret'], action: 'block', enforcement: 'monitor' },
+      { name: 'ask', boundary: 'output', data_tags: ['personal'], action: 'require_approval' },
+    ],
+  }),
+];
+const TEXTS = ['Nothing.', `It is ${SECRET}.`, `SSN ${SSN}`, `${SECRET} and ${SSN}`, ''];
+
+function judged(text: string, policy: Policy): JudgedText {
+  const content = { kind: 'text', text } as const;
+  return { text, verdict: judge(crossingOf({ boundary: 'output', content }), policy) };
+}
+
+test('texts that are judged each by itself come to what they come to together', () => {
+  let ran = 0;
+  for (const policy of POLICIES) {
+    for (const first of TEXTS) {
+      for (const second of TEXTS) {
+        const texts = [judged(first, policy), judged(second, policy)];
+        const content = contentOfTexts(texts);
+        const whole = judge(crossingOf({ boundary: 'output', content }), policy);
+        const merged = mergedVerdict(texts);
+        const place = `${JSON.stringify([first.length, second.length])} ${policy.hash}`;
+        for (const field of ['decision', 'action', 'rule', 'data_tags', 'content', 'coverage'] as const)
+          assert.deepEqual(merged[field], whole[field], `${field} ${place}`);
+        assert.deepEqual(
+          merged.findings.map(({ rule_id, start, leaf, path, action }) => [
+            rule_id,
+            start,
+            leaf,
+            path,
+            action,
+          ]),
+          whole.findings.map(({ rule_id, start, leaf, path, action }) => [
+            rule_id,
+            start,
+            leaf,
+            path,
+            action,
+          ]),
+          place,
+        );
+        assert.deepEqual([merged.would_be?.action], [whole.would_be?.action], place);
+        ran += 1;
+      }
+    }
+  }
+  assert.equal(ran, 75);
+});
+
+test('one text is what it is', () => {
+  const [policy] = POLICIES as readonly [Policy];
+  const one = judged(TEXTS[1]!, policy);
+  assert.equal(mergedVerdict([one]), one.verdict);
+  assert.deepEqual(contentOfTexts([one]), { kind: 'text', text: one.text });
+});
