@@ -6,6 +6,8 @@ import { conditionsOf } from './conditions.ts';
 import type { Config } from './config/index.ts';
 import { lazyCosts } from './costs/lazy.ts';
 import { newEventId } from './event-id.ts';
+import type { Hub } from './events/hub.ts';
+import { lazyHub } from './events/lazy.ts';
 import { openFingerprints } from './fingerprints.ts';
 import type { Llm } from './forward/call.ts';
 import { lazyLlm } from './forward/lazy.ts';
@@ -39,6 +41,8 @@ export interface Centre {
   readonly agents: () => Promise<readonly string[]>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   readonly syncIndex: () => Promise<void>;
+  /** Has what happens sent to this process from a position of the index on, or no longer; `null` where nobody reads. */
+  readonly events: ((turn: number, wanted: boolean) => Promise<number>) | null;
 }
 
 export interface RuntimeParts {
@@ -65,6 +69,8 @@ export interface OpenRuntime {
   readonly agents: AgentsSeen;
   /** Calls of models. Loaded with the first call. */
   readonly llm: () => Promise<Llm>;
+  /** What readers of the event stream get. Loaded with the first one. */
+  readonly hub: () => Promise<Hub>;
   /** What judging and recording use now; a reload brings others. */
   readonly ports: () => Ports;
   /** Puts another policy in force. Requests in flight keep the one that they began with. */
@@ -92,6 +98,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const forwarder = lazyForwarder(config);
   const trusted = forAgents({ config, store: parts.store.open, ports: () => ports });
   const costs = lazyCosts(parts, () => ports);
+  const hub = lazyHub(parts, index.open);
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,
@@ -115,6 +122,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     reload: centre.reload,
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     queryAudit: (filter) => queryAudit(parts, index, filter),
+    events: parts.journal === null || centre.events === null ? null : hub.open,
     ...trusted.offers,
     memory: lazyMemory(parts, () => ports),
     forward: forwarder.open,
@@ -125,6 +133,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     runtime,
     agents,
     llm: llm.open,
+    hub: hub.open,
     ports: () => ports,
     usePolicy: (policy) => {
       ports = portsOf(parts, agents, unrecorded, approvals, sessions, policy);
@@ -132,7 +141,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     warm: async (policy = ports.policy) => {
       await Promise.all([road.load(), judgeNothing(policy, config, now_ms())]);
     },
-    release: approvals.release,
+    release: () => inTurn([hub.close, approvals.release]),
     close: () =>
       inTurn([llm.close, index.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
   };

@@ -15,6 +15,7 @@ import type {
 import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';
 import type { Capabilities } from './capabilities/types.ts';
 import type { Costs } from './costs/types.ts';
+import type { EventStream } from './events/types.ts';
 import type { Forwarder } from './forward/envelope.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { ResetTarget, SessionPorts } from './sessions/types.ts';
@@ -260,6 +261,8 @@ export interface Runtime {
   readonly resetSession: (target: ResetTarget, caller: Caller) => Promise<number>;
   /** Sees every event whose answer was given before the call. */
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
+  /** What happens, as it happens; loaded with the first reader. `null` where no audit trail is kept, for it is read from that. */
+  readonly events: (() => Promise<EventStream>) | null;
   /** What agents remember. Loaded with the first call that asks for it. */
   readonly memory: () => Promise<Memory>;
   /** Single calls to what stands behind the service. Loaded with the first one. */

@@ -8,7 +8,7 @@ import { faultFields, type Log } from '../../runtime/log.ts';
 export type ErrorLog = Pick<Log, 'error'>;
 
 /** What an error's `code` may be. */
-export type ErrorCode = RefusalCode | 'method_not_allowed' | 'internal_error';
+export type ErrorCode = RefusalCode | 'method_not_allowed' | 'upgrade_required' | 'internal_error';
 
 /** The status that each code is answered with. */
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -23,6 +23,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   policy_invalid: 409,
   too_large: 413,
   unsupported_media_type: 415,
+  upgrade_required: 426,
   too_many_requests: 429,
   internal_error: 500,
   upstream_failed: 502,
@@ -80,6 +81,17 @@ export function answerMethod(request: FastifyRequest, reply: FastifyReply, allow
   return send(request, reply, STATUS.method_not_allowed, {
     error,
     code: 'method_not_allowed',
+    request_id: request.id,
+  });
+}
+
+/** 426, where nothing but WebSockets are spoken. */
+export function answerUpgrade(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = 'This is a WebSocket. The same events come as server-sent events from `/v1/events`.';
+  reply.header('upgrade', 'websocket').header('connection', 'upgrade');
+  return send(request, reply, STATUS.upgrade_required, {
+    error,
+    code: 'upgrade_required',
     request_id: request.id,
   });
 }

@@ -1,8 +1,11 @@
 import type { TSchema } from 'typebox';
+import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types.ts';
 import { type AnyOperation, decides, type Refusal } from '../../operations/operation.ts';
+import { STREAM_FIELDS } from '../../runtime/events/types.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import { type LlmRoute, llmRoutes } from '../llm/routes.ts';
 import { type ErrorCode, errorBody, FAULT, STATUS } from './errors.ts';
+import { type EventRoute, eventRoutes } from './events/routes.ts';
 
 type Schema = TSchema & Readonly<Record<string, unknown>>;
 
@@ -20,6 +23,10 @@ export function describe(operations: readonly AnyOperation[], runtime: Runtime):
     const { path, method } = route.http;
     paths[path] = { ...paths[path], [method.toLowerCase()]: describeLlmRoute(route) };
   }
+  for (const route of eventRoutes) {
+    const { path, method } = route.http;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeEventRoute(route) };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -30,10 +37,10 @@ export function describe(operations: readonly AnyOperation[], runtime: Runtime):
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '.' }],
-    tags: [...tagsOf(operations), PROVIDERS].map((name) => ({ name })),
+    tags: [...tagsOf(operations), EVENTS, PROVIDERS].map((name) => ({ name })),
     paths,
     components: {
-      schemas: { Error: ERROR, FaultOfCheck: FAULT_OF_CHECK },
+      schemas: { Error: ERROR, Event: EVENT, FaultOfCheck: FAULT_OF_CHECK },
       securitySchemes: SECURITY_SCHEMES,
     },
   };
@@ -74,6 +81,76 @@ function describeLlmRoute({ http, wire, name, summary }: LlmRoute): object {
       '200': { description: 'The answer of the provider.', content: free },
       ...Object.fromEntries(errors),
       default: { description: 'An error, as the provider writes it.', content: free },
+    },
+  };
+}
+
+const EVENTS = 'events';
+
+const EVENT = {
+  type: 'object',
+  required: [
+    'timestamp',
+    'action',
+    'rule',
+    'event_id',
+    'boundary',
+    'decision',
+    'agent_id',
+    'tenant_id',
+    'data_tags',
+  ],
+  properties: {
+    timestamp: { type: 'string' },
+    action: { enum: ACTIONS },
+    rule: { type: 'string', description: 'The rule that decided.' },
+    event_id: { type: 'string', description: 'The audit event, and where to go on behind.' },
+    boundary: { enum: [...BOUNDARIES, 'memory'] },
+    decision: { enum: DECISIONS },
+    agent_id: { type: 'string' },
+    tenant_id: { type: 'string' },
+    data_tags: { type: 'array', items: { type: 'string' } },
+  },
+};
+
+/** A WebSocket has no description of its own here: it is a GET whose answer is 101. */
+function describeEventRoute({ name, summary, description }: EventRoute): object {
+  const is_socket = name === 'events_websocket';
+  const parameters = [...STREAM_FIELDS, 'after', 'heartbeat'].map((each) => ({
+    name: each,
+    in: 'query',
+    required: false,
+    schema: each === 'heartbeat' ? { enum: ['text'] } : { type: 'string', maxLength: 256 },
+  }));
+  const error = { 'application/json': ERROR_CONTENT };
+  return {
+    operationId: name,
+    tags: [EVENTS],
+    summary,
+    description,
+    security: [{}, { bearer: [] }, { serviceKey: [] }],
+    parameters,
+    responses: {
+      ...(is_socket
+        ? {
+            '101': {
+              description: 'A WebSocket opens; each message is one event.',
+              content: { 'application/json': { schema: { $ref: '#/components/schemas/Event' } } },
+            },
+            '426': { description: '`upgrade_required`', content: error },
+          }
+        : {
+            '200': {
+              description: 'Events without an end.',
+              content: { 'text/event-stream': { schema: {} } },
+            },
+          }),
+      '400': { description: '`invalid_request`', content: error },
+      '401': { description: '`unauthenticated`', content: error },
+      '403': { description: '`forbidden`', content: error },
+      '404': { description: '`not_found`: the event `after`', content: error },
+      '503': { description: '`unavailable`, `not_configured`', content: error },
+      default: { description: 'Another error.', content: error },
     },
   };
 }

@@ -19,6 +19,9 @@ import {
   harden,
   notFound,
 } from './errors.ts';
+import { addEventRoutes } from './events/index.ts';
+import { eventRoutes } from './events/routes.ts';
+import { mayUpgrade } from './events/upgrade.ts';
 import { addPages, pagePaths } from './pages.ts';
 import { bodyRoom } from './room.ts';
 import { addRoute } from './routes.ts';
@@ -39,6 +42,8 @@ export interface HttpPorts {
   readonly patience?: Patience;
   /** Bytes of bodies that are held at a time. */
   readonly room_bytes_max?: number;
+  /** How often readers of the event stream are asked whether they are there. */
+  readonly heartbeat_ms?: number;
 }
 
 /**
@@ -72,6 +77,7 @@ const PATIENCE: Patience = {
   look_ms: 2_000,
 };
 const HEADERS_BYTES_MAX = 16_384;
+const HEARTBEAT_MS = 30_000;
 /** Of one worker; further ones are closed at once. */
 const CONNECTIONS_MAX = 8_192;
 
@@ -95,6 +101,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
       headersTimeout: patience.headers_ms,
       connectionsCheckingInterval: patience.look_ms,
       maxHeaderSize: HEADERS_BYTES_MAX,
+      shouldUpgradeCallback: mayUpgrade,
     },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
@@ -108,7 +115,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   const served = operations
     .map((operation) => publish(operation, config))
     .filter((operation) => operation !== null);
-  await addGate(app, [...served, ...llmRoutes, MCP_ROUTE], config.server.cors_origins);
+  await addGate(app, [...served, ...llmRoutes, ...eventRoutes, MCP_ROUTE], config.server.cors_origins);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, null, log));
   app.setNotFoundHandler(() => {
     throw notFound();
@@ -117,7 +124,10 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   for (const operation of served) addRoute(app, operation, { runtime, authenticate, log, room });
   const { silent_ms } = patience;
   addLlmRoutes(app, { runtime, llm: ports.llm, authenticate, log, room, silent_ms });
-  addMcpRoute(app, { runtime, authenticate, log, room, cors_origins: config.server.cors_origins });
+  const { cors_origins } = config.server;
+  addMcpRoute(app, { runtime, authenticate, log, room, cors_origins });
+  const { heartbeat_ms = HEARTBEAT_MS } = ports;
+  addEventRoutes(app, { runtime, authenticate, cors_origins, heartbeat_ms, log });
   addPages(app, served, runtime);
   return app;
 }

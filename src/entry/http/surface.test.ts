@@ -7,6 +7,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { operations } from '../../operations/index.ts';
 import { exampleTarget } from '../../operations/testing/upstream.ts';
 import { llmRoutes } from '../llm/routes.ts';
+import { eventRoutes } from './events/routes.ts';
 import { type Answer, type Asked, type Served, type ServeOptions, serve } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'surface-'));
@@ -106,7 +107,7 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
       ([path, methods]) =>
         Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method} ${path}`),
     );
-    const offered = [...operations, ...llmRoutes].map(
+    const offered = [...operations, ...llmRoutes, ...eventRoutes].map(
       ({ name, http }) => `${name} ${http.method.toLowerCase()} ${http.path}`,
     );
     assert.deepEqual(described.sort(), offered.sort());

@@ -51,6 +51,21 @@ export function proxyOf(trusted_proxies: readonly string[]): (peer: Pick<Peer, '
   return ({ address }) => address !== undefined && isListed(proxies, address);
 }
 
+/**
+ * Whether what a browser sends comes from a page of this service, or of an origin that may read from it (`*`: any).
+ * What is no browser names none.
+ */
+export function isOwnOrigin({ origin, host }: Peer['headers'], cors_origins: readonly string[]): boolean {
+  if (origin === undefined) return true;
+  if (typeof origin !== 'string' || typeof host !== 'string') return false;
+  const page = origin.toLowerCase();
+  if (cors_origins.some((one) => one === '*' || one.toLowerCase() === page)) return true;
+  const from = /^https?:\/\/(.*)$/.exec(page)?.[1];
+  if (from === undefined) return false;
+  // Pages of programs on one machine are its user's own; the access rules look at who calls.
+  return from === host.toLowerCase() || (isLoopbackHost(hostName(from)) && isLoopbackHost(hostName(host)));
+}
+
 /** Headers by which a proxy says that it stands between, beside all that have `forwarded` in their name. */
 const FORWARDING = new Set([
   'via',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CompiledQuery, Insertable, Kysely, Transaction } from 'kysely';
+import type { CompiledQuery, Insertable, Transaction } from 'kysely';
+import { type Arrivals, lastPosition } from './arrivals.ts';
 import { isAuditEvent } from './event-shape.ts';
 import { listWriters } from './files.ts';
 import { type Block, FROM_START, type Position, type ReadRecord, readChain } from './reader.ts';
@@ -33,18 +34,21 @@ type Inserts = Map<string, CompiledQuery>;
  * @param options.dir - the folder of all writers, `<state>/journal`
  * @param options.begin - called when reading begins; what it gives is awaited between two batches. Without it,
  * everything else in the process has its turn there
+ * @param options.arrivals - told of what has come
  */
 export function openIndexer(options: {
   index: AuditIndex;
   dir: string;
   begin?: () => () => Promise<void>;
+  arrivals?: Arrivals;
 }): Indexer {
   const inserts: Inserts = new Map();
+  const { index, dir, arrivals = null } = options;
   let running: Promise<number> | null = null;
   let waiting: Promise<number> | null = null;
   const run = (): Promise<number> => {
     const rest = options.begin?.() ?? nextTurn;
-    running = readAll(options.index, options.dir, inserts, rest).finally(() => {
+    running = readAll({ index, dir, inserts, arrivals }, rest).finally(() => {
       running = null;
     });
     return running;
@@ -60,16 +64,20 @@ export function openIndexer(options: {
       waiting ??= runAfter(running ?? Promise.resolve(0));
       return waiting;
     },
-    prune: (before_ms) => prune(options.index, before_ms),
+    prune: (before_ms) => prune(index, before_ms),
   };
 }
 
-async function readAll(
-  index: AuditIndex,
-  dir: string,
-  inserts: Inserts,
-  rest: () => Promise<void>,
-): Promise<number> {
+/** What is filled, from where, and who is told. */
+interface Filling {
+  readonly index: AuditIndex;
+  readonly dir: string;
+  readonly inserts: Inserts;
+  readonly arrivals: Arrivals | null;
+}
+
+async function readAll(filling: Filling, rest: () => Promise<void>): Promise<number> {
+  const { index, dir } = filling;
   const positions = await readPositions(index);
   let events = 0;
   for (const writer of await listWriters(dir)) {
@@ -77,7 +85,7 @@ async function readAll(
     let replaced: Replaced | null = null;
     for await (const block of readChain(join(dir, writer), from)) {
       if (block.again) replaced = { matched_seq: block.position.segment - 1, forgotten: false };
-      events += await insertBlock(index.db, writer, block, replaced, inserts);
+      events += await insertBlock(filling, writer, block, replaced);
       await rest();
     }
     if (replaced?.forgotten === false)
@@ -109,11 +117,10 @@ export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHe
 }
 
 async function insertBlock(
-  db: Kysely<IndexTables>,
+  { index, inserts, arrivals }: Filling,
   writer: string,
   block: Block,
   replaced: Replaced | null,
-  inserts: Inserts,
 ): Promise<number> {
   const events = new Map<string, Entry>();
   for (const read of block.records) {
@@ -121,15 +128,18 @@ async function insertBlock(
     if (entry !== null && !events.has(entry.row.event_id)) events.set(entry.row.event_id, entry);
   }
   const rows = [...events.values()].map(({ row }) => row);
-  await db.transaction().execute(async (transaction) => {
+  let before = 0;
+  await index.db.transaction().execute(async (transaction) => {
     if (block.again) await rememberLost(transaction, writer);
     if (replaced?.forgotten === false) await compare(transaction, writer, block, rows, replaced);
+    if (arrivals !== null) before = await lastPosition(transaction);
     const all_new = await insertNew(transaction, 'audit_events', rows, inserts);
     const entries = [...events.values()].filter(({ tags }) => tags.length > 0);
     const own = all_new ? entries : await ownEntries(transaction, writer, entries);
     await insertNew(transaction, 'audit_event_tags', own.flatMap(tagRows), inserts);
     await writePosition(transaction, writer, block.position);
   });
+  await arrivals?.tell(before, (event_id) => events.get(event_id)?.record ?? null);
   return events.size;
 }
 
@@ -148,6 +158,7 @@ async function writePosition(
 }
 
 interface Entry {
+  readonly record: EventRecord;
   readonly row: EventRow;
   readonly tags: readonly string[];
 }
@@ -157,7 +168,7 @@ function entryOf({ record, line }: ReadRecord): Entry | null {
   const { event } = record;
   if (!isAuditEvent(event)) return null;
   const timestamp_ms = Date.parse(event.timestamp);
-  return { row: rowOf(record, timestamp_ms, eventJson(record, line)), tags: event.data_tags };
+  return { record, row: rowOf(record, timestamp_ms, eventJson(record, line)), tags: event.data_tags };
 }
 
 /** The fields stand in the order of their columns; every row has all of them. */

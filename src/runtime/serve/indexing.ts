@@ -1,8 +1,9 @@
+import type { Arrivals, IndexWatch } from '../audit/arrivals.ts';
 import type { Journal } from '../audit/index.ts';
 import { openSteadyClock } from '../audit/steady-clock.ts';
 import type { AuditIndex } from '../audit/store.ts';
 import { faultFields, type Log } from '../log.ts';
-import { openPace, type Pace } from './pace.ts';
+import { openPace, type Pace, REST_MS_MAX } from './pace.ts';
 import { openTurnstile } from './turnstile.ts';
 
 /** Keeps the audit index near the journals, and takes in what short-lived processes left in the spool. */
@@ -11,20 +12,28 @@ export interface Indexing {
   readonly ready: () => boolean;
   /** Resolves when the index has every event that was durable before the call. */
   readonly sync: () => Promise<void>;
+  /** What the watch is told, and from where on. Resolves when the index is open. */
+  readonly arrivals: () => Promise<Arrivals>;
   /** Ends the background work, after one last look, and closes the index. */
   readonly close: () => Promise<void>;
 }
 
 /** How often to look for new events: seldom enough that a batch is worth its transaction. */
 const POLL_MS = 500;
+/** While somebody watches: often enough for a person who looks on. */
+const WATCHED_POLL_MS = 100;
+/** While somebody watches, a busy machine gets no longer rest from it than this. */
+const WATCHED_REST_MS = 100;
 /** The first look waits, so that opening the index does not hold up the first health checks. */
 const OPEN_AFTER_MS = 100;
 const PRUNE_MS = 3_600_000;
 const RETRY_MS = 5_000;
+const BEHIND = 'the audit index could not be brought up to date, and is tried again';
 const DAY_MS = 86_400_000;
 
 interface Opened {
   readonly index: AuditIndex;
+  readonly arrivals: Arrivals;
   readonly sync: () => Promise<number>;
   readonly prune: (before_ms: number) => Promise<number>;
 }
@@ -40,12 +49,14 @@ export function openIndexing(options: {
   readonly journal: Journal;
   readonly max_age_days: number;
   readonly now_ms: () => number;
+  readonly watch: IndexWatch;
   readonly log: Log;
 }): Indexing {
   let opened: Opened | null = null;
   let opening: Promise<Opened> | null = null;
   const inTurn = openTurnstile();
-  const pace = openPace();
+  const isWatched = options.watch.wanted;
+  const pace = openPace(undefined, () => (isWatched() ? WATCHED_REST_MS : REST_MS_MAX));
   const pruneNowAndThen = openPruning(options);
 
   async function open(): Promise<Opened> {
@@ -71,16 +82,16 @@ export function openIndexing(options: {
     if (opened !== null) await pruneNowAndThen(opened.prune);
   }
 
-  const background = repeat(step, (error) =>
-    options.log.error(
-      'the audit index could not be brought up to date, and is tried again',
-      faultFields(error),
-    ),
+  const background = repeat(
+    step,
+    () => (isWatched() ? WATCHED_POLL_MS : POLL_MS),
+    (error) => options.log.error(BEHIND, faultFields(error)),
   );
 
   return {
     ready: () => opened !== null,
     sync: () => pace.hurry(sync),
+    arrivals: async () => (await open()).arrivals,
     close: async () => {
       await pace.hurry(background.end);
       await pace
@@ -111,6 +122,7 @@ function openPruning(options: {
 /** Does a step again and again until it is ended; the next one waits for the one before. */
 function repeat(
   step: () => Promise<void>,
+  pollMs: () => number,
   onFault: (error: unknown) => void,
 ): { readonly end: () => Promise<void> } {
   let ended = false;
@@ -120,7 +132,7 @@ function repeat(
     if (ended) return;
     timer = setTimeout(() => {
       running = step().then(
-        () => schedule(POLL_MS),
+        () => schedule(pollMs()),
         (error) => {
           onFault(error);
           schedule(RETRY_MS);
@@ -139,15 +151,17 @@ function repeat(
 }
 
 async function openAll(
-  options: { index_path: string; journal_dir: string; log: Log },
+  options: { index_path: string; journal_dir: string; watch: IndexWatch; log: Log },
   pace: Pace,
 ): Promise<Opened> {
-  const [{ openIndex }, { openIndexer }] = await Promise.all([
+  const [{ openIndex }, { openIndexer }, { openArrivals }] = await Promise.all([
     import('../audit/store.ts'),
     import('../audit/indexer.ts'),
+    import('../audit/arrivals.ts'),
   ]);
   const index = await openIndex({ path: options.index_path });
   if (index.rebuilt) options.log.warn('the audit index was damaged, and is made again from the journal');
-  const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin: pace.begin });
-  return { index, sync, prune };
+  const arrivals = await openArrivals(index, options.watch);
+  const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin: pace.begin, arrivals });
+  return { index, arrivals, sync, prune };
 }

@@ -114,6 +114,7 @@ function localCentre(config: Config, door: LazyDoor): Centre {
     reload: (_caller: Caller): Promise<ReloadReport> =>
       Promise.reject(new Error('a policy is reloaded by the service that has it')),
     syncIndex: () => syncIndex(config, door),
+    events: null,
   };
 }
 

@@ -23,14 +23,16 @@ const OWN_WAIT = 0.1;
 /** A rest is this many times as long as the work stood still for others. */
 const REST_FACTOR = 20;
 /** However busy the machine is, the work goes on in this time. */
-const REST_MS_MAX = 2_000;
+export const REST_MS_MAX = 2_000;
 
 /**
  * Makes a pace. While a piece of work ran for longer than it used the processor, others had it, or the disk: then
  * the work rests for much longer than that. So it takes all of an idle machine and a twentieth of a busy one.
  * Other than a priority, this holds for one part of a process, is not inherited, and can be taken back.
+ *
+ * @param restMsMax - the longest rest, asked before each
  */
-export function openPace(clocks: Clocks = PROCESS): Pace {
+export function openPace(clocks: Clocks = PROCESS, restMsMax: () => number = () => REST_MS_MAX): Pace {
   const resting = new Set<() => void>();
   let hurried = 0;
 
@@ -52,7 +54,7 @@ export function openPace(clocks: Clocks = PROCESS): Pace {
       return async () => {
         const used_ms = clocks.cpu_ms() - since.cpu_ms;
         const stood_ms = clocks.now_ms() - since.now_ms - used_ms * (1 + OWN_WAIT);
-        const rest_ms = Math.min(REST_MS_MAX, Math.floor(REST_FACTOR * stood_ms));
+        const rest_ms = Math.min(restMsMax(), Math.floor(REST_FACTOR * stood_ms));
         if (hurried === 0 && rest_ms > 0) await rest(rest_ms);
         else await nextTurn();
         since = { now_ms: clocks.now_ms(), cpu_ms: clocks.cpu_ms() };

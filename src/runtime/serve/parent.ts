@@ -4,6 +4,7 @@ import { agentsSeen } from '../agents.ts';
 import type { Journal } from '../audit/journal.ts';
 import type { Config } from '../config/index.ts';
 import { realFile } from '../config/real-file.ts';
+import { type Feed, openFeed } from '../events/feed.ts';
 import { faultFields, type Log } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
 import { savePolicy } from '../policies/saved.ts';
@@ -67,6 +68,7 @@ const AGENTS_LISTED_MAX = 1_000;
 
 /** What is opened only after the workers, which ask for it. */
 interface Late {
+  readonly feed: Feed;
   indexing: Indexing | null;
   reloading: Reloading | null;
 }
@@ -78,7 +80,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openTurnstile();
   const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
-  const late: Late = { indexing: null, reloading: null };
+  const late: Late = { feed: openFeed(log), indexing: null, reloading: null };
   const reload = (caller_id: string): Promise<ReloadReport> =>
     inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
@@ -89,7 +91,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     spare: parts.spare,
     log,
     inTurn,
-    answers: answersOf(centre, reload),
+    answers: answersOf(centre, reload, (by) => shareEvents(by, late, workers)),
     orders: (writer) => ordersFor(writer, parts, late),
   });
   const { journal, store: own } = await startWorkers(workers, parts);
@@ -109,7 +111,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     now_ms: Date.now,
     log,
   });
-  if (journal !== null) late.indexing = openParentIndexing(config, journal, log);
+  if (journal !== null) late.indexing = openParentIndexing(config, journal, late.feed, log);
   const ground = { config, log, store: store.open, ports: open.ports };
   // Chores know every subject, and through it all detectors: loaded before, they would hold up the workers.
   const { choresOf, deliveriesOf } = await import('./chores.ts');
@@ -153,6 +155,7 @@ function centreOf(
     },
     reload: ({ id }) => reload(id),
     syncIndex: async () => late.indexing?.sync(),
+    events: null,
   };
 }
 
@@ -200,7 +203,7 @@ async function closeAll(
   }
 }
 
-function openParentIndexing(config: Config, journal: Journal, log: Log): Indexing {
+function openParentIndexing(config: Config, journal: Journal, watch: Feed, log: Log): Indexing {
   const paths = statePaths(config.state_dir);
   const { max_age_days } = config.audit;
   return openIndexing({
@@ -209,8 +212,31 @@ function openParentIndexing(config: Config, journal: Journal, log: Log): Indexin
     journal,
     max_age_days,
     now_ms: Date.now,
+    watch,
     log,
   });
+}
+
+/** How long a worker may take for a batch before it is sent the next one. */
+const EVENTS_MS = 30_000;
+
+/** Gives a worker what happens from now on, or no longer; answers where that begins. */
+async function shareEvents(
+  { worker, turn, wanted }: Parameters<ParentAnswers['events']>[0],
+  { feed, indexing }: Late,
+  workers: Workers,
+): Promise<{ readonly position: number }> {
+  if (!wanted) {
+    feed.leave(worker, turn);
+    return { position: 0 };
+  }
+  if (indexing === null) throw new Error('the service is starting');
+  const { position } = await indexing.arrivals();
+  const asking = workers.serving().find(({ name }) => name === worker);
+  if (asking === undefined) throw new Error('the worker has ended');
+  // From here to the answer nothing else runs, so that what is sent begins at this position.
+  feed.join(worker, turn, (batch) => asking.ask('events', batch, EVENTS_MS));
+  return { position: position() };
 }
 
 /** Without the socket the service still decides; the command line alone misses it. */
@@ -233,8 +259,13 @@ async function openCommandSocket(
   }
 }
 
-function answersOf(centre: Centre, reload: (caller_id: string) => Promise<ReloadReport>): ParentAnswers {
+function answersOf(
+  centre: Centre,
+  reload: (caller_id: string) => Promise<ReloadReport>,
+  events: ParentAnswers['events'],
+): ParentAnswers {
   return {
+    events,
     ready: centre.ready,
     metrics: centre.metrics,
     agents: centre.agents,

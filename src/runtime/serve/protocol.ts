@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts';
+import type { StreamBatch } from '../events/types.ts';
 import type { MetricsSnapshot } from '../metrics.ts';
 import type { ReloadReport } from '../types.ts';
 
@@ -30,6 +31,8 @@ export type WorkerAnswers = {
   readonly abandon: (next: { readonly generation: number }) => { readonly abandoned: true };
   readonly metrics: (nothing: null) => Promise<MetricsSnapshot | null>;
   readonly agents: (nothing: null) => readonly string[];
+  /** Takes what has happened, for its readers. */
+  readonly events: (batch: StreamBatch) => Promise<{ readonly received: true }>;
   /** Stops accepting, answers what is in flight, closes the journal, ends. */
   readonly stop: (nothing: null) => Promise<{ readonly stopped: true }>;
 };
@@ -40,6 +43,12 @@ export type ParentAnswers = {
   readonly metrics: (nothing: null) => Promise<string>;
   readonly agents: (nothing: null) => Promise<readonly string[]>;
   readonly reload: (by: { readonly caller_id: string }) => Promise<ReloadReport>;
+  /** Has what happens sent to a worker from a position on, or no longer. `turn` tells one time from the next. */
+  readonly events: (by: {
+    readonly worker: string;
+    readonly turn: number;
+    readonly wanted: boolean;
+  }) => Promise<{ readonly position: number }>;
   /** Answers when the index has every event that was durable at the question. */
   readonly sync_index: (nothing: null) => Promise<{ readonly synced: true }>;
 };

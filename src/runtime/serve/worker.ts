@@ -67,6 +67,10 @@ export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): vo
     abandon: (next) => deskOf(desk).abandon(next),
     metrics: async () => (await desk?.snapshot()) ?? null,
     agents: () => desk?.agents() ?? [],
+    events: async (batch) => {
+      await (await deskOf(desk).hub()).receive(batch);
+      return { received: true };
+    },
     stop: () => leave(0),
   };
   const channel = openChannel<ParentAnswers>(pipeToParent(), answers);
@@ -109,6 +113,7 @@ interface Desk {
   readonly abandon: WorkerAnswers['abandon'];
   readonly snapshot: () => ReturnType<WorkerAnswers['metrics']>;
   readonly agents: () => readonly string[];
+  readonly hub: OpenRuntime['hub'];
   readonly warm: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -134,7 +139,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
     index_path: paths.index,
     metrics,
     telemetry,
-    centre: centreOver(channel),
+    centre: centreOver(channel, writer),
     log,
     now_ms,
   });
@@ -152,6 +157,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
     ...exchange(open, paths.policies),
     snapshot: async () => (await metrics?.snapshot()) ?? null,
     agents: open.agents.list,
+    hub: open.hub,
     warm: async () => {
       try {
         await open.warm();
@@ -203,12 +209,13 @@ const AGENTS_MS = 500;
 const SYNC_MS = 30_000;
 const RELOAD_MS = 60_000;
 
-function centreOver(channel: Channel<ParentAnswers>): Centre {
+function centreOver(channel: Channel<ParentAnswers>, worker: string): Centre {
   return {
     ready: () => channel.ask('ready', null, ASK_MS),
     metrics: () => channel.ask('metrics', null, ASK_MS),
     agents: () => channel.ask('agents', null, AGENTS_MS),
     reload: (caller) => channel.ask('reload', { caller_id: caller.id }, RELOAD_MS),
     syncIndex: async () => void (await channel.ask('sync_index', null, SYNC_MS)),
+    events: async (turn, wanted) => (await channel.ask('events', { worker, turn, wanted }, ASK_MS)).position,
   };
 }

@@ -19,6 +19,7 @@ export interface ServeOptions extends TestOptions {
   readonly room_bytes_max?: number;
   readonly grace_ms?: number;
   readonly llm?: HttpPorts['llm'];
+  readonly heartbeat_ms?: number;
 }
 
 export interface Served {
@@ -71,6 +72,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     llm: options.llm ?? (() => Promise.reject(new Error('This test calls no models.'))),
     authenticate: openAccess(access),
     ...(options.patience && { patience: options.patience }),
+    ...(options.heartbeat_ms && { heartbeat_ms: options.heartbeat_ms }),
     ...(options.room_bytes_max && { room_bytes_max: options.room_bytes_max }),
     log: { error: (message, fields) => void logged.push(JSON.stringify({ message, ...fields })) },
   });

@@ -1,0 +1,114 @@
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from '../../../operations/operation.ts';
+import { type StreamWish, streamScope, streamWish, withinScope } from '../../../operations/stream.ts';
+import type { Authenticate } from '../../../runtime/access/index.ts';
+import { isOwnOrigin, type Peer } from '../../../runtime/access/peer.ts';
+import { userOf } from '../../../runtime/access/users.ts';
+import type { EventStream, StreamScope } from '../../../runtime/events/types.ts';
+import type { Runtime } from '../../../runtime/types.ts';
+import type { ErrorLog } from '../errors.ts';
+
+/** What the event stream needs of the service. */
+export interface EventPorts {
+  readonly runtime: Runtime;
+  readonly authenticate: Authenticate;
+  readonly cors_origins: readonly string[];
+  /** How often a reader is asked whether it is there. */
+  readonly heartbeat_ms: number;
+  readonly log: ErrorLog;
+}
+
+/** A reader that may read. */
+export interface Admitted {
+  readonly stream: EventStream;
+  readonly scope: StreamScope;
+  readonly wish: StreamWish;
+  /** Whether heartbeats are wanted as messages too. */
+  readonly text_heartbeat: boolean;
+  /** Whether the credential still is what it was: a stream outlives the moment at which it was looked at. */
+  readonly stillMay: () => Promise<boolean>;
+}
+
+/** What is offered beside a credential in `Sec-WebSocket-Protocol`, and is the one that is spoken. */
+export const PROTOCOL = 'service.events.v1';
+const BEARER = 'bearer.';
+
+/** Settles who reads, and what; throws a `Refusal` where that is not to be. */
+export async function admit(
+  request: FastifyRequest,
+  ports: EventPorts,
+  over: 'websocket' | 'server_sent',
+): Promise<Admitted> {
+  const { runtime, cors_origins } = ports;
+  if (runtime.events === null)
+    throw new Refusal(
+      'not_configured',
+      'The event stream is read from the audit trail, and `audit.enabled` is `false`.',
+    );
+  const { headers } = request.raw;
+  // A browser lets any page open a WebSocket, in the name of whoever sits before it.
+  if (over === 'websocket' && !isOwnOrigin(headers, cors_origins))
+    throw new Refusal('forbidden', 'Pages of this origin may not read events: see `server.cors_origins`.');
+  const peer: Peer = {
+    address: request.raw.socket.remoteAddress,
+    headers: over === 'websocket' ? withOffered(headers) : headers,
+  };
+  const scope = await scopeOf(peer, ports);
+  const { heartbeat, ...asked } = request.query as Readonly<Record<string, unknown>>;
+  const wish = wishOf(asked, headers['last-event-id']);
+  withinScope(wish.filter, scope);
+  return {
+    stream: await runtime.events(),
+    scope,
+    wish,
+    text_heartbeat: textHeartbeat(heartbeat),
+    stillMay: () =>
+      scopeOf(peer, ports).then(
+        (now) => JSON.stringify(now) === JSON.stringify(scope),
+        () => false,
+      ),
+  };
+}
+
+async function scopeOf(peer: Peer, { runtime, authenticate }: EventPorts): Promise<StreamScope> {
+  const outcome = await authenticate(peer);
+  if ('denied' in outcome) throw new Refusal(outcome.denied, outcome.reason);
+  const name = peer.headers['x-service-user'];
+  if (name === undefined) return streamScope(outcome);
+  const user = userOf(outcome, typeof name === 'string' ? name : null, runtime.users);
+  if ('refused' in user) throw new Refusal(user.refused, user.reason);
+  return streamScope(user);
+}
+
+/** Reconnecting, a browser's `EventSource` names in a header what it saw last; it is newer than what the address says. */
+function wishOf(
+  asked: Readonly<Record<string, unknown>>,
+  last_seen: string | string[] | undefined,
+): StreamWish {
+  return streamWish(
+    typeof last_seen === 'string' && last_seen !== '' ? { ...asked, after: last_seen } : asked,
+  );
+}
+
+function textHeartbeat(asked: unknown): boolean {
+  if (asked === undefined || asked === '') return false;
+  if (asked === 'text') return true;
+  throw new Refusal('invalid_request', '`heartbeat` is `text` or left away.');
+}
+
+/** The headers with the credential that a page offers as a sub-protocol, for it can set no header. */
+function withOffered(headers: Peer['headers']): Peer['headers'] {
+  const offered = protocolsIn(headers);
+  const tokens = offered.filter((name) => name.startsWith(BEARER));
+  if (tokens.length === 0) return headers;
+  const has_other = headers.authorization !== undefined || headers['x-service-key'] !== undefined;
+  if (tokens.length > 1 || has_other) throw new Refusal('invalid_request', 'Send one credential.');
+  // The credential itself is never repeated in the answer, and without any protocol there a browser gives up.
+  if (!offered.includes(PROTOCOL))
+    throw new Refusal('invalid_request', `Offer the sub-protocol \`${PROTOCOL}\` beside the credential.`);
+  return { ...headers, authorization: `Bearer ${tokens[0]!.slice(BEARER.length)}` };
+}
+
+function protocolsIn({ 'sec-websocket-protocol': offered }: Peer['headers']): string[] {
+  return typeof offered === 'string' ? offered.split(',').map((name) => name.trim()) : [];
+}

@@ -1,0 +1,46 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { unavailableFor } from '../../../operations/call.ts';
+import { answerError, answerUpgrade } from '../errors.ts';
+import { admit, type EventPorts } from './admit.ts';
+import { EVENTS_STREAM, EVENTS_WEBSOCKET } from './routes.ts';
+import { takeUpgrades, upgradeOf } from './upgrade.ts';
+
+/** Adds the event stream, over WebSockets and as server-sent events. What serves it is loaded with the first reader. */
+export function addEventRoutes(app: FastifyInstance, ports: EventPorts): void {
+  takeUpgrades(app);
+  app.route({
+    method: 'GET',
+    url: EVENTS_WEBSOCKET.http.path,
+    exposeHeadRoute: false,
+    errorHandler: (error, request, reply) => answer(error, request, reply, ports),
+    handler: async (request, reply) => {
+      const upgrade = upgradeOf(request.raw);
+      if (upgrade === undefined) return answerUpgrade(request, reply);
+      const admitted = await admit(request, ports, 'websocket');
+      const { openWebSocket } = await import('./websocket.ts');
+      await openWebSocket({ upgrade, request, reply, admitted, ports });
+      return reply;
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: EVENTS_STREAM.http.path,
+    exposeHeadRoute: false,
+    errorHandler: (error, request, reply) => answer(error, request, reply, ports),
+    handler: async (request, reply) => {
+      const admitted = await admit(request, ports, 'server_sent');
+      const { openServerSent } = await import('./server-sent.ts');
+      await openServerSent({ reply, admitted, ports });
+      return reply;
+    },
+  });
+}
+
+function answer(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log }: EventPorts,
+): Promise<FastifyReply> {
+  return answerError(unavailableFor(error) ?? error, request, reply, null, log);
+}

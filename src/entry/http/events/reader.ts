@@ -1,0 +1,74 @@
+import { Refusal } from '../../../operations/operation.ts';
+import type { Frame, StreamEnd, Subscription } from '../../../runtime/events/types.ts';
+import type { Admitted, EventPorts } from './admit.ts';
+
+/** Why a stream ends: what the service says, or that the credential does not hold any more. */
+export type End = StreamEnd | 'credential';
+
+/** A connection, as its transport has it. Nothing here may throw. */
+export interface Line {
+  readonly frame: Frame;
+  /** Called when it is open only. */
+  readonly write: (bytes: Buffer) => void;
+  readonly waitingBytes: () => number;
+  readonly drained: () => Promise<void>;
+  /** Tells the other side that this side is there, and looks whether it is. */
+  readonly beat: () => void;
+  readonly end: (why: End) => void;
+}
+
+/** A reader that is served over its line. */
+export interface Reader {
+  readonly subscription: Subscription;
+  /** The line is open: what has come meanwhile goes out, and all else as it comes. */
+  readonly begin: () => void;
+  /** The line is closed, by whomever. */
+  readonly stop: () => void;
+}
+
+/** Begins to read for a line that opens as soon as this resolves. Throws a `Refusal` where what it wants cannot be had. */
+export async function openReader(
+  line: Line,
+  { stream, scope, wish, stillMay }: Admitted,
+  { heartbeat_ms }: Pick<EventPorts, 'heartbeat_ms'>,
+): Promise<Reader> {
+  let early: Buffer[] | null = [];
+  let beating: NodeJS.Timeout | null = null;
+  const sink = {
+    frame: line.frame,
+    write: (bytes: Buffer) => void (early === null ? line.write(bytes) : early.push(bytes)),
+    waitingBytes: () => (early === null ? line.waitingBytes() : 0),
+    drained: () => line.drained(),
+    end: (why: End) => {
+      stop();
+      line.end(why);
+    },
+  };
+  const stop = (): void => {
+    if (beating !== null) clearInterval(beating);
+    subscription?.close();
+  };
+  const subscription = await stream.subscribe({ ...wish, scope, sink });
+  if (subscription === null) throw unknownEvent();
+  return {
+    subscription,
+    begin: () => {
+      const waiting = early ?? [];
+      early = null;
+      for (const bytes of waiting) line.write(bytes);
+      beating = setInterval(() => {
+        line.beat();
+        void stillMay().then((may) => may || sink.end('credential'));
+      }, heartbeat_ms);
+    },
+    stop,
+  };
+}
+
+/** That an event to go on behind is not there, for this reader at least. */
+export function unknownEvent(): Refusal {
+  return new Refusal(
+    'not_found',
+    'The event `after` is not known, or no longer: read what there is by `/v1/audit/query`, and connect without it.',
+  );
+}

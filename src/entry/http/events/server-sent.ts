@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import type { FastifyReply } from 'fastify';
+import type { Frame } from '../../../runtime/events/types.ts';
+import type { Admitted, EventPorts } from './admit.ts';
+import { type Line, openReader } from './reader.ts';
+
+const frame: Frame = {
+  name: 'server_sent',
+  bytes: ({ event, json }) => Buffer.from(`id: ${event.event_id}\ndata: ${json}\n\n`),
+};
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Proxies that collect answers before they pass them on are asked not to.
+  'x-accel-buffering': 'no',
+};
+/** How soon a browser connects again. */
+const RETRY_MS = 2_000;
+/** How long a reader that takes nothing is waited for when it is to end. */
+const END_MS = 2_000;
+
+/** Answers with events for as long as somebody reads. Resolves when the first can come. */
+export async function openServerSent({
+  reply,
+  admitted,
+  ports,
+}: {
+  readonly reply: FastifyReply;
+  readonly admitted: Admitted;
+  readonly ports: EventPorts;
+}): Promise<void> {
+  const { raw } = reply;
+  const line: Line = {
+    frame,
+    write: (bytes) => void raw.write(bytes),
+    waitingBytes: () => raw.writableLength,
+    drained: async () => {
+      const gone = new AbortController();
+      await Promise.race(['drain', 'close'].map((name) => once(raw, name, gone))).catch(() => {});
+      gone.abort();
+    },
+    beat: () => void raw.write(admitted.text_heartbeat ? heartbeat() : ':\n\n'),
+    end: () => {
+      raw.end();
+      setTimeout(() => raw.destroy(), END_MS).unref();
+    },
+  };
+  const reader = await openReader(line, admitted, ports);
+  raw.once('close', reader.stop);
+  if (raw.destroyed) return reader.stop();
+  reply.hijack();
+  // It is silent for as long as nothing happens.
+  raw.socket?.setTimeout(0);
+  raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
+  raw.write(`retry: ${RETRY_MS}\n\n`);
+  reader.begin();
+}
+
+function heartbeat(): string {
+  return `event: heartbeat\ndata: ${JSON.stringify({ type: 'heartbeat', timestamp: new Date().toISOString() })}\n\n`;
+}

@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { unavailableFor } from '../../../operations/call.ts';
+import { Refusal } from '../../../operations/operation.ts';
+import { streamWish, withinScope } from '../../../operations/stream.ts';
+import type { Frame } from '../../../runtime/events/types.ts';
+import { faultFields } from '../../../runtime/log.ts';
+import { type Admitted, type EventPorts, PROTOCOL } from './admit.ts';
+import { type End, type Line, openReader, type Reader, unknownEvent } from './reader.ts';
+import type { Upgrade } from './upgrade.ts';
+
+const frame: Frame = { name: 'websocket', bytes: ({ json }) => textFrame(json) };
+
+const MESSAGE_BYTES_MAX = 16_384;
+/** How long the other side has to close too. */
+const CLOSE_MS = 2_000;
+/** Pings without a pong. */
+const MISSED_MAX = 3;
+
+const CLOSES: Readonly<Record<End | 'silent', readonly [code: number, reason: string]>> = {
+  silent: [1001, 'Three heartbeats had no answer.'],
+  stopping: [1001, 'The service stops. Connect again, with `after`.'],
+  slow: [1013, 'Events were read too slowly. Connect again, with `after`.'],
+  fault: [1011, 'The service has a fault. Connect again, with `after`.'],
+  credential: [1008, 'The credential is no longer valid.'],
+};
+
+const server = new WebSocketServer({
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: MESSAGE_BYTES_MAX,
+  handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL,
+});
+
+interface Opening {
+  readonly upgrade: Upgrade;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly admitted: Admitted;
+  readonly ports: EventPorts;
+}
+
+/** Makes a WebSocket of a connection and serves it. Throws a `Refusal` while it still is HTTP. */
+export async function openWebSocket({ upgrade, request, reply, admitted, ports }: Opening): Promise<void> {
+  refuseHandshake(request);
+  const { socket, head, response } = upgrade;
+  let open: WebSocket | null = null;
+  const state = { missed: 0 };
+  const line: Line = {
+    frame,
+    // All readers of the same are given the same bytes: the library would frame them for each.
+    write: (bytes) => void (open?.readyState === open?.OPEN && socket.write(bytes)),
+    waitingBytes: () => socket.writableLength,
+    drained: async () => {
+      const gone = new AbortController();
+      await Promise.race(['drain', 'close'].map((name) => once(socket, name, gone))).catch(() => {});
+      gone.abort();
+    },
+    beat: () => {
+      if (open === null || open.readyState !== open.OPEN) return;
+      if (state.missed >= MISSED_MAX) return close(open, 'silent');
+      state.missed += 1;
+      open.ping();
+      if (admitted.text_heartbeat)
+        open.send(JSON.stringify({ type: 'heartbeat', timestamp: new Date().toISOString() }));
+    },
+    end: (why) => open !== null && close(open, why),
+  };
+  const reader = await openReader(line, admitted, ports);
+  reply.hijack();
+  response.detachSocket(socket);
+  socket.setTimeout(0);
+  server.handleUpgrade(request.raw, socket, head, (made) => {
+    open = made;
+    made.on('pong', () => {
+      state.missed = 0;
+    });
+    // A pong for each ping must not pile up for one that reads none.
+    made.on('ping', () => line.waitingBytes() > MESSAGE_BYTES_MAX && made.terminate());
+    made.on('error', () => made.terminate());
+    made.once('close', reader.stop);
+    takeMessages(made, reader, admitted, ports);
+    reader.begin();
+  });
+  // The client has gone meanwhile.
+  if (open === null) reader.stop();
+}
+
+function close(open: WebSocket, why: End | 'silent'): void {
+  closeWith(open, ...CLOSES[why]);
+}
+
+/** The other side may be gone, or read nothing: it is not waited for long. */
+function closeWith(open: WebSocket, code: number, reason: string): void {
+  open.close(code, reason);
+  setTimeout(() => open.terminate(), CLOSE_MS).unref();
+}
+
+/** What the library would find at the very end, when somebody reads already. */
+function refuseHandshake({ raw: { headers } }: FastifyRequest): void {
+  const has_key = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
+  if (!has_key || headers['sec-websocket-version'] !== '13')
+    throw new Refusal('invalid_request', 'This is not the handshake of a WebSocket of version 13.');
+}
+
+/** Each message takes the place of the one before; the first may say where to go on. */
+function takeMessages(open: WebSocket, reader: Reader, admitted: Admitted, { log }: EventPorts): void {
+  let may_resume = admitted.wish.after === null;
+  let taken: Promise<void> = Promise.resolve();
+  const take = async (text: string): Promise<void> => {
+    const { filter, after } = streamWish(objectIn(text));
+    withinScope(filter, admitted.scope);
+    const narrowed = { ...filter, ...admitted.wish.filter };
+    for (const [name, value] of Object.entries(filter)) {
+      if (narrowed[name as keyof typeof filter] !== value)
+        throw new Refusal('invalid_request', `\`${name}\` is another than in the address.`);
+    }
+    if (after !== null && !may_resume)
+      throw new Refusal('invalid_request', '`after` belongs into the first message, or into the address.');
+    may_resume = false;
+    if (!(await reader.subscription.narrow(narrowed, after))) throw unknownEvent();
+  };
+  open.on('message', (data, is_binary) => {
+    taken = taken
+      .then(() => (is_binary ? Promise.reject(notJson()) : take(data.toString())))
+      .catch((error: unknown) => {
+        const refusal = error instanceof Refusal ? error : unavailableFor(error);
+        if (refusal === null) log.error('a message of a reader met a fault', faultFields(error));
+        if (refusal === null) return close(open, 'fault');
+        reader.stop();
+        open.send(JSON.stringify({ error: refusal.message, code: refusal.code }));
+        closeWith(open, 1008, refusal.code);
+      });
+  });
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw notJson();
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notJson();
+  return value as Record<string, unknown>;
+}
+
+function notJson(): Refusal {
+  return new Refusal('invalid_request', 'A message is one JSON object.');
+}
+
+/** A text message as it goes over the line from a server: RFC 6455, 5.2. */
+function textFrame(text: string): Buffer {
+  const TEXT = 0x81;
+  const bytes = Buffer.byteLength(text);
+  const head = bytes < 126 ? 2 : bytes < 65_536 ? 4 : 10;
+  const framed = Buffer.allocUnsafe(head + bytes);
+  framed[0] = TEXT;
+  if (head === 2) framed[1] = bytes;
+  else if (head === 4) {
+    framed[1] = 126;
+    framed.writeUInt16BE(bytes, 2);
+  } else {
+    framed[1] = 127;
+    framed.writeBigUInt64BE(BigInt(bytes), 2);
+  }
+  framed.write(text, head);
+  return framed;
+}

@@ -1,0 +1,67 @@
+import { type Kysely, sql } from 'kysely';
+import type { FollowedEvent } from './follow.ts';
+import type { AuditIndex, IndexTables } from './store.ts';
+
+/**
+ * Where an event stands in the order in which all came into the index: SQLite's own number of its row. It grows with
+ * each that comes, and only the index gives an order that holds for the events of all writers.
+ */
+export const indexPosition = sql<number>`rowid`;
+
+/** Looks on while events come into the index. */
+export interface IndexWatch {
+  /** Whether it wants to be told; asked when something has come. */
+  readonly wanted: () => boolean;
+  /** Told of events that are in the index to stay, in its order. Must not throw. */
+  readonly told: (block: IndexedBlock) => void;
+}
+
+/** All that came into the index behind the position `from`, up to `to`. */
+export interface IndexedBlock {
+  readonly from: number;
+  readonly to: number;
+  readonly events: readonly FollowedEvent[];
+}
+
+/** Tells a watch what comes. */
+export interface Arrivals {
+  /** Up to where the watch was told, or did not want to be. */
+  readonly position: () => number;
+  /**
+   * Called when rows are there to stay: those behind `before`.
+   *
+   * @param eventOf - the event of a row; `null` where it is none of those that came just now
+   */
+  readonly tell: (before: number, eventOf: (event_id: string) => FollowedEvent | null) => Promise<void>;
+}
+
+/** Begins to look on where the index ends now. */
+export async function openArrivals(index: AuditIndex, watch: IndexWatch): Promise<Arrivals> {
+  let position = await lastPosition(index.db);
+  return {
+    position: () => position,
+    tell: async (before, eventOf) => {
+      const rows = await index.db
+        .selectFrom('audit_events')
+        .select([indexPosition.as('position'), 'event_id'])
+        .where(indexPosition, '>', before)
+        .orderBy(indexPosition)
+        .execute();
+      const from = position;
+      position = rows.at(-1)?.position ?? position;
+      // Whoever wants it from now on begins at this position, and misses nothing.
+      if (rows.length === 0 || !watch.wanted()) return;
+      const events = rows.flatMap(({ event_id }) => eventOf(event_id) ?? []);
+      watch.told({ from, to: position, events });
+    },
+  };
+}
+
+/** Where the index ends; 0 where it is empty. */
+export async function lastPosition(db: Kysely<IndexTables>): Promise<number> {
+  const { last } = await db
+    .selectFrom('audit_events')
+    .select(sql<number | null>`max(rowid)`.as('last'))
+    .executeTakeFirstOrThrow();
+  return last ?? 0;
+}

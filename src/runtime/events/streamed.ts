@@ -1,0 +1,38 @@
+import type { AuditEvent } from '../types.ts';
+import {
+  STREAM_FIELDS,
+  type StreamEvent,
+  type Streamed,
+  type StreamFilter,
+  type StreamScope,
+} from './types.ts';
+
+/** Writes an audit event as readers get it: fields of the event alone, of which none holds what was judged. */
+export function streamedOf(event: AuditEvent): Streamed {
+  const shown: StreamEvent = {
+    timestamp: event.timestamp,
+    action: event.action,
+    rule: event.policy_name,
+    event_id: event.event_id,
+    boundary: event.boundary,
+    decision: event.decision,
+    agent_id: event.agent_id,
+    tenant_id: event.tenant_id,
+    data_tags: event.data_tags,
+  };
+  return { event: shown, caller_id: event.caller_id, json: JSON.stringify(shown) };
+}
+
+/** Whether a reader of this scope may see an event. */
+export function inScope({ event, caller_id }: Streamed, scope: StreamScope): boolean {
+  return (
+    (scope.tenants === '*' || scope.tenants.includes(event.tenant_id)) &&
+    (scope.agents === '*' || scope.agents.includes(event.agent_id)) &&
+    (scope.caller_id === null || scope.caller_id === caller_id)
+  );
+}
+
+/** Whether an event is one that was asked for. */
+export function fits({ event }: Streamed, filter: StreamFilter): boolean {
+  return STREAM_FIELDS.every((field) => filter[field] === undefined || filter[field] === event[field]);
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { startTestService, type TestService } from './support/service.ts';
+import { openReader, until } from './support/stream.ts';
+
+const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
+
+/** Each over a connection of its own, so that both workers decide. */
+async function decide(service: TestService, agent_id: string, fields: object = {}): Promise<string> {
+  const { text = 'hello', ...others } = fields as { text?: string };
+  const answer = await fetch(`${service.url}/v1/scan/input`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify({ text, agent_id, ...others }),
+  });
+  assert.equal(answer.status, 200);
+  return ((await answer.json()) as { event_id: string }).event_id;
+}
+
+/** How many of these decisions a worker made. */
+function decidedBy(service: TestService, writer: string, event_ids: readonly string[]): number {
+  const dir = join(service.state_dir, 'journal', writer);
+  const written = readdirSync(dir).map((file) => readFileSync(join(dir, file), 'utf8'));
+  return event_ids.filter((id) => written.some((text) => text.includes(id))).length;
+}
+
+describe('the event stream of a service with two workers', () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.stop());
+
+  test('every decision comes once, whichever worker made it and whichever serves the reader', async () => {
+    const readers = await Promise.all(Array.from({ length: 6 }, () => openReader(service.url)));
+    const decided: string[] = [];
+    for (let count = 0; count < 12; count++) decided.push(await decide(service, `agent-${count}`));
+    for (const { events } of readers) {
+      await until(() => events.length >= 12, 'all decisions come');
+      assert.deepEqual(events.map(({ event_id }) => event_id).sort(), decided.toSorted());
+    }
+    for (const reader of readers) reader.close();
+    const shares = ['worker-1', 'worker-2'].map((writer) => decidedBy(service, writer, decided));
+    assert.ok(
+      shares.every((share) => share > 0),
+      `both workers decided: ${shares.join(' and ')}`,
+    );
+  });
+
+  test('an event says what was decided, and nothing of what was judged', async () => {
+    const reader = await openReader(service.url);
+    await decide(service, 'leaky', { text: `use ${SECRET}`, context: { tenant_id: 'acme' } });
+    await until(() => reader.events.length === 1, 'the event comes');
+    const [event] = reader.events;
+    assert.deepEqual(Object.keys(event!).sort(), [
+      'action',
+      'agent_id',
+      'boundary',
+      'data_tags',
+      'decision',
+      'event_id',
+      'rule',
+      'tenant_id',
+      'timestamp',
+    ]);
+    assert.equal(event!.decision, 'block');
+    assert.equal(event!.tenant_id, 'acme');
+    assert.ok((event!.data_tags as string[]).some((tag) => tag.startsWith('secret.')));
+    assert.ok(!JSON.stringify(event).includes(SECRET));
+    reader.close();
+  });
+
+  test('filters in the address and in the message', async () => {
+    const all = await openReader(service.url);
+    const blocked = await openReader(service.url, '?decision=block');
+    const narrowed = await openReader(service.url);
+    narrowed.send({ boundary: 'input', tenant_id: 'globex' });
+    await decide(service, 'plain');
+    await decide(service, 'leaky', { text: SECRET });
+    await decide(service, 'other', { context: { tenant_id: 'globex' } });
+    await until(() => all.events.length === 3, 'all come to whom asks for all');
+    await until(() => blocked.events.length === 1 && narrowed.events.length === 1, 'what fits comes');
+    assert.equal(blocked.events[0]!.agent_id, 'leaky');
+    assert.equal(narrowed.events[0]!.agent_id, 'other');
+    for (const reader of [all, blocked, narrowed]) reader.close();
+  });
+});

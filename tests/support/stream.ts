@@ -1,0 +1,59 @@
+/** Readers of the event stream of a service, as clients are: Node's own `WebSocket`, and a bare `fetch` for the other. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface StreamEvent {
+  readonly event_id: string;
+  readonly agent_id: string;
+  readonly tenant_id: string;
+  readonly decision: string;
+  readonly rule: string;
+  readonly [field: string]: unknown;
+}
+
+export interface TestReader {
+  readonly events: StreamEvent[];
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+  readonly send: (message: unknown) => void;
+  readonly close: () => void;
+}
+
+/** Opens a WebSocket; rejects where the service does not let it. */
+export async function openReader(
+  url: string,
+  query = '',
+  options: {
+    readonly protocols?: readonly string[];
+    readonly headers?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<TestReader> {
+  const address = `${url.replace(/^http/, 'ws')}/v1/ws/events${query}`;
+  // Its type says what a page may give; Node's takes headers too.
+  const socket = new WebSocket(address, {
+    protocols: [...(options.protocols ?? [])],
+    headers: options.headers ?? {},
+  } as unknown as string[]);
+  const events: StreamEvent[] = [];
+  socket.onmessage = ({ data }) => void events.push(JSON.parse(String(data)) as StreamEvent);
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.onclose = ({ code, reason }) => resolve({ code, reason });
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.onopen = () => resolve();
+    socket.onerror = () => reject(new Error('the WebSocket was not opened'));
+  });
+  return {
+    events,
+    closed,
+    send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
+    close: () => socket.close(),
+  };
+}
+
+/** Waits until something holds; at most ten seconds. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline_ms = Date.now() + 10_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline_ms) throw new Error(`in ten seconds not: ${what}`);
+    await sleep(20);
+  }
+}
