@@ -89,7 +89,7 @@ test('nothing that was planted is in a file, in the log or in the metrics of the
       }),
   ]);
   assert.ok(
-    [...texts.values()].some((text) => text.includes('builtin.secret.input')),
+    [...texts.values()].some((text) => text.includes('builtin.secret.output')),
     'the journal was looked at',
   );
   for (const [place, text] of texts)
