@@ -8,6 +8,7 @@ import { editorSchemas } from '../../src/runtime/config/editor-schemas.ts';
 import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';
+import { skillPolicies } from './skill-policies.ts';
 import { typeNamesPage } from './type-names-page.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
@@ -17,6 +18,7 @@ const files = [
   { path: 'docs/commands.md', text: commandsPage() },
   { path: 'src/core/detection/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/type-names.md', text: typeNamesPage() },
+  ...skillPolicies(),
   ...editorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];
 

@@ -30,7 +30,7 @@ export const support: Template = {
         boundary: 'output',
         data_tags: ['personal.financial', 'personal.pii.ssn'],
         action: 'redact',
-        priority: 20,
+        priority: 210,
         severity: 'high',
         reason: 'Card, account and social security numbers are masked.',
       },
@@ -38,7 +38,7 @@ export const support: Template = {
         name: 'support-approve-account-takeover-steps',
         boundary: 'action',
         action: 'require_approval',
-        priority: 30,
+        priority: 200,
         reason: 'Who can sign in to an account changes only when a person agrees.',
         condition: {
           tools: [

@@ -6,13 +6,21 @@ const EXPECTED = [
   'AuditFilterError',
   'CorpusError',
   'Refusal',
+  'SkillFailure',
   'SocketFailure',
   'StartFailure',
   'StoreFailure',
 ];
 
 /** The answer is no; every other refusal is about how the command was used or set up. */
-const ANSWERED_NO = ['not_found', 'conflict', 'policy_invalid', 'not_configured', 'forbidden'];
+const ANSWERED_NO = [
+  'not_found',
+  'conflict',
+  'policy_invalid',
+  'skill_invalid',
+  'not_configured',
+  'forbidden',
+];
 
 /** Turns an expected error into what the command line says of it; `null` for a fault of ours. */
 export function expectedFailure(error: unknown): CommandFailure | null {

@@ -1,5 +1,6 @@
 import { caseFileSchema } from '../../core/review/case-schema.ts';
 import { DOCUMENT_KINDS, documentSchema, ruleSchema } from '../../core/schemas.ts';
+import { manifestSchema } from '../skills/manifest-schema.ts';
 import { configSchema } from './schema.ts';
 import type { Need, Schema } from './schema-types.ts';
 
@@ -31,7 +32,17 @@ export function editorSchemas(): readonly SchemaFile[] {
     title: 'Cases that a policy is tested with, v1alpha1',
     ...caseFileSchema,
   };
-  return [file('service.schema.json', service), ...documents, file('policy-test.schema.json', cases)];
+  const skill = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Manifest of a skill, v1alpha1',
+    ...manifestSchema,
+  };
+  return [
+    file('service.schema.json', service),
+    ...documents,
+    file('policy-test.schema.json', cases),
+    file('skill.schema.json', skill),
+  ];
 }
 
 function file(name: string, schema: Written): SchemaFile {

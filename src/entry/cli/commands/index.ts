@@ -105,8 +105,13 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./sessions.ts')).sessions,
   },
   {
+    name: 'skills',
+    summary: 'add, remove, list and look for packages of policies',
+    load: async () => (await import('./skills.ts')).skills,
+  },
+  {
     name: 'templates',
-    summary: 'list and show policy templates',
+    summary: 'list, show, look for and install policy templates',
     load: async () => (await import('./templates.ts')).templates,
   },
   {

@@ -1,7 +1,10 @@
 import { type Command, Option } from 'commander';
+import type { Skill } from '../../../runtime/skills/index.ts';
 import { ask } from '../ask.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
+import { type AddOptions, addSkill, consentOptions } from '../skills/add.ts';
+import { type SearchOptions, searchSkills } from '../skills/search.ts';
 import { table } from '../table.ts';
 import { say, sayJson, shownLines, type Terminal } from '../terminal.ts';
 
@@ -37,10 +40,51 @@ export function templates(command: Command, terminal: Terminal): void {
     .addOption(configOption())
     .action((name: string | undefined, options: ShowOptions) => showTemplate(name, options, terminal));
   examples(show, [['service templates show finance > policies/finance.yaml', 'start from a pack']]);
+  searchCommand(command, terminal);
+  installCommand(command, terminal);
   examples(command, [
     ['service templates list', ''],
     ['service templates show healthcare --format json', ''],
+    ['service templates install healthcare', 'put it in place, as a skill'],
   ]);
+}
+
+function searchCommand(parent: Command, terminal: Terminal): void {
+  const search = parent
+    .command('search')
+    .summary('look for templates')
+    .description('Look for templates by words: skills that bring policies and nothing else.')
+    .argument('[words...]', 'all of them must occur')
+    .addOption(jsonOption())
+    .action((words: string[], options: SearchOptions) => searchSkills(words, options, 'templates', terminal));
+  examples(search, [['service templates search cards', '']]);
+}
+
+function installCommand(parent: Command, terminal: Terminal): void {
+  const install = parent
+    .command('install')
+    .summary('put a template in place')
+    .description(
+      'Put a template in place below `policies/`, as `service skills add` does: what would change is shown first, and `service skills remove` takes it away. A package that brings more than policies is refused.',
+    )
+    .argument('<source>', 'a bundled name, a folder, a .tgz, or npm:name[@version]')
+    .addOption(configOption());
+  for (const option of consentOptions()) install.addOption(option);
+  install
+    .addOption(jsonOption())
+    .action((source: string, options: AddOptions) => addSkill(source, options, terminal, onlyTemplates));
+  examples(install, [
+    ['service templates install finance', ''],
+    ['service templates install finance --yes', 'in a script'],
+  ]);
+}
+
+async function onlyTemplates(skill: Skill): Promise<void> {
+  const { isTemplate } = await import('../../../runtime/skills/index.ts');
+  if (isTemplate(skill)) return;
+  throw new CommandFailure(EXIT.no, 'no_template', `\`${skill.name}\` brings more than policies.`, {
+    hint: 'Look at what it brings with `service skills add --dry-run`.',
+  });
 }
 
 function listing({ templates }: Listed): string[] {

@@ -1,0 +1,98 @@
+/** Ordinary work under every bundled skill: nothing of it is blocked or changed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { own } from '../scripts/quality/own/index.ts';
+import { celConditions } from '../src/core/conditions/cel.ts';
+import { judge } from '../src/core/decide.ts';
+import { crossingOf, policyOf } from '../src/core/testing/policies.ts';
+import type { Crossing, Policy } from '../src/core/types.ts';
+import { bundledSkills } from '../src/runtime/skills/index.ts';
+import { judgeCase, judgeOf, loadCases } from './run.ts';
+
+const ORDINARY = [
+  'Summarise the weekly report in five bullet points.',
+  'What is the difference between a list and a tuple?',
+  'Book a table for four on Friday at seven, please.',
+  'Our revenue rose by 4.2 per cent to 1,204,000 EUR in the third quarter.',
+  'The invoice 2024-0117 is due on 31 January; the amount is 1,280.50 EUR.',
+  'Please transfer the call to the billing department.',
+  'The patient should drink enough water and rest for two days.',
+  'Our privacy notice explains how long we keep your data and how to have it deleted.',
+  'Which cards do you accept, and can I pay in three instalments?',
+  'Translate this sentence into French and keep the tone friendly.',
+  'The build failed because a test timed out; I have increased the limit to 30 seconds.',
+  'Refactor the parser so that it reads one token at a time.',
+  'Your parcel left the warehouse on Tuesday and arrives within three days.',
+  'Please ignore the typo in my last message, I meant Thursday.',
+  'The meeting is moved to room 4.12; see you at half past nine.',
+  'Version 2.3.1 fixes a crash when the window is resized.',
+  'How do I reset the filter in the dashboard?',
+  'The chapter argues that prompt engineering is a craft and not a science.',
+  'Opening hours: Monday to Friday from 9 to 17, Saturdays until noon.',
+  'The temperature in Oslo is -3 °C, with light snow until the evening.',
+];
+
+/** The same text wherever it may cross. */
+function crossingsOf(text: string): readonly Crossing[] {
+  const content = { kind: 'text', text } as const;
+  const json = { kind: 'json', value: { text } } as const;
+  return [
+    crossingOf({ boundary: 'input', content }),
+    crossingOf({ boundary: 'output', content }),
+    crossingOf({ boundary: 'action', phase: 'request', tool: 'notes.add', content: json }),
+    crossingOf({ boundary: 'action', phase: 'response', tool: 'notes.find', content: json }),
+    crossingOf({ boundary: 'action', phase: 'message', tool: 'agent_to_agent', content }),
+  ];
+}
+
+const benign = (category: keyof typeof own) =>
+  own[category].filter(({ label }) => label === 'benign').map(({ text }) => text);
+const called = (command: string) =>
+  crossingOf({
+    boundary: 'action',
+    phase: 'request',
+    tool: 'Bash',
+    content: { kind: 'json', value: { command } },
+  });
+
+/** What is let through, and as it came, without any skill. */
+const builtin = policyOf();
+const crossings = [
+  ...ORDINARY.flatMap(crossingsOf),
+  ...[...benign('secrets'), ...benign('pii'), ...benign('injection')].flatMap(crossingsOf),
+  ...benign('commands').map(called),
+].filter((crossing) => judge(crossing, builtin).findings.length === 0);
+const cases = loadCases()
+  .find(({ file }) => file === 'defaults.json')!
+  .cases.filter(({ expect }) => expect.decision === 'allow' && expect.violations?.length === 0);
+
+/** How many of them a policy blocks or changes. */
+function touched(policy: Policy): readonly string[] {
+  const follow = judgeOf(policy);
+  return [
+    ...crossings.flatMap((crossing) => {
+      const verdict = judge(crossing, policy, null, celConditions);
+      return verdict.decision === 'allow' ? [] : [`${verdict.rule}: ${JSON.stringify(crossing.content)}`];
+    }),
+    ...cases.flatMap((each) => {
+      const { decision, rule } = judgeCase(each, follow);
+      return decision === 'allow' ? [] : [`${String(rule)}: ${each.name}`];
+    }),
+  ];
+}
+
+test('there is enough of it, and a skill that blocks too much is noticed', () => {
+  assert.equal(ORDINARY.length, 20);
+  assert.ok(crossings.length >= 1_000, `only ${crossings.length} crossings`);
+  assert.ok(cases.length >= 25, `only ${cases.length} cases`);
+  const eager = policyOf({ rules: [{ name: 'eager', boundary: 'output', action: 'block' }] });
+  assert.ok(touched(eager).length >= ORDINARY.length);
+});
+
+for (const { name, files } of await bundledSkills()) {
+  test(`${name} leaves it alone`, () => {
+    const documents = files.filter(({ kind }) => kind.holds !== 'cases').map(({ text }) => parse(text));
+    assert.deepEqual(touched(policyOf({ documents })), []);
+  });
+}

@@ -1,0 +1,125 @@
+import type { Command } from 'commander';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { type AddOptions, addSkill, consentOptions } from '../skills/add.ts';
+import { type RemoveOptions, removeSkill } from '../skills/remove.ts';
+import { type SearchOptions, searchSkills } from '../skills/search.ts';
+import { table } from '../table.ts';
+import { say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+export function skills(command: Command, terminal: Terminal): void {
+  addCommand(command, terminal);
+  removeCommand(command, terminal);
+  listCommand(command, terminal);
+  searchCommand(command, terminal);
+  examples(command, [
+    ['service skills search cards', 'what there is'],
+    ['service skills add pci-dss', 'see what it changes, and put it in place'],
+    ['service skills list', 'what is in place, and whether it still is'],
+    ['service skills remove pci-dss', 'take it away again'],
+  ]);
+}
+
+function addCommand(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('add')
+    .summary('put a skill in place')
+    .description(
+      'Put the files of a skill in place: policies, contracts, memory schemas, identities and cases. What would change is shown first, and the whole policy is checked with it. No file is overwritten that is not the skill’s own, or that was changed by hand.',
+    )
+    .argument('<source>', 'a bundled name, a folder, a .tgz, or npm:name[@version]')
+    .addOption(configOption());
+  for (const option of consentOptions()) command.addOption(option);
+  command
+    .addOption(jsonOption())
+    .action((source: string, options: AddOptions) => addSkill(source, options, terminal));
+  examples(command, [
+    ['service skills add pci-dss', 'one that comes with the service'],
+    ['service skills add ./skills/ours --dry-run', 'what a folder would change'],
+    ['service skills add npm:@acme/agent-rules@1.2.0 --yes', 'of a registry, in a script'],
+  ]);
+}
+
+function removeCommand(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('remove')
+    .summary('take a skill away')
+    .description(
+      'Take away the files of a skill. Those that were changed by hand are kept, unless --force says otherwise.',
+    )
+    .argument('<name>', 'the skill')
+    .option('-y, --yes', 'do not ask')
+    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--force', 'delete changed files too, and go on where what is left is not valid')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((name: string, options: RemoveOptions) => removeSkill(name, options, terminal));
+  examples(command, [['service skills remove pci-dss', '']]);
+}
+
+interface ListOptions {
+  readonly config?: string;
+  readonly json?: true;
+  readonly check?: true;
+}
+
+function listCommand(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('list')
+    .summary('list the skills that are in place')
+    .description(
+      'List the skills that were added, and whether their files still are as they were put in place.',
+    )
+    .option('--check', 'end with 1 where a file is changed or missing')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: ListOptions) => list(options, terminal));
+  examples(command, [['service skills list --check', 'in a pipeline']]);
+}
+
+async function list(options: ListOptions, terminal: Terminal): Promise<void> {
+  const config = await configOf(terminal, options.config, 'leave');
+  const { listSkills } = await import('../../../runtime/skills/index.ts');
+  const { skills, interrupted } = await listSkills(config);
+  if (options.json) sayJson(terminal, { skills, interrupted });
+  else if (skills.length === 0) say(terminal, 'No skill was added here.');
+  else {
+    const rows = skills.map(({ name, version, state, source }) => [name, version, state, source]);
+    for (const line of table(['NAME', 'VERSION', 'STATE', 'SOURCE'], rows)) say(terminal, line);
+    for (const { changed, missing } of skills) {
+      for (const path of changed) say(terminal, `changed  ${shown(path)}`);
+      for (const path of missing) say(terminal, `missing  ${shown(path)}`);
+    }
+  }
+  if (interrupted && !options.json)
+    say(terminal, 'A change was interrupted. The next `skills add` or `skills remove` mends it first.');
+  if (options.check && (interrupted || skills.some(({ state }) => state !== 'intact')))
+    terminal.exit_code = EXIT.no;
+}
+
+function searchCommand(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('search')
+    .summary('look for skills')
+    .description(
+      'Look for skills by words in their names, descriptions and keywords; without a word all are listed.',
+    )
+    .argument('[words...]', 'all of them must occur')
+    .option(
+      '--registry <registry>',
+      'look in a registry too: `npm`, as npm is set up on this machine',
+      registryName,
+    )
+    .addOption(jsonOption())
+    .action((words: string[], options: SearchOptions) => searchSkills(words, options, 'skills', terminal));
+  examples(command, [
+    ['service skills search health', ''],
+    ['service skills search --registry npm cards', 'and what others published'],
+  ]);
+}
+
+function registryName(text: string): 'npm' {
+  if (text === 'npm') return text;
+  throw new CommandFailure(EXIT.usage, 'usage', 'There is one registry to look in: `npm`.');
+}

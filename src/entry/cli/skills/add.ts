@@ -1,0 +1,101 @@
+import { Option } from 'commander';
+import type { OpenPlan, Skill, SkillPlan } from '../../../runtime/skills/index.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { counted } from '../table.ts';
+import { say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { packageVersion } from '../version.ts';
+import { agreed, type Consent } from './consent.ts';
+import { laxerLines, tellPlan } from './plan-text.ts';
+
+export interface AddOptions extends Consent {
+  readonly config?: string;
+  readonly allowLaxer?: true;
+}
+
+/** The options by which a person agrees to what is added. */
+export function consentOptions(): readonly Option[] {
+  return [
+    new Option('-y, --yes', 'do not ask'),
+    new Option('--allow-laxer', 'agree that more is let through than before; --yes alone does not'),
+    new Option('--dry-run', 'show what would change, and change nothing'),
+  ];
+}
+
+/** Adds the skill that a source names. `accept` may refuse one before anything is planned. */
+export async function addSkill(
+  source: string,
+  options: AddOptions,
+  terminal: Terminal,
+  accept: (skill: Skill) => Promise<void> = async () => {},
+): Promise<void> {
+  const config = await configOf(terminal, options.config, 'leave');
+  const { planToAdd, skillOf } = await import('../../../runtime/skills/index.ts');
+  const skill = await skillOf(source, { cwd: terminal.cwd, env: terminal.env });
+  await accept(skill);
+  const open = await planToAdd(config, skill, packageVersion());
+  try {
+    await carryOut(skill, open, options, terminal);
+  } finally {
+    await open.close();
+  }
+}
+
+async function carryOut(
+  skill: Skill,
+  { plan, carryOut }: OpenPlan,
+  options: AddOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (!options.json) {
+    say(terminal, `${paintedName(plan)} (${shown(plan.source)}): ${shown(skill.description)}`);
+    tellPlan(plan, terminal);
+  }
+  const is_there = isThere(plan);
+  const goes_on = !is_there && (await consent(plan, options, terminal));
+  if (goes_on) await carryOut();
+  if (options.json) sayJson(terminal, { ...plan, files: withoutTexts(plan), done: goes_on });
+  else say(terminal, `\n${is_there ? 'It is there already; nothing was changed.' : ending(plan, goes_on)}`);
+}
+
+function paintedName({ name, version, replaces }: SkillPlan): string {
+  const instead =
+    replaces === null || replaces.version === version ? '' : `, in place of ${replaces.version}`;
+  return `${name} ${version}${instead}`;
+}
+
+/** Whether nothing would be written at all, not even in the lock file. */
+function isThere({ files, replaces, version, source }: SkillPlan): boolean {
+  return files.changes.length === 0 && replaces?.version === version && replaces.source === source;
+}
+
+async function consent(plan: SkillPlan, options: AddOptions, terminal: Terminal): Promise<boolean> {
+  const laxer = plan.effect === null ? [] : laxerLines(plan.effect);
+  if (laxer.length > 0 && options.yes && !options.allowLaxer && !options.dryRun) {
+    throw new CommandFailure(
+      EXIT.no,
+      'laxer',
+      'Nothing was changed: more would be let through than before.',
+      {
+        details: laxer.map((message) => ({ path: '', message: message.trim() })),
+        lines: laxer,
+        hint: 'Add --allow-laxer where that is meant.',
+      },
+    );
+  }
+  const question =
+    laxer.length > 0 ? 'It lets more through than before. Put it in place?' : 'Put it in place?';
+  return agreed(question, options, terminal);
+}
+
+function ending({ name, files }: SkillPlan, done: boolean): string {
+  if (!done) return 'Nothing was changed.';
+  const count = counted(files.changes.length, 'file');
+  return `Added ${name} (${count}). A service that runs takes it over within seconds; skills.lock belongs into the repository.`;
+}
+
+/** The plan's files without what is in them. */
+export function withoutTexts({ files }: SkillPlan) {
+  const { changes, kept, unchanged } = files;
+  return { changes: changes.map(({ text: _, ...change }) => change), kept, unchanged };
+}

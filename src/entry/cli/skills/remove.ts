@@ -1,0 +1,45 @@
+import type { OpenPlan, SkillPlan } from '../../../runtime/skills/index.ts';
+import { configOf } from '../configuration.ts';
+import { say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { withoutTexts } from './add.ts';
+import { agreed, type Consent } from './consent.ts';
+import { tellPlan } from './plan-text.ts';
+
+export interface RemoveOptions extends Consent {
+  readonly config?: string;
+  readonly force?: true;
+}
+
+/** Removes a skill that was added. */
+export async function removeSkill(name: string, options: RemoveOptions, terminal: Terminal): Promise<void> {
+  const config = await configOf(terminal, options.config, 'leave');
+  const { planToRemove } = await import('../../../runtime/skills/index.ts');
+  const open = await planToRemove(config, name, options.force === true);
+  try {
+    await carryOut(open, options, terminal);
+  } finally {
+    await open.close();
+  }
+}
+
+async function carryOut(
+  { plan, carryOut }: OpenPlan,
+  options: RemoveOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (!options.json) tellPlan(plan, terminal);
+  const goes_on = await agreed(`Take ${plan.name} away?`, options, terminal);
+  if (goes_on) await carryOut();
+  if (options.json) sayJson(terminal, { ...plan, files: withoutTexts(plan), done: goes_on });
+  else for (const line of ending(plan, goes_on)) say(terminal, line);
+}
+
+function ending({ name, files, emptied }: SkillPlan, done: boolean): string[] {
+  if (!done) return ['', 'Nothing was changed.'];
+  const kept = files.kept.map((path) => `Kept ${shown(path)}, which was changed; it is yours now.`);
+  const running =
+    emptied.length === 0
+      ? 'A service that runs takes it over within seconds.'
+      : 'A service that runs keeps the rules until it is started again: no file of their kind is left, which may be a mistake.';
+  return ['', `Removed ${name}. ${running}`, ...kept];
+}

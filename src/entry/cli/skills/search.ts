@@ -1,0 +1,44 @@
+import { table } from '../table.ts';
+import { say, sayJson, type Terminal } from '../terminal.ts';
+
+export interface SearchOptions {
+  readonly registry?: 'npm';
+  readonly json?: true;
+}
+
+interface Found {
+  readonly name: string;
+  readonly version: string;
+  readonly source: string;
+  readonly description: string;
+}
+
+/** Lists what fits the words: skills, or of those only the ones that bring nothing but policies. */
+export async function searchSkills(
+  words: readonly string[],
+  options: SearchOptions,
+  what: 'skills' | 'templates',
+  terminal: Terminal,
+): Promise<void> {
+  const { bundledSkills, isTemplate, searchNpm } = await import('../../../runtime/skills/index.ts');
+  const lower = words.map((word) => word.toLowerCase());
+  const bundled: Found[] = (await bundledSkills())
+    .filter((skill) => what === 'skills' || isTemplate(skill))
+    .filter(({ name, description, keywords }) => {
+      const text = [name, description, ...keywords].join('\n').toLowerCase();
+      return lower.every((word) => text.includes(word));
+    })
+    .map(({ name, version, source, description }) => ({ name, version, source, description }));
+  const place = { cwd: terminal.cwd, env: terminal.env };
+  const elsewhere: Found[] =
+    options.registry === undefined
+      ? []
+      : (await searchNpm(words, place)).map((each) => ({ ...each, source: `npm:${each.name}` }));
+  const found = [...bundled, ...elsewhere];
+  if (options.json) sayJson(terminal, { count: found.length, [what]: found });
+  else if (found.length === 0) say(terminal, `There are no ${what} with these words.`);
+  else {
+    const rows = found.map(({ name, version, source, description }) => [name, version, source, description]);
+    for (const line of table(['NAME', 'VERSION', 'SOURCE', 'ABOUT'], rows)) say(terminal, line);
+  }
+}

@@ -1,0 +1,293 @@
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
+import { readText } from '../config/read-text.ts';
+import type { FileChange } from './change.ts';
+import { assertInside, standingAt } from './disk.ts';
+import { linkOrCopy, replaceDurably, syncFolder, writeDurably } from './durable.ts';
+import { SkillFailure } from './failure.ts';
+import { kindOf, SKILL_FOLDERS } from './kinds.ts';
+import { LOCK_FILE, lockText, type SkillsLock } from './lock-file.ts';
+import { sha256Of } from './package.ts';
+
+/**
+ * Where a change is made ready, beside `service.yaml`: the new files, second names of those that go, and last of all
+ * the plan. From the moment the plan is there until it is gone, the next command can take everything back.
+ */
+export const CHANGE_FOLDER = '.skills-change';
+
+interface Plan {
+  readonly version: 'v1alpha1';
+  readonly changes: readonly Omit<FileChange, 'text'>[];
+  readonly folders_made: readonly string[];
+  /** Folders that go at the end, where nothing is left in them. */
+  readonly folders_leaving: readonly string[];
+  readonly lock_before: string | null;
+  readonly lock_after: string | null;
+}
+
+/** The right to change the skills of one folder, which one process has at a time. */
+export interface Turn {
+  readonly release: () => Promise<void>;
+  /** Whether an earlier change had been interrupted, and was finished or taken back now. */
+  readonly mended: boolean;
+}
+
+/**
+ * Takes the turn, and mends what an interrupted change left behind.
+ * @throws SkillFailure `busy`
+ */
+export async function takeTurn(base_dir: string): Promise<Turn> {
+  const folder = join(base_dir, CHANGE_FOLDER);
+  const lock = await lockIn(folder);
+  try {
+    const mended = await mend(base_dir);
+    await clear(folder, OURS);
+    return {
+      mended,
+      release: async () => {
+        await clear(folder, ALL);
+        await rmdir(folder).catch(() => {});
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+const LOCK = 'turn.lock';
+const TRIES_MAX = 20;
+
+/** The folder goes with its lock at the end of a turn, so that one may have taken a lock that is no more. */
+async function lockIn(folder: string): Promise<Lock> {
+  const path = join(folder, LOCK);
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (!(await lstat(folder)).isDirectory()) throw strange();
+    const lock = lockAt(path);
+    if (lock === 'taken') break;
+    if (lock === 'gone') continue;
+    // It counts when whoever takes the path now finds it taken.
+    const again = lockAt(path);
+    if (again === 'taken') return lock;
+    lock.release();
+    if (again !== 'gone') again.release();
+  }
+  throw new SkillFailure(
+    'busy',
+    'Another command changes the skills of this folder. Try again when it is done.',
+  );
+}
+
+function strange(): SkillFailure {
+  return new SkillFailure(
+    'lock_invalid',
+    `\`${CHANGE_FOLDER}\` is not as this program makes it. Look at what is in it, and take it away.`,
+  );
+}
+
+function lockAt(path: string): Lock | 'taken' | 'gone' {
+  try {
+    return takeLock(path) ?? 'taken';
+  } catch (error) {
+    if (existsSync(dirname(path))) throw error;
+    return 'gone';
+  }
+}
+
+/** What a change makes in its folder; anything else in there is not ours to delete. */
+const OURS = /^(?:(?:new|old)-[0-9]{1,6}|plan|plan\.json|lock)$/;
+const ALL = new RegExp(`${OURS.source}|^turn\\.lock`);
+
+async function clear(folder: string, names: RegExp): Promise<void> {
+  const left = (await readdir(folder)).filter((name) => names.test(name));
+  for (const name of left) await rm(join(folder, name), { force: true });
+}
+
+/** What a change did to the folders. */
+export interface Applied {
+  /** Folders that went because nothing was left in them. */
+  readonly folders_removed: readonly string[];
+}
+
+/**
+ * Puts a change in place, whole or not at all: made ready beside, then moved file by file, the lock file last. `check`
+ * looks at what is there then; where it throws, everything is as before. The turn must be taken.
+ * @throws SkillFailure `conflict` where a file is not as it was when the change was planned
+ */
+export async function applyChange(
+  base_dir: string,
+  changes: readonly FileChange[],
+  lock: SkillsLock,
+  check: () => Promise<void>,
+): Promise<Applied> {
+  const folder = join(base_dir, CHANGE_FOLDER);
+  const made = await missingFolders(base_dir, changes);
+  const { next, leaving } = withFolders(lock, made);
+  const lock_after = isEmpty(next) ? null : lockText(next);
+  const plan: Plan = {
+    version: 'v1alpha1',
+    changes: changes.map(({ path, action, before, after }) => ({ path, action, before, after })),
+    folders_made: made,
+    folders_leaving: leaving,
+    lock_before: await lockHash(base_dir),
+    lock_after: lock_after === null ? null : sha256Of(lock_after),
+  };
+  await makeReady(base_dir, changes, plan);
+  try {
+    for (const path of made) await mkdir(join(base_dir, path));
+    for (const [at, change] of changes.entries()) await move(base_dir, change, at);
+    await syncFolders(base_dir, changes);
+    await check();
+    if (lock_after === null) await rm(join(base_dir, LOCK_FILE), { force: true });
+    else await replaceDurably(join(base_dir, LOCK_FILE), lock_after, join(folder, 'lock'));
+  } catch (error) {
+    await takeBack(base_dir, plan);
+    throw error;
+  }
+  const folders_removed = await removeFolders(base_dir, leaving);
+  await rm(join(folder, PLAN));
+  await syncFolder(base_dir);
+  return { folders_removed };
+}
+
+const PLAN = 'plan.json';
+const staged = (base_dir: string, at: number) => join(base_dir, CHANGE_FOLDER, `new-${at}`);
+const saved = (base_dir: string, at: number) => join(base_dir, CHANGE_FOLDER, `old-${at}`);
+
+async function makeReady(base_dir: string, changes: readonly FileChange[], plan: Plan): Promise<void> {
+  for (const [at, { path, text, before }] of changes.entries()) {
+    if (text !== null) await writeDurably(staged(base_dir, at), text);
+    if (before !== null) await linkOrCopy(join(base_dir, path), saved(base_dir, at));
+  }
+  const folder = join(base_dir, CHANGE_FOLDER);
+  await replaceDurably(join(folder, PLAN), JSON.stringify(plan), join(folder, 'plan'));
+  await syncFolder(base_dir);
+}
+
+/** Nothing is replaced or taken away that is not what was there when the change was planned. */
+async function move(base_dir: string, { path, action, before }: FileChange, at: number): Promise<void> {
+  const target = join(base_dir, path);
+  const standing = await standingAt(base_dir, path);
+  const is_as_planned =
+    before === null ? standing === 'nothing' : typeof standing === 'object' && standing.sha256 === before;
+  if (!is_as_planned) throw meanwhile(path);
+  if (action === 'delete') await rm(target);
+  else if (action === 'replace') await rename(staged(base_dir, at), target);
+  else await createAt(staged(base_dir, at), target, path);
+}
+
+async function createAt(from: string, target: string, path: string): Promise<void> {
+  await linkOrCopy(from, target).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? meanwhile(path) : error;
+  });
+}
+
+function meanwhile(path: string): SkillFailure {
+  return new SkillFailure(
+    'conflict',
+    `\`${path}\` was changed in the meantime. Nothing was changed; try again.`,
+  );
+}
+
+/** Whether a change was begun beside a configuration and neither finished nor taken back; one may be under way. */
+export function isInterrupted(base_dir: string): boolean {
+  return existsSync(join(base_dir, CHANGE_FOLDER, PLAN));
+}
+
+/** Takes an interrupted change back, or finishes it where only cleaning up was left. */
+async function mend(base_dir: string): Promise<boolean> {
+  const read = await readText(join(base_dir, CHANGE_FOLDER, PLAN));
+  if (!read.ok) return false;
+  const plan = planOf(read.text);
+  for (const { path } of plan.changes) await assertInside(base_dir, path);
+  const is_done = plan.lock_before !== plan.lock_after && (await lockHash(base_dir)) === plan.lock_after;
+  if (is_done) await removeFolders(base_dir, plan.folders_leaving);
+  else await takeBack(base_dir, plan);
+  await rm(join(base_dir, CHANGE_FOLDER, PLAN));
+  return true;
+}
+
+/** A plan may have come with a checkout: it is believed only where it is one that could have been made here. */
+function planOf(text: string): Plan {
+  try {
+    const plan = JSON.parse(text) as Plan;
+    const paths_fit = plan.changes.every(({ path }) => kindOf(path) !== null);
+    const folders = [...plan.folders_made, ...plan.folders_leaving];
+    if (paths_fit && folders.every((folder) => SKILL_FOLDERS.includes(folder))) return plan;
+  } catch {
+    // What is no plan is as strange as one that fits nothing.
+  }
+  throw strange();
+}
+
+/** Puts everything back that is as the change left it; what somebody changed since is theirs. */
+async function takeBack(base_dir: string, plan: Plan): Promise<void> {
+  for (const [at, { path, before, after }] of [...plan.changes.entries()].reverse()) {
+    const target = join(base_dir, path);
+    const standing = await standingAt(base_dir, path);
+    const is_ours =
+      after === null ? standing === 'nothing' : typeof standing === 'object' && standing.sha256 === after;
+    if (!is_ours) continue;
+    if (before === null) await rm(target);
+    else await rename(saved(base_dir, at), target);
+  }
+  await removeFolders(base_dir, plan.folders_made);
+  await syncFolders(base_dir, plan.changes);
+}
+
+/** The folders that are to be made, each after the one it is in. */
+async function missingFolders(base_dir: string, changes: readonly FileChange[]): Promise<readonly string[]> {
+  const wanted = new Set<string>();
+  for (const { path, action } of changes) {
+    for (let folder = dirname(path); action === 'create' && folder !== '.'; folder = dirname(folder))
+      wanted.add(folder);
+  }
+  return [...wanted].filter((folder) => !existsSync(join(base_dir, folder))).sort();
+}
+
+/** The lock with the folders that are made for it, and those that no skill needs any more. */
+function withFolders(
+  lock: SkillsLock,
+  made: readonly string[],
+): { next: SkillsLock; leaving: readonly string[] } {
+  const files = Object.values(lock.skills).flatMap((skill) => Object.keys(skill.files));
+  const isNeeded = (folder: string) => files.some((path) => path.startsWith(`${folder}/`));
+  const all = [...new Set([...lock.folders, ...made])].sort();
+  return {
+    next: { ...lock, folders: all.filter(isNeeded) },
+    leaving: all.filter((folder) => !isNeeded(folder)),
+  };
+}
+
+function isEmpty({ skills }: SkillsLock): boolean {
+  return Object.keys(skills).length === 0;
+}
+
+/** Those that are empty, the inner ones first. */
+async function removeFolders(base_dir: string, folders: readonly string[]): Promise<readonly string[]> {
+  const removed: string[] = [];
+  for (const folder of [...folders].sort().reverse()) {
+    const went = await rmdir(join(base_dir, folder)).then(
+      () => true,
+      () => false,
+    );
+    if (went) removed.push(folder);
+  }
+  return removed;
+}
+
+async function syncFolders(base_dir: string, changes: readonly Pick<FileChange, 'path'>[]): Promise<void> {
+  const folders = new Set(changes.map(({ path }) => dirname(path)));
+  for (const folder of folders) {
+    if (existsSync(join(base_dir, folder))) await syncFolder(join(base_dir, folder));
+  }
+}
+
+async function lockHash(base_dir: string): Promise<string | null> {
+  const standing = await standingAt(base_dir, LOCK_FILE);
+  return typeof standing === 'object' ? standing.sha256 : null;
+}

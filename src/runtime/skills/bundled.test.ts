@@ -1,0 +1,95 @@
+/** Every bundled skill does what it says, alone and beside all others, and leaves ordinary work alone. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { templates } from '../../core/templates/index.ts';
+import { loadPolicy } from '../policies/index.ts';
+import { lintPolicy } from '../policies/lint.ts';
+import { testPolicy } from '../policies/test-policy.ts';
+import { isTemplate } from './skills.ts';
+import { bundledSkills } from './sources/bundled.ts';
+import { add, configIn, inProject } from './testing/projects.ts';
+
+const skills = await bundledSkills();
+const NAMES = [
+  'coding-agent',
+  'finance',
+  'gdpr',
+  'healthcare',
+  'hipaa',
+  'lethal-trifecta',
+  'pci-dss',
+  'prompt-injection-shield',
+  'support',
+];
+
+test('they are all there, and say what they are', async () => {
+  assert.deepEqual(
+    skills.map(({ name }) => name),
+    NAMES,
+  );
+  for (const { name, files } of skills) {
+    const folder = new URL(`../../../skills/${name}/`, import.meta.url);
+    const readme = await readFile(new URL('README.md', folder), 'utf8');
+    assert.ok(readme.includes(`service skills add ${name}`), name);
+    const there = (await readdir(folder, { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map((entry) => `${entry.parentPath}/${entry.name}`.slice(folder.pathname.length).replace(/^\//, ''))
+      .filter((path) => path !== 'README.md' && path !== 'skill.yaml' && !path.startsWith('examples/'));
+    assert.deepEqual(there.sort(), files.map(({ path }) => path).sort(), `${name} lists all of its files`);
+  }
+});
+
+test('every template of the service is one, word for word', () => {
+  for (const { name, description } of templates) {
+    const skill = skills.find((each) => each.name === name);
+    assert.equal(skill?.description, description);
+    assert.ok(isTemplate(skill));
+  }
+  const bring_more = skills.filter((skill) => !isTemplate(skill)).map(({ name }) => name);
+  assert.deepEqual(bring_more, ['gdpr', 'hipaa']);
+});
+
+for (const skill of skills) {
+  test(`${skill.name}: its cases hold, nothing is laxer, and no rule is dead`, async () => {
+    await inProject({}, async (dir) => {
+      const { cases, effect, warnings, files } = await add(dir, skill);
+      assert.ok(cases.length >= 4, `only ${cases.length} cases`);
+      for (const { name, differences } of cases) assert.deepEqual(differences, [], name);
+      assert.deepEqual([effect?.strictness.laxer, effect?.strictness.loosening, warnings], [0, [], []]);
+      assert.ok(effect!.added.length > 0 && effect!.strictness.complete);
+      assert.equal(files.changes.length, skill.files.length);
+      const { remarks, records } = await lintPolicy(await configIn(dir));
+      assert.ok(records > 0);
+      const told = remarks.filter(({ id }) => id !== 'unknown-tag' && id !== 'safer-forbidden');
+      assert.deepEqual(told, []);
+    });
+  });
+}
+
+test('all together they are as strict as each alone: no skill takes a rule of another away', async () => {
+  await inProject({}, async (dir) => {
+    for (const skill of skills) {
+      const { effect } = await add(dir, skill);
+      assert.deepEqual([effect?.strictness.laxer, effect?.strictness.examples], [0, []], skill.name);
+    }
+    const config = await configIn(dir);
+    const made = await loadPolicy(config);
+    assert.ok(made.ok);
+    const { results, files } = await testPolicy(made.policy, config, [], dir);
+    assert.equal(files.length, skills.length);
+    const laxer = results.flatMap(({ name, differences }) =>
+      differences
+        .filter(
+          ({ field, expected, found }) =>
+            field === 'decision' && DECISIONS.indexOf(found) < DECISIONS.indexOf(expected),
+        )
+        .map(() => name),
+    );
+    assert.deepEqual(laxer, []);
+    assert.ok(results.length >= 80);
+  });
+});
+
+/** From lax to strict. */
+const DECISIONS = ['allow', 'modify', 'block'];

@@ -1,0 +1,129 @@
+import type { Problem } from '../../core/types.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { assertInside, type Standing, standingAt } from './disk.ts';
+import { SkillFailure } from './failure.ts';
+import { type LockedSkill, lockedOf, type SkillsLock } from './lock-file.ts';
+import type { Skill } from './package.ts';
+
+/** What is to become of one file; `before` and `after` are SHA-256, `null` where there is none. */
+export interface FileChange {
+  readonly path: string;
+  readonly action: 'create' | 'replace' | 'delete';
+  readonly before: string | null;
+  readonly after: string | null;
+  /** What is to stand there; `null` where nothing is. */
+  readonly text: string | null;
+}
+
+/** What is to become of all files of a skill. */
+export interface Change {
+  readonly changes: readonly FileChange[];
+  /** Files that stay as they are, though the skill is done with them: they were changed by hand. */
+  readonly kept: readonly string[];
+  /** Files that are as they are to be. */
+  readonly unchanged: readonly string[];
+  readonly lock: SkillsLock;
+}
+
+/**
+ * What adding a skill does to the files, or, where it is there in another version, taking its place.
+ * @throws SkillFailure `conflict`, with every file that is in the way
+ */
+export async function changeToAdd(base_dir: string, lock: SkillsLock, skill: Skill): Promise<Change> {
+  const owned = lock.skills[skill.name]?.files ?? {};
+  const changes: FileChange[] = [];
+  const unchanged: string[] = [];
+  const problems: Problem[] = [];
+  for (const { path, text, sha256 } of skill.files) {
+    await assertInside(base_dir, path);
+    const standing = await standingAt(base_dir, path);
+    const owner = ownerOf(lock, path);
+    if (owner !== null && owner !== skill.name)
+      problems.push(problemAt(path, [], `is of the skill \`${owner}\`; one file cannot be of two`));
+    else if (standing === 'nothing')
+      changes.push({ path, action: 'create', before: null, after: sha256, text });
+    else if (owner === null) problems.push(problemAt(path, [], IN_THE_WAY));
+    else if (standing === 'other') problems.push(problemAt(path, [], 'is no regular file any more'));
+    else if (standing.sha256 === sha256) unchanged.push(path);
+    else if (standing.sha256 === owned[path])
+      changes.push({ path, action: 'replace', before: standing.sha256, after: sha256, text });
+    else problems.push(problemAt(path, [], CHANGED));
+  }
+  if (problems.length > 0)
+    throw new SkillFailure('conflict', 'Nothing was changed, for files are in the way:', problems);
+  const left = Object.entries(owned).filter(([path]) => !skill.files.some((file) => file.path === path));
+  const leaving = await changeToLeave(base_dir, left, false);
+  return {
+    changes: [...changes, ...leaving.changes],
+    kept: leaving.kept,
+    unchanged,
+    lock: { ...lock, skills: { ...lock.skills, [skill.name]: lockedOf(skill) } },
+  };
+}
+
+const IN_THE_WAY = 'is there already, and is of no skill; move it away, or see whether you need the skill';
+const CHANGED =
+  'was changed since it was put in place; put it back, or remove the skill, which keeps it, and move it away';
+
+function ownerOf({ skills }: SkillsLock, path: string): string | null {
+  const owner = Object.entries(skills).find(([, { files }]) => Object.hasOwn(files, path));
+  return owner?.[0] ?? null;
+}
+
+/** What removing a skill does to the files. With `force` those go too that were changed by hand. */
+export async function changeToRemove(
+  base_dir: string,
+  lock: SkillsLock,
+  name: string,
+  force: boolean,
+): Promise<Change> {
+  const { [name]: removed, ...skills } = lock.skills;
+  const { changes, kept } = await changeToLeave(base_dir, Object.entries(removed?.files ?? {}), force);
+  return { changes, kept, unchanged: [], lock: { ...lock, skills } };
+}
+
+async function changeToLeave(
+  base_dir: string,
+  files: readonly (readonly [path: string, sha256: string])[],
+  force: boolean,
+): Promise<{ changes: readonly FileChange[]; kept: readonly string[] }> {
+  const changes: FileChange[] = [];
+  const kept: string[] = [];
+  for (const [path, sha256] of files) {
+    await assertInside(base_dir, path);
+    const standing = await standingAt(base_dir, path);
+    if (standing === 'nothing') continue;
+    if (standing !== 'other' && (force || standing.sha256 === sha256))
+      changes.push({ path, action: 'delete', before: standing.sha256, after: null, text: null });
+    else kept.push(path);
+  }
+  return { changes, kept };
+}
+
+/** How a skill stands on the disk, by its files. */
+export interface SkillState {
+  readonly state: 'intact' | 'changed' | 'missing';
+  /** Files that are otherwise than they were put in place. */
+  readonly changed: readonly string[];
+  /** Files that are not there. */
+  readonly missing: readonly string[];
+}
+
+/** Compares the files of a skill with what the lock file says of them; a missing one weighs more than a changed one. */
+export async function stateOf(base_dir: string, { files }: LockedSkill): Promise<SkillState> {
+  const looked = await Promise.all(
+    Object.entries(files).map(async ([path, sha256]) => ({
+      path,
+      found: comparison(await standingAt(base_dir, path), sha256),
+    })),
+  );
+  const named = (what: string) => looked.filter(({ found }) => found === what).map(({ path }) => path);
+  const [changed, missing] = [named('changed'), named('missing')];
+  const state = missing.length > 0 ? 'missing' : changed.length > 0 ? 'changed' : 'intact';
+  return { state, changed, missing };
+}
+
+function comparison(standing: Standing, sha256: string): 'intact' | 'changed' | 'missing' {
+  if (standing === 'nothing') return 'missing';
+  return standing !== 'other' && standing.sha256 === sha256 ? 'intact' : 'changed';
+}

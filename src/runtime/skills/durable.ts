@@ -1,0 +1,41 @@
+import { constants } from 'node:fs';
+import { copyFile, link, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Writes a new file and has it on the disk before it comes back. */
+export async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o644);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Puts a file in place of what was there, whole or not at all. */
+export async function replaceDurably(path: string, text: string, beside: string): Promise<void> {
+  await rm(beside, { force: true });
+  await writeDurably(beside, text);
+  await rename(beside, path);
+  await syncFolder(dirname(path));
+}
+
+/** A second name for a file; a copy of it where the file system has no such thing. Never in place of another file. */
+export async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch(async (error: NodeJS.ErrnoException) => {
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'].includes(error.code ?? ''))
+      throw error;
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+  });
+}
+
+/** Has what was made, moved and taken away in a folder on the disk. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,137 @@
+import type { Policy, Rule, SessionMark } from '../../core/types.ts';
+import { type Comparison, compareStrictness } from './strictness.ts';
+
+/** One rule or document of a policy, for a person. */
+export interface PolicyRecord {
+  readonly kind: 'rule' | 'contract' | 'identity' | 'memory schema';
+  readonly name: string;
+  /** What it does, in a few words. */
+  readonly says: string;
+}
+
+/** How what a rule says begins where it marks sessions; one rule may do that and decide too. */
+const MARKS = 'session tags';
+
+/** What the policy in force would be after a change, beside what it is. */
+export interface Effect {
+  readonly added: readonly PolicyRecord[];
+  readonly changed: readonly PolicyRecord[];
+  readonly removed: readonly PolicyRecord[];
+  /** Tags that rules name which are added or changed. */
+  readonly tags: readonly string[];
+  /** Settings that follow from documents: unknown agents are blocked as soon as there is an identity. */
+  readonly consequences: readonly string[];
+  /** Where the answer would be stricter and where laxer. */
+  readonly strictness: Comparison;
+  readonly policy_hash: string;
+}
+
+/** Compares two policies, record by record and by what they answer. */
+export function effectOf(before: Policy, after: Policy): Effect {
+  const [old_records, new_records] = [recordsIn(before), recordsIn(after)];
+  const added = [...new_records].filter(([key]) => !old_records.has(key));
+  const removed = [...old_records].filter(([key]) => !new_records.has(key));
+  const changed = [...new_records].filter(([key, { written }]) => {
+    const old = old_records.get(key);
+    return old !== undefined && old.written !== written;
+  });
+  const tags = [...added, ...changed].flatMap(([, { tags }]) => tags);
+  return {
+    added: added.map(([, { record }]) => record),
+    changed: changed.map(([, { record }]) => record),
+    removed: removed.map(([, { record }]) => record),
+    tags: [...new Set(tags)].sort(),
+    consequences: consequencesOf(before, after),
+    strictness: compareStrictness(before, after),
+    policy_hash: after.hash,
+  };
+}
+
+interface Known {
+  readonly record: PolicyRecord;
+  readonly tags: readonly string[];
+  /** All of it, to see a difference. */
+  readonly written: string;
+}
+
+function recordsIn(policy: Policy): ReadonlyMap<string, Known> {
+  const known = new Map<string, Known>();
+  const add = (
+    record: PolicyRecord,
+    tenant_id: string | null,
+    whole: unknown,
+    tags: readonly string[] = [],
+  ): void => {
+    const name = tenant_id === null ? record.name : `${record.name} (tenant ${tenant_id})`;
+    const written = JSON.stringify(whole);
+    known.set(`${record.says.startsWith(MARKS)} ${record.kind} ${name}`, {
+      record: { ...record, name },
+      tags,
+      written,
+    });
+  };
+  for (const mark of policy.session_marks)
+    add({ kind: 'rule', name: mark.name, says: markSays(mark) }, mark.tenant_id, mark, mark.data_tags);
+  for (const rule of policy.rules)
+    add({ kind: 'rule', name: rule.name, says: ruleSays(rule) }, rule.tenant_id, rule, rule.data_tags);
+  for (const contract of policy.contracts) {
+    const says = 'what the tool takes and gives';
+    add({ kind: 'contract', name: contract.tool_name, says }, contract.tenant_id, contract);
+  }
+  for (const identity of policy.identities) {
+    const says = 'which tools the agent may call, and what it may see';
+    add({ kind: 'identity', name: identity.agent_id, says }, identity.tenant_id, identity);
+  }
+  for (const schema of policy.memory_schemas) {
+    const says = 'what agents may keep, and how long';
+    add({ kind: 'memory schema', name: schema.name, says }, schema.tenant_id, schema);
+  }
+  return known;
+}
+
+function ruleSays(rule: Rule): string {
+  const phases = rule.boundaries.includes('action') ? ` (${rule.phases.join(', ')})` : '';
+  const where = `${rule.boundaries.join(', ')}${phases}`;
+  const what = rule.data_tags.length === 0 ? 'whatever is in it' : names(rule.data_tags);
+  const trial = rule.enforcement === 'monitor' ? ' (on trial)' : '';
+  return `${rule.action}${trial} at ${where}: ${what}${conditionsOf(rule)}`;
+}
+
+function markSays(mark: SessionMark): string {
+  const { add, remove } = mark.change;
+  const parts = [
+    ...(add.length > 0 ? [`adds ${names(add)}`] : []),
+    ...(remove === 'all' ? ['removes all'] : remove.length > 0 ? [`removes ${names(remove)}`] : []),
+  ];
+  return `${MARKS}: ${parts.join(', ')}${conditionsOf(mark)}`;
+}
+
+function conditionsOf({ tools, agents, session_tags, when }: SessionMark | Rule): string {
+  const parts = [
+    ...(tools.length > 0 ? [`tools ${names(tools)}`] : []),
+    ...(agents.length > 0 ? [`agents ${names(agents)}`] : []),
+    ...(session_tags.length > 0 ? [`after reading ${names(session_tags)}`] : []),
+    ...(when === null ? [] : ['on a condition']),
+  ];
+  return parts.length === 0 ? '' : `; ${parts.join(', ')}`;
+}
+
+const NAMES_SHOWN_MAX = 4;
+
+function names(all: readonly string[]): string {
+  const shown = all.slice(0, NAMES_SHOWN_MAX).join(', ');
+  return all.length > NAMES_SHOWN_MAX ? `${shown} and ${all.length - NAMES_SHOWN_MAX} more` : shown;
+}
+
+function consequencesOf(before: Policy, after: Policy): string[] {
+  const lines: string[] = [];
+  if (before.unknown_agents !== after.unknown_agents)
+    lines.push(
+      after.unknown_agents === 'block'
+        ? 'agents without an identity document will be blocked'
+        : 'agents without an identity document will no longer be blocked',
+    );
+  if (before.memory_schemas.length === 0 && after.memory_schemas.length > 0)
+    lines.push('agents can keep what its memory schemas declare (docs/memory.md)');
+  return lines;
+}

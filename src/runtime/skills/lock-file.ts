@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { shapeProblems } from '../../core/compile/shape.ts';
+import type { Json } from '../../core/types.ts';
+import { readText } from '../config/read-text.ts';
+import { standingAt } from './disk.ts';
+import { SkillFailure } from './failure.ts';
+import { kindOf, SKILL_FOLDERS } from './kinds.ts';
+import { skillName, skillVersion } from './manifest-schema.ts';
+import type { Skill } from './package.ts';
+
+/** The name of the lock file, beside `service.yaml`. */
+export const LOCK_FILE = 'skills.lock';
+
+/** What was put in place, by the names of skills. */
+export interface SkillsLock {
+  readonly version: 'v1alpha1';
+  readonly skills: Readonly<Record<string, LockedSkill>>;
+  /** Folders that were made for them, each after the one it is in; they go when nothing is left in them. */
+  readonly folders: readonly string[];
+}
+
+export interface LockedSkill {
+  readonly version: string;
+  readonly source: string;
+  /** SHA-512 of the archive as npm writes it; absent where there was none. */
+  readonly integrity?: string;
+  /** Every file with the SHA-256 of its bytes, in hexadecimal. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Nothing was put in place. */
+export const EMPTY_LOCK: SkillsLock = { version: 'v1alpha1', skills: {}, folders: [] };
+
+const text = { type: 'string', minLength: 1, maxLength: 2_000 } as const;
+
+const lockSchema = {
+  type: 'object',
+  required: ['version', 'skills', 'folders'],
+  properties: {
+    version: { enum: ['v1alpha1'] },
+    skills: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['version', 'source', 'files'],
+        properties: {
+          version: skillVersion,
+          source: text,
+          integrity: text,
+          files: { type: 'object', additionalProperties: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
+        },
+        additionalProperties: false,
+      },
+    },
+    folders: { type: 'array', maxItems: 20, items: text },
+  },
+  additionalProperties: false,
+};
+
+const NAME = new RegExp(skillName.pattern);
+/**
+ * The lock file beside a configuration; empty where there is none. It may have been edited or come with a checkout, so
+ * it is believed only where every path in it is one that a skill may write to.
+ * @throws SkillFailure `lock_invalid`
+ */
+export async function readLock(base_dir: string): Promise<SkillsLock> {
+  const standing = await standingAt(base_dir, LOCK_FILE);
+  if (standing === 'nothing') return EMPTY_LOCK;
+  if (standing === 'other') throw invalid(`\`${LOCK_FILE}\` is no regular file`);
+  const read = await readText(join(base_dir, LOCK_FILE));
+  if (!read.ok) throw invalid(`\`${LOCK_FILE}\` ${read.message}`);
+  const value = parsed(read.text);
+  const problems = shapeProblems(value, lockSchema, { file: LOCK_FILE, path: '' });
+  if (problems.length > 0) throw new SkillFailure('lock_invalid', SENTENCE, problems);
+  const lock = value as unknown as SkillsLock;
+  const owners = new Map<string, string>();
+  for (const [name, { files }] of Object.entries(lock.skills)) {
+    if (!NAME.test(name) || name.length > skillName.maxLength)
+      throw invalid(`\`${LOCK_FILE}\` has an entry whose name is none of a skill`);
+    for (const path of Object.keys(files)) {
+      if (kindOf(path) === null)
+        throw invalid(`\`${LOCK_FILE}\` names a file in \`${name}\` that no skill may own`);
+      if (owners.has(path)) throw invalid(`\`${LOCK_FILE}\` gives \`${path}\` to two skills`);
+      owners.set(path, name);
+    }
+  }
+  if (lock.folders.some((folder) => !SKILL_FOLDERS.includes(folder)))
+    throw invalid(`\`${LOCK_FILE}\` names a folder that no skill makes`);
+  return lock;
+}
+
+const SENTENCE = 'The lock file is not as this program writes it:';
+
+function parsed(written: string): Json {
+  try {
+    return JSON.parse(written) as Json;
+  } catch {
+    throw invalid(`\`${LOCK_FILE}\` is no JSON`);
+  }
+}
+
+function invalid(what: string): SkillFailure {
+  return new SkillFailure(
+    'lock_invalid',
+    `${what}. Put back the one that was there, or delete it and tend the files of skills by hand.`,
+  );
+}
+
+/** A lock file as it is written: skills and files sorted, so that a difference is small. */
+export function lockText(lock: SkillsLock): string {
+  const skills = sorted(lock.skills, (skill) => ({ ...skill, files: sorted(skill.files, (hash) => hash) }));
+  return `${JSON.stringify({ version: lock.version, skills, folders: lock.folders }, null, 2)}\n`;
+}
+
+function sorted<Value, Made>(
+  record: Readonly<Record<string, Value>>,
+  make: (value: Value) => Made,
+): Record<string, Made> {
+  const names = Object.keys(record).sort();
+  return Object.fromEntries(names.map((name) => [name, make(record[name] as Value)]));
+}
+
+/** What the lock file says of a skill. */
+export function lockedOf({ version, source, integrity, files }: Skill): LockedSkill {
+  return {
+    version,
+    source,
+    ...(integrity !== null && { integrity }),
+    files: Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256])),
+  };
+}

@@ -1,0 +1,87 @@
+import { shapeProblems } from '../../core/compile/shape.ts';
+import type { Json, Problem } from '../../core/types.ts';
+import { parsePath } from '../config/problem-path.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { readYaml } from '../config/yaml-documents.ts';
+import { SkillFailure } from './failure.ts';
+import { FILE_KINDS, type FileKind } from './kinds.ts';
+import { manifestSchema } from './manifest-schema.ts';
+
+/** The name of the manifest in a package. */
+export const MANIFEST = 'skill.yaml';
+
+/** What a package says of itself. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly keywords: readonly string[];
+  /** `null`: any. */
+  readonly service_min: string | null;
+  /** Every file that it brings, each once, in the order of kinds. */
+  readonly files: readonly ManifestFile[];
+}
+
+export interface ManifestFile {
+  readonly path: string;
+  readonly kind: FileKind;
+}
+
+type Written = Readonly<Record<string, unknown>> & {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly keywords?: readonly string[];
+  readonly service_min?: string;
+};
+
+/**
+ * Reads the text of a manifest.
+ * @param label what problems call the file
+ * @throws SkillFailure `skill_invalid`, with everything that is wrong with it
+ */
+export async function readManifest(text: string, label: string): Promise<Manifest> {
+  const yaml = await readYaml(text);
+  if (!yaml.ok) throw invalid(yaml.problems.map((p) => problemAt(label, p.steps, p.message, p.line)));
+  const [document, second] = yaml.documents;
+  if (document === undefined || second !== undefined)
+    throw invalid([problemAt(label, [], 'must hold one document')]);
+  const value = document.value as Json;
+  const problems = shapeProblems(value, manifestSchema, { file: label, path: '' });
+  if (problems.length > 0)
+    throw invalid(problems.map((each) => ({ ...each, line: document.lineOf(parsePath(each.path)) })));
+  const manifest = manifestOf((value as { readonly skill: Written }).skill);
+  if (manifest.files.length === 0) throw invalid([problemAt(label, ['skill'], 'lists no file')]);
+  return manifest;
+}
+
+function manifestOf(skill: Written): Manifest {
+  const { name, version, description, keywords = [], service_min = null } = skill;
+  const files = FILE_KINDS.flatMap((kind) => {
+    const paths = (skill[kind.key] ?? []) as readonly string[];
+    return [...new Set(paths)].map((path) => ({ path, kind }));
+  });
+  return { name, version, description, keywords, service_min, files };
+}
+
+function invalid(problems: readonly Problem[]): SkillFailure {
+  return new SkillFailure('skill_invalid', 'The package is not a valid skill:', problems);
+}
+
+/** Which of two versions is newer: below 0 the second one, above 0 the first; a prerelease is before its release. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [partsOf(a), partsOf(b)];
+  for (const [at, number] of left.numbers.entries()) {
+    const difference = number - right.numbers[at]!;
+    if (difference !== 0) return difference;
+  }
+  if (left.pre === right.pre) return 0;
+  if (left.pre === '' || right.pre === '') return left.pre === '' ? 1 : -1;
+  return left.pre < right.pre ? -1 : 1;
+}
+
+function partsOf(version: string): { numbers: number[]; pre: string } {
+  const dash = version.indexOf('-');
+  const core = dash < 0 ? version : version.slice(0, dash);
+  return { numbers: core.split('.').map(Number), pre: dash < 0 ? '' : version.slice(dash + 1) };
+}

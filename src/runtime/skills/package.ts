@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { problemAt } from '../config/problem-text.ts';
+import { FILE_BYTES_MAX } from '../config/read-text.ts';
+import { SkillFailure } from './failure.ts';
+import { MANIFEST, type Manifest, type ManifestFile, readManifest } from './manifest.ts';
+
+/** Where files of a package are read from, whatever it came as. */
+export interface Archive {
+  /** How the lock file names the source: `bundled`, `folder:../mine`, `npm:name@1.0.0`. */
+  readonly source: string;
+  /** SHA-512 of the archive as npm writes it; `null` where there was none. */
+  readonly integrity: string | null;
+  /** The bytes of a regular file of the package; `null` where it has none of that name. */
+  readonly read: (path: string) => Promise<Uint8Array | null>;
+}
+
+/** A file of a package, read. */
+export interface SkillFile extends ManifestFile {
+  readonly text: string;
+  /** Of its bytes, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/** A package whose files are all there. */
+export interface Skill extends Omit<Manifest, 'files'> {
+  readonly source: string;
+  readonly integrity: string | null;
+  readonly files: readonly SkillFile[];
+}
+
+/** All files of one skill together, in bytes. */
+const SKILL_BYTES_MAX = 8_388_608;
+
+/**
+ * Reads the manifest of a package, and the files that it lists.
+ * @throws SkillFailure `skill_invalid`, with everything that is wrong
+ */
+export async function readSkill(archive: Archive): Promise<Skill> {
+  const written = await archive.read(MANIFEST);
+  if (written === null)
+    throw new SkillFailure('skill_invalid', `There is no \`${MANIFEST}\` in it, so it is no skill.`);
+  const text = textOf(written);
+  if (text === null) throw new SkillFailure('skill_invalid', `Its \`${MANIFEST}\` is not UTF-8 text.`);
+  const manifest = await readManifest(text, MANIFEST);
+  const files: SkillFile[] = [];
+  const problems = [];
+  let bytes_read = 0;
+  for (const file of manifest.files) {
+    const bytes = await archive.read(file.path);
+    const content = bytes === null ? null : textOf(bytes);
+    bytes_read += bytes?.length ?? 0;
+    if (bytes === null) problems.push(problemAt(file.path, [], 'is listed in the manifest and is not there'));
+    else if (bytes.length > FILE_BYTES_MAX)
+      problems.push(problemAt(file.path, [], `is larger than ${FILE_BYTES_MAX} bytes`));
+    else if (content === null) problems.push(problemAt(file.path, [], 'is not UTF-8 text'));
+    else files.push({ ...file, text: content, sha256: sha256Of(bytes) });
+    if (bytes_read > SKILL_BYTES_MAX) {
+      problems.push(problemAt(file.path, [], `brings the skill over ${SKILL_BYTES_MAX} bytes`));
+      break;
+    }
+  }
+  if (problems.length > 0)
+    throw new SkillFailure('skill_invalid', 'The package is not a valid skill:', problems);
+  return { ...manifest, source: archive.source, integrity: archive.integrity, files };
+}
+
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** SHA-256 in hexadecimal. */
+export function sha256Of(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,139 @@
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { recordsOf } from '../../core/compile/documents.ts';
+import type { Json, Policy, Problem } from '../../core/types.ts';
+import type { Config } from '../config/index.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { findDocuments, PATH_KEYS, type PathKey } from '../policies/document-files.ts';
+import { loadPolicy } from '../policies/index.ts';
+import { readDocuments } from '../policies/read-documents.ts';
+import { type CaseResult, testPolicy } from '../policies/test-policy.ts';
+import type { FileChange } from './change.ts';
+import { SkillFailure } from './failure.ts';
+import { kindOf } from './kinds.ts';
+
+/** What a change would come to, though nothing of it is in place. */
+export interface Rehearsal {
+  /** `null` where there would be no valid policy; `problems` say why. */
+  readonly policy: Policy | null;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** What came of the cases that the change brings. */
+  readonly cases: readonly CaseResult[];
+  /** Patterns of `paths` that find files now and would find none. */
+  readonly emptied: readonly string[];
+}
+
+/** Compiles the policy that a configuration would have after a change, in a folder of its own. */
+export async function rehearse(config: Config, changes: readonly FileChange[]): Promise<Rehearsal> {
+  const base_dir = await mkdtemp(join(tmpdir(), 'service-skills-'));
+  try {
+    const there = await findDocuments(config);
+    const labels = await copyDocuments(base_dir, there.files, changes);
+    const elsewhere = inFolder(config, base_dir);
+    const found = await findDocuments(elsewhere);
+    const seen = found.files.map(({ label }) => label);
+    const problems = [
+      ...unread(changes, seen),
+      ...lost(labels, seen),
+      ...(await misplaced(base_dir, changes)),
+    ];
+    const made = await loadPolicy(elsewhere);
+    const warnings = made.warnings.filter(({ path }) => !path.startsWith('paths'));
+    const emptied = there.filled.filter((id) => !found.filled.includes(id));
+    if (!made.ok) problems.push(...made.problems);
+    if (!made.ok || problems.length > 0) return { policy: null, problems, warnings, cases: [], emptied };
+    const cases = await runCases(made.policy, elsewhere, changes);
+    return { policy: made.policy, problems: [], warnings, cases, emptied };
+  } finally {
+    await rm(base_dir, { recursive: true, force: true });
+  }
+}
+
+/** The documents as they will be; the answer names those that must be found again. */
+async function copyDocuments(
+  base_dir: string,
+  files: readonly { readonly path: string; readonly label: string }[],
+  changes: readonly FileChange[],
+): Promise<readonly string[]> {
+  const gone = new Set(changes.map(({ path }) => path));
+  const kept = files.filter(({ label }) => !gone.has(label));
+  for (const { path, label } of kept) {
+    if (isAbsolute(label)) continue;
+    await mkdir(dirname(join(base_dir, label)), { recursive: true });
+    // One that cannot be read is told as what it is when the policy is loaded.
+    await copyFile(path, join(base_dir, label)).catch(() => {});
+  }
+  for (const { path, text } of changes) {
+    if (text === null) continue;
+    await mkdir(dirname(join(base_dir, path)), { recursive: true });
+    await writeFile(join(base_dir, path), text);
+  }
+  return kept.map(({ label }) => label);
+}
+
+/** The same configuration over another folder; names that lead out of the folder still mean the same files. */
+function inFolder(config: Config, base_dir: string): Config {
+  const from = config.origin.base_dir;
+  const moved = (pattern: string): string => {
+    if (pattern.startsWith(`${from}/`)) return pattern.slice(from.length + 1);
+    return pattern.split('/')[0] === '..' ? resolve(from, pattern) : pattern;
+  };
+  const paths: Record<PathKey, readonly string[]> = { ...config.paths };
+  for (const key of PATH_KEYS) paths[key] = paths[key].map(moved);
+  return { ...config, paths, origin: { ...config.origin, base_dir } };
+}
+
+/** A file that nobody reads would be a protection that is not there. */
+function unread(changes: readonly FileChange[], seen: readonly string[]): Problem[] {
+  return changes.flatMap(({ path, text }) => {
+    const kind = kindOf(path);
+    if (text === null || kind === null || kind.read_by === null || seen.includes(path)) return [];
+    if (kind.holds === 'code')
+      return [problemAt(path, [], 'is a plug-in, and this version puts none in place')];
+    const key = `\`${kind.read_by}\``;
+    return [
+      problemAt(path, [], `would lie there unread: add \`${kind.folder}*.yaml\` to ${key} in service.yaml`),
+    ];
+  });
+}
+
+function lost(labels: readonly string[], seen: readonly string[]): Problem[] {
+  return labels
+    .filter((label) => !seen.includes(label))
+    .map((label) => problemAt(label, [], 'is named in `paths` in a way that cannot be tried out beforehand'));
+}
+
+/** A list of contracts among the policies would be read all the same, and is not what the manifest says. */
+async function misplaced(base_dir: string, changes: readonly FileChange[]): Promise<Problem[]> {
+  const files = changes.flatMap(({ path, text }) =>
+    text === null ? [] : [{ path: join(base_dir, path), label: path }],
+  );
+  const { documents } = await readDocuments(files);
+  return documents.flatMap(({ file, value }) => {
+    const holds = kindOf(file.replace(/#\d+$/, ''))?.holds;
+    if (holds === undefined || holds === 'cases' || holds === 'code') return [];
+    return recordsOf(file, value as Json, [])
+      .filter(({ kind }) => kind !== holds)
+      .map(({ kind }) =>
+        problemAt(file, [], `holds a ${kind} document, and is listed as a ${holds} document`),
+      );
+  });
+}
+
+/** @throws SkillFailure `skill_invalid` where cases are not written as they must be */
+async function runCases(
+  policy: Policy,
+  config: Config,
+  changes: readonly FileChange[],
+): Promise<readonly CaseResult[]> {
+  const files = changes.flatMap(({ path, text }) =>
+    text !== null && kindOf(path)?.holds === 'cases' ? [path] : [],
+  );
+  if (files.length === 0) return [];
+  const { results, problems } = await testPolicy(policy, config, files, config.origin.base_dir);
+  if (problems.length > 0)
+    throw new SkillFailure('skill_invalid', 'Its cases are not written as they must be:', problems);
+  return results;
+}

@@ -1,0 +1,24 @@
+import { realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FILE_BYTES_MAX } from '../../config/read-text.ts';
+import { SkillFailure } from '../failure.ts';
+import type { Archive } from '../package.ts';
+import { readRegularFile } from './read-file.ts';
+
+/**
+ * A package as a folder. Only what is asked for is read, and no link is followed: a link in a checkout may lead to
+ * anything that its user may read.
+ * @throws SkillFailure `not_found` where there is no such folder
+ */
+export async function openFolder(path: string, source: string): Promise<Archive> {
+  const there = await stat(path).catch(() => null);
+  if (there === null || !there.isDirectory())
+    throw new SkillFailure('not_found', `There is no folder \`${path}\`.`);
+  const root = await realpath(path);
+  const read: Archive['read'] = async (name) => {
+    const wanted = join(root, name);
+    const real = await realpath(wanted).catch(() => null);
+    return real === wanted ? readRegularFile(wanted, FILE_BYTES_MAX) : null;
+  };
+  return { source, integrity: null, read };
+}

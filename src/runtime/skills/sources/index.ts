@@ -1,0 +1,30 @@
+import { resolve } from 'node:path';
+import { suggestion } from '../../../core/compile/problems.ts';
+import { SkillFailure } from '../failure.ts';
+import { readSkill, type Skill } from '../package.ts';
+import { bundledNames, openBundled } from './bundled.ts';
+import { openFolder } from './folder.ts';
+import { type NpmPlace, openNpm } from './npm.ts';
+import { openTarball } from './tarball.ts';
+
+/**
+ * Reads the skill that a source names: `npm:name@version`, a `.tgz`, a folder (a path with a slash), or the name of a
+ * bundled one. A name that is not bundled is never looked up anywhere else.
+ * @throws SkillFailure
+ */
+export async function skillOf(source: string, place: NpmPlace): Promise<Skill> {
+  if (source.startsWith('npm:')) return readSkill(await openNpm(source.slice('npm:'.length), place));
+  const path = resolve(place.cwd, source);
+  if (/\.(?:tgz|tar\.gz)$/.test(source)) return readSkill(await openTarball(path, `tarball:${source}`));
+  if (source.includes('/') || source === '.' || source === '..')
+    return readSkill(await openFolder(path, `folder:${source}`));
+  const names = await bundledNames();
+  if (names.includes(source)) return readSkill(await openBundled(source));
+  throw new SkillFailure(
+    'not_found',
+    `No skill of that name comes with the service${suggestion(source, names) || '.'} ${NAMED_OTHERWISE}`,
+  );
+}
+
+const NAMED_OTHERWISE =
+  'A folder is named with a slash (`./mine`), a package of a registry with `npm:` before it.';

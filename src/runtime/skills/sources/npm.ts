@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { SkillFailure } from '../failure.ts';
+import type { Archive } from '../package.ts';
+import { openTarball } from './tarball.ts';
+
+/** How long npm may take for one question, in milliseconds. */
+const NPM_MS_MAX = 120_000;
+const ANSWER_BYTES_MAX = 8_388_608;
+
+/** The keyword by which a package on a registry says that it is a skill. */
+export const NPM_KEYWORD = 'agent-safety-skill';
+
+const SPEC =
+  /^((?:@[a-z0-9][a-z0-9._-]{0,100}\/)?[a-z0-9][a-z0-9._-]{0,200})(?:@([0-9A-Za-z][0-9A-Za-z.+-]{0,100}))?$/;
+
+/** Where npm is run and with what: its own files of settings say which registry, and who asks. */
+export interface NpmPlace {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * A package of a registry, fetched by npm with the user's own settings (registry, credentials, proxy, cache), and
+ * compared with the SHA-512 that the registry gives. Nothing of it is run.
+ * @param spec `name`, `name@1.0.0` or `name@tag`
+ * @throws SkillFailure `not_found`, `source_unusable`, `skill_invalid`
+ */
+export async function openNpm(spec: string, place: NpmPlace): Promise<Archive> {
+  const match = SPEC.exec(spec);
+  if (match === null)
+    throw new SkillFailure(
+      'not_found',
+      `\`${spec}\` is no package: write \`npm:name\`, \`npm:name@1.0.0\` or \`npm:name@tag\`.`,
+    );
+  const [, name = '', wanted = 'latest'] = match;
+  const { version, integrity } = await lookUp(name, wanted, place);
+  const folder = await mkdtemp(join(tmpdir(), 'service-skill-'));
+  try {
+    const exact = `${name}@${version}`;
+    await npm(['pack', exact, '--json', '--pack-destination', folder], place);
+    const [tarball] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+    if (tarball === undefined) throw unusable(`npm gave no archive of \`${exact}\``);
+    const archive = await openVerified(join(folder, tarball), `npm:${exact}`, integrity);
+    return archive;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function openVerified(path: string, source: string, integrity: string): Promise<Archive> {
+  const archive = await openTarball(path, source);
+  if (archive.integrity !== integrity)
+    throw new SkillFailure(
+      'skill_invalid',
+      'The archive is not the one that the registry names: its SHA-512 is another.',
+    );
+  return archive;
+}
+
+async function lookUp(
+  name: string,
+  wanted: string,
+  place: NpmPlace,
+): Promise<{ version: string; integrity: string }> {
+  const told = await npm(['view', `${name}@${wanted}`, 'version', 'dist.integrity', '--json'], place);
+  const { version, 'dist.integrity': integrity } = (told ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof version !== 'string' || !SPEC.test(`${name}@${version}`))
+    throw new SkillFailure('not_found', `There is no version \`${wanted}\` of the package \`${name}\`.`);
+  const sha512 = String(integrity ?? '')
+    .split(/\s+/)
+    .find((each) => each.startsWith('sha512-'));
+  if (sha512 === undefined)
+    throw unusable(`the registry names no SHA-512 of \`${name}@${version}\`, so it cannot be checked`);
+  return { version, integrity: sha512 };
+}
+
+/** A package that says of itself that it is a skill. */
+export interface NpmFound {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+}
+
+/** What the registry knows under the keyword for skills and these words; at most 20. */
+export async function searchNpm(words: readonly string[], place: NpmPlace): Promise<readonly NpmFound[]> {
+  const asked = [`keywords:${NPM_KEYWORD}`, ...words.map((word) => word.replace(/^-+/, ''))];
+  const told = await npm(['search', '--json', '--searchlimit=20', '--', ...asked], place);
+  return (Array.isArray(told) ? told : []).flatMap(({ name, version, description = '' }) =>
+    typeof name === 'string' && typeof version === 'string'
+      ? [{ name, version, description: String(description) }]
+      : [],
+  );
+}
+
+async function npm(words: readonly string[], { cwd, env }: NpmPlace): Promise<unknown> {
+  const quiet = ['--ignore-scripts', '--loglevel=error', '--no-update-notifier', '--no-fund', '--no-audit'];
+  const [command = '', ...rest] = words;
+  try {
+    const { stdout } = await promisify(execFile)('npm', [command, ...quiet, ...rest], {
+      cwd,
+      env,
+      timeout: NPM_MS_MAX,
+      killSignal: 'SIGKILL',
+      maxBuffer: ANSWER_BYTES_MAX,
+    });
+    return stdout.trim() === '' ? null : JSON.parse(stdout);
+  } catch (error) {
+    throw failureOf(error as NodeJS.ErrnoException & { stdout?: string; killed?: boolean });
+  }
+}
+
+function failureOf(error: NodeJS.ErrnoException & { stdout?: string; killed?: boolean }): SkillFailure {
+  if (error.code === 'ENOENT')
+    return unusable(
+      'there is no `npm` on this machine. Install it, or add the package as a folder or a `.tgz`',
+    );
+  if (error.killed) return unusable(`npm took more than ${NPM_MS_MAX / 1000} seconds`);
+  const told = /"code":\s*"([A-Z0-9_]{1,40})"/.exec(error.stdout ?? '')?.[1];
+  if (told === 'E404') return new SkillFailure('not_found', 'The registry has no such package.');
+  return unusable(
+    `npm ended with ${told === undefined ? 'an error' : `\`${told}\``}; \`npm ping\` tells more`,
+  );
+}
+
+function unusable(why: string): SkillFailure {
+  return new SkillFailure('source_unusable', `The package cannot be had: ${why}.`);
+}

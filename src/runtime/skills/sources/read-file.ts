@@ -1,0 +1,30 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+/** A link at the end of the path is not followed, and a pipe is not waited for. */
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * The bytes of one regular file, links not followed; one byte more than `bytes_max` where it is larger, so that the
+ * caller sees it. `null`: it is not there, or is no regular file.
+ */
+export async function readRegularFile(path: string, bytes_max: number): Promise<Uint8Array | null> {
+  const file = await open(path, FLAGS).catch((error: NodeJS.ErrnoException) => {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EMLINK'].includes(error.code ?? '')) return null;
+    throw error;
+  });
+  if (file === null) return null;
+  try {
+    if (!(await file.stat()).isFile()) return null;
+    const bytes = Buffer.alloc(Math.min((await file.stat()).size, bytes_max) + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}

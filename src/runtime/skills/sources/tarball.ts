@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { SkillFailure } from '../failure.ts';
+import { MANIFEST } from '../manifest.ts';
+import type { Archive } from '../package.ts';
+import { readRegularFile } from './read-file.ts';
+
+/** The archive as it is downloaded, in bytes. */
+const TARBALL_BYTES_MAX = 16_777_216;
+/** The archive unpacked, in bytes; what would be more is not unpacked. */
+const UNPACKED_BYTES_MAX = 33_554_432;
+const ENTRIES_MAX = 2_000;
+const PATH_UNITS_MAX = 400;
+
+/** What an archive may begin with when it is compressed once more. */
+const COMPRESSED = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])];
+
+/**
+ * A package as a `.tgz`, read into memory; nothing is written. An archive with anything in it but files and folders, or
+ * with a name that could lead out of a folder or stand for two files, is refused as a whole.
+ * @throws SkillFailure `not_found`, `skill_invalid`
+ */
+export async function openTarball(path: string, source: string): Promise<Archive> {
+  const real = await realpath(path).catch(() => path);
+  const packed = await readRegularFile(real, TARBALL_BYTES_MAX);
+  if (packed === null) throw new SkillFailure('not_found', `There is no file \`${path}\`.`);
+  if (packed.length > TARBALL_BYTES_MAX) throw refused(`it has more than ${TARBALL_BYTES_MAX} bytes`);
+  const files = await filesOf(await unpack(packed));
+  const root = rootOf(files);
+  return {
+    source,
+    integrity: integrityOf(packed),
+    read: async (name) => files.get(`${root}${name}`) ?? null,
+  };
+}
+
+/** SHA-512 as npm writes it. */
+export function integrityOf(bytes: Uint8Array): string {
+  return `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+}
+
+function refused(why: string): SkillFailure {
+  return new SkillFailure('skill_invalid', `The archive is refused: ${why}.`);
+}
+
+async function unpack(packed: Uint8Array): Promise<Buffer> {
+  try {
+    const tar = await promisify(gunzip)(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
+    if (COMPRESSED.some((magic) => tar.subarray(0, magic.length).equals(magic)))
+      throw refused('it is compressed twice');
+    return tar;
+  } catch (error) {
+    if (error instanceof SkillFailure) throw error;
+    const too_large = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw refused(
+      too_large ? `unpacked it has more than ${UNPACKED_BYTES_MAX} bytes` : 'it is no gzip archive',
+    );
+  }
+}
+
+/** Every file by its name. The library is npm's own, so that an archive reads here as it does there. */
+async function filesOf(tar: Buffer): Promise<Map<string, Buffer>> {
+  const { Parser } = await import('tar');
+  const files = new Map<string, Buffer>();
+  const names = new Map<string, string>();
+  let entries = 0;
+  await new Promise<void>((resolve, reject) => {
+    const stop = (why: string) => reject(refused(why));
+    const parser = new Parser({
+      strict: true,
+      onReadEntry: (entry) => {
+        entries += 1;
+        const name = entry.path.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
+        const why =
+          entries > ENTRIES_MAX
+            ? `it has more than ${ENTRIES_MAX} entries`
+            : objection(name, entry.type, names);
+        if (why !== null) {
+          stop(why);
+          entry.resume();
+          return;
+        }
+        const chunks: Buffer[] = [];
+        entry.on('data', (chunk: Buffer) => chunks.push(chunk));
+        entry.on('end', () => entry.type !== 'Directory' && files.set(name, Buffer.concat(chunks)));
+      },
+    });
+    parser.on('ignoredEntry', () => stop('it has an entry that is no file and no folder'));
+    parser.on('error', () => stop('it is damaged, or no tar archive'));
+    parser.on('end', () => resolve());
+    parser.end(tar);
+  });
+  return files;
+}
+
+const PLAIN_TYPES = ['File', 'OldFile', 'Directory'];
+
+/** Why an entry is refused; `null` where it is not. Adds its name to those that are taken. */
+function objection(name: string, type: string, names: Map<string, string>): string | null {
+  if (!PLAIN_TYPES.includes(type)) return `an entry of it is a ${type}; only files and folders are taken`;
+  if (name === '' || name === '.') return type === 'Directory' ? null : 'an entry of it has no name';
+  if (name.length > PATH_UNITS_MAX)
+    return `an entry of it has a name of more than ${PATH_UNITS_MAX} characters`;
+  if (/[\u0000-\u001f\u007f-\u009f\\]|^\/|^[A-Za-z]:/.test(name) || name.split('/').includes('..'))
+    return 'an entry of it has a name that leads out of its folder, or that no file should have';
+  // What some file system takes for the same name: letters of either case, and other codings of the same letters.
+  const key = name.normalize('NFKC').toLowerCase();
+  const taken = names.get(key);
+  if (taken !== undefined && !(type === 'Directory' && taken === `${name}/`))
+    return 'two entries of it have one name, or names that some file systems take for one';
+  names.set(key, type === 'Directory' ? `${name}/` : name);
+  return null;
+}
+
+/** The folder in the archive that holds the manifest, with a slash behind it; npm calls it `package`. */
+function rootOf(files: ReadonlyMap<string, Buffer>): string {
+  if (files.has(MANIFEST)) return '';
+  const roots = [...files.keys()].filter(
+    (name) => name.split('/').length === 2 && name.endsWith(`/${MANIFEST}`),
+  );
+  if (roots.length > 1) throw refused(`it has more than one \`${MANIFEST}\``);
+  return roots[0]?.slice(0, -MANIFEST.length) ?? '';
+}

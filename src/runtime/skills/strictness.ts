@@ -1,0 +1,260 @@
+import type { Conditions } from '../../core/conditions/facts.ts';
+import { detectors } from '../../core/detectors/all.ts';
+import { type EvaluationContext, evaluate } from '../../core/evaluate.ts';
+import { coveredBy, covers, isFact, matchesAny } from '../../core/tags.ts';
+import { ACTIONS, type Action, type Boundary, type Phase, type Policy, type Tag } from '../../core/types.ts';
+
+/** One place where two policies answer otherwise. */
+export interface Otherwise {
+  /** `output, personal.pii`, or `call of send_mail, personal.pii`. */
+  readonly where: string;
+  readonly before: Action;
+  readonly after: Action;
+}
+
+export interface Comparison {
+  /** How many places were compared; all other counts are of these. */
+  readonly compared: number;
+  readonly stricter: number;
+  readonly laxer: number;
+  /** Places whose tag nothing here knew before: the default action gives way to a first rule about it. */
+  readonly opened: number;
+  /** The first of the laxer ones. */
+  readonly examples: readonly Otherwise[];
+  /** The tags of those that were opened. */
+  readonly opened_tags: readonly Tag[];
+  /** What loosens by itself: marks that take tags off sessions, tools and agents that become known. */
+  readonly loosening: readonly string[];
+  /** Whether all places were compared; there is a limit. */
+  readonly complete: boolean;
+}
+
+const COMPARED_MAX = 300_000;
+const EXAMPLES_MAX = 10;
+
+/**
+ * Where a policy would answer otherwise than another, over all tags, tools, agents and tenants that either tells apart;
+ * rules about the crossing itself are compared apart from those about tags. Conditions in CEL are not evaluated: a place
+ * counts as laxer where it is for any way in which they may come out.
+ */
+export function compareStrictness(before: Policy, after: Policy): Comparison {
+  const worlds = worldsOf(before, after);
+  const known = knownTags(before);
+  const examples = new Map<string, Otherwise>();
+  const opened_tags = new Set<Tag>();
+  const counts = { compared: 0, stricter: 0, laxer: 0, opened: 0, complete: true };
+  for (const part of [aboutCrossings, aboutTags]) {
+    const [was_part, is_part] = [part(before), part(after)];
+    const touched = touchedTags(was_part, is_part);
+    const tags =
+      part === aboutTags
+        ? distinctTags([was_part, is_part])
+            .filter((tag) => coveredBy(touched, tag))
+            .map((tag) => [tag])
+        : [[]];
+    for (const place of placesOf([was_part, is_part], tags)) {
+      if (counts.compared >= COMPARED_MAX) {
+        counts.complete = false;
+        break;
+      }
+      const [tag = null] = place.context.data_tags;
+      for (const conditions of worlds) {
+        counts.compared += 1;
+        const was = answerOf(was_part, place.context, conditions);
+        const is = answerOf(is_part, place.context, conditions);
+        const difference = ACTIONS.indexOf(is) - ACTIONS.indexOf(was);
+        if (difference > 0) counts.stricter += 1;
+        if (difference >= 0) continue;
+        if (tag !== null && !known.some((each) => covers(each, tag) || covers(tag, each))) {
+          counts.opened += 1;
+          opened_tags.add(tag);
+          continue;
+        }
+        counts.laxer += 1;
+        if (examples.size < EXAMPLES_MAX)
+          examples.set(place.where, { where: place.where, before: was, after: is });
+      }
+    }
+  }
+  return {
+    ...counts,
+    examples: [...examples.values()],
+    opened_tags: [...opened_tags].sort(),
+    loosening: looseningOf(before, after),
+  };
+}
+
+function aboutCrossings(policy: Policy): Policy {
+  return {
+    ...policy,
+    default_action: 'allow',
+    rules: policy.rules.filter(({ data_tags }) => data_tags.length === 0),
+  };
+}
+
+function aboutTags(policy: Policy): Policy {
+  return { ...policy, rules: policy.rules.filter(({ data_tags }) => data_tags.length > 0) };
+}
+
+const leniencies = new WeakMap<Policy, Policy>();
+
+/** On facts neither built-in rules nor the default action have a say. */
+function answerOf(policy: Policy, context: EvaluationContext, conditions: Conditions): Action {
+  if (!context.data_tags.some(isFact)) return evaluate(policy, context, conditions);
+  let lenient = leniencies.get(policy);
+  if (lenient === undefined) {
+    lenient = { ...policy, default_action: 'allow' };
+    leniencies.set(policy, lenient);
+  }
+  return evaluate(lenient, context, conditions);
+}
+
+/** Every tag that something in a policy finds, declares or names; a tag of none of these can only come from a caller. */
+function knownTags(policy: Policy): readonly Tag[] {
+  const { rules, builtin_rules, session_marks, contracts, identities, memory_schemas, detection } = policy;
+  return [
+    ...[...rules, ...builtin_rules, ...session_marks].flatMap(({ data_tags }) => data_tags),
+    ...detection.patterns.flatMap(({ tags }) => tags),
+    ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),
+    ...identities.flatMap(({ clearance_tags }) => clearance_tags ?? []),
+    ...memory_schemas.flatMap(({ fields }) => fields.map(({ tag }) => tag)),
+    ...detectors.flatMap(({ tags }) => tags),
+  ];
+}
+
+interface Place {
+  readonly where: string;
+  readonly context: EvaluationContext;
+}
+
+const BOUNDARY_PLACES: readonly { boundary: Boundary; phase: Phase | null; word: string }[] = [
+  { boundary: 'input', phase: null, word: 'input' },
+  { boundary: 'output', phase: null, word: 'output' },
+  { boundary: 'action', phase: 'request', word: 'call' },
+  { boundary: 'action', phase: 'response', word: 'result' },
+  { boundary: 'action', phase: 'message', word: 'message' },
+];
+
+function* placesOf(policies: readonly Policy[], tags: readonly (readonly Tag[])[]): Generator<Place> {
+  const rules = policies.flatMap((policy) => policy.rules);
+  const tools = [null, ...samples(rules.flatMap((rule) => rule.tools))];
+  const agents = [null, ...samples(rules.flatMap((rule) => rule.agents))];
+  const tenants = new Set(['default', ...rules.flatMap(({ tenant_id }) => tenant_id ?? [])]);
+  const read = [...new Set(rules.flatMap(({ session_tags }) => session_tags))];
+  const sessions = read.length === 0 ? [[]] : [[], read];
+  for (const tenant_id of tenants)
+    for (const agent_id of agents)
+      for (const { word, boundary, phase } of BOUNDARY_PLACES)
+        for (const tool of boundary === 'action' ? tools : [null])
+          for (const data_tags of tags)
+            for (const session_tags of sessions) {
+              const context = { boundary, phase, tenant_id, agent_id, tool, data_tags, session_tags };
+              yield { where: wordsOf(word, context), context };
+            }
+}
+
+function wordsOf(word: string, { tool, agent_id, data_tags, tenant_id }: EvaluationContext): string {
+  const parts = [
+    ...data_tags,
+    ...(agent_id ? [`agent ${agent_id}`] : []),
+    ...(tenant_id === 'default' ? [] : [`tenant ${tenant_id}`]),
+  ];
+  return [tool ? `${word} of ${tool}` : word, ...parts].join(', ');
+}
+
+/** The tags of rules that are in one of two policies only: on all others both answer the same. */
+function touchedTags(a: Policy, b: Policy): readonly Tag[] {
+  const [in_a, in_b] = [a, b].map(({ rules }) => new Set(rules.map((rule) => JSON.stringify(rule))));
+  const differing = [...a.rules, ...b.rules].filter((rule) => {
+    const written = JSON.stringify(rule);
+    return !(in_a?.has(written) && in_b?.has(written));
+  });
+  return differing.flatMap(({ data_tags }) => data_tags);
+}
+
+/** One tag of each sort that the rules tell apart. */
+function distinctTags(policies: readonly Policy[]): readonly Tag[] {
+  const named = [
+    ...new Set(
+      policies.flatMap((policy) =>
+        [...policy.rules, ...policy.builtin_rules].flatMap(({ data_tags }) => data_tags),
+      ),
+    ),
+  ];
+  const own = policies.flatMap(({ detection }) => detection.patterns.flatMap(({ tags }) => tags));
+  const all = [...named, ...detectors.flatMap(({ tags }) => tags), ...own, 'no-rule-names-this'];
+  const sorts = new Map<string, Tag>();
+  for (const tag of all) {
+    const sort = named.filter((ancestor) => covers(ancestor, tag)).join(' ');
+    if (!sorts.has(sort)) sorts.set(sort, tag);
+  }
+  return [...sorts.values()];
+}
+
+/** A name for each set of patterns that fit together. */
+function samples(patterns: readonly string[]): readonly string[] {
+  const distinct = [...new Set(patterns)];
+  const sorts = new Map<string, string>();
+  for (const name of distinct.map((pattern) => pattern.replaceAll('*', 'x'))) {
+    const sort = distinct.filter((pattern) => matchesAny([pattern], name)).join(' ');
+    if (!sorts.has(sort)) sorts.set(sort, name);
+  }
+  return [...sorts.values()];
+}
+
+/**
+ * The ways in which conditions may come out, as far as they matter for what is laxer: of the new ones those up to some
+ * action hold, of the old ones those from some action on.
+ */
+function worldsOf(before: Policy, after: Policy): readonly Conditions[] {
+  const old_ones = conditionsIn(before);
+  const new_ones = new Map([...conditionsIn(after)].filter(([when]) => !old_ones.has(when)));
+  const lowest = (actions: readonly number[]) => Math.min(...actions);
+  const highest = (actions: readonly number[]) => Math.max(...actions);
+  const new_levels = [-1, ...new Set([...new_ones.values()].map(lowest))];
+  const old_levels = [ACTIONS.length, ...new Set([...old_ones.values()].map(highest))];
+  return new_levels.flatMap((up_to) =>
+    old_levels.map((from) => ({
+      holds: (when: string) => {
+        const known = old_ones.get(when);
+        if (known !== undefined) return highest(known) >= from;
+        return lowest(new_ones.get(when) ?? [ACTIONS.length]) <= up_to;
+      },
+    })),
+  );
+}
+
+/** Each condition with the actions of the rules that have it. */
+function conditionsIn({ rules }: Policy): ReadonlyMap<string, readonly number[]> {
+  const found = new Map<string, readonly number[]>();
+  for (const { when, action } of rules) {
+    if (when !== null) found.set(when, [...(found.get(when) ?? []), ACTIONS.indexOf(action)]);
+  }
+  return found;
+}
+
+function looseningOf(before: Policy, after: Policy): string[] {
+  const marks = new Set(before.session_marks.map((mark) => JSON.stringify(mark)));
+  const forgetting = after.session_marks.filter(
+    (mark) =>
+      (mark.change.remove === 'all' || mark.change.remove.length > 0) && !marks.has(JSON.stringify(mark)),
+  );
+  const tools = new Set(before.contracts.map(({ tool_name }) => tool_name));
+  const declared = after.contracts.filter(({ tool_name }) => !tools.has(tool_name));
+  const agents = new Set(before.identities.map(({ agent_id }) => agent_id));
+  const known = after.identities.filter(({ agent_id }) => !agents.has(agent_id));
+  return [
+    ...forgetting.map(({ name }) => `\`${name}\` takes tags off sessions`),
+    ...(before.undeclared_tools === 'block'
+      ? declared.map(
+          ({ tool_name }) => `the tool \`${tool_name}\` becomes declared; undeclared ones are blocked`,
+        )
+      : []),
+    ...(before.unknown_agents === 'block'
+      ? known.map(({ agent_id }) => `the agent \`${agent_id}\` becomes known; unknown ones are blocked`)
+      : []),
+    ...(before.unknown_agents === 'block' && after.unknown_agents === 'allow'
+      ? ['unknown agents are no longer blocked']
+      : []),
+  ];
+}

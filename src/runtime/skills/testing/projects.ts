@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Config, loadConfig } from '../../config/index.ts';
+import { readSkill, type Skill } from '../package.ts';
+import { type OpenPlan, planToAdd, planToRemove, type SkillPlan } from '../skills.ts';
+
+/** Files by their paths. */
+export type Files = Readonly<Record<string, string>>;
+
+/** Runs `use` in a new folder with these files, and takes the folder away afterwards. */
+export async function inProject<Result>(
+  files: Files,
+  use: (dir: string) => Promise<Result>,
+): Promise<Result> {
+  const dir = await mkdtemp(join(tmpdir(), 'skills-'));
+  try {
+    await writeFiles(dir, files);
+    return await use(dir);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** Writes files and the folders that they are in. */
+export async function writeFiles(dir: string, files: Files): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, path)), { recursive: true });
+    await writeFile(join(dir, path), text);
+  }
+}
+
+/** The configuration of a folder, which must be valid. */
+export async function configIn(dir: string): Promise<Config> {
+  const read = await loadConfig({ path: null, env: {}, cwd: dir, secrets: 'leave' });
+  assert.ok(read.ok, JSON.stringify(read));
+  return read.config;
+}
+
+/** Everything below a folder: folders, links with their targets, and files with all of their bytes. */
+export async function treeOf(dir: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  const tree: Record<string, string> = {};
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(dir.length + 1);
+    if (entry.isDirectory()) tree[`${name}/`] = '';
+    else if (entry.isSymbolicLink()) tree[name] = `-> ${await readlink(path)}`;
+    else tree[name] = (await readFile(path)).toString('latin1');
+  }
+  return Object.fromEntries(Object.entries(tree).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The version of the service in these tests. */
+export const SERVICE_VERSION = '0.1.0';
+
+/** Adds a skill, and gives what was planned. */
+export async function add(dir: string, skill: Skill): Promise<SkillPlan> {
+  return carriedOut(await planToAdd(await configIn(dir), skill, SERVICE_VERSION));
+}
+
+/** Removes a skill, and gives what was planned. */
+export async function remove(dir: string, name: string, force = false): Promise<SkillPlan> {
+  return carriedOut(await planToRemove(await configIn(dir), name, force));
+}
+
+async function carriedOut({ plan, carryOut, close }: OpenPlan): Promise<SkillPlan> {
+  try {
+    await carryOut();
+    return plan;
+  } finally {
+    await close();
+  }
+}
+
+/** A skill read from files, as a folder would hold them. */
+export async function skillFrom(files: Files): Promise<Skill> {
+  const read = async (path: string) => (files[path] === undefined ? null : Buffer.from(files[path]));
+  return readSkill({ source: 'folder:./ours', integrity: null, read });
+}
+
+/** A manifest that lists some files. */
+export function manifest(
+  lists: Readonly<Record<string, readonly string[]>>,
+  version = '1.0.0',
+  name = 'ours',
+): string {
+  const skill = { name, version, description: 'Ours.', ...lists };
+  return JSON.stringify({ version: 'v1alpha1', skill });
+}
+
+/** A policy document with one rule. */
+export function policy(name: string, more: object = {}): string {
+  const rule = { name, boundary: 'output', data_tags: ['personal'], action: 'block', ...more };
+  return JSON.stringify({ version: 'v1alpha1', policies: [rule] });
+}
