@@ -1,3 +1,4 @@
+import { observeAgent, observeAgents, observeSession, observeSessions } from './agents.ts';
 import {
   approvalsApprove,
   approvalsCancel,
@@ -70,6 +71,10 @@ export const operations: readonly AnyOperation[] = [
   memoryResolveHandle,
   memoryWrite,
   metrics,
+  observeAgent,
+  observeAgents,
+  observeSession,
+  observeSessions,
   pluginsList,
   policiesReload,
   policyEvaluate,

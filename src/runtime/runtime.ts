@@ -1,5 +1,6 @@
 import type { Crossing, Policy } from '../core/types.ts';
 import { type AgentsSeen, agentsSeen } from './agents.ts';
+import type { Activity, ActivityAsked } from './audit/activity.ts';
 import type { Journal } from './audit/journal.ts';
 import type { AuditIndex } from './audit/store.ts';
 import { conditionsOf } from './conditions.ts';
@@ -122,6 +123,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     reload: centre.reload,
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     queryAudit: (filter) => queryAudit(parts, index, filter),
+    activity: (asked) => activity(parts, index, asked),
     events: parts.journal === null || centre.events === null ? null : hub.open,
     ...trusted.offers,
     memory: lazyMemory(parts, () => ports),
@@ -208,15 +210,31 @@ async function judgeNothing(policy: Policy, config: Config, now_ms: number): Pro
 /** Asks the index, once it has every event whose answer was given before the question. */
 async function queryAudit(parts: RuntimeParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
   if (parts.journal === null) return { events: [], count: 0 };
-  const { centre, log, now_ms } = parts;
+  const { now_ms } = parts;
   const [{ parseFilter }, { queryIndex }] = await Promise.all([
     import('./audit/filter.ts'),
     import('./audit/query.ts'),
   ]);
   // A filter that cannot be used is refused before anyone works for it.
   parseFilter(filter, now_ms());
-  await available(centre.syncIndex(), log, 'The audit index cannot be brought up to date; the log says why.');
+  await upToDate(parts);
   return queryIndex(await index.open(), filter, { now_ms });
+}
+
+/** The same of those who did something. */
+async function activity(parts: RuntimeParts, index: LazyIndex, asked: ActivityAsked): Promise<Activity> {
+  if (parts.journal === null) return { active: [], partial: false };
+  const { activityIn } = await import('./audit/activity.ts');
+  await upToDate(parts);
+  return activityIn(await index.open(), asked);
+}
+
+function upToDate({ centre, log }: RuntimeParts): Promise<void> {
+  return available(
+    centre.syncIndex(),
+    log,
+    'The audit index cannot be brought up to date; the log says why.',
+  );
 }
 
 async function savedPolicy(config: Config, hash: string): Promise<Policy | null> {

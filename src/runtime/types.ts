@@ -13,6 +13,7 @@ import type {
   Verdict,
 } from '../core/types.ts';
 import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';
+import type { Activity, ActivityAsked } from './audit/activity.ts';
 import type { Capabilities } from './capabilities/types.ts';
 import type { Costs } from './costs/types.ts';
 import type { EventStream } from './events/types.ts';
@@ -261,6 +262,8 @@ export interface Runtime {
   readonly resetSession: (target: ResetTarget, caller: Caller) => Promise<number>;
   /** Sees every event whose answer was given before the call. */
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
+  /** Who did something lately; sees what `queryAudit` sees. */
+  readonly activity: (asked: ActivityAsked) => Promise<Activity>;
   /** What happens, as it happens; loaded with the first reader. `null` where no audit trail is kept, for it is read from that. */
   readonly events: (() => Promise<EventStream>) | null;
   /** What agents remember. Loaded with the first call that asks for it. */

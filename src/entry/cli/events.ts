@@ -17,6 +17,9 @@ export function eventLine(event: AuditEvent, terminal: Terminal): string {
     event.metadata.monitored_decision === undefined
       ? null
       : `would=${oneWord(String(event.metadata.monitored_decision))}`,
+    event.metadata.approval_status === undefined
+      ? null
+      : `approval=${oneWord(String(event.metadata.approval_status))}`,
     paint(terminal, 'dim', event.event_id),
   ];
   return parts.filter((part) => part !== null).join(' ');

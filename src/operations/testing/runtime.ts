@@ -120,6 +120,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     resetSession: async () => 0,
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),
     queryAudit: async (filter) => query(events, filter),
+    activity: async () => ({ active: [], partial: false }),
     events: null,
     ...options.instead,
   };

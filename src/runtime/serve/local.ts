@@ -61,6 +61,8 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   return {
     ...runtime,
     queryAudit,
+    activity: async (asked) =>
+      existsSync(paths.journal) ? runtime.activity(asked) : { active: [], partial: false },
     settleJournal: async () => {
       if (existsSync(paths.journal)) await syncIndex(config, door);
       return paths.journal;

@@ -75,6 +75,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./mcp.ts')).mcp,
   },
   {
+    name: 'observe',
+    summary: 'see what agents did, and what happened in a session',
+    load: async () => (await import('./observe.ts')).observe,
+  },
+  {
     name: 'plugins',
     summary: 'list plug-ins',
     load: async () => (await import('./plugins.ts')).plugins,

@@ -1,0 +1,141 @@
+import type { Command } from 'commander';
+import type { AuditEvent } from '../../../runtime/types.ts';
+import { ask } from '../ask.ts';
+import { eventLine } from '../events.ts';
+import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
+import { table } from '../table.ts';
+import { remark, say, sayJson, type Terminal } from '../terminal.ts';
+
+export function observe(command: Command, terminal: Terminal): void {
+  command.description(
+    'See what agents did, from the audit trail: who was there, the timeline of one, the trace of a session. Works with a service that runs and without one. Ends with 0 when there is nothing to list.',
+  );
+  defineAgents(command, terminal);
+  defineSessions(command, terminal);
+  examples(command, [
+    ['service observe agents', 'who did something in the last day'],
+    ['service observe sessions sess-1', 'what happened in a session'],
+  ]);
+}
+
+interface ObserveOptions {
+  readonly last: string;
+  readonly limit: number;
+  readonly tenant?: string;
+  readonly session?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+function withWhich(command: Command): Command {
+  return command
+    .option('--last <duration>', 'how far back: 15m, 24h, 7d', '24h')
+    .option('--limit <count>', 'how many at most', wholeNumber(1, 1_000), 100)
+    .option('--tenant <id>', 'one tenant')
+    .addOption(configOption())
+    .addOption(jsonOption());
+}
+
+function defineAgents(command: Command, terminal: Terminal): void {
+  const agents = withWhich(command.command('agents [agent_id]').summary('who did something, or what one did'))
+    .description('List the agents that did something, or show what one did, oldest first.')
+    .action((agent_id: string | undefined, options: ObserveOptions) =>
+      agent_id === undefined ? listAgents(options, terminal) : showAgent(agent_id, options, terminal),
+    );
+  examples(agents, [
+    ['service observe agents --last 7d', 'who did something this week'],
+    ['service observe agents support-bot --limit 20', 'what one did last'],
+    ['service observe agents --json | jq -r .agents[].agent_id', 'for a script'],
+  ]);
+}
+
+function defineSessions(command: Command, terminal: Terminal): void {
+  const sessions = withWhich(
+    command.command('sessions [session_id]').summary('which sessions there were, or the trace of one'),
+  )
+    .description(
+      'List the sessions in which something was done, or show what happened in one, oldest first: tool calls, decisions, tags, requests for approval. --last is for the list.',
+    )
+    .option('--session <id>', 'the same as the argument')
+    .action((session_id: string | undefined, options: ObserveOptions) => {
+      const named = session_id ?? options.session;
+      return named === undefined ? listSessions(options, terminal) : showSession(named, options, terminal);
+    });
+  examples(sessions, [
+    ['service observe sessions', 'of the last day'],
+    ['service observe sessions sess-1', 'the trace of one'],
+  ]);
+}
+
+function whichOf({ last, limit, tenant }: ObserveOptions): Record<string, unknown> {
+  return { last, limit, ...(tenant !== undefined && { tenant_id: tenant }) };
+}
+
+interface Seen {
+  readonly event_count: number;
+  readonly block_count: number;
+  readonly last_seen: string;
+}
+
+async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<void> {
+  const answer = (await ask(terminal, options.config, 'observe_agents', whichOf(options))) as {
+    readonly agents: readonly (Seen & { readonly agent_id: string })[];
+    readonly partial: boolean;
+  };
+  const rows = answer.agents.map((one) => [one.agent_id, ...seen(one)]);
+  if (options.json) sayJson(terminal, answer);
+  else tell(['AGENT', ...SEEN], rows, answer.partial, terminal);
+}
+
+async function listSessions(options: ObserveOptions, terminal: Terminal): Promise<void> {
+  const answer = (await ask(terminal, options.config, 'observe_sessions', whichOf(options))) as {
+    readonly sessions: readonly (Seen & {
+      readonly session_id: string;
+      readonly tenant_id: string;
+      readonly agent_ids: readonly string[];
+    })[];
+    readonly partial: boolean;
+  };
+  const rows = answer.sessions.map((one) => [
+    one.session_id,
+    one.tenant_id,
+    one.agent_ids.join(', '),
+    ...seen(one),
+  ]);
+  if (options.json) sayJson(terminal, answer);
+  else tell(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, answer.partial, terminal);
+}
+
+const SEEN = ['EVENTS', 'BLOCKED', 'LAST SEEN'];
+
+function seen({ event_count, block_count, last_seen }: Seen): string[] {
+  return [String(event_count), String(block_count), last_seen];
+}
+
+function tell(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  partial: boolean,
+  terminal: Terminal,
+): void {
+  const lines = rows.length === 0 ? ['Nothing was done in that time.'] : table(head, rows);
+  for (const line of lines) say(terminal, line);
+  if (partial) remark(terminal, 'Only the newest 50,000 events were looked at: ask for less with --last.');
+}
+
+async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
+  const input = { agent_id, ...whichOf(options) };
+  show(await ask(terminal, options.config, 'observe_agent', input), options, terminal);
+}
+
+async function showSession(session_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
+  const { last: _last, ...which } = whichOf(options);
+  show(await ask(terminal, options.config, 'observe_session', { session_id, ...which }), options, terminal);
+}
+
+function show(answer: unknown, { json }: ObserveOptions, terminal: Terminal): void {
+  const { events } = answer as { readonly events: readonly AuditEvent[] };
+  if (json) sayJson(terminal, answer);
+  else if (events.length === 0) say(terminal, 'There are no such events.');
+  else for (const event of events) say(terminal, eventLine(event, terminal));
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LOOPBACK } from '../runtime/access/callers.ts';
+import type { ActivityAsked } from '../runtime/audit/activity.ts';
+import type { AuditEvent, AuditFilter, User } from '../runtime/types.ts';
+import { observeAgent, observeAgents, observeSession, observeSessions } from './agents.ts';
+import { call } from './call.ts';
+import { testRuntime } from './testing/runtime.ts';
+
+const USERS: readonly User[] = [
+  { user_id: 'ann', role: 'auditor', tenants: ['acme', 'globex'] },
+  { user_id: 'bill', role: 'billing', tenants: ['*'] },
+];
+const OBSERVING = [
+  [observeAgents, {}],
+  [observeAgent, { agent_id: 'a' }],
+  [observeSessions, {}],
+  [observeSession, { session_id: 's' }],
+] as const;
+
+test('a user sees what their tenants did, and of others nothing', async () => {
+  const asked: ActivityAsked[] = [];
+  const filters: AuditFilter[] = [];
+  const { runtime } = testRuntime({
+    users: USERS,
+    instead: {
+      activity: async (question) => {
+        asked.push(question);
+        return { active: [], partial: false };
+      },
+      queryAudit: async (filter) => {
+        filters.push(filter);
+        const event = {
+          tenant_id: filter.tenant_id,
+          agent_id: 'a',
+          timestamp: filter.tenant_id,
+        } as AuditEvent;
+        return { events: [event], count: 1 };
+      },
+    },
+  });
+  const context = { runtime, caller: LOOPBACK, request_id: 'test' };
+  for (const [operation, input] of OBSERVING) {
+    await call(operation, input, { ...context, user_id: 'ann' });
+    const abroad = { ...input, tenant_id: 'initech' };
+    await assert.rejects(call(operation, abroad, { ...context, user_id: 'ann' }), { code: 'forbidden' });
+    await assert.rejects(call(operation, input, { ...context, user_id: 'bill' }), { code: 'forbidden' });
+    await assert.rejects(call(operation, input, { ...context, user_id: null }), { code: 'unauthenticated' });
+  }
+  assert.deepEqual(
+    asked.map(({ by, tenants }) => [by, tenants]),
+    [
+      ['agent_id', ['acme', 'globex']],
+      ['session_id', ['acme', 'globex']],
+    ],
+  );
+  assert.deepEqual(
+    filters.map(({ tenant_id }) => tenant_id),
+    ['acme', 'globex', 'acme', 'globex'],
+  );
+  const trace = (await call(
+    observeSession,
+    { session_id: 's', limit: 1 },
+    { ...context, user_id: 'ann' },
+  )) as {
+    events: AuditEvent[];
+  };
+  assert.deepEqual(
+    trace.events.map(({ tenant_id }) => tenant_id),
+    ['globex'],
+    'the newest of both',
+  );
+});
