@@ -1,6 +1,6 @@
 /**
- * Everything that CI runs: `npm test`. With `--quick`, the daily round: without what starts from nothing
- * (a fresh clone, a packed tarball) and without installing anything.
+ * Everything that CI runs: `npm test`. With `--quick`, the daily round: without what takes long and without installing
+ * anything.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,6 +8,9 @@ import { components, ensure, locate } from '../components/components.ts';
 import { checkByCommand, skippedCheck } from './command.ts';
 import { type Outcome, summaryOf, verdictOf } from './outcome.ts';
 import { checkByTests } from './tests.ts';
+
+/** The end-to-end tests of the daily round: the whole service on real input, in a few seconds. */
+const DAILY = ['examples', 'pinned', 'readme'];
 
 const quick = process.argv.includes('--quick');
 const began_ms = performance.now();
@@ -58,10 +61,10 @@ function* looks(): Generator<Stage> {
 
 function* tests(): Generator<Stage> {
   const flags = quick ? [] : ['--import', import.meta.resolve('./fixed-seed.ts')];
-  const beside = files('{cases,src,scripts}/**/*.test.ts');
+  const beside = files('{cases,src,scripts}/**/*.test.ts').filter(isWanted);
   yield () => checkByTests('tests beside the source', beside, console.log, flags);
-  yield () =>
-    checkByTests('end-to-end tests', files('tests/**/*.test.ts').filter(isWanted), console.log, flags);
+  const whole = files(quick ? `tests/{${DAILY.join(',')}}.test.ts` : 'tests/**/*.test.ts');
+  yield () => checkByTests('end-to-end tests', whole, console.log, flags);
 }
 
 function files(pattern: string): string[] {
@@ -70,9 +73,9 @@ function files(pattern: string): string[] {
     .map((file) => resolve(file));
 }
 
-/** Tests that install from nothing are named `*.fresh.test.ts`. */
+/** Tests beside the source that take more than a few seconds are named `*.long.test.ts`. */
 function isWanted(file: string): boolean {
-  return !quick || !file.endsWith('.fresh.test.ts');
+  return !quick || !file.endsWith('.long.test.ts');
 }
 
 async function checkShell(): Promise<Outcome> {
