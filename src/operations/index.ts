@@ -29,6 +29,7 @@ import {
   intelligenceStatus,
 } from './intelligence.ts';
 import { interceptAgentMessage, interceptTool } from './intercept.ts';
+import { mcpPinsApprove, mcpPinsList, mcpToolsCheck } from './mcp.ts';
 import { memoryPurgeExpired, memoryRead, memoryResolveHandle, memoryWrite } from './memory.ts';
 import { metrics } from './metrics.ts';
 import type { AnyOperation } from './operation.ts';
@@ -66,6 +67,9 @@ export const operations: readonly AnyOperation[] = [
   intelligenceStatus,
   interceptAgentMessage,
   interceptTool,
+  mcpPinsApprove,
+  mcpPinsList,
+  mcpToolsCheck,
   memoryPurgeExpired,
   memoryRead,
   memoryResolveHandle,

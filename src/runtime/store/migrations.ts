@@ -2,6 +2,7 @@ import type { Migration } from 'kysely/migration';
 import { approvalMigrations } from '../approvals/tables.ts';
 import { capabilityMigrations } from '../capabilities/tables.ts';
 import { costMigrations } from '../costs/tables.ts';
+import { mcpMigrations } from '../mcp/tables.ts';
 import { memoryMigrations } from '../memory/tables.ts';
 import { sessionMigrations } from '../sessions/tables.ts';
 
@@ -16,6 +17,7 @@ export const MIGRATIONS: Migrations = {
   ...approvalMigrations,
   ...capabilityMigrations,
   ...costMigrations,
+  ...mcpMigrations,
   ...memoryMigrations,
   ...sessionMigrations,
 };

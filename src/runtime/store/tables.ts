@@ -1,6 +1,7 @@
 import type { ApprovalTables } from '../approvals/tables.ts';
 import type { CapabilityTables } from '../capabilities/tables.ts';
 import type { CostTables } from '../costs/tables.ts';
+import type { McpTables } from '../mcp/tables.ts';
 import type { MemoryTables } from '../memory/tables.ts';
 import type { SessionTables } from '../sessions/tables.ts';
 
@@ -12,6 +13,7 @@ export interface StoreTables
   extends ApprovalTables,
     CapabilityTables,
     CostTables,
+    McpTables,
     MemoryTables,
     SessionTables {
   /** Which changes of the tables were made, and when (ISO 8601). */

@@ -1,20 +1,80 @@
 import type { Command } from 'commander';
-import { configOption, examples } from '../options.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import type { WrapWords } from '../mcp.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
+
+interface McpOptions extends WrapWords {
+  readonly wrap?: true;
+}
 
 export function mcp(command: Command, terminal: Terminal): void {
   command
     .description(
       'Serve the tools of this service over MCP, on standard input and output: for the configuration of an MCP host.\n' +
         'An agent checks and asks with them. What needs a person (`approve`, `deny`, `reload_policies`) works only where\n' +
-        'the environment has the operator token as SERVICE_OPERATOR_TOKEN. Over HTTP a running service has them at /mcp.',
+        'the environment has the operator token as SERVICE_OPERATOR_TOKEN. Over HTTP a running service has them at /mcp.\n' +
+        'With --wrap: start another MCP server and stand before it, so that every call and every result is judged.',
     )
+    .option('--wrap', 'stand before the server that the words after `--` start')
+    .option('--name <name>', 'by which name that server is known here (default: its command)')
+    .option('--agent <id>', 'the agent that calls (default: mcp-client)')
+    .option('--user <id>', 'whose list of tools it is, where the server shows users different ones')
+    .argument('[command...]', 'after `--`: the server and its arguments')
     .addOption(configOption())
-    .action(async (options: { config?: string }) =>
-      (await import('../mcp.ts')).serveMcp(options.config, terminal),
-    );
+    .action((words: string[], options: McpOptions) => run(words, options, terminal));
   examples(command, [
     ['service mcp', 'what an MCP host starts'],
     ['service mcp --config deploy/service.yaml', 'the service of another folder'],
+    ['service mcp --wrap -- npx -y @modelcontextprotocol/server-filesystem .', 'another server, guarded'],
+    ['service mcp pins list', 'the tools of guarded servers that are known'],
   ]);
+  addPins(command, terminal);
+}
+
+async function run(words: readonly string[], options: McpOptions, terminal: Terminal): Promise<void> {
+  const { serveMcp, wrapServer } = await import('../mcp.ts');
+  if ((options.wrap === true) !== words.length > 0)
+    throw new CommandFailure(EXIT.usage, 'usage', 'The server to stand before is given after `--wrap --`.', {
+      hint: 'For example `service mcp --wrap -- npx -y some-server`.',
+    });
+  if (options.wrap !== true) return serveMcp(options.config, terminal);
+  return wrapServer(words, options, terminal);
+}
+
+function addPins(command: Command, terminal: Terminal): void {
+  const pins = command.command('pins').summary('what is known of the tools of guarded servers');
+  pins.description(
+    'What is known of the tools of guarded servers: pinned when first seen, changes held back.',
+  );
+  examples(pins, [['service mcp pins list', '']]);
+  const list = pins
+    .command('list')
+    .summary('which tools are known, and which wait for a person')
+    .option('--server <name>', 'of one server')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options) => (await import('../mcp-pins.ts')).list(options, terminal));
+  examples(list, [['service mcp pins list --json', '']]);
+  const show = pins
+    .command('show <server> <tool>')
+    .summary('what is pinned, what waits, and how they differ')
+    .option('--user <id>', 'whose list it is')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (server, tool, options) =>
+      (await import('../mcp-pins.ts')).show(server, tool, options, terminal),
+    );
+  examples(show, [['service mcp pins show files read_file', '']]);
+  const approve = pins
+    .command('approve <server> <tool>')
+    .summary('let the definition through that waits')
+    .requiredOption('--sha256 <hash>', 'the hash that `show` has shown: what you saw is what you approve')
+    .option('--user <id>', 'whose list it is')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (server, tool, options) =>
+      (await import('../mcp-pins.ts')).approve(server, tool, options, terminal),
+    );
+  examples(approve, [['service mcp pins approve files read_file --sha256 sha256:1f0c...', '']]);
 }

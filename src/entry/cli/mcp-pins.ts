@@ -1,0 +1,108 @@
+import { ask } from './ask.ts';
+import { CommandFailure, EXIT } from './exit.ts';
+import { table } from './table.ts';
+import { say, sayJson, shown, type Terminal } from './terminal.ts';
+
+interface Options {
+  readonly server?: string;
+  readonly user?: string;
+  readonly sha256?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+interface Pin {
+  readonly server: string;
+  readonly user_id: string;
+  readonly tool: string;
+  readonly status: string;
+  readonly pinned_sha256: string | null;
+  readonly pinned_definition: object | null;
+  readonly held_sha256: string | null;
+  readonly held_definition: object | null;
+  readonly held_reason: string | null;
+}
+
+/** Lists the tools that are known. */
+export async function list(options: Options, terminal: Terminal): Promise<void> {
+  const input = options.server === undefined ? {} : { server: options.server };
+  const reply = (await ask(terminal, options.config, 'mcp_pins_list', input)) as { pins: readonly Pin[] };
+  if (options.json) return sayJson(terminal, reply);
+  if (reply.pins.length === 0)
+    return say(terminal, 'No tools are known: none was listed through the gateway yet.');
+  const rows = reply.pins.map((pin) => [
+    pin.server,
+    pin.user_id,
+    pin.tool,
+    pin.status,
+    pin.held_reason ?? '',
+  ]);
+  for (const line of table(
+    ['SERVER', 'USER', 'TOOL', 'STATUS', 'WHY'],
+    rows.map((row) => row.map(shown)),
+  ))
+    say(terminal, line);
+}
+
+/** Shows one tool: what agents see, what waits, and in which places they differ. */
+export async function show(
+  server: string,
+  tool: string,
+  options: Options,
+  terminal: Terminal,
+): Promise<void> {
+  const pin = await find(server, tool, options, terminal);
+  if (options.json) return sayJson(terminal, pin);
+  say(terminal, `${shown(pin.server)} ${shown(pin.tool)}: ${pin.status}`);
+  if (pin.held_sha256 === null) {
+    for (const [place, value] of leaves(pin.pinned_definition))
+      say(terminal, `  ${shown(`${place} ${value}`)}`);
+    return;
+  }
+  say(terminal, shown(pin.held_reason ?? ''));
+  const before = new Map(leaves(pin.pinned_definition));
+  const after = new Map(leaves(pin.held_definition));
+  for (const place of [...new Set([...before.keys(), ...after.keys()])].sort()) {
+    const [old, fresh] = [before.get(place), after.get(place)];
+    if (old === fresh) continue;
+    if (old !== undefined) say(terminal, `- ${shown(`${place} ${old}`)}`);
+    if (fresh !== undefined) say(terminal, `+ ${shown(`${place} ${fresh}`)}`);
+  }
+  say(terminal, `Agree with \`${terminal.name} mcp pins approve ... --sha256 ${pin.held_sha256}\`.`);
+}
+
+/** Lets the definition through that waits. */
+export async function approve(
+  server: string,
+  tool: string,
+  options: Options,
+  terminal: Terminal,
+): Promise<void> {
+  const input = {
+    server,
+    tool,
+    sha256: options.sha256,
+    ...(options.user !== undefined && { user_id: options.user }),
+  };
+  const pin = (await ask(terminal, options.config, 'mcp_pins_approve', input)) as Pin;
+  if (options.json) return sayJson(terminal, pin);
+  say(terminal, `Approved: agents see ${shown(pin.tool)} of ${shown(pin.server)} with their next list.`);
+}
+
+async function find(server: string, tool: string, options: Options, terminal: Terminal): Promise<Pin> {
+  const { pins } = (await ask(terminal, options.config, 'mcp_pins_list', { server, tool })) as {
+    pins: readonly Pin[];
+  };
+  const pin = pins.find(({ user_id }) => user_id === (options.user ?? ''));
+  if (pin !== undefined) return pin;
+  throw new CommandFailure(EXIT.no, 'not_found', 'This tool of this server is not known.', {
+    hint: 'See what is with `service mcp pins list`.',
+  });
+}
+
+/** Every value of a definition with its place, as a person compares them. */
+function leaves(value: unknown, place = '$'): [place: string, value: string][] {
+  if (value === null && place === '$') return [];
+  if (typeof value !== 'object' || value === null) return [[place, JSON.stringify(value)]];
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${place}.${key}`));
+}

@@ -1,0 +1,271 @@
+import type { Json, JudgedFinding, Verdict } from '../core/types.ts';
+import { newEventId } from '../runtime/event-id.ts';
+import {
+  approvePin,
+  listPins,
+  type PinRow,
+  type PinScope,
+  type Sighting,
+  sight,
+} from '../runtime/mcp/pins.ts';
+import { serviceEvent } from '../runtime/record.ts';
+import { type Context, operation, Refusal } from './operation.ts';
+import { agentId, name, sessionId, tenantId } from './shapes.ts';
+import { named, subjectOf, tenantOf } from './subject.ts';
+
+const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
+const toolName = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' } as const;
+const userId = {
+  ...name,
+  description: 'Whose list it is, where a server shows users different ones.',
+} as const;
+const hash = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 } as const;
+const text = { type: ['string', 'null'] } as const;
+
+export const mcpToolsCheck = operation({
+  name: 'mcp_tools_check',
+  summary: 'Check the tools that an MCP server lists',
+  description:
+    'Looks for hidden instructions in the definitions, compares each with the one that was pinned when it was first seen, and says which may be shown to an agent. What has changed, or is suspicious, is held back until a person agrees.',
+  http: { method: 'POST', path: '/v1/mcp/tools/check' },
+  permission: 'check',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['server', 'tools'],
+    properties: {
+      server: { ...server, description: 'By which name the server is known here.' },
+      user_id: userId,
+      agent_id: agentId,
+      tenant_id: tenantId,
+      session_id: sessionId,
+      tools: {
+        type: 'array',
+        maxItems: 1_000,
+        items: { type: 'object' },
+        description: 'The definitions, just as the server lists them; the whole list.',
+      },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['event_id', 'tools'],
+    properties: {
+      event_id: { type: 'string' },
+      tools: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['tool', 'status', 'sha256', 'reason'],
+          properties: {
+            tool: { type: 'string' },
+            status: { enum: ['pinned', 'held'], description: '`held`: not to be shown or called.' },
+            sha256: { type: 'string', description: 'Of the canonical definition (RFC 8785).' },
+            reason: text,
+          },
+        },
+      },
+    },
+  },
+  example: { server: 'files', tools: [{ name: 'read_file', inputSchema: { type: 'object' } }] },
+  answer: {
+    event_id: 'evt_0123456789abcdef01234567',
+    tools: [
+      {
+        tool: 'read_file',
+        status: 'pinned',
+        sha256: 'sha256:8a71338879652c5454562c7b01684c894cdc60e26b7cbb5818102796909f7067',
+        reason: null,
+      },
+    ],
+  },
+  async run(input, context) {
+    const { runtime, caller } = context;
+    const subject = subjectOf(input, context);
+    const scope = { tenant_id: subject.tenant_id, server: input.server, user_id: named(input.user_id) ?? '' };
+    const definitions = input.tools as { [name: string]: Json }[];
+    const now_ms = runtime.now_ms();
+    const { verdict, event_id } = await runtime.enforce(
+      {
+        boundary: 'input',
+        phase: null,
+        content: { kind: 'json', value: definitions },
+        ...subject,
+        session_id: named(input.session_id),
+        source_agent_id: null,
+        destination_agent_id: null,
+        tool: 'tools/list',
+        declared_tags: ['untrusted.mcp'],
+        now_ms,
+      },
+      caller,
+      'scan_structured',
+    );
+    const problemOf = problems(verdict);
+    const list = definitions.map((definition, at) => ({ definition, problem: problemOf(at) }));
+    const { db } = await runtime.store();
+    const sightings = await sight(db, scope, list, now_ms);
+    for (const one of sightings.filter(({ is_news }) => is_news))
+      await tell(one, scope, subject.agent_id, context);
+    return { event_id, tools: sightings.map(({ is_news: _is_news, ...shown }) => shown) };
+  },
+});
+
+/** What is never shown to an agent in a definition without a person’s word. */
+const FORBIDDEN = /^(?:injection|hidden|content\.hidden_text)(?:\.|$)/;
+
+/** Says what is wrong with the definition at a place of the list, in our own words alone. */
+function problems(verdict: Verdict): (at: number) => string | null {
+  if (verdict.fault || verdict.coverage.status !== 'full')
+    return () => 'Not all of the list could be looked at.';
+  const found = Map.groupBy(verdict.findings.filter(isForbidden), ({ path }) =>
+    Number(/^\$\[(\d+)\]/.exec(path ?? '')?.[1] ?? Number.NaN),
+  );
+  return (at) => {
+    const first = found.get(at)?.[0];
+    return first === undefined
+      ? null
+      : `Its definition holds what no definition should: \`${first.detector}\`.`;
+  };
+}
+
+function isForbidden({ tags, severity, action }: JudgedFinding): boolean {
+  if (action === 'block') return true;
+  return severity !== 'low' && tags.some((tag) => FORBIDDEN.test(tag));
+}
+
+async function tell(one: Sighting, scope: PinScope, agent_id: string, context: Context): Promise<void> {
+  const { runtime, caller } = context;
+  const now_ms = runtime.now_ms();
+  await runtime.note(
+    serviceEvent({
+      event_id: newEventId(now_ms),
+      now_ms,
+      phase: 'mcp_tool_held',
+      done: false,
+      reason: `A tool of an MCP server is held back. ${one.reason}`,
+      caller_id: caller.id,
+      policy_hash: runtime.policy().hash,
+      about: { tenant_id: scope.tenant_id, agent_id, tool_name: one.tool },
+      metadata: { mcp_server: scope.server, sha256: one.sha256, user_id: scope.user_id },
+    }),
+  );
+}
+
+const pin = {
+  type: 'object',
+  required: ['server', 'user_id', 'tool', 'status', 'pinned_sha256', 'held_sha256', 'held_reason'],
+  properties: {
+    tenant_id: { type: 'string' },
+    server: { type: 'string' },
+    user_id: { type: 'string' },
+    tool: { type: 'string' },
+    status: { enum: ['pinned', 'held'], description: '`held`: one waits for a person.' },
+    pinned_sha256: text,
+    pinned_definition: { type: ['object', 'null'], description: 'What agents are shown.' },
+    held_sha256: text,
+    held_definition: {
+      type: ['object', 'null'],
+      description: 'What waits. Read it as you would a stranger’s mail.',
+    },
+    held_reason: text,
+    approved_by: text,
+    first_seen_at: { type: 'string' },
+    changed_at: { type: 'string' },
+  },
+} as const;
+
+export const mcpPinsList = operation({
+  name: 'mcp_pins_list',
+  summary: 'List the tools of MCP servers that are known',
+  description: 'Which definition of each tool is pinned, and which waits for a person.',
+  http: { method: 'GET', path: '/v1/mcp/pins' },
+  permission: 'approvals:read',
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: { server: name, tool: name, tenant_id: tenantId },
+  },
+  output: {
+    type: 'object',
+    required: ['pins', 'count'],
+    properties: { pins: { type: 'array', items: pin }, count: { type: 'integer' } },
+  },
+  example: { server: 'files' },
+  answer: { pins: [], count: 0 },
+  async run(input, context) {
+    const { db } = await context.runtime.store();
+    const one = named(input.tenant_id) ?? named(context.tenant_id);
+    const tenant_ids = one === null ? context.caller.tenants : [tenantOf(input, context)];
+    const rows = await listPins(db, { tenant_ids, server: named(input.server), tool: named(input.tool) });
+    return { pins: rows.map(shown), count: rows.length };
+  },
+});
+
+export const mcpPinsApprove = operation({
+  name: 'mcp_pins_approve',
+  summary: 'Let a held definition of a tool through',
+  description:
+    'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Needs a person.',
+  http: { method: 'POST', path: '/v1/mcp/pins/approve' },
+  permission: 'approvals:decide',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['server', 'tool', 'sha256'],
+    properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
+  },
+  output: pin,
+  example: {
+    server: 'files',
+    tool: 'read_file',
+    sha256: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+  },
+  answer: null,
+  refusals: ['conflict'],
+  async run(input, context) {
+    const { caller, runtime } = context;
+    if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
+    const scope = {
+      tenant_id: tenantOf({ tenant_id: input.tenant_id }, context),
+      server: input.server,
+      user_id: named(input.user_id) ?? '',
+    };
+    const now_ms = runtime.now_ms();
+    // Written down first: what is not in the journal is not in the store.
+    await runtime.note(
+      serviceEvent({
+        event_id: newEventId(now_ms),
+        now_ms,
+        phase: 'mcp_pin_approve',
+        done: true,
+        reason: 'A person lets a definition of a tool through.',
+        caller_id: caller.id,
+        policy_hash: runtime.policy().hash,
+        about: { tenant_id: scope.tenant_id, tool_name: input.tool },
+        metadata: { mcp_server: scope.server, sha256: input.sha256, user_id: scope.user_id },
+      }),
+    );
+    const { db } = await runtime.store();
+    const row = await approvePin(db, scope, input.tool, input.sha256, caller.id, now_ms);
+    if (row === null)
+      throw new Refusal(
+        'conflict',
+        'No definition with this hash is held back: see what is, and approve that.',
+      );
+    return shown(row);
+  },
+});
+
+function shown(row: PinRow) {
+  const { pinned_definition, held_definition, first_seen_ms, changed_ms, ...rest } = row;
+  const read = (json: string | null) => (json === null ? null : (JSON.parse(json) as object));
+  return {
+    ...rest,
+    status: row.held_sha256 === null ? ('pinned' as const) : ('held' as const),
+    pinned_definition: read(pinned_definition),
+    held_definition: read(held_definition),
+    first_seen_at: new Date(Number(first_seen_ms)).toISOString(),
+    changed_at: new Date(Number(changed_ms)).toISOString(),
+  };
+}
