@@ -67,7 +67,9 @@ async function lookUp(
   place: NpmPlace,
 ): Promise<{ version: string; integrity: string }> {
   const told = await npm(['view', `${name}@${wanted}`, 'version', 'dist.integrity', '--json'], place);
-  const { version, 'dist.integrity': integrity } = (told ?? {}) as Readonly<Record<string, unknown>>;
+  // Where a package has one of the two alone, npm gives it without its name.
+  const fields = typeof told === 'string' ? { version: told } : told;
+  const { version, 'dist.integrity': integrity } = (fields ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof version !== 'string' || !SPEC.test(`${name}@${version}`))
     throw new SkillFailure('not_found', `There is no version \`${wanted}\` of the package \`${name}\`.`);
   const sha512 = String(integrity ?? '')
@@ -96,8 +98,18 @@ export async function searchNpm(words: readonly string[], place: NpmPlace): Prom
   );
 }
 
+/** One more try, soon: an archive that is not what it should be does not become so. */
+const PATIENCE = ['--fetch-retries=1', '--fetch-retry-mintimeout=200', '--fetch-retry-maxtimeout=1000'];
+
 async function npm(words: readonly string[], { cwd, env }: NpmPlace): Promise<unknown> {
-  const quiet = ['--ignore-scripts', '--loglevel=error', '--no-update-notifier', '--no-fund', '--no-audit'];
+  const quiet = [
+    '--ignore-scripts',
+    '--loglevel=error',
+    '--no-update-notifier',
+    '--no-fund',
+    '--no-audit',
+    ...PATIENCE,
+  ];
   const [command = '', ...rest] = words;
   try {
     const { stdout } = await promisify(execFile)('npm', [command, ...quiet, ...rest], {
