@@ -253,12 +253,15 @@ test('a call that needs a person names the request, and goes through once when i
     assert.equal((await callTool(client, 'pay', { path: 'invoice-1' })).isError, true);
   }));
 
-test('a server that ends is started again, and what it was asked is an error', () =>
-  wrapped({ tools: [tool('fall'), tool('stand')], answers: { fall: '$crash' } }, async (client) => {
-    const told = await callTool(client, 'fall', {});
-    assert.equal(told.isError, true);
-    assert.equal((await callTool(client, 'stand', {})).isError, false);
-  }));
+test('a server that ends, or answers more than is read, is started again, and what it was asked is an error', () => {
+  const answers = { fall: '$crash', flood: text('a '.repeat(6_000_000)) } as const;
+  return wrapped({ tools: ['fall', 'flood', 'stand'].map((name) => tool(name)), answers }, async (client) => {
+    for (const name of ['fall', 'flood']) {
+      assert.equal((await callTool(client, name, {})).isError, true, name);
+      assert.equal((await callTool(client, 'stand', {})).isError, false, name);
+    }
+  });
+});
 
 test('the server behind the gateway is not told the operator’s token', () =>
   wrapped(
