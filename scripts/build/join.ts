@@ -140,6 +140,6 @@ function modulesIn(folder: string): readonly string[] {
 
 /** The modules that one names by their paths. */
 function namesIn(path: string): readonly string[] {
-  const named = readFileSync(path, 'utf8').matchAll(/(?:\bfrom|\bimport|\bimport\()\s*'(\.[^']+)'/g);
+  const named = readFileSync(path, 'utf8').matchAll(/(?:\bfrom|\bimport|\bimport\()\s*['"](\.[^'"]+)['"]/g);
   return [...named].map(([, name]) => join(dirname(path), name!));
 }

@@ -29,7 +29,8 @@ const LATE_FILES: Readonly<Record<string, Shelf>> = {
 const LATE_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];
 
 const NAMESPACE = 'late';
-const IMPORT = /^import (?:(\w+)|\{ ([^}]+) \}) from '([^']+)';$/gm;
+/** As the compiler of types and the bundler write them. */
+const IMPORT = /^import (?:(\w+)|\{\s([^}]+?),?\s\}) from ['"]([^'"]+)['"];$/gm;
 
 /** The entries of the bundler for the files that are loaded late, and their names below `dist`. */
 export function lateEntries(): readonly { readonly in: string; readonly out: string }[] {

@@ -10,7 +10,9 @@ import { builtinFiles } from '../../src/core/detection/builtin.ts';
 import { writeRoster } from '../../src/core/matching/roster.ts';
 import { notationsOf } from '../../src/core/matching/scanner.ts';
 import { isWrittenFor } from '../../src/core/matching/written-tree.ts';
+import { packageVersion } from '../../src/entry/cli/version.ts';
 import { assets } from '../../src/entry/http/pages.ts';
+import { bundleHook } from './hook.ts';
 import { joinModules } from './join.ts';
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
@@ -21,6 +23,7 @@ const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Softwa
 
 checkTree();
 compile();
+await bundleHook('dist', packageVersion());
 await joinModules('dist', 'core', ['core/index.js', 'core/detect.js'], writeRoster(builtinFiles));
 copyAssets();
 chmodSync('dist/entry/cli/bin.js', 0o755);

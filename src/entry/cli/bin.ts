@@ -4,7 +4,20 @@
 const NODE_MAJOR_MIN = 24;
 
 if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
-  import('./main.ts');
+  const words = process.argv.slice(2);
+  // A host waits for its hook before every tool call; the built one is a file of its own. What cannot be loaded is a no.
+  if (words[0] === 'hook' && !words.includes('--help') && !words.includes('-h')) {
+    const hook = new URL(
+      import.meta.url.endsWith('.ts') ? '../hook/main.ts' : '../hook/main.cjs',
+      import.meta.url,
+    );
+    import(hook.href).catch(() => {
+      process.stderr.write('The hook could not be loaded, so it is refused.\n');
+      process.exitCode = 2;
+    });
+  } else {
+    import('./main.ts');
+  }
 } else {
   process.stderr.write(
     `error: this program needs Node ${NODE_MAJOR_MIN} or later, and this is Node ${process.versions.node}.\n` +

@@ -1,4 +1,5 @@
 import { agent } from '../../runtime/access/callers.ts';
+import type { StartFailure } from '../../runtime/serve/failure.ts';
 import type { Dialect, HookAnswer, HookEvent, HookReply, Payload } from './dialects/dialect.ts';
 import { dialectOf, dialects } from './dialects/index.ts';
 import type { HookQuestion } from './judge.ts';
@@ -215,8 +216,14 @@ function sentenceOf(failure: unknown): string {
   if (failure instanceof UsageFailure) return failure.message;
   const { name, message } = failure as Error;
   if (name === 'StartFailure' || name === 'StoreFailure')
-    return `${message} Until then everything is refused.`;
+    return `${message}${firstOf(failure as StartFailure)} Until that is mended everything is refused.`;
   return 'A fault in the hook kept it from deciding, so it is refused. `service doctor` says more.';
+}
+
+/** The first of what is wrong in the configuration: names of keys, and no values. */
+function firstOf({ problems = [] }: Partial<StartFailure>): string {
+  const [first] = problems;
+  return first === undefined ? '' : ` The first: ${first.file}, ${first.path}: ${first.message}.`;
 }
 
 /** Answers, once, and ends the process: nothing that comes later is heard. */

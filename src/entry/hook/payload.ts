@@ -104,10 +104,14 @@ export function withNotice(value: Json, notice: string): Json {
       return inner === null ? null : inner;
     if (typeof inner === 'number') return 0;
     if (Array.isArray(inner)) return inner.slice(0, 1).map((each) => replaced(each, depth + 1));
-    return Object.fromEntries(Object.entries(inner).map(([key, each]) => [key, replaced(each, depth + 1)]));
+    const kept = ([key, each]: readonly [string, Json]) =>
+      [key, key === 'type' && KIND.test(String(each)) ? each : replaced(each, depth + 1)] as const;
+    return Object.fromEntries(Object.entries(inner).map(kept));
   };
   const shape = replaced(value, 0);
   return is_told ? shape : notice;
 }
 
 const DEPTH_MAX = 32;
+/** What kind of content a block of it is, which says nothing by itself. */
+const KIND = /^[a-z_]{1,24}$/;

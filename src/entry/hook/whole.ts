@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { writeFileDurably } from '../../runtime/audit/files.ts';
-import { type Config, loadConfig, problemLine } from '../../runtime/config/index.ts';
+import { type Config, loadConfig } from '../../runtime/config/index.ts';
 import { realFile } from '../../runtime/config/real-file.ts';
 import { filesOf } from '../../runtime/policies/document-files.ts';
 import { isSaved, savePolicy } from '../../runtime/policies/saved.ts';
@@ -28,14 +28,7 @@ export interface WholeRuntime {
  */
 export async function openWholeRuntime(place: Place, version: string): Promise<WholeRuntime> {
   const read = await loadConfig({ path: place.path, env: process.env, cwd: place.cwd });
-  if (!read.ok) {
-    const [first] = read.problems;
-    throw new StartFailure(
-      'config_invalid',
-      `The configuration is not valid: ${first === undefined ? '' : problemLine(first)}`,
-      read.problems,
-    );
-  }
+  if (!read.ok) throw new StartFailure('config_invalid', 'The configuration is not valid.', read.problems);
   const { config } = read;
   makeStateDir(config.state_dir);
   const before = await lookedAt(config);

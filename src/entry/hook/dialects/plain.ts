@@ -22,8 +22,8 @@ export const plain: Dialect = {
     };
   },
   events: {
-    post_tool_use: { checks: resultOf, deny: refuse },
-    pre_tool_use: { checks: callOf, deny: refuse },
+    post_tool_use: { checks: resultOf, deny: (reason, payload) => refuse(reason, payload) },
+    pre_tool_use: { checks: callOf, deny: (reason, payload) => refuse(reason, payload) },
     prompt: prompted(),
   },
   silent: [],
@@ -49,7 +49,7 @@ function prompted(): HookEvent {
     checks: (payload) => [
       { kind: 'prompt', text: textAt(payload, payload.text === undefined ? 'prompt' : 'text') },
     ],
-    deny: refuse,
+    deny: (reason, payload) => refuse(reason, payload),
   };
 }
 
@@ -109,8 +109,8 @@ function safely(read: () => string | null): string | null {
   }
 }
 
-function refuse(reason: string): HookReply {
-  return tell(refusal(reason), {}, Date.now());
+function refuse(reason: string, payload: Payload = {}): HookReply {
+  return tell(refusal(reason), payload, Date.now());
 }
 
 function refusal(reason: string): HookAnswer {

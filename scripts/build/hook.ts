@@ -1,0 +1,59 @@
+import { dirname, relative, resolve } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+
+/**
+ * Puts the hook into two files: one that asks the resident process, which is all that most calls load, and one that
+ * decides without it, beside `core` where `joinModules` leaves it. Gives the sources that are in them.
+ *
+ * @param out - the folder of the built program; `entry/hook/main.cjs` and `entry/hook/alone.js` are written in it
+ */
+export async function bundleHook(out: string, version: string): Promise<readonly string[]> {
+  const options = {
+    bundle: true,
+    platform: 'node',
+    packages: 'external',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    allowOverwrite: true,
+    define: { HOOK_VERSION: JSON.stringify(version) },
+    metafile: true,
+    logLevel: 'warning',
+  } as const;
+  const folder = `${out}/entry/hook`;
+  const [asking, alone] = await Promise.all([
+    build({
+      ...options,
+      entryPoints: ['src/entry/hook/main.ts'],
+      outfile: `${folder}/main.cjs`,
+      format: 'cjs',
+      // Only a program that was not built looks for its version.
+      define: { ...options.define, 'import.meta.url': '""' },
+      plugins: [outside(/\/(?:alone|resident)\.ts$/)],
+    }),
+    build({
+      ...options,
+      entryPoints: ['src/entry/hook/alone.ts'],
+      outfile: `${folder}/alone.js`,
+      format: 'esm',
+      plugins: [outside(/\/src\/core\/|\/whole\.ts$/)],
+    }),
+  ]);
+  return [asking, alone].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+}
+
+/** Leaves modules out of a bundle, under the names that they have when they are built. */
+function outside(modules: RegExp): Plugin {
+  const from = resolve('src/entry/hook');
+  return {
+    name: 'outside',
+    setup: ({ onResolve }) => {
+      onResolve({ filter: /^\./ }, ({ path, importer, kind }) => {
+        const file = resolve(dirname(importer), path);
+        if (kind === 'entry-point' || !modules.test(file)) return null;
+        const name = relative(from, file).replace(/\.ts$/, '.js');
+        return { path: name.startsWith('.') ? name : `./${name}`, external: true };
+      });
+    },
+  };
+}

@@ -1,0 +1,212 @@
+/** `./service hook` as a coding agent runs it: what hosts send, word for word, and what they are answered. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Case {
+  readonly name: string;
+  readonly words?: readonly string[];
+  readonly stdin: object;
+  /** `null`: nothing is written. */
+  readonly stdout: object | null;
+  readonly code: number;
+  readonly stderr?: string;
+}
+
+const root = resolve(import.meta.dirname, '..', '..');
+const cases = join(root, 'cases', 'hook');
+const service = join(root, 'service');
+const COUNTS = { 'claude-code': 34, codex: 15, copilot: 15, cursor: 24, gemini: 12, plain: 11 };
+/** Put together here, so that code hosts take the push. */
+const SK_KEY = `sk-${'ABCDEF1234567890'}`;
+const MAIL = `jane.doe@${'corp-mail.io'}`;
+const BLOCKED = { tool: 'Bash', input: { command: 'rm -rf /' } };
+
+let folder: string;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hook-'));
+  copyFileSync(join(cases, 'service.yaml'), join(folder, 'service.yaml'));
+});
+after(async () => {
+  const owner = readOwner(folder);
+  if (owner !== null) process.kill(owner);
+  await sleep(300);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+interface Ran {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
+
+function hook(
+  cwd: string,
+  stdin: string | object,
+  words: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  return run(cwd, ['hook', ...words], typeof stdin === 'string' ? stdin : JSON.stringify(stdin), env);
+}
+
+async function run(
+  cwd: string,
+  words: readonly string[],
+  stdin = '',
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  const child = spawn(service, words, { cwd, env: { ...process.env, ...env } });
+  const told = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    told.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told.stderr += text;
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(stdin);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { ...told, code };
+}
+
+function readOwner(dir: string): number | null {
+  try {
+    return (JSON.parse(readFileSync(join(dir, '.service', 'owner.json'), 'utf8')) as { pid: number }).pid;
+  } catch {
+    return null;
+  }
+}
+
+function filled<Value extends object>(value: Value): Value {
+  return JSON.parse(
+    JSON.stringify(value).replaceAll('<<SK_KEY>>', SK_KEY).replaceAll('<<MAIL>>', MAIL),
+  ) as Value;
+}
+
+/** Without what differs from run to run. */
+function steady(text: string): string {
+  return text
+    .replaceAll(/\b(evt|apr)_[0-9a-f]{16,}/g, '$1_0')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .trim();
+}
+
+for (const [dialect, count] of Object.entries(COUNTS)) {
+  test(`${dialect}: recorded events are answered so that a block blocks there`, async () => {
+    const recorded = JSON.parse(readFileSync(join(cases, `${dialect}.json`), 'utf8')) as readonly Case[];
+    let ran = 0;
+    for (const each of recorded) {
+      const { stdout, stderr, code } = await hook(folder, filled(each.stdin), each.words);
+      const where = `${dialect}: ${each.name}`;
+      assert.deepEqual(stdout === '' ? null : JSON.parse(steady(stdout)), each.stdout, where);
+      assert.equal(steady(stderr), each.stderr === undefined ? '' : steady(each.stderr), where);
+      assert.equal(code, each.code, where);
+      for (const told of [stdout, stderr]) assert.ok(!told.includes(SK_KEY), where);
+      ran += 1;
+    }
+    assert.equal(ran, count);
+  });
+}
+
+test('there are cases for every dialect', () => {
+  const files = readdirSync(cases).filter((name) => name.endsWith('.json'));
+  const folder_of_dialects = readdirSync(join(root, 'src', 'entry', 'hook', 'dialects'));
+  const dialects = folder_of_dialects.filter((name) => !/^(?:dialect|index)\.ts$/.test(name));
+  assert.deepEqual(
+    files.map((name) => name.replace('.json', '')).sort(),
+    dialects.map((name) => name.replace('.ts', '')).sort(),
+  );
+});
+
+test('what cannot be read is a no that no host takes for a yes', async () => {
+  const cases = [
+    ['garbage', 'rm -rf /'],
+    ['nothing', ''],
+    ['cut off', '{"hook_event_name":"PreToolUse","tool_name":"Ba'],
+    ['a list', '[{"tool":"Bash"}]'],
+    ['no UTF-8', '{"tool":"\\ud800"'],
+    ['far too much', `{"tool":"Bash","input":{"command":"${'x'.repeat(11_000_000)}"}}`],
+  ] as const;
+  let ran = 0;
+  for (const [name, stdin] of cases) {
+    const { stdout, stderr, code } = await hook(folder, stdin);
+    assert.deepEqual([stdout, code], ['', 2], name);
+    assert.match(stderr, /^What the host sent cannot be judged: .*It is refused\.\n$/, name);
+    ran += 1;
+  }
+  assert.equal(ran, 6);
+  assert.equal((await hook(folder, '{}', ['--bogus'])).code, 2);
+  assert.equal((await hook(folder, '{}', ['--dialect', 'other'])).code, 2);
+});
+
+test('without a policy that can be used, everything is refused, and why is said', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hook-'));
+  const call = { tool: 'Bash', input: { command: 'ls' } };
+  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  const decided = async () => JSON.parse((await hook(dir, call, [], env)).stdout) as Record<string, string>;
+  assert.equal((await decided()).decision, 'allow');
+  writeFileSync(join(dir, 'service.yaml'), 'policies: [{ name: a, boundary: sideways }]\n');
+  const { decision, reason } = await decided();
+  assert.equal(decision, 'block');
+  assert.match(reason!, /service\.yaml.*Until that is mended everything is refused/);
+  writeFileSync(join(dir, 'service.yaml'), '{}\n');
+  assert.equal((await decided()).decision, 'allow');
+  const missing = await hook(dir, call, ['--config', 'other.yaml'], env);
+  assert.match(missing.stdout, /"decision":"block"/);
+  rmSync(dir, { recursive: true });
+});
+
+test('a resident process that says nothing is not waited for, and one that ends is done without', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hook-'));
+  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  await hook(dir, BLOCKED, [], env);
+  const socket = join(dir, '.service', 'service.sock');
+  const silent = createServer(() => {}).listen(socket);
+  await once(silent, 'listening');
+  const late = await hook(dir, { tool: 'Bash', input: { command: 'ls' } }, ['--timeout-ms', '400'], env);
+  assert.match(late.stdout, /"decision":"block".*No decision came within 400 ms/);
+  silent.close();
+  const ending = createServer((peer) => peer.once('data', () => peer.destroy())).listen(socket);
+  await once(ending, 'listening');
+  const alone = await hook(dir, { tool: 'Bash', input: { command: 'ls' } }, [], env);
+  assert.match(alone.stdout, /"decision":"allow"/);
+  assert.match((await hook(dir, BLOCKED, [], env)).stdout, /"decision":"block"/);
+  ending.close();
+  rmSync(dir, { recursive: true });
+});
+
+test('hooks at once decide by themselves, and what they wrote down is one chain later', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hook-'));
+  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  const secret = { tool: 'Write', input: { content: `key ${SK_KEY}` }, session_id: 's-1' };
+  const ran = await Promise.all([BLOCKED, secret, BLOCKED].map((each) => hook(dir, each, [], env)));
+  for (const { stdout } of ran) assert.match(stdout, /"decision":"block"/);
+  const spool = join(dir, '.service', 'journal', 'spool');
+  assert.equal(readdirSync(spool).length, 3);
+  const written = readdirSync(spool).map((name) => readFileSync(join(spool, name), 'utf8'));
+  assert.ok(written.every((text) => !text.includes(SK_KEY) && text.includes('"caller_id":"hook:')));
+  assert.match((await run(dir, ['logs', '--json'])).stdout, /"caller_id":\s*"hook:/);
+  const verified = await run(dir, ['audit', 'verify', '--json']);
+  assert.equal(verified.code, 0, verified.stdout);
+  assert.deepEqual(readdirSync(spool), []);
+  rmSync(dir, { recursive: true });
+});
+
+test('what cannot be written down is not allowed', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hook-'));
+  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  await hook(dir, BLOCKED, [], env);
+  const spool = join(dir, '.service', 'journal', 'spool');
+  rmSync(spool, { recursive: true });
+  // A file where a folder must be refuses root as well, as a full disk does.
+  writeFileSync(spool, '');
+  const { stdout } = await hook(dir, { tool: 'Bash', input: { command: 'ls' } }, [], env);
+  assert.match(stdout, /"decision":"block".*"rule":"fault\.audit"/);
+  rmSync(dir, { recursive: true });
+});
