@@ -94,7 +94,14 @@ async function settle(
   if (reason === null) {
     const pinned = { pinned_sha256: sha256, pinned_definition: canonical(definition), ...NOT_HELD };
     await insert(db, scope, tool, pinned, now_ms);
-    return { ...base, status: 'pinned', reason: null, is_news: false };
+    const kept = (await rowsOf(db, scope)).find((one) => one.tool === tool);
+    if (kept?.pinned_sha256 === sha256) return { ...base, status: 'pinned', reason: null, is_news: false };
+    return {
+      ...base,
+      status: 'held',
+      reason: 'Another definition was pinned at this moment.',
+      is_news: false,
+    };
   }
   const held = { held_sha256: sha256, held_definition: canonical(definition), held_reason: reason };
   if (row === undefined)
@@ -172,7 +179,7 @@ type First = Pick<
   'pinned_sha256' | 'pinned_definition' | 'held_sha256' | 'held_definition' | 'held_reason'
 >;
 
-/** Two that see a tool first at once agree on one pin: the other is compared with it when it next looks. */
+/** Two that see a tool first at once agree on one pin; who comes second looks at which it is. */
 async function insert(db: Db, scope: PinScope, tool: string, first: First, now_ms: number): Promise<void> {
   await db
     .insertInto('mcp_pins')
