@@ -3,7 +3,17 @@
  * comes out, and a Policy stands beside them. Fields are snake_case, as they are in YAML, JSON and SQL.
  */
 
-import type { Action, Boundary, Decision, Json, Phase, Severity, Tag, ViolationType } from './words.ts';
+import type {
+  Action,
+  Boundary,
+  CheckName,
+  Decision,
+  Json,
+  Phase,
+  Severity,
+  Tag,
+  ViolationType,
+} from './words.ts';
 
 export * from './words.ts';
 
@@ -313,7 +323,7 @@ export interface DetectorSetting {
   readonly entropy_min: number | null;
 }
 
-/** A detector that someone wrote into the configuration: a pattern for an engine that takes linear time. */
+/** A detector of the configuration or a plug-in: a pattern for an engine that takes linear time, and checks by name. */
 export interface CustomPattern {
   readonly id: string;
   readonly detector: string;
@@ -327,6 +337,8 @@ export interface CustomPattern {
   /** UTF-16 units that may stand in a match before its anchor, and the most that one try looks at. */
   readonly before_units_max: number;
   readonly units_max: number;
+  readonly checks?: readonly CheckName[];
+  readonly entropy_min?: number;
 }
 
 /** A value that may be there, known by its keyed hash alone. */

@@ -35,3 +35,15 @@ export const VIOLATION_TYPES = [
   'coverage_exceeded',
 ] as const;
 export type ViolationType = (typeof VIOLATION_TYPES)[number];
+
+/** What the values of a pattern of one's own can be asked to pass, by name; see matching/custom/checks.ts. */
+export const CHECK_NAMES = [
+  'luhn',
+  'mod97',
+  'mod11_2',
+  'mod11_10',
+  'verhoeff',
+  'varied',
+  'not_placeholder',
+] as const;
+export type CheckName = (typeof CHECK_NAMES)[number];

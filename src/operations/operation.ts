@@ -49,10 +49,10 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   /** It is for users: what the caller may do is what the user may whom it names. See `userOf`. */
   readonly for_users?: true;
   /**
-   * What must be there to run it: a policy, the journal and its index, the store (through a service that runs,
-   * else opened), or a service that runs.
+   * What must be there to run it: the plug-ins or the store (through a service that runs, else loaded or opened), a
+   * policy, the journal and its index, or a service that runs.
    */
-  readonly needs: 'nothing' | 'policy' | 'journal' | 'store' | 'live';
+  readonly needs: 'nothing' | 'plugins' | 'policy' | 'journal' | 'store' | 'live';
   /** Asked before anything else, the caller and the body included: why it cannot be had here at all. */
   readonly unavailable?: (runtime: Runtime) => Refusal | null;
   /** Plain JSON Schema (2020-12) as a constant, so that describing an operation imports no library. */

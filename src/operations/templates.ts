@@ -1,14 +1,15 @@
 import { finance } from '../core/templates/finance.ts';
 import { templates } from '../core/templates/index.ts';
+import { NO_PLUGINS, type PluginsInUse } from '../runtime/plugins/types.ts';
 import { operation, Refusal } from './operation.ts';
 
 export const policyTemplates = operation({
   name: 'policy_templates',
   summary: 'List policy templates',
-  description: 'The policy packs that come with the service.',
+  description: 'The policy packs that come with the service, and those of its plug-ins.',
   http: { method: 'GET', path: '/v1/policies/templates' },
   permission: 'policy:read',
-  needs: 'nothing',
+  needs: 'plugins',
   input: { type: 'object', properties: {} },
   output: {
     type: 'object',
@@ -30,14 +31,18 @@ export const policyTemplates = operation({
     },
   },
   example: {},
-  answer: listed(),
-  run: listed,
+  answer: listed(NO_PLUGINS),
+  run: async (_input, { runtime }) => listed(await runtime.plugins()),
 });
 
-function listed() {
+function listed(plugins: PluginsInUse) {
+  const all = [
+    ...templates.map((template) => ({ ...template, source: 'builtin' as const })),
+    ...plugins.templates.map((template) => ({ ...template, source: 'plugin' as const })),
+  ];
   return {
-    count: templates.length,
-    templates: templates.map(({ name, description }) => ({ name, description, source: 'builtin' as const })),
+    count: all.length,
+    templates: all.map(({ name, description, source }) => ({ name, description, source })),
   };
 }
 
@@ -47,7 +52,7 @@ export const policyTemplate = operation({
   description: 'The document of one pack, as it would stand in a file below `policies/`.',
   http: { method: 'GET', path: '/v1/policies/templates/{template_name}' },
   permission: 'policy:read',
-  needs: 'nothing',
+  needs: 'plugins',
   input: {
     type: 'object',
     required: ['template_name'],
@@ -57,11 +62,12 @@ export const policyTemplate = operation({
   example: { template_name: 'finance' },
   answer: finance.document as object,
   refusals: ['not_found'],
-  run({ template_name }) {
+  async run({ template_name }, { runtime }) {
     const wanted = template_name.trim().toLowerCase();
-    const template = templates.find(({ name }) => name === wanted);
+    const all = [...templates, ...(await runtime.plugins()).templates];
+    const template = all.find(({ name }) => name === wanted);
     if (template !== undefined) return template.document as object;
-    const names = templates.map(({ name }) => `\`${name}\``).join(', ');
+    const names = all.map(({ name }) => `\`${name}\``).join(', ');
     throw new Refusal('not_found', `There is no template of that name. There are ${names}.`);
   },
 });

@@ -2,7 +2,7 @@ import type { Crossing, Policy } from '../core/types.ts';
 import { type AgentsSeen, agentsSeen } from './agents.ts';
 import type { Activity, ActivityAsked } from './audit/activity.ts';
 import type { Journal } from './audit/journal.ts';
-import type { AuditIndex } from './audit/store.ts';
+import { type LazyIndex, lazyIndex } from './audit/lazy-index.ts';
 import { conditionsOf } from './conditions.ts';
 import type { Config } from './config/index.ts';
 import { lazyCosts } from './costs/lazy.ts';
@@ -14,6 +14,7 @@ import type { Llm } from './forward/call.ts';
 import { lazyLlm } from './forward/lazy.ts';
 import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { PluginsInUse } from './plugins/types.ts';
 import { forAgents } from './secrets/for-agents.ts';
 import { StartFailure } from './serve/failure.ts';
 import { statePaths } from './serve/state-dir.ts';
@@ -40,6 +41,7 @@ export interface Centre {
   readonly ready: () => Promise<boolean>;
   readonly metrics: () => Promise<string>;
   readonly agents: () => Promise<readonly string[]>;
+  readonly plugins: () => Promise<PluginsInUse>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   readonly syncIndex: () => Promise<void>;
   /** Has what happens sent to this process from a position of the index on, or no longer; `null` where nobody reads. */
@@ -116,10 +118,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     telemetry: parts.telemetry,
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
     agentsSeen: () => allAgents(centre, agents, log),
-    metricsText: () =>
-      parts.metrics === null
-        ? Promise.resolve('')
-        : available(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.'),
+    metricsText: () => metricsText(parts),
+    plugins: () => available(centre.plugins(), log, 'The service did not say in time which plug-ins it has.'),
     reload: centre.reload,
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     queryAudit: (filter) => queryAudit(parts, index, filter),
@@ -189,6 +189,11 @@ function allAgents(
     log.warn('the agents of the other workers are not known', faultFields(fault));
     return own.list();
   });
+}
+
+async function metricsText({ metrics, centre, log }: RuntimeParts): Promise<string> {
+  if (metrics === null) return '';
+  return available(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.');
 }
 
 function limitsOf({ server, scan, state_dir }: Config): Runtime['limits'] {
@@ -381,27 +386,5 @@ function lazyForwarder({ proxy }: Config): LazyForwarder {
       return opened;
     },
     close: async () => (await opened)?.close(),
-  };
-}
-
-interface LazyIndex {
-  readonly open: () => Promise<AuditIndex>;
-  readonly close: () => Promise<void>;
-}
-
-/** A connection of this process's own for reading, opened with the first question. */
-function lazyIndex(path: string): LazyIndex {
-  let opened: Promise<AuditIndex> | null = null;
-  return {
-    open: () => {
-      opened ??= import('./audit/store.ts').then(({ openIndex }) => openIndex({ path, read_only: true }));
-      opened.catch(() => {
-        opened = null;
-      });
-      return opened;
-    },
-    close: async () => {
-      await (await opened?.catch(() => null))?.close();
-    },
   };
 }

@@ -18,6 +18,7 @@ import type { Capabilities } from './capabilities/types.ts';
 import type { Costs } from './costs/types.ts';
 import type { EventStream } from './events/types.ts';
 import type { Forwarder } from './forward/envelope.ts';
+import type { PluginsInUse } from './plugins/types.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { ResetTarget, SessionPorts } from './sessions/types.ts';
 import type { Store } from './store/index.ts';
@@ -257,6 +258,8 @@ export interface Runtime {
   readonly agentsSeen: () => Promise<readonly string[]>;
   /** The metrics of all workers, in the text format 0.0.4. */
   readonly metricsText: () => Promise<string>;
+  /** The plug-ins of the configuration, and the templates that they bring. */
+  readonly plugins: () => Promise<PluginsInUse>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   /** Forgets what sessions have read, and gives how many had read something; durable when it resolves. */
   readonly resetSession: (target: ResetTarget, caller: Caller) => Promise<number>;

@@ -10,7 +10,7 @@ import {
 import type { Detector } from '../matching/detector.ts';
 import { compileScanner, type Match, type Scanner, scan } from '../matching/scanner.ts';
 import { isTag } from '../tags.ts';
-import type { CustomPattern, Problem, Severity, Tag } from '../types.ts';
+import type { CheckName, CustomPattern, Problem, Severity, Tag } from '../types.ts';
 import { below, type Place, problem } from './problems.ts';
 
 /** A pattern as the configuration or a plug-in holds it; its shape was checked before. */
@@ -22,6 +22,8 @@ export interface WrittenPattern {
   readonly tags: readonly string[];
   readonly severity: Severity;
   readonly description: string;
+  readonly checks?: readonly CheckName[];
+  readonly entropy_min?: number;
   readonly examples: { readonly hits: readonly string[]; readonly misses: readonly string[] };
 }
 
@@ -71,7 +73,7 @@ function wrongPattern(pattern: string): string | null {
 
 /** The pattern with its anchors; `null` where it has none. */
 function placed(written: WrittenPattern): CustomPattern | null {
-  const { id, pattern, anchor, tags, severity, description } = written;
+  const { id, pattern, anchor, tags, severity, description, checks = [], entropy_min = 0 } = written;
   const tree = patternTree(pattern);
   const found = anchor === undefined ? requiredAnchor(tree) : literalAnchor(anchor, pattern);
   if (found === null) return null;
@@ -85,6 +87,8 @@ function placed(written: WrittenPattern): CustomPattern | null {
     anchors: found.anchors,
     before_units_max: Math.min(found.before_units_max, BEFORE_UNITS_MAX),
     units_max: Math.min(unitsOf(tree).most, UNITS_MAX),
+    ...(checks.length > 0 && { checks }),
+    ...(entropy_min > 0 && { entropy_min }),
   };
 }
 

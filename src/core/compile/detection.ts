@@ -24,6 +24,8 @@ export interface DetectionSettings {
     readonly detectors: Readonly<Record<string, WrittenSetting>>;
     readonly patterns: readonly WrittenPattern[];
     readonly allowed: readonly AllowedFingerprint[];
+    /** Plug-ins are left out: a name that nobody knows may be that of a detector of theirs, and is a warning. */
+    readonly is_partial?: boolean;
   };
 }
 

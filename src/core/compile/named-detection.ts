@@ -5,15 +5,26 @@ import type { Named } from '../matching/detector.ts';
 import { covers } from '../tags.ts';
 import type { CustomPattern, DetectorSetting, Problem } from '../types.ts';
 import { exampleProblems, type ReadPattern, readPattern, type WrittenPattern } from './custom-pattern.ts';
-import type { NamedReader, WrittenSetting } from './detection.ts';
+import type { DetectionSettings, NamedReader } from './detection.ts';
 import { below, type Place, problem, suggestion } from './problems.ts';
 
 /** Reads what names single detectors. It knows them all, which takes a tenth of a second: it is loaded where it is needed. */
 export const namedReader: NamedReader = (detection, place, problems) => {
   const patterns = readPatterns(detection.patterns, below(place, 'patterns'), problems);
-  const detectors = readSettings(detection.detectors, patterns, below(place, 'detectors'), problems);
+  const detectors = readSettings(detection, patterns, below(place, 'detectors'), problems);
   return { patterns, detectors };
 };
+
+/** What is wrong with the patterns of a plug-in, beside those whose ids are taken; their examples are tried. */
+export function patternProblems(
+  written: readonly WrittenPattern[],
+  place: Place,
+  taken: ReadonlySet<string>,
+): readonly Problem[] {
+  const problems: Problem[] = [];
+  readPatterns(written, place, problems, taken);
+  return problems;
+}
 
 const BUILTIN: readonly Named[] = [...builtinNames(), ...commandRules.map(namedRule)];
 
@@ -21,8 +32,9 @@ function readPatterns(
   written: readonly WrittenPattern[],
   place: Place,
   problems: Problem[],
+  more_taken: Iterable<string> = [],
 ): readonly CustomPattern[] {
-  const taken = new Set(BUILTIN.map(({ id }) => id));
+  const taken = new Set([...BUILTIN.map(({ id }) => id), ...more_taken]);
   const patterns = written.flatMap((each, at): ReadPattern[] => {
     const here = below(place, at);
     if (taken.has(each.id)) problems.push(problem(below(here, 'id'), 'is taken by another detector'));
@@ -35,7 +47,7 @@ function readPatterns(
 }
 
 function readSettings(
-  written: Readonly<Record<string, WrittenSetting>>,
+  { detectors: written, is_partial = false }: DetectionSettings['detection'],
   patterns: readonly CustomPattern[],
   place: Place,
   problems: Problem[],
@@ -46,7 +58,8 @@ function readSettings(
     const named = all.filter((each) => exactness(name, each) > 0);
     if (named.length === 0) {
       const hint = suggestion(name, [...new Set(all.flatMap(namesOf))]);
-      problems.push(problem(here, `is no detector, no family and no tag of one${hint}`));
+      const what = `is no detector, no family and no tag of one${hint}`;
+      problems.push(problem(here, what, is_partial ? 'warning' : 'error'));
     } else if (entropy_min !== null && !named.every(isMeasured)) {
       const what = 'has no meaning here: it is for secrets and for patterns of your own';
       problems.push(problem(below(here, 'entropy_min'), what));

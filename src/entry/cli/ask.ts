@@ -9,8 +9,8 @@ import { packageVersion } from './version.ts';
 
 /**
  * Calls an operation as the person at the command line, by the same road as every transport: here where it
- * needs a policy or the journal, in the service that runs where it needs that; where it needs the store, in the
- * service, and here without one.
+ * needs a policy or the journal, in the service that runs where it needs that; where it needs the store or plug-ins,
+ * in the service, and here without one.
  * @returns the operation's output; an expected no is thrown
  */
 export async function ask(
@@ -27,10 +27,13 @@ export async function ask(
   const caller = cliCaller();
   if (operation.needs === 'nothing')
     return call(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
-  if (operation.needs === 'store') {
+  if (operation.needs === 'store' || operation.needs === 'plugins') {
     const { reachService } = await import('../../runtime/serve/socket-client.ts');
-    const door = await reachService((await configOf(terminal, config_path, 'leave')).state_dir);
+    const config = await configOf(terminal, config_path, 'leave');
+    const door = await reachService(config.state_dir);
     if (door !== null) return door.call(name, input).finally(door.close);
+    if (operation.needs === 'plugins')
+      return call(operation, input, { runtime: onlyPlugins(config), caller, request_id: 'cli' });
   }
   const config = await configOf(terminal, config_path);
   const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
@@ -48,6 +51,12 @@ const NO_RUNTIME = new Proxy({} as Runtime, {
     throw new Error(`the operation says that it needs nothing, and asks for \`${String(property)}\``);
   },
 });
+
+/** For operations that need the plug-ins, and nothing else. */
+function onlyPlugins(config: Config): Runtime {
+  const plugins = async () => (await import('../../runtime/policies/index.ts')).pluginsOf(config);
+  return Object.create(NO_RUNTIME, { plugins: { value: plugins } }) as Runtime;
+}
 
 async function askService(config: Config, name: string, input: unknown): Promise<unknown> {
   const { reachService } = await import('../../runtime/serve/socket-client.ts');

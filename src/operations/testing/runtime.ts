@@ -8,6 +8,7 @@ import { enforce } from '../../runtime/enforce.ts';
 import { openForwarder } from '../../runtime/forward/envelope.ts';
 import type { ProxySettings } from '../../runtime/forward/upstream/settings.ts';
 import { openMemory } from '../../runtime/memory/memory.ts';
+import { NO_PLUGINS } from '../../runtime/plugins/types.ts';
 import { noting } from '../../runtime/secrets/for-agents.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
 import { StoreFailure } from '../../runtime/store/failure.ts';
@@ -109,6 +110,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       }),
     ready: async () => true,
     agentsSeen: async () => [...new Set(events.map((event) => event.agent_id))].sort(),
+    plugins: async () => NO_PLUGINS,
     metricsText: async () => '# HELP service_requests_total Checks.\n',
     reload: async () => ({
       reloaded: true,

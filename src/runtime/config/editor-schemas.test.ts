@@ -216,6 +216,7 @@ const full = {
     interval_ms: 100,
     flush_ms: 0,
   },
+  plugins: { files: ['plugins/*.mjs'], packages: ['@acme/detectors'], timeout_ms: 1_000 },
   log: { level: 'info' },
   'x-free': { any: 'thing' },
 };

@@ -390,6 +390,7 @@ test('without a file the defaults hold', async () => {
     injection_detection: { enabled: true, flag_from: 4, block_from: 8 },
     command_detection: { enabled: true },
     detection: { detectors: {}, patterns: [], allowed: [] },
+    plugins: { files: [], packages: [], timeout_ms: 5_000 },
     scan: {
       text_bytes_max: 8_388_608,
       depth_max: 64,

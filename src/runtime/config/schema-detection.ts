@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { SEVERITIES } from '../../core/types.ts';
+import { CHECK_NAMES, SEVERITIES } from '../../core/types.ts';
 
 /** A text of a user's own, which `${NAME}` and addresses in it are a part of. */
 const verbatim = { type: 'string', minLength: 1, 'x-verbatim': true } as const;
@@ -52,6 +52,20 @@ const patterns = {
       },
       severity: { type: 'string', enum: SEVERITIES, description: 'How bad it is.' },
       description: { type: 'string', minLength: 1, maxLength: 500, description: 'What it finds, and why.' },
+      checks: {
+        type: 'array',
+        items: { type: 'string', enum: CHECK_NAMES },
+        minItems: 1,
+        maxItems: CHECK_NAMES.length,
+        description:
+          'What each value must pass beside: check digits (`luhn`, `verhoeff`, `mod11_10` over its digits, `mod11_2` with an `X` at the end, `mod97` over letters and digits, as in an IBAN), `varied` (not one character alone), `not_placeholder`.',
+      },
+      entropy_min: {
+        type: 'number',
+        minimum: 0,
+        maximum: 8,
+        description: 'Bits per character that each value must have at least.',
+      },
       examples: {
         type: 'object',
         additionalProperties: false,

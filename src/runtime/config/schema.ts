@@ -9,6 +9,7 @@ import { command_detection, detection, injection_detection, secret_detection } f
 import { memory } from './schema-memory.ts';
 import { dashboard, intelligence, secrets } from './schema-outside.ts';
 import { duration, patterns } from './schema-parts.ts';
+import { plugins } from './schema-plugins.ts';
 import { proxy } from './schema-proxy.ts';
 import { telemetry } from './schema-telemetry.ts';
 import type { Settled } from './schema-types.ts';
@@ -252,6 +253,7 @@ export const configSchema = {
     injection_detection,
     command_detection,
     detection,
+    plugins,
     scan,
     redaction: {
       type: 'object',

@@ -82,22 +82,27 @@ async function addFile(files: Map<string, DocumentFile>, path: string, base_dir:
   if (!files.has(real)) files.set(real, { path, label: labelOf(path, base_dir) });
 }
 
-function labelOf(path: string, base_dir: string): string {
+/** The name that messages use: relative to the configuration where it is below it. */
+export function labelOf(path: string, base_dir: string): string {
   const label = relative(base_dir, path);
   return label.startsWith('..') || isAbsolute(label) ? path : label;
 }
 
-/** A file of cases that a policy is tested with: it stands beside documents, and is none. */
-const CASES = /\.test\.ya?ml$/;
+/** What of the files that a pattern matches is passed over: what tests the others stands beside them. */
+const PASSED: Readonly<Record<'documents' | 'cases' | 'code', RegExp | null>> = {
+  documents: /\.test\.ya?ml$/,
+  cases: null,
+  code: /\.(?:test|spec)\.[cm]?[jt]s$|\.d\.[cm]?ts$/,
+};
 
 /**
  * The absolute names of the files of one pattern, sorted; `wrong` is the predicate of a sentence. A pattern finds
- * either documents or files of cases, whatever stands beside them.
+ * documents, files of cases or code, whatever stands beside them.
  */
 export async function filesOf(
   pattern: string,
   base_dir: string,
-  wanted: 'documents' | 'cases' = 'documents',
+  wanted: keyof typeof PASSED = 'documents',
 ): Promise<PatternRead> {
   const literal = resolve(base_dir, pattern);
   const there = await stat(literal).catch(() => null);
@@ -113,7 +118,7 @@ export async function filesOf(
   for await (const found of glob(pattern, { cwd: base_dir })) {
     const path = resolve(base_dir, found);
     if (await isFolder(path)) continue;
-    if (wanted === 'documents' && CASES.test(path)) continue;
+    if (PASSED[wanted]?.test(path)) continue;
     paths.push(path);
     if (paths.length > FILES_MAX) return { paths: [], wrong: `matches more than ${FILES_MAX} files` };
   }

@@ -5,6 +5,9 @@ import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml } from '../config/yaml-documents.ts';
+import type { LoadedPlugins } from '../plugins/index.ts';
+import { leftOutProblems, namesPlugins } from '../plugins/named.ts';
+import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
 import { type DocumentFiles, findDocuments } from './document-files.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 
@@ -19,6 +22,8 @@ export type PolicyResult =
       readonly files: readonly string[];
       readonly patterns: Patterns;
       readonly warnings: readonly Problem[];
+      /** What of the plug-ins is in use; those that are left out are among the warnings too. */
+      readonly plugins: PluginsInUse;
       /** Where each record of the policy was written. */
       readonly places: Compiled['places'];
       /** Adds lines to what is said about those places. */
@@ -39,7 +44,8 @@ export async function loadPolicy(
   const found = await findDocuments(config);
   const read = await readDocuments(found.files);
   const { compile, namesConditions, namesDetectors } = await import('../../core/compile/index.ts');
-  const input = change(compileInput(config, read.documents));
+  const plugins = await pluginsOf(config);
+  const input = change(compileInput(config, read.documents, plugins));
   // It brings all detectors along, which a start has no time for.
   const named = namesDetectors(input.settings)
     ? await import('../../core/compile/named-detection.ts')
@@ -56,6 +62,8 @@ export async function loadPolicy(
     ...read.problems,
     ...compiled.problems,
     ...expired(config, now_ms),
+    ...plugins.warnings,
+    ...leftOutProblems(plugins).map((each) => ({ ...each, level: 'warning' as const })),
   ];
   const told = await withLines(said, read.documents, config);
   const problems = told.filter(({ level }) => level === 'error');
@@ -67,14 +75,31 @@ export async function loadPolicy(
     ok: true,
     policy: compiled.policy,
     files: found.files.map((file) => file.label),
-    patterns: found,
+    patterns: {
+      filled: [...found.filled, ...plugins.filled],
+      empty: [...found.empty, ...plugins.empty],
+    },
+    plugins: { plugins: plugins.plugins, templates: plugins.templates },
     warnings,
     places: compiled.places,
     withLines: (problems) => withLines(problems, read.documents, config),
   };
 }
 
-function compileInput(config: Config, documents: readonly WrittenDocument[]): CompileInput {
+const NOTHING_LOADED: LoadedPlugins = { ...NO_PLUGINS, patterns: [], filled: [], empty: [], warnings: [] };
+
+/** Loads the plug-ins that a configuration names, and nothing at all where it names none. */
+export async function pluginsOf(config: Config): Promise<LoadedPlugins> {
+  if (!namesPlugins(config)) return NOTHING_LOADED;
+  const { loadPlugins } = await import('../plugins/index.ts');
+  return loadPlugins(config, policySettings(config));
+}
+
+function compileInput(
+  config: Config,
+  documents: readonly WrittenDocument[],
+  plugins: LoadedPlugins,
+): CompileInput {
   const file = config.origin.label;
   const tenants = Object.entries(config.tenants).map(([tenant_id, { policies }]) => ({
     file,
@@ -85,12 +110,15 @@ function compileInput(config: Config, documents: readonly WrittenDocument[]): Co
   return {
     inline_rules: [{ file, path: 'policies', tenant_id: null, rules: config.policies }, ...tenants],
     documents: documents.map((document) => ({ file: document.file, value: document.value })),
-    settings: policySettings(config),
+    settings: policySettings(config, plugins),
   };
 }
 
-/** The part of the configuration that goes into a policy, and that a reload changes without a restart. */
-function policySettings(config: Config): PolicySettings {
+/**
+ * The part of the configuration that goes into a policy, and that a reload changes without a restart.
+ * @param plugins whose detectors stand behind those of the configuration
+ */
+export function policySettings(config: Config, plugins: LoadedPlugins = NOTHING_LOADED): PolicySettings {
   const { text_bytes_max, depth_max, nodes_max, findings_max } = config.scan;
   return {
     default_action: config.policy.default_action,
@@ -102,7 +130,12 @@ function policySettings(config: Config): PolicySettings {
     pii_protection: config.pii_protection,
     injection_detection: config.injection_detection,
     command_detection: config.command_detection,
-    detection: { ...config.detection, allowed: config.detection.allowed.map(allowedOf) },
+    detection: {
+      ...config.detection,
+      patterns: [...config.detection.patterns, ...plugins.patterns],
+      is_partial: plugins.plugins.some(({ status }) => status === 'left_out'),
+      allowed: config.detection.allowed.map(allowedOf),
+    },
     limits: { text_bytes_max, depth_max, nodes_max, findings_max },
     redaction: { typed: config.redaction.typed },
   };

@@ -1,6 +1,8 @@
 import type { Policy, Problem } from '../../core/types.ts';
 import { type Config, type ConfigRequest, loadConfig } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
+import { brokenSince } from '../plugins/named.ts';
+import type { PluginsInUse } from '../plugins/types.ts';
 import type { SecretReading } from '../secrets/references.ts';
 import { loadPolicy, type Patterns } from './load-policy.ts';
 import { restartKeys } from './restart-keys.ts';
@@ -11,6 +13,7 @@ export interface Loaded {
   readonly policy: Policy;
   readonly files: readonly string[];
   readonly patterns: Patterns;
+  readonly plugins: PluginsInUse;
   readonly warnings: readonly Problem[];
 }
 
@@ -30,26 +33,28 @@ export async function load(request: ConfigRequest): Promise<LoadResult> {
   const made = await loadPolicy(read.config);
   const warnings = [...read.warnings, ...made.warnings];
   if (!made.ok) return { ok: false, problems: made.problems, warnings, secret_readings };
-  const { policy, files, patterns } = made;
-  return { ok: true, config: read.config, policy, files, patterns, warnings, secret_readings };
+  const { policy, files, patterns, plugins } = made;
+  return { ok: true, config: read.config, policy, files, patterns, plugins, warnings, secret_readings };
 }
 
 /** What is in force, as far as a reload compares with it. */
 export interface InForce {
   readonly config: Config;
   readonly patterns: Patterns;
+  readonly plugins: PluginsInUse;
 }
 
 /**
  * Reads everything again for a service that runs with `running`, which began with `started`. The answer is whole
  * or says why it is not; either way `running` is untouched. A key that only a restart can change is a warning,
  * each time. Rules do not go without a word: where the configuration file is gone, or all files of a pattern that
- * had some, as with a folder that is not mounted, that is a problem.
+ * had some, as with a folder that is not mounted, that is a problem. So is a plug-in that was in
+ * use and would be left out.
  */
 export async function reload(request: ConfigRequest, started: Config, running: InForce): Promise<LoadResult> {
   const next = await load(request);
   if (!next.ok) return next;
-  const problems = goneSince(running, next);
+  const problems = [...goneSince(running, next), ...brokenSince(running.plugins, next.plugins)];
   const { warnings, secret_readings } = next;
   if (problems.length > 0) return { ok: false, problems, warnings, secret_readings };
   return { ...next, warnings: [...warnings, ...restartKeys(started, next.config)] };

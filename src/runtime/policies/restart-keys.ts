@@ -18,6 +18,7 @@ const LIVE: ReadonlySet<string> = new Set([
   'detection.detectors',
   'detection.patterns',
   'detection.allowed',
+  'plugins',
   'redaction',
   'scan.text_bytes_max',
   'scan.depth_max',

@@ -1,6 +1,7 @@
 import type { Problem } from '../../core/types.ts';
 import { type ConfigRequest, loadConfig } from '../config/index.ts';
 import { fingerprintProblem } from '../fingerprints.ts';
+import { leftOutProblems } from '../plugins/named.ts';
 import { loadPolicy } from './load-policy.ts';
 
 /** How many of each a configuration holds. */
@@ -11,8 +12,10 @@ export interface PolicyCounts {
   readonly contracts: number;
   readonly identities: number;
   readonly memory_schemas: number;
-  /** Detectors of one's own. */
+  /** Detectors of one's own, and of plug-ins. */
   readonly patterns: number;
+  /** Plug-ins in use. Their detectors are among the patterns. */
+  readonly plugins: number;
   /** Values that are let be by their fingerprints, expired ones too. */
   readonly allowed: number;
 }
@@ -50,7 +53,13 @@ export async function validate(request: ConfigRequest): Promise<Validation> {
     const warnings = [...read.warnings, ...made.warnings];
     return { ...nothing, config_file, problems: made.problems, warnings };
   }
-  const { policy, files } = made;
+  const left_out = leftOutProblems(made.plugins);
+  if (left_out.length > 0) {
+    const told = new Set(left_out.map(({ message }) => message));
+    const warnings = [...read.warnings, ...made.warnings].filter(({ message }) => !told.has(message));
+    return { ...nothing, config_file, files: made.files, problems: left_out, warnings };
+  }
+  const { policy, files, plugins } = made;
   const keyless = fingerprintProblem(read.config, policy);
   // The key stays on the machine of the service: a pipeline that checks the configuration need not have it.
   const warnings = [...read.warnings, ...made.warnings, ...warningOf(keyless)];
@@ -62,6 +71,7 @@ export async function validate(request: ConfigRequest): Promise<Validation> {
     identities: policy.identities.length,
     memory_schemas: policy.memory_schemas.length,
     patterns: policy.detection.patterns.length,
+    plugins: plugins.plugins.length,
     allowed: policy.detection.allowed.length,
   };
   return { valid: true, config_file, files, counts, policy_hash: policy.hash, problems: [], warnings };

@@ -39,7 +39,7 @@ export function watchList(config: Config): WatchList {
   return {
     base_dir,
     files: file === null ? [join(base_dir, 'service.yaml'), join(base_dir, 'service.yml')] : [file],
-    patterns: PATH_KEYS.flatMap((key) => config.paths[key]),
+    patterns: [...PATH_KEYS.flatMap((key) => config.paths[key]), ...config.plugins.files],
   };
 }
 

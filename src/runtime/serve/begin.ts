@@ -5,6 +5,7 @@ import { ensureToken } from '../access/tokens.ts';
 import { type Config, type ConfigRequest, loadConfig, problemLine } from '../config/index.ts';
 import { fingerprintProblem } from '../fingerprints.ts';
 import { faultFields, type Log, openLog } from '../log.ts';
+import { logLeftOut } from '../plugins/named.ts';
 import { type InForce, loadPolicy, reload, watchFiles, watchList } from '../policies/index.ts';
 import { storeSettings, storeWarnings } from '../store/settings.ts';
 import { StartFailure } from './failure.ts';
@@ -54,12 +55,14 @@ export async function begin(
     if (keyless !== null) throw invalid([keyless]);
     const url = is_resident ? null : urlOf(config.server.host, port);
     const log = openLog({ level: config.log.level, name: 'parent' });
-    const latest = { config, patterns: made.patterns };
+    const latest = { config, patterns: made.patterns, plugins: made.plugins };
     const loadAgain = () => policyAgain(options.request, config, latest);
+    logLeftOut(made.plugins, log);
     const parent = await openParent({
       ...options,
       config,
       policy: made.policy,
+      plugins: made.plugins,
       secret_readings: read.secret_readings,
       loadPolicy: loadAgain,
       started_ms,
@@ -114,6 +117,7 @@ export type Begun = Omit<RunningService, 'url'> & { readonly url: string | null 
 interface Latest {
   config: Config;
   patterns: InForce['patterns'];
+  plugins: InForce['plugins'];
 }
 
 async function policyAgain(request: ConfigRequest, started: Config, latest: Latest): Promise<PolicyLoad> {
@@ -124,8 +128,9 @@ async function policyAgain(request: ConfigRequest, started: Config, latest: Late
   if (keyless !== null) return { ok: false, problems: [keyless], secret_readings };
   latest.config = next.config;
   latest.patterns = next.patterns;
+  latest.plugins = next.plugins;
   const warnings = next.warnings.map(problemLine);
-  return { ok: true, policy: next.policy, warnings, secret_readings };
+  return { ok: true, policy: next.policy, plugins: next.plugins, warnings, secret_readings };
 }
 
 interface Held {

@@ -4,6 +4,8 @@ import type { Policy } from '../../core/types.ts';
 import { writeSpool } from '../audit/spool.ts';
 import type { Config } from '../config/index.ts';
 import { openLog } from '../log.ts';
+import { logLeftOut } from '../plugins/named.ts';
+import type { PluginsInUse } from '../plugins/types.ts';
 import { loadPolicy } from '../policies/index.ts';
 import { type Centre, openRuntime } from '../runtime.ts';
 import { lazyStore, openStore, type Store, storeSettings } from '../store/index.ts';
@@ -42,6 +44,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   };
   const door = lazyDoor(config.state_dir);
   const log = openLog({ level: config.log.level, name: 'cli' });
+  logLeftOut(made.plugins, log);
   const { runtime, close } = openRuntime({
     version,
     config,
@@ -52,7 +55,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     index_path: paths.index,
     metrics: null,
     telemetry: null,
-    centre: localCentre(config, door),
+    centre: localCentre(config, door, made.plugins),
     log,
     now_ms: Date.now,
   });
@@ -108,11 +111,12 @@ function lazyDoor(state_dir: string): LazyDoor {
   };
 }
 
-function localCentre(config: Config, door: LazyDoor): Centre {
+function localCentre(config: Config, door: LazyDoor, plugins: PluginsInUse): Centre {
   return {
     ready: async () => true,
     metrics: async () => '',
     agents: async () => [],
+    plugins: async () => plugins,
     reload: (_caller: Caller): Promise<ReloadReport> =>
       Promise.reject(new Error('a policy is reloaded by the service that has it')),
     syncIndex: () => syncIndex(config, door),

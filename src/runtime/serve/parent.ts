@@ -7,6 +7,7 @@ import { realFile } from '../config/real-file.ts';
 import { type Feed, openFeed } from '../events/feed.ts';
 import { faultFields, type Log } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
+import type { PluginsInUse } from '../plugins/types.ts';
 import { savePolicy } from '../policies/saved.ts';
 import { type Centre, openRuntime } from '../runtime.ts';
 import { recordReadings } from '../secrets/reading-event.ts';
@@ -36,6 +37,7 @@ export interface ParentParts {
   readonly version: string;
   readonly config: Config;
   readonly policy: Policy;
+  readonly plugins: PluginsInUse;
   /** Secrets that the configuration asked for. */
   readonly secret_readings: readonly SecretReading[];
   readonly loadPolicy: () => Promise<PolicyLoad>;
@@ -84,7 +86,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const reload = (caller_id: string): Promise<ReloadReport> =>
     inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
-  const centre = centreOf(config, late, metricsOfAll, () => workers, reload);
+  const centre = centreOf(config, late, metricsOfAll, () => workers, reload, parts.plugins);
   const workers = openWorkers({
     url: parts.worker_url ?? NO_PROGRAM,
     count: parts.worker_url === null ? 0 : config.server.workers,
@@ -103,6 +105,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const open = openRuntime({ ...parts, ...shared });
   late.reloading = openReloading({
     first: parts.policy,
+    plugins: parts.plugins,
     load: () => admitted(parts.loadPolicy(), own, config),
     save: async (policy) => void (await savePolicy(paths.policies, policy)),
     workers: workers.serving,
@@ -141,6 +144,7 @@ function centreOf(
   metricsOfAll: () => Promise<string>,
   workers: () => Workers,
   reload: (caller_id: string) => Promise<ReloadReport>,
+  first: PluginsInUse,
 ): Centre {
   const agents = agentsSeen();
   return {
@@ -153,6 +157,7 @@ function centreOf(
       for (const agent_id of lists.flat()) agents.note(agent_id);
       return agents.list().slice(0, AGENTS_LISTED_MAX);
     },
+    plugins: async () => late.reloading?.plugins() ?? first,
     reload: ({ id }) => reload(id),
     syncIndex: async () => late.indexing?.sync(),
     events: null,
@@ -269,6 +274,7 @@ function answersOf(
     ready: centre.ready,
     metrics: centre.metrics,
     agents: centre.agents,
+    plugins: centre.plugins,
     reload: ({ caller_id }) => reload(caller_id),
     sync_index: async () => {
       await centre.syncIndex();

@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts';
 import type { StreamBatch } from '../events/types.ts';
 import type { MetricsSnapshot } from '../metrics.ts';
+import type { PluginsInUse } from '../plugins/types.ts';
 import type { ReloadReport } from '../types.ts';
 
 /** What a worker needs to begin; plain data, for it crosses to another process. */
@@ -42,6 +43,7 @@ export type ParentAnswers = {
   readonly ready: (nothing: null) => Promise<boolean>;
   readonly metrics: (nothing: null) => Promise<string>;
   readonly agents: (nothing: null) => Promise<readonly string[]>;
+  readonly plugins: (nothing: null) => Promise<PluginsInUse>;
   readonly reload: (by: { readonly caller_id: string }) => Promise<ReloadReport>;
   /** Has what happens sent to a worker from a position on, or no longer. `turn` tells one time from the next. */
   readonly events: (by: {

@@ -2,6 +2,7 @@ import type { Policy } from '../../core/types.ts';
 import type { Journal } from '../audit/journal.ts';
 import { newEventId } from '../event-id.ts';
 import { faultFields, type Log } from '../log.ts';
+import type { PluginsInUse } from '../plugins/types.ts';
 import { serviceEvent } from '../record.ts';
 import { recordReadings } from '../secrets/reading-event.ts';
 import type { SecretReading } from '../secrets/references.ts';
@@ -11,7 +12,12 @@ import type { Worker } from './workers.ts';
 
 /** A policy that was read anew, or what is wrong with it. */
 export type PolicyLoad = (
-  | { readonly ok: true; readonly policy: Policy; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly policy: Policy;
+      readonly plugins: PluginsInUse;
+      readonly warnings: readonly string[];
+    }
   | { readonly ok: false; readonly problems: Extract<ReloadReport, { reloaded: false }>['problems'] }
 ) & {
   /** Secrets that the configuration asked for. */
@@ -20,6 +26,8 @@ export type PolicyLoad = (
 
 export interface ReloadingParts {
   readonly first: Policy;
+  /** Those that are in use with the first. */
+  readonly plugins: PluginsInUse;
   /** Reads configuration and documents again. */
   readonly load: () => Promise<PolicyLoad>;
   /** Saves a policy where the workers find it by its hash. */
@@ -35,6 +43,8 @@ export interface ReloadingParts {
 /** The policy of the whole service, and the one way to change it. */
 export interface Reloading {
   readonly inForce: () => Generation;
+  /** The plug-ins of the policy in force. */
+  readonly plugins: () => PluginsInUse;
   /** Reads everything again, and puts it in force everywhere or nowhere. Calls must come one after another. */
   readonly reload: (caller_id: string) => Promise<ReloadReport>;
 }
@@ -42,6 +52,7 @@ export interface Reloading {
 /** Begins with the policy that the service started with, as generation 1. */
 export function openReloading(parts: ReloadingParts): Reloading {
   let in_force: Generation = { generation: 1, hash: parts.first.hash };
+  let in_use = parts.plugins;
 
   async function apply(policy: Policy, caller_id: string): Promise<string | null> {
     const next = { generation: in_force.generation + 1, hash: policy.hash };
@@ -72,6 +83,7 @@ export function openReloading(parts: ReloadingParts): Reloading {
 
   return {
     inForce: () => in_force,
+    plugins: () => in_use,
     reload: async (caller_id) => {
       const loaded = await parts.load();
       await recordReadings(loaded.secret_readings, { caller_id, policy_hash: in_force.hash }, parts);
@@ -86,6 +98,7 @@ export function openReloading(parts: ReloadingParts): Reloading {
         const message = 'The policy could not be saved or its reload not be recorded; the log says why.';
         return refuse(caller_id, [{ file: 'service', path: '', message }]);
       }
+      in_use = loaded.plugins;
       parts.log.info('the policy was reloaded', { ...in_force, changed, warnings });
       return {
         reloaded: true,

@@ -214,6 +214,7 @@ function centreOver(channel: Channel<ParentAnswers>, worker: string): Centre {
     ready: () => channel.ask('ready', null, ASK_MS),
     metrics: () => channel.ask('metrics', null, ASK_MS),
     agents: () => channel.ask('agents', null, AGENTS_MS),
+    plugins: () => channel.ask('plugins', null, ASK_MS),
     reload: (caller) => channel.ask('reload', { caller_id: caller.id }, RELOAD_MS),
     syncIndex: async () => void (await channel.ask('sync_index', null, SYNC_MS)),
     events: async (turn, wanted) => (await channel.ask('events', { worker, turn, wanted }, ASK_MS)).position,

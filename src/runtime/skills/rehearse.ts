@@ -40,7 +40,7 @@ export async function rehearse(config: Config, changes: readonly FileChange[]): 
       ...(await misplaced(base_dir, changes)),
     ];
     const made = await loadPolicy(elsewhere);
-    const warnings = made.warnings.filter(({ path }) => !path.startsWith('paths'));
+    const warnings = made.warnings.filter(({ path }) => !/^(?:paths|plugins)/.test(path));
     const emptied = there.filled.filter((id) => !found.filled.includes(id));
     if (!made.ok) problems.push(...made.problems);
     if (!made.ok || problems.length > 0) return { policy: null, problems, warnings, cases: [], emptied };
@@ -82,7 +82,8 @@ function inFolder(config: Config, base_dir: string): Config {
   };
   const paths: Record<PathKey, readonly string[]> = { ...config.paths };
   for (const key of PATH_KEYS) paths[key] = paths[key].map(moved);
-  return { ...config, paths, origin: { ...config.origin, base_dir } };
+  const plugins = { ...config.plugins, files: config.plugins.files.map((file) => resolve(from, file)) };
+  return { ...config, paths, plugins, origin: { ...config.origin, base_dir } };
 }
 
 /** A file that nobody reads would be a protection that is not there. */

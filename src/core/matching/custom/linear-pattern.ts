@@ -1,15 +1,16 @@
 /** Patterns that a user wrote, on an engine that takes linear time whatever pattern and text. */
 import { RE2JS } from 're2js';
 import type { LinearPattern } from '../detector.ts';
+import { passes, type ValueChecks } from './checks.ts';
 import { patternTree } from './pattern-tree.ts';
 import { alphabetOf } from './required-anchor.ts';
 
-/** Work of one unit that the engine looks at, and of each instruction of the pattern there. */
+/** Work of one unit that the engine or a check looks at, and of each instruction of the pattern there. */
 const UNIT_WORK = 8;
 const INSTRUCTION_WORK = 1 / 2;
 
-/** What a written pattern needs to be searched for; see `CustomPattern` for the limits. */
-export interface LinearSource {
+/** What a written pattern needs to be searched for; see `CustomPattern` for the limits and checks. */
+export interface LinearSource extends ValueChecks {
   readonly pattern: string;
   readonly before_units_max: number;
   readonly units_max: number;
@@ -20,7 +21,9 @@ export interface LinearSource {
  * from an anchor as far as there are units of the pattern's alphabet, at most `before_units_max` before it and
  * `units_max` behind its beginning, and one more on each side, so that `\b` sees them.
  */
-export function linearPattern({ pattern, before_units_max, units_max }: LinearSource): LinearPattern {
+export function linearPattern(written: LinearSource): LinearPattern {
+  const { pattern, before_units_max, units_max } = written;
+  const checks_work = ((written.checks?.length ?? 0) + Number((written.entropy_min ?? 0) > 0)) * UNIT_WORK;
   let made: Made | null = null;
   return {
     source: pattern,
@@ -39,8 +42,11 @@ export function linearPattern({ pattern, before_units_max, units_max }: LinearSo
         meter.work += (window.length - at) * unit_work;
         if (meter.work > meter.allowed || !matcher.find(at)) return null;
         if (shift + matcher.start() > anchor) return null;
-        if (shift + matcher.end() > anchor && matcher.end(group) > matcher.start(group))
-          return [shift + matcher.start(group), shift + matcher.end(group)];
+        if (shift + matcher.end() > anchor && matcher.end(group) > matcher.start(group)) {
+          const span = [shift + matcher.start(group), shift + matcher.end(group)] as const;
+          meter.work += (span[1] - span[0]) * checks_work;
+          return passes(text.slice(...span), written) ? span : null;
+        }
       }
       return null;
     },

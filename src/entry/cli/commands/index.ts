@@ -81,7 +81,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'plugins',
-    summary: 'list plug-ins',
+    summary: 'list and check plug-ins',
     load: async () => (await import('./plugins.ts')).plugins,
   },
   {

@@ -1,33 +1,112 @@
 import type { Command } from 'commander';
+import type { Plugin, PluginReport } from '../../../runtime/plugins/types.ts';
 import { ask } from '../ask.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
-import { table } from '../table.ts';
-import { say, sayJson, type Terminal } from '../terminal.ts';
+import { counted, table } from '../table.ts';
+import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
 
 interface Listed {
-  readonly plugins: readonly { readonly name: string; readonly detector_count?: number }[];
+  readonly plugins: readonly {
+    readonly name: string;
+    readonly version: string | null;
+    readonly path: string;
+    readonly status: PluginReport['status'];
+    readonly detector_count: number;
+    readonly template_count: number;
+    readonly problems: readonly string[];
+  }[];
+}
+
+interface Options {
+  readonly config?: string;
+  readonly json?: true;
 }
 
 export function plugins(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
-    .summary('list the plug-ins that are in use')
-    .description('List the plug-ins that are in use.')
+    .summary('list the plug-ins of the configuration')
+    .description(
+      'List the plug-ins of the service that runs, or else of the configuration: those in use, and those that are left out, with the reason.',
+    )
     .addOption(configOption())
     .addOption(jsonOption())
-    .action(async (options: { config?: string; json?: true }) => {
+    .action(async (options: Options) => {
       const reply = (await ask(terminal, options.config, 'plugins_list', {})) as Listed;
       if (options.json) sayJson(terminal, reply);
-      else for (const line of listing(reply)) say(terminal, line);
+      else tellList(reply, terminal);
     });
   examples(list, [['service plugins list --json', '']]);
-  examples(command, [['service plugins list', '']]);
+  const check = command
+    .command('check')
+    .summary('load one plug-in and try its examples')
+    .description(
+      'Load a plug-in as the service would, and try the examples of its detectors. Its code is run. Ends with 1 where it would be left out.',
+    )
+    .argument('<plugin>', 'a file, a folder with a package in it, or a package that is installed')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((name: string, options: Options) => checkOne(name, options, terminal));
+  examples(check, [
+    ['service plugins check plugins/acme.mjs', ''],
+    ['service plugins check . --json', 'in the folder of a package'],
+  ]);
+  examples(command, [
+    ['service plugins list', ''],
+    ['service plugins check plugins/acme.mjs', ''],
+  ]);
 }
 
-function listing({ plugins }: Listed): string[] {
-  if (plugins.length === 0) return ['There are no plug-ins.'];
-  return table(
-    ['NAME', 'DETECTORS'],
-    plugins.map(({ name, detector_count = 0 }) => [name, String(detector_count)]),
-  );
+function tellList({ plugins }: Listed, terminal: Terminal): void {
+  if (plugins.length === 0) {
+    say(terminal, 'There are no plug-ins.');
+    return;
+  }
+  const rows = plugins.map(({ name, version, status, detector_count, template_count, path }) => [
+    name,
+    version ?? '',
+    status === 'active' ? 'active' : 'left out',
+    String(detector_count),
+    String(template_count),
+    path,
+  ]);
+  const head = ['NAME', 'VERSION', 'STATUS', 'DETECTORS', 'TEMPLATES', 'FROM'];
+  for (const line of table(head, rows)) say(terminal, line);
+  for (const { path, problems } of plugins)
+    for (const problem of problems) remark(terminal, `${shown(path)}: ${shown(problem)}`);
+}
+
+async function checkOne(name: string, options: Options, terminal: Terminal): Promise<void> {
+  const [{ findOne, loadOne }, { policySettings }] = await Promise.all([
+    import('../../../runtime/plugins/index.ts'),
+    import('../../../runtime/policies/index.ts'),
+  ]);
+  const source = await findOne(name, terminal.cwd);
+  if (source === null)
+    throw new CommandFailure(
+      EXIT.usage,
+      'not_found',
+      'There is no such file, and no package of that name is installed here.',
+    );
+  const config = await configOf(terminal, options.config, 'leave');
+  const { report, plugin } = await loadOne(source, policySettings(config), config.plugins.timeout_ms);
+  if (report.status === 'left_out') terminal.exit_code = EXIT.no;
+  if (options.json) sayJson(terminal, report);
+  else tellChecked(report, plugin, terminal);
+}
+
+function tellChecked(report: PluginReport, plugin: Plugin | null, terminal: Terminal): void {
+  for (const { message } of report.problems) remark(terminal, `problem  ${shown(message)}`);
+  if (plugin === null) {
+    say(terminal, `${paint(terminal, 'red', 'left out')}  ${shown(report.from)}`);
+    return;
+  }
+  say(terminal, `${paint(terminal, 'green', 'good')}  ${plugin.name} ${plugin.version}`);
+  for (const { id, examples } of plugin.detectors) {
+    const tried = `${counted(examples.hits.length, 'hit')}, ${counted(examples.misses.length, 'miss', 'misses')}`;
+    say(terminal, `  detector ${id}: ${tried}`);
+  }
+  for (const template of plugin.templates) say(terminal, `  template ${template.name}`);
 }

@@ -1,0 +1,115 @@
+import type { WrittenPattern } from '../../core/compile/custom-pattern.ts';
+import { compile, namesConditions, type PolicySettings } from '../../core/compile/index.ts';
+import { patternProblems } from '../../core/compile/named-detection.ts';
+import { shapeProblems } from '../../core/compile/shape.ts';
+import { templates as builtinTemplates, type Template } from '../../core/templates/index.ts';
+import type { Json, Problem } from '../../core/types.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { pluginSchema } from './schema.ts';
+import type { Plugin } from './types.ts';
+
+/** The names that are taken, by what is built in, by the configuration, and by plug-ins before this one. */
+export interface Taken {
+  readonly plugins: Set<string>;
+  readonly detectors: Set<string>;
+  readonly templates: Set<string>;
+}
+
+/** Nothing but what is built in, and the configuration's own patterns: those of plug-ins come behind them. */
+export function takenBy(patterns: readonly { readonly id: string }[]): Taken {
+  return {
+    plugins: new Set(),
+    detectors: new Set(patterns.map(({ id }) => id)),
+    templates: new Set(builtinTemplates.map(({ name }) => name)),
+  };
+}
+
+type Admission =
+  | { readonly ok: true; readonly plugin: Plugin }
+  | { readonly ok: false; readonly name: string | null; readonly problems: readonly Problem[] };
+
+/**
+ * Checks what a plug-in gave: shapes, names, patterns on their examples, templates. All of it or none; its names are
+ * taken from then on.
+ * @param from what problems call it
+ */
+export async function admit(
+  value: Json,
+  from: string,
+  settings: PolicySettings,
+  taken: Taken,
+): Promise<Admission> {
+  const misshapen = shapeProblems(value, pluginSchema, { file: from, path: '' });
+  if (misshapen.length > 0) return { ok: false, name: nameIn(value), problems: misshapen };
+  const plugin = pluginOf(value as unknown as WrittenPlugin);
+  const problems = [
+    ...doubled(plugin, from, taken),
+    ...patternProblems(plugin.detectors, { file: from, path: 'detectors' }, taken.detectors),
+    ...(await Promise.all(plugin.templates.map((each) => documentProblems(each, from, settings)))).flat(),
+  ];
+  if (problems.length > 0) return { ok: false, name: plugin.name, problems };
+  taken.plugins.add(plugin.name);
+  for (const { id } of plugin.detectors) taken.detectors.add(id);
+  for (const { name } of plugin.templates) taken.templates.add(name);
+  return { ok: true, plugin };
+}
+
+/** A plug-in as it is exported, its shape checked. */
+interface WrittenPlugin {
+  readonly name: string;
+  readonly version: string;
+  readonly description?: string;
+  readonly detectors?: readonly (Omit<WrittenPattern, 'examples'> & {
+    readonly examples: { readonly hits: readonly string[]; readonly misses?: readonly string[] };
+  })[];
+  readonly templates?: readonly Template[];
+}
+
+function pluginOf({
+  name,
+  version,
+  description = '',
+  detectors = [],
+  templates = [],
+}: WrittenPlugin): Plugin {
+  const whole = detectors.map((each) => ({ ...each, examples: { misses: [], ...each.examples } }));
+  return { name, version, description, detectors: whole, templates };
+}
+
+function nameIn(value: Json): string | null {
+  const { name } = (value ?? {}) as { readonly name?: unknown };
+  return typeof name === 'string' && /^[a-z0-9-]{1,64}$/.test(name) ? name : null;
+}
+
+function doubled({ name, templates }: Plugin, from: string, taken: Taken): Problem[] {
+  const seen = new Set(taken.templates);
+  const twice = templates.flatMap((template, at) => {
+    if (!seen.has(template.name)) {
+      seen.add(template.name);
+      return [];
+    }
+    return problemAt(from, ['templates', at, 'name'], 'is taken by another template');
+  });
+  return taken.plugins.has(name)
+    ? [problemAt(from, ['name'], 'is taken by another plug-in'), ...twice]
+    : twice;
+}
+
+/** What is wrong with the document of a template: it must be one that could stand in `policies/` by itself. */
+async function documentProblems(
+  { name, document }: Template,
+  from: string,
+  settings: PolicySettings,
+): Promise<Problem[]> {
+  const documents = [{ file: `${from}#${name}`, value: document }];
+  const cel = namesConditions({ inline_rules: [], documents })
+    ? await import('../../core/conditions/cel.ts')
+    : null;
+  const { problems } = compile({
+    inline_rules: [],
+    documents,
+    settings: { ...settings, detection: { detectors: {}, patterns: [], allowed: [] } },
+    ...(cel && { readCondition: cel.conditionProblem }),
+  });
+  return problems.filter(({ level }) => level === 'error');
+}

@@ -1,0 +1,117 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { findPackageJSON } from 'node:module';
+import { dirname, join, resolve, sep } from 'node:path';
+import type { Problem } from '../../core/types.ts';
+import type { Config } from '../config/index.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { type EmptyPattern, filesOf, labelOf } from '../policies/document-files.ts';
+import type { PluginSource } from './types.ts';
+
+/** What the configuration names, in its order: files first. */
+export interface FoundPlugins {
+  readonly sources: readonly PluginSource[];
+  /** What it names that is not there: each is a plug-in that is left out. */
+  readonly missing: readonly { readonly source: PluginSource; readonly problem: Problem }[];
+  readonly filled: readonly string[];
+  readonly empty: readonly EmptyPattern[];
+  readonly warnings: readonly Problem[];
+}
+
+const PLUGINS_MAX = 100;
+
+/** Finds the files and packages that `plugins` names. Nothing of them is run, and nothing comes over a network. */
+export async function findPlugins({ plugins, origin }: Config): Promise<FoundPlugins> {
+  const sources = new Map<string, PluginSource>();
+  const missing: FoundPlugins['missing'][number][] = [];
+  const warnings: Problem[] = [];
+  const filled: string[] = [];
+  const empty: EmptyPattern[] = [];
+  for (const [i, pattern] of plugins.files.entries()) {
+    const steps = ['plugins', 'files', i];
+    const { paths, wrong } = await filesOf(pattern, origin.base_dir, 'code');
+    const id = `plugins.files ${pattern}`;
+    if (wrong !== null) missing.push(notThere('file', pattern, problemAt(origin.label, steps, wrong)));
+    else if (paths.length === 0)
+      warnings.push(problemAt(origin.label, steps, 'matches no file', undefined, 'warning'));
+    if (paths.length > 0) filled.push(id);
+    else if (wrong === null) empty.push({ id, pattern, steps });
+    for (const path of paths) await add(sources, 'file', labelOf(path, origin.base_dir), path);
+  }
+  for (const [i, name] of plugins.packages.entries()) {
+    const path = await entryOf(name, origin.base_dir);
+    if (path !== null) await add(sources, 'package', name, path);
+    else {
+      const steps = ['plugins', 'packages', i];
+      const wrong = 'is no package that is installed beside the configuration and has one entry for imports';
+      missing.push(notThere('package', name, problemAt(origin.label, steps, wrong)));
+    }
+  }
+  const all = [...sources.values()];
+  const over = all.slice(PLUGINS_MAX).map((source) => ({
+    source,
+    problem: problemAt(source.from, [], `comes after ${PLUGINS_MAX} others, and is one too many`),
+  }));
+  return { sources: all.slice(0, PLUGINS_MAX), missing: [...missing, ...over], filled, empty, warnings };
+}
+
+/** The one plug-in that a person names: a file or a folder with a package in it, else an installed package. */
+export async function findOne(name: string, base_dir: string): Promise<PluginSource | null> {
+  const here = resolve(base_dir, name);
+  const in_folder = await entryIn(here);
+  if (in_folder !== null) return { kind: 'package', from: name, path: in_folder };
+  const file = await realpath(here).catch(() => null);
+  if (file !== null) return { kind: 'file', from: name, path: file };
+  const installed = await entryOf(name, base_dir);
+  return installed === null ? null : { kind: 'package', from: name, path: installed };
+}
+
+function notThere(kind: PluginSource['kind'], from: string, problem: Problem) {
+  return { source: { kind, from, path: '' }, problem };
+}
+
+/** A file that is reached twice is loaded once. */
+async function add(
+  sources: Map<string, PluginSource>,
+  kind: PluginSource['kind'],
+  from: string,
+  path: string,
+): Promise<void> {
+  const real = await realpath(path).catch(() => path);
+  if (!sources.has(real)) sources.set(real, { kind, from, path: real });
+}
+
+/** The file that `import` takes of an installed package; `null` where there is none. */
+async function entryOf(name: string, base_dir: string): Promise<string | null> {
+  try {
+    const found = findPackageJSON(name, join(base_dir, 'service.yaml'));
+    return found === undefined ? null : await entryIn(dirname(found));
+  } catch {
+    // It is not installed, or its name is none.
+    return null;
+  }
+}
+
+async function entryIn(folder: string): Promise<string | null> {
+  try {
+    const { exports, main } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+    const entry = targetOf(exports) ?? (typeof main === 'string' ? main : 'index.js');
+    const path = resolve(folder, entry);
+    return path.startsWith(folder + sep) ? path : null;
+  } catch {
+    return null;
+  }
+}
+
+const CONDITIONS = ['node', 'import', 'module-sync', 'default'];
+
+/** What `exports` gives for the package itself, under the conditions of an import. */
+function targetOf(exports: unknown): string | null {
+  if (typeof exports === 'string') return exports;
+  if (typeof exports !== 'object' || exports === null) return null;
+  if (Object.hasOwn(exports, '.')) return targetOf((exports as Record<string, unknown>)['.']);
+  for (const [condition, target] of Object.entries(exports)) {
+    const found = CONDITIONS.includes(condition) ? targetOf(target) : null;
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { WrittenPattern } from '../../core/compile/custom-pattern.ts';
+import type { PolicySettings } from '../../core/compile/index.ts';
+import type { Problem } from '../../core/types.ts';
+import type { Config } from '../config/index.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { admit, type Taken, takenBy } from './admit.ts';
+import { type FoundPlugins, findPlugins } from './find.ts';
+import { type Run, runPlugin } from './run.ts';
+import { distrust } from './trust.ts';
+import type { Plugin, PluginReport, PluginSource, PluginsInUse } from './types.ts';
+
+/** Everything that came of the plug-ins of a configuration. */
+export interface LoadedPlugins extends PluginsInUse, Pick<FoundPlugins, 'filled' | 'empty' | 'warnings'> {
+  /** Detectors of those that are active, as the configuration would have them. */
+  readonly patterns: readonly WrittenPattern[];
+}
+
+/** All plug-ins together may take so many times what a single one may. */
+const TIMES_MAX = 4;
+
+/**
+ * Loads what `plugins` names. Never throws for what a plug-in does: one that throws, hangs, is not as it must be or
+ * takes a name that is taken is left out, and its report says why.
+ */
+export async function loadPlugins(config: Config, settings: PolicySettings): Promise<LoadedPlugins> {
+  const found = await findPlugins(config);
+  const runs = await runAll(found.sources, config.plugins.timeout_ms);
+  const taken = takenBy(settings.detection.patterns);
+  const judged: Judged[] = [];
+  // One after the other, for of two that take a name the first one has it.
+  for (const [at, source] of found.sources.entries())
+    judged.push(await judge(source, runs[at]!, settings, taken));
+  const plugins = judged.flatMap(({ plugin }) => plugin ?? []);
+  const { filled, empty, warnings } = found;
+  return {
+    plugins: [
+      ...judged.map(({ report }) => report),
+      ...found.missing.map(({ source, problem }) => leftOut(source, null, [problem])),
+    ],
+    patterns: plugins.flatMap(({ detectors }) => detectors),
+    templates: plugins.flatMap(({ templates }) => templates),
+    filled,
+    empty,
+    warnings,
+  };
+}
+
+/** Loads one plug-in by itself, beside what is built in. */
+export async function loadOne(
+  source: PluginSource,
+  settings: PolicySettings,
+  timeout_ms: number,
+): Promise<{ readonly report: PluginReport; readonly plugin: Plugin | null }> {
+  return judge(source, await runTrusted(source, timeout_ms), settings, takenBy([]));
+}
+
+interface Judged {
+  readonly report: PluginReport;
+  readonly plugin: Plugin | null;
+}
+
+type Loaded = Run & { readonly sha256: string | null };
+
+/** One after the other, so that one that hangs takes the time of no other; all together have a bound too. */
+async function runAll(sources: readonly PluginSource[], timeout_ms: number): Promise<readonly Loaded[]> {
+  const over_ms = performance.now() + timeout_ms * TIMES_MAX;
+  const runs: Loaded[] = [];
+  for (const source of sources)
+    runs.push(performance.now() < over_ms ? await runTrusted(source, timeout_ms) : TOO_LATE);
+  return runs;
+}
+
+const TOO_LATE: Loaded = {
+  ok: false,
+  reason: 'was not loaded, for those before it took all the time there is',
+  sha256: null,
+};
+
+async function runTrusted({ path }: PluginSource, timeout_ms: number): Promise<Loaded> {
+  try {
+    const reason = await distrust(path);
+    if (reason !== null) return { ok: false, reason, sha256: null };
+    const sha256 = createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
+    return { ...(await runPlugin(path, timeout_ms)), sha256 };
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    return { ok: false, reason: `could not be read (${code})`, sha256: null };
+  }
+}
+
+async function judge(
+  source: PluginSource,
+  run: Loaded,
+  settings: PolicySettings,
+  taken: Taken,
+): Promise<Judged> {
+  const { kind, from } = source;
+  const { sha256 } = run;
+  if (!run.ok) return { report: leftOut(source, sha256, [problemAt(from, [], run.reason)]), plugin: null };
+  const admission = await admit(run.value, from, settings, taken);
+  if (!admission.ok)
+    return { report: leftOut(source, sha256, admission.problems, admission.name), plugin: null };
+  const { plugin } = admission;
+  const { name, version } = plugin;
+  const detectors = plugin.detectors.map(({ id }) => id);
+  const templates = plugin.templates.map((template) => template.name);
+  return {
+    report: { name, version, kind, from, status: 'active', sha256, detectors, templates, problems: [] },
+    plugin,
+  };
+}
+
+function leftOut(
+  { kind, from }: PluginSource,
+  sha256: string | null,
+  problems: readonly Problem[],
+  name: string | null = null,
+): PluginReport {
+  return {
+    name: name ?? basename(from),
+    version: null,
+    kind,
+    from,
+    status: 'left_out',
+    sha256,
+    detectors: [],
+    templates: [],
+    problems,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Problem } from '../../core/types.ts';
+import { type Config, problemLine } from '../config/index.ts';
+import type { Log } from '../log.ts';
+import type { PluginsInUse } from './types.ts';
+
+/** Whether a configuration names any plug-in: where it names none, nothing of this folder is loaded. */
+export function namesPlugins({ plugins }: Config): boolean {
+  return plugins.files.length + plugins.packages.length > 0;
+}
+
+/** A problem for each thing that keeps a plug-in out. */
+export function leftOutProblems({ plugins }: PluginsInUse): Problem[] {
+  return plugins.flatMap(({ from, problems }) =>
+    problems.map((problem) => ({
+      ...problem,
+      message: `${problem.message} The plug-in ${from} is left out.`,
+    })),
+  );
+}
+
+/** A line in the log for each thing that keeps a plug-in out. */
+export function logLeftOut(plugins: PluginsInUse, log: Pick<Log, 'warn'>): void {
+  for (const problem of leftOutProblems(plugins))
+    log.warn('a plug-in is left out', { problem: problemLine(problem) });
+}
+
+/** Plug-ins that were in use and would now be left out: what they found would go unseen. */
+export function brokenSince(running: PluginsInUse, next: PluginsInUse): Problem[] {
+  const active = running.plugins.filter(({ status }) => status === 'active').map(({ from }) => from);
+  return leftOutProblems({
+    plugins: next.plugins.filter(({ status, from }) => status === 'left_out' && active.includes(from)),
+    templates: [],
+  });
+}

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { type Config, loadConfig } from '../config/index.ts';
+import { load, reload } from '../policies/load.ts';
+import { loadPolicy, pluginsOf } from '../policies/load-policy.ts';
+import { validate } from '../policies/validate.ts';
+import { brokenSince } from './named.ts';
+import { NO_PLUGINS } from './types.ts';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'plugins-')));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+type Files = Readonly<Record<string, string>>;
+
+const SETTINGS = 'plugins: {files: [plugins/*], timeout_ms: 1000}\n';
+
+function folder(files: Files, settings = SETTINGS): string {
+  const dir = mkdtempSync(join(root, 'case-'));
+  for (const [name, text] of Object.entries({ 'service.yaml': settings, ...files })) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true });
+    writeFileSync(join(dir, name), text);
+  }
+  return dir;
+}
+
+async function configIn(cwd: string): Promise<Config> {
+  const read = await loadConfig({ path: null, cwd, env: {} });
+  assert.ok(read.ok, JSON.stringify(read));
+  return read.config;
+}
+
+const TICKETS = {
+  name: 'acme-tickets',
+  version: '1.2.3',
+  detectors: [
+    {
+      id: 'acme.ticket',
+      pattern: 'TKT-[0-9]{4,10}',
+      tags: ['internal.ticket'],
+      severity: 'medium',
+      description: 'Tickets.',
+      examples: { hits: ['see «TKT-1234»'], misses: ['TKT-12'] },
+    },
+  ],
+  templates: [
+    {
+      name: 'acme-tickets',
+      description: 'Keeps tickets in.',
+      document: {
+        version: 'v1alpha1',
+        policies: [
+          { name: 'no-tickets', boundary: 'output', data_tags: ['internal.ticket'], action: 'redact' },
+        ],
+      },
+    },
+  ],
+};
+
+const exporting = (value: unknown): string => `export default ${JSON.stringify(value)};\n`;
+const GOOD = exporting(TICKETS);
+const withDetector = (change: object): string =>
+  exporting({ ...TICKETS, detectors: [{ ...TICKETS.detectors[0], ...change }] });
+
+/** Plug-ins that are left out, each beside a good one, with what is said of them. */
+const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
+  ['throws', 'throw new Error("no luck");', /threw when it was loaded \(Error: no luck\)/],
+  ['is no JavaScript', 'export default {', /threw when it was loaded \(SyntaxError/],
+  ['throws what is no error', 'throw null;', /threw when it was loaded \(null\)/],
+  ['hangs', 'for (;;);', /was not loaded within 1000 ms/],
+  [
+    'waits for ever',
+    'setInterval(() => {}, 1000); await new Promise(() => {});',
+    /was not loaded within 1000 ms/,
+  ],
+  ['hangs where it is read', 'export default { get name() { for (;;); } };', /was not loaded within 1000 ms/],
+  ['ends the process', 'process.exit(0);', /ended before it gave its records/],
+  [
+    'takes all memory',
+    'const a = []; for (;;) a.push(new Array(1e5).fill(Math.random()));',
+    /MB of memory|within 1000 ms/,
+  ],
+  ['gives nothing', 'export const name = 1;', /has no default export/],
+  ['gives a list', 'export default [];', /must be a mapping/],
+  [
+    'has a validator',
+    `const own = ${JSON.stringify(TICKETS)}; own.detectors[0].validate = () => { for (;;); }; export default own;`,
+    /has a function as `validate`/,
+  ],
+  [
+    'has a regular expression',
+    `const own = ${JSON.stringify(TICKETS)}; own.detectors[0].pattern = /TKT-/; export default own;`,
+    /has a regular expression as `pattern`/,
+  ],
+  ['has no name', exporting({ version: '1.0.0' }), /`name` is missing/],
+  ['has a key that nothing takes', exporting({ ...TICKETS, dialects: [] }), /`dialects` is no key here/],
+  ['has a pattern without an anchor', withDetector({ pattern: '[0-9]{4}' }), /3 characters in a row/],
+  ['has a pattern that is none', withDetector({ pattern: 'TKT-(' }), /is no pattern of RE2/],
+  ['has a hit that is no hit', withDetector({ examples: { hits: ['TKT'] } }), /hits\[0\]` is not found/],
+  [
+    'has a miss that is a hit',
+    withDetector({ examples: { hits: ['TKT-1234'], misses: ['TKT-1234'] } }),
+    /misses\[0\]` is found/,
+  ],
+  ['has a check that is none', withDetector({ checks: ['lun'] }), /did you mean `luhn`/],
+  ['takes the id of what is built in', withDetector({ id: 'github.token' }), /`detectors\[0\].id` is taken/],
+  [
+    'has two of one id',
+    exporting({ ...TICKETS, detectors: [TICKETS.detectors[0], TICKETS.detectors[0]] }),
+    /`detectors\[1\].id` is taken/,
+  ],
+  [
+    'takes the name of a template',
+    exporting({ ...TICKETS, templates: [{ ...TICKETS.templates[0], name: 'finance' }] }),
+    /`templates\[0\].name` is taken/,
+  ],
+  [
+    'has a template that does not compile',
+    exporting({
+      ...TICKETS,
+      templates: [{ ...TICKETS.templates[0], document: { policies: [{ name: 'x' }] } }],
+    }),
+    /is missing/,
+  ],
+];
+
+const OTHER = exporting({ name: 'other', version: '0.0.1' });
+
+test('a plug-in with anything wrong is left out with the reason, and the one beside it is not', async () => {
+  let tried = 0;
+  for (const [what, text, said] of BAD) {
+    const { plugins, patterns, templates } = await pluginsOf(
+      await configIn(folder({ 'plugins/a-bad.mjs': text, 'plugins/b-good.mjs': OTHER })),
+    );
+    const [bad, good] = plugins;
+    assert.deepEqual([bad?.status, bad?.detectors, good?.status], ['left_out', [], 'active'], what);
+    assert.match(
+      JSON.stringify(bad?.problems.map(({ message }) => message)).replaceAll('\\"', '"'),
+      said,
+      what,
+    );
+    assert.deepEqual([patterns, templates], [[], []], what);
+    tried += 1;
+  }
+  assert.equal(tried, 23);
+});
+
+test('a good one is in the policy, in the list of templates, and found by what it looks for', async () => {
+  const dir = folder({ 'plugins/tickets.mjs': GOOD, 'plugins/tickets.test.mjs': 'throw new Error();' });
+  const made = await loadPolicy(await configIn(dir));
+  assert.ok(made.ok, JSON.stringify(made));
+  assert.deepEqual(
+    made.policy.detection.patterns.map(({ id }) => id),
+    ['acme.ticket'],
+  );
+  assert.deepEqual(
+    made.plugins.templates.map(({ name }) => name),
+    ['acme-tickets'],
+  );
+  const [report] = made.plugins.plugins;
+  assert.equal(made.plugins.plugins.length, 1, 'its test is no plug-in');
+  assert.deepEqual(
+    [report?.name, report?.version, report?.from, report?.status, report?.sha256?.length],
+    ['acme-tickets', '1.2.3', 'plugins/tickets.mjs', 'active', 64],
+  );
+  assert.deepEqual(made.warnings, []);
+});
+
+test('the hash of the policy is that of its detectors, whoever gave them', async () => {
+  const written = JSON.stringify({ patterns: TICKETS.detectors });
+  const own = await loadPolicy(await configIn(folder({}, `detection: ${written}\n`)));
+  const plugged = await loadPolicy(await configIn(folder({ 'plugins/tickets.mjs': GOOD })));
+  const none = await loadPolicy(await configIn(folder({})));
+  assert.ok(own.ok && plugged.ok && none.ok);
+  assert.equal(plugged.policy.hash, own.policy.hash);
+  assert.notEqual(plugged.policy.hash, none.policy.hash);
+});
+
+test('of two that take one name the first has it, and the configuration has it before both', async () => {
+  const renamed = exporting({ ...TICKETS, name: 'later', templates: [] });
+  const two = await pluginsOf(await configIn(folder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': renamed })));
+  assert.deepEqual(
+    two.plugins.map(({ name, status }) => [name, status]),
+    [
+      ['acme-tickets', 'active'],
+      ['later', 'left_out'],
+    ],
+  );
+  const written = JSON.stringify({ patterns: TICKETS.detectors });
+  const own = folder({ 'plugins/a.mjs': GOOD }, `${SETTINGS}detection: ${written}\n`);
+  const made = await loadPolicy(await configIn(own));
+  assert.ok(made.ok);
+  assert.equal(made.plugins.plugins[0]?.status, 'left_out');
+  assert.equal(made.policy.detection.patterns.length, 1);
+});
+
+test('packages are found beside the configuration, by what imports take of them', async () => {
+  const packages: Files = {
+    'node_modules/plain/package.json': '{"name": "plain", "main": "main.cjs"}',
+    'node_modules/plain/main.cjs': `module.exports = ${JSON.stringify({ ...TICKETS, name: 'plain' })};`,
+    'node_modules/@acme/esm/package.json':
+      '{"name": "@acme/esm", "type": "module", "exports": {".": {"types": "./a.d.ts", "import": "./lib/a.js"}}}',
+    'node_modules/@acme/esm/lib/a.js': exporting({ name: 'esm', version: '1.0.0' }),
+    'node_modules/away/package.json': '{"name": "away", "main": "../../service.yaml"}',
+  };
+  const dir = folder(packages, 'plugins: {packages: [plain, "@acme/esm", away, nowhere]}\n');
+  const { plugins } = await pluginsOf(await configIn(dir));
+  assert.deepEqual(
+    plugins.map(({ name, kind, from, status }) => [name, kind, from, status]),
+    [
+      ['plain', 'package', 'plain', 'active'],
+      ['esm', 'package', '@acme/esm', 'active'],
+      ['away', 'package', 'away', 'left_out'],
+      ['nowhere', 'package', 'nowhere', 'left_out'],
+    ],
+  );
+});
+
+test('TypeScript is taken, the environment is not seen, and what is printed goes nowhere', async () => {
+  process.env.PLUGINS_TEST = 'seen';
+  const text = `const seen: string = process.env.PLUGINS_TEST ?? 'unseen'; console.log('loud');
+    export default { name: seen, version: '1.0.0' } satisfies object;`;
+  const { plugins } = await pluginsOf(await configIn(folder({ 'plugins/a.ts': text })));
+  delete process.env.PLUGINS_TEST;
+  assert.deepEqual(
+    plugins.map(({ name, status }) => [name, status]),
+    [['unseen', 'active']],
+  );
+});
+
+test('what everyone can write is not run', async () => {
+  const dir = folder({ 'plugins/a.mjs': GOOD });
+  const config = await configIn(dir);
+  const statuses = async () => (await pluginsOf(config)).plugins.map(({ status }) => status);
+  assert.deepEqual(await statuses(), ['active']);
+  chmodSync(join(dir, 'plugins/a.mjs'), 0o666);
+  assert.deepEqual(await statuses(), ['left_out']);
+  chmodSync(join(dir, 'plugins/a.mjs'), 0o644);
+  chmodSync(join(dir, 'plugins'), 0o777);
+  assert.deepEqual(await statuses(), ['left_out']);
+  chmodSync(join(dir, 'plugins'), 0o755);
+  assert.deepEqual(await statuses(), ['active']);
+});
+
+test('validate says no where one is left out, and a start says so and goes on', async () => {
+  const dir = folder(
+    { 'plugins/a.mjs': 'throw new Error("no luck");' },
+    `${SETTINGS}detection: {detectors: {acme.ticket: {severity: high}}}\n`,
+  );
+  const validation = await validate({ path: null, cwd: dir, env: {} });
+  assert.equal(validation.valid, false);
+  assert.match(JSON.stringify(validation.problems), /no luck/);
+  const made = await loadPolicy(await configIn(dir));
+  assert.ok(made.ok, 'a setting of a detector that is left out stops no start');
+  assert.match(JSON.stringify(made.warnings), /no luck.*left out/);
+  writeFileSync(join(dir, 'plugins/a.mjs'), GOOD);
+  const mended = await validate({ path: null, cwd: dir, env: {} });
+  assert.deepEqual([mended.valid, mended.counts?.plugins, mended.counts?.patterns], [true, 1, 1]);
+});
+
+test('a reload refuses to lose a plug-in that breaks, and takes away one that is not named any more', async () => {
+  const dir = folder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': OTHER });
+  const request = { path: null, cwd: dir, env: {} };
+  const running = await load(request);
+  assert.ok(running.ok);
+  writeFileSync(join(dir, 'plugins/a.mjs'), 'throw new Error("no luck");');
+  const broken = await reload(request, running.config, running);
+  assert.ok(!broken.ok);
+  assert.match(JSON.stringify(broken.problems), /no luck/);
+  rmSync(join(dir, 'plugins/a.mjs'));
+  const away = await reload(request, running.config, running);
+  assert.ok(away.ok, JSON.stringify(away));
+  assert.deepEqual(away.policy.detection.patterns, []);
+  rmSync(join(dir, 'plugins/b.mjs'));
+  const gone = await reload(request, running.config, running);
+  assert.ok(!gone.ok, 'a folder that is empty all at once was hardly meant');
+  writeFileSync(join(dir, 'service.yaml'), '{}');
+  assert.ok((await reload(request, running.config, running)).ok);
+});
+
+test('one that was left out before may stay so', async () => {
+  const left_out = await pluginsOf(await configIn(folder({ 'plugins/a.mjs': 'throw 1;' })));
+  assert.deepEqual(brokenSince(left_out, left_out), []);
+  assert.deepEqual(brokenSince(NO_PLUGINS, left_out), []);
+});

@@ -1,0 +1,67 @@
+import { extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { Json } from '../../core/types.ts';
+
+/** What the thread says of a plug-in: its records as JSON, or the predicate of a sentence. */
+export type Told =
+  | { readonly ok: true; readonly json: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** What came of loading a plug-in. */
+export type Run = { readonly ok: true; readonly value: Json } | Extract<Told, { readonly ok: false }>;
+
+const START_MS = 20_000;
+const MEMORY_MB_MAX = 256;
+const REASON_CHARS_MAX = 500;
+
+/**
+ * Runs a plug-in's file in a thread of its own, and ends the thread: all that stays of it is data. One that is not
+ * done in time, takes too much memory or ends the thread gives a reason instead. It sees no environment variables,
+ * and what it prints goes nowhere.
+ */
+export async function runPlugin(path: string, timeout_ms: number): Promise<Run> {
+  // Source and compiled program lie alike, and differ in the ending.
+  const thread = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
+    workerData: { href: pathToFileURL(path).href },
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+  });
+  thread.stdout.resume();
+  thread.stderr.resume();
+  let timer: NodeJS.Timeout | undefined;
+  const told = await new Promise<Told>((resolve) => {
+    const left_out = (reason: string) => resolve({ ok: false, reason });
+    timer = setTimeout(() => left_out('got no thread to be loaded in'), START_MS);
+    thread.once('message', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => left_out(`was not loaded within ${timeout_ms} ms`), timeout_ms);
+      thread.once('message', resolve);
+    });
+    thread.once('messageerror', () => left_out('gave what is no data'));
+    thread.once('error', (error: NodeJS.ErrnoException) => left_out(failureOf(error)));
+    thread.once('exit', () => left_out('ended before it gave its records'));
+  });
+  clearTimeout(timer);
+  await thread.terminate();
+  return read(told);
+}
+
+function failureOf(error: NodeJS.ErrnoException): string {
+  if (error?.code === 'ERR_WORKER_OUT_OF_MEMORY') return `took more than ${MEMORY_MB_MAX} MB of memory`;
+  return `threw while it was loaded (${error?.message ?? error})`;
+}
+
+/** A plug-in can speak in the thread's place, so that what it says is taken as a stranger's words. */
+function read(told: Told): Run {
+  try {
+    if (told.ok) return { ok: true, value: JSON.parse(told.json) as Json };
+    const reason = String(told.reason).replaceAll(/\p{Cc}+/gu, ' ');
+    return { ok: false, reason: reason.slice(0, REASON_CHARS_MAX) };
+  } catch {
+    return { ok: false, reason: 'gave what is no data' };
+  }
+}

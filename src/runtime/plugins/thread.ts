@@ -1,0 +1,38 @@
+/** The thread that loads one plug-in: it imports the file, and gives what that exports as JSON. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Told } from './run.ts';
+
+const JSON_CHARS_MAX = 8_388_608;
+
+async function told(href: string): Promise<Told> {
+  try {
+    const module = (await import(href)) as { readonly default?: unknown };
+    if (module.default === undefined) return { ok: false, reason: 'has no default export' };
+    return dataOf(module.default);
+  } catch (error) {
+    const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return { ok: false, reason: `threw when it was loaded (${what})` };
+  }
+}
+
+/** Records are data: what JSON would leave out without a word is told. */
+function dataOf(exported: unknown): Told {
+  let reason: string | null = null;
+  const json = JSON.stringify(exported, (key: string, value: unknown) => {
+    const kind = value instanceof RegExp ? 'regular expression' : typeof value;
+    if (NO_DATA.includes(kind))
+      reason ??= `has a ${kind} as \`${key}\`; records are plain data: patterns are texts in the syntax of RE2, and \`checks\` names what a value must pass`;
+    return value;
+  });
+  if (reason !== null) return { ok: false, reason };
+  if (json === undefined) return { ok: false, reason: 'exports nothing that is plain data' };
+  if (json.length > JSON_CHARS_MAX)
+    return { ok: false, reason: `gives more than ${JSON_CHARS_MAX} characters of records` };
+  return { ok: true, json };
+}
+
+const NO_DATA = ['regular expression', 'function', 'symbol', 'bigint'];
+
+// Its time begins now: starting a thread on a busy machine is none of the plug-in's doing.
+parentPort?.postMessage('begins');
+parentPort?.postMessage(await told((workerData as { readonly href: string }).href));

@@ -1,0 +1,29 @@
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+const WORLD_WRITABLE = 0o002;
+const STICKY = 0o1000;
+
+/**
+ * Why a file is not run as code of this user: somebody else could have written it. The file and each folder above
+ * it are this user's or root's, and no folder lets everyone replace what is in it.
+ * @param path without links in it
+ * @returns the predicate of a sentence, or `null` where it may be run
+ */
+export async function distrust(path: string): Promise<string | null> {
+  // Where there are no users in this sense, there are no modes either.
+  const user = process.getuid?.();
+  if (user === undefined) return null;
+  const file = await stat(path);
+  if (!file.isFile()) return 'is no regular file';
+  if (file.uid !== user && file.uid !== 0)
+    return 'belongs to another user than the one who runs the service; take it over with `chown`';
+  if (file.mode & WORLD_WRITABLE) return 'can be written by everyone; take that away with `chmod o-w`';
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const { uid, mode } = await stat(folder);
+    const is_open = (mode & WORLD_WRITABLE) !== 0 && (mode & STICKY) === 0;
+    if (is_open || (uid !== user && uid !== 0))
+      return 'lies in a folder that another user can write to; move it, or take that right away';
+    if (folder === dirname(folder)) return null;
+  }
+}
