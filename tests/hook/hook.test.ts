@@ -178,6 +178,11 @@ test('a resident process that says nothing is not waited for, and one that ends 
   assert.match(alone.stdout, /"decision":"allow"/);
   assert.match((await hook(dir, BLOCKED, [], env)).stdout, /"decision":"block"/);
   ending.close();
+  const babbling = createServer((peer) => peer.end('no JSON\n')).listen(socket);
+  await once(babbling, 'listening');
+  const { code, stdout } = await hook(dir, { tool: 'Bash', input: { command: 'ls' } }, [], env);
+  assert.deepEqual([stdout, code], ['', 2]);
+  babbling.close();
   rmSync(dir, { recursive: true });
 });
 

@@ -2,6 +2,12 @@
 import { runHook } from './hook.ts';
 import { writeAll } from './streams.ts';
 
+// Node would end with 1, which hosts take for a yes.
+process.on('uncaughtException', () => {
+  writeAll(2, 'A fault in the hook kept it from deciding, so it is refused.\n');
+  process.exit(2);
+});
+
 const { argv, env, stdin } = process;
 const at = argv.indexOf('hook');
 void runHook({
