@@ -1,6 +1,5 @@
 import type { Crossing, Policy } from '../core/types.ts';
 import { type AgentsSeen, agentsSeen } from './agents.ts';
-import type { Activity, ActivityAsked } from './audit/activity.ts';
 import type { Journal } from './audit/journal.ts';
 import { type LazyIndex, lazyIndex } from './audit/lazy-index.ts';
 import { conditionsOf } from './conditions.ts';
@@ -92,7 +91,7 @@ export interface OpenRuntime {
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { config, centre, log, now_ms } = parts;
   const agents = agentsSeen();
-  const index = lazyIndex(parts.index_path);
+  const trail = openTrail(parts);
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
   const approvals = lazyApprovals(parts, () => ports);
   const sessions = sessionPorts(config, parts.store.open);
@@ -101,7 +100,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const forwarder = lazyForwarder(config);
   const trusted = forAgents({ config, store: parts.store.open, ports: () => ports });
   const costs = lazyCosts(parts, () => ports);
-  const hub = lazyHub(parts, index.open);
+  const hub = lazyHub(parts, trail.index);
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,
@@ -122,8 +121,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     plugins: () => available(centre.plugins(), log, 'The service did not say in time which plug-ins it has.'),
     reload: centre.reload,
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
-    queryAudit: (filter) => queryAudit(parts, index, filter),
-    activity: (asked) => activity(parts, index, asked),
+    ...trail.offers,
     events: parts.journal === null || centre.events === null ? null : hub.open,
     ...trusted.offers,
     memory: lazyMemory(parts, () => ports),
@@ -145,7 +143,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     },
     release: () => inTurn([hub.close, approvals.release]),
     close: () =>
-      inTurn([llm.close, index.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
+      inTurn([llm.close, trail.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
   };
 }
 
@@ -210,36 +208,6 @@ async function judgeNothing(policy: Policy, config: Config, now_ms: number): Pro
   const [{ judge }, conditions] = await Promise.all([import('../core/decide.ts'), conditionsOf(policy)]);
   const { fault } = judge({ ...NOTHING, now_ms }, policy, openFingerprints(config, policy), conditions);
   if (fault) throw new Error('nothing can be judged by this policy');
-}
-
-/** Asks the index, once it has every event whose answer was given before the question. */
-async function queryAudit(parts: RuntimeParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
-  if (parts.journal === null) return { events: [], count: 0 };
-  const { now_ms } = parts;
-  const [{ parseFilter }, { queryIndex }] = await Promise.all([
-    import('./audit/filter.ts'),
-    import('./audit/query.ts'),
-  ]);
-  // A filter that cannot be used is refused before anyone works for it.
-  parseFilter(filter, now_ms());
-  await upToDate(parts);
-  return queryIndex(await index.open(), filter, { now_ms });
-}
-
-/** The same of those who did something. */
-async function activity(parts: RuntimeParts, index: LazyIndex, asked: ActivityAsked): Promise<Activity> {
-  if (parts.journal === null) return { active: [], partial: false };
-  const { activityIn } = await import('./audit/activity.ts');
-  await upToDate(parts);
-  return activityIn(await index.open(), asked);
-}
-
-function upToDate({ centre, log }: RuntimeParts): Promise<void> {
-  return available(
-    centre.syncIndex(),
-    log,
-    'The audit index cannot be brought up to date; the log says why.',
-  );
 }
 
 async function savedPolicy(config: Config, hash: string): Promise<Policy | null> {
@@ -319,16 +287,6 @@ function onceInAWhile<Told extends readonly unknown[]>(complain: (...told: Told)
   };
 }
 
-/** Says in words of ours that a question has no answer, and lets the log say why. A failure that has such words keeps them. */
-async function available<Answer>(question: Promise<Answer>, log: Log, message: string): Promise<Answer> {
-  try {
-    return await question;
-  } catch (fault) {
-    if (fault instanceof StartFailure) throw fault;
-    log.warn('a question to the whole service has no answer', faultFields(fault));
-    throw new Unavailable(message, fault);
-  }
-}
 
 interface LazyApprovals {
   readonly open: Runtime['approvals'];

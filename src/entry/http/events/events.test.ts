@@ -1,0 +1,359 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { ensureToken, newApiKey } from '../../../runtime/access/tokens.ts';
+import { eventually, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
+import { type Hub, openHub } from '../../../runtime/events/hub.ts';
+import { streamedOf } from '../../../runtime/events/streamed.ts';
+import type { AuditEvent } from '../../../runtime/types.ts';
+import { type Served, type ServeOptions, serve } from '../testing/serve.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'events-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** The server over a hub that the test feeds, as the parent would. */
+interface Stage {
+  readonly service: Served;
+  readonly tell: (...events: readonly AuditEvent[]) => Promise<void>;
+  readonly readers: () => number;
+}
+
+async function staged(options: Partial<ServeOptions>, run: (stage: Stage) => Promise<void>): Promise<void> {
+  const past: AuditEvent[] = [];
+  let turn = 0;
+  let wanted = 0;
+  const hub: Hub = openHub({
+    join: async (next) => {
+      turn = next;
+      wanted += 1;
+      return past.length;
+    },
+    leave: async () => {
+      wanted -= 1;
+    },
+    read: async (from, to) => ({ events: past.slice(from, to).map(streamedOf), to }),
+    find: async (event_id) => {
+      const at = past.findIndex((event) => event.event_id === event_id);
+      return at < 0 ? null : { position: at + 1, streamed: streamedOf(past[at]!) };
+    },
+    log: { error: (message) => assert.fail(message) },
+  });
+  const tell = (...events: readonly AuditEvent[]): Promise<void> => {
+    const from = past.length;
+    past.push(...events);
+    const texts = events.map((event) => {
+      const { caller_id, json } = streamedOf(event);
+      return { caller_id, json };
+    });
+    return hub.receive({ turn, from, to: past.length, events: texts });
+  };
+  const service = await serve({
+    state_dir: scratch,
+    ...options,
+    instead: { ...options.instead, events: async () => hub },
+  });
+  try {
+    await run({ service, tell, readers: () => wanted });
+  } finally {
+    hub.close();
+    await service.close();
+  }
+}
+
+interface Opened {
+  readonly socket: WebSocket;
+  readonly events: { readonly agent_id: string }[];
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+}
+
+/** A WebSocket that is open, or the status that it was refused with. */
+function open(
+  { port }: Served,
+  query = '',
+  options: { protocols?: string[]; headers?: Record<string, string>; autoPong?: boolean } = {},
+): Promise<Opened | number> {
+  const { protocols = [], headers = {}, autoPong = true } = options;
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws/events${query}`, protocols, {
+    headers,
+    autoPong,
+  } as object);
+  const events: { agent_id: string }[] = [];
+  socket.on('message', (data) => void events.push(JSON.parse(String(data))));
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+  return new Promise((resolve) => {
+    socket.on('open', () => resolve({ socket, events, closed }));
+    socket.on('error', () => {});
+    socket.on('unexpected-response', (_request, response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+  });
+}
+
+async function opened(...asked: Parameters<typeof open>): Promise<Opened> {
+  const outcome = await open(...asked);
+  assert.ok(typeof outcome === 'object', `refused with ${outcome}`);
+  return outcome;
+}
+
+const agentsIn = ({ events }: Opened): string[] => events.map(({ agent_id }) => agent_id);
+
+test('a reader sees what its credential may see, and no more', async () => {
+  const scoped = newApiKey('scoped');
+  const auditor = newApiKey('auditor');
+  const checker = newApiKey('checker');
+  const api_keys = [
+    { ...scoped.entry, tenants: ['acme'], permissions: ['audit:read'] as const },
+    { ...auditor.entry, permissions: ['audit:read'] as const, agents: ['a'] },
+    { ...checker.entry, permissions: ['check'] as const },
+  ];
+  const users = [{ user_id: 'ann', role: 'auditor', tenants: ['globex'] } as const];
+  await staged({ auth: { api_keys }, users }, async ({ service, tell }) => {
+    const { token } = ensureToken(scratch, 'operator');
+    const bearer = (credential: string) => ({ headers: { authorization: `Bearer ${credential}` } });
+    const all = await opened(service, '', bearer(token));
+    const acme = await opened(service, '', bearer(scoped.key));
+    const agent = await opened(service, '', { headers: { 'x-service-key': auditor.key } });
+    const own = await opened(service);
+    const user = await opened(service, '', { headers: { 'x-service-user': 'ann' } });
+    const page = await opened(service, '', { protocols: ['service.events.v1', `bearer.${token}`] });
+    assert.equal(page.socket.protocol, 'service.events.v1');
+    await tell(
+      sampleEvent(1, { agent_id: 'a', tenant_id: 'acme', caller_id: 'key:x' }),
+      sampleEvent(2, { agent_id: 'b', tenant_id: 'globex', caller_id: 'loopback' }),
+      sampleEvent(3, { agent_id: 'c', tenant_id: 'initech', caller_id: 'key:x' }),
+      sampleEvent(4, { agent_id: 'a', tenant_id: 'globex', caller_id: 'key:x' }),
+    );
+    await eventually(() => all.events.length === 4 && page.events.length === 4);
+    await eventually(() => user.events.length === 2);
+    assert.deepEqual(agentsIn(acme), ['a']);
+    assert.deepEqual(agentsIn(agent), ['a', 'a']);
+    assert.deepEqual(agentsIn(own), ['b'], 'its own calls');
+    assert.deepEqual(agentsIn(user), ['b', 'a']);
+    for (const { socket } of [all, acme, agent, own, user, page]) socket.terminate();
+    const refused: readonly (readonly [number, Parameters<typeof open>[1], Parameters<typeof open>[2]])[] = [
+      [401, '', bearer('svc_agent_wrong')],
+      [401, '', { headers: { 'x-forwarded-for': '203.0.113.9' } }],
+      [401, '', { protocols: ['service.events.v1', 'bearer.wrong'] }],
+      [400, '', { protocols: [`bearer.${token}`] }],
+      [400, '', { ...bearer(token), protocols: ['service.events.v1', `bearer.${token}`] }],
+      [400, `?token=${token}`, {}],
+      [403, '', bearer(checker.key)],
+      [403, '?tenant_id=globex', bearer(scoped.key)],
+      [403, '?agent_id=b', { headers: { 'x-service-key': auditor.key } }],
+      [403, '', { headers: { 'x-service-user': 'nobody' } }],
+      [400, '?boundary=everywhere', {}],
+      [400, '?decision=maybe', {}],
+      [400, '?policy_name=x', {}],
+      [400, '?heartbeat=loud', {}],
+      [400, '?after=yesterday', {}],
+      [404, '?after=evt_ffffffffffffffffffffffff', bearer(token)],
+      [404, `?after=${sampleEvent(3).event_id}`, bearer(scoped.key)],
+    ];
+    for (const [status, query, options] of refused)
+      assert.equal(await open(service, query, options), status, `${query} ${JSON.stringify(options)}`);
+    assert.equal(refused.length, 17);
+  });
+});
+
+test('a page of another origin opens nothing, whatever credential it has', async () => {
+  await staged({ cors_origins: ['https://console.test'] }, async ({ service }) => {
+    const { token } = ensureToken(scratch, 'operator');
+    const authorization = `Bearer ${token}`;
+    const rows: readonly (readonly [string, boolean])[] = [
+      ['https://evil.test', false],
+      ['null', false],
+      ['http://127.0.0.1.evil.test', false],
+      ['https://console.test', true],
+      [`http://127.0.0.1:${service.port}`, true],
+      ['http://localhost:3000', true],
+    ];
+    for (const [origin, may] of rows) {
+      const outcome = await open(service, '', { headers: { origin, authorization } });
+      assert.equal(typeof outcome === 'object', may, origin);
+      if (typeof outcome === 'object') outcome.socket.terminate();
+      else assert.equal(outcome, 403);
+    }
+  });
+});
+
+test('messages narrow, resume, and are refused where they are not understood', async () => {
+  await staged({}, async ({ service, tell, readers }) => {
+    const event = (index: number, fields: Partial<AuditEvent> = {}) =>
+      sampleEvent(index, { agent_id: `a${index}`, ...fields });
+    const keeper = await opened(service);
+    await tell(event(1), event(2), event(3, { boundary: 'output' }));
+    const reader = await opened(service);
+    await tell(event(4));
+    await eventually(() => reader.events.length === 1);
+    reader.socket.send(JSON.stringify({ boundary: 'input', tenant_id: null, after: event(1).event_id }));
+    await eventually(() => reader.events.length === 2);
+    await tell(event(5, { boundary: 'output' }), event(6));
+    await eventually(() => reader.events.length === 3);
+    assert.deepEqual(agentsIn(reader), ['a4', 'a2', 'a6'], 'what it missed before it came, nothing twice');
+    reader.socket.send('{}');
+    reader.socket.send(JSON.stringify({ rule: 'default.allow' }));
+    // Nobody says when a message has been heard.
+    for (let index = 7; reader.events.length === 3; index++) {
+      await tell(event(index, { boundary: 'output' }));
+      await sleep(5);
+    }
+    const bad: readonly unknown[] = [
+      '{',
+      '[]',
+      '"x"',
+      '{"boundary":"nowhere"}',
+      '{"policy_name":"x"}',
+      '{"after":1}',
+    ];
+    for (const message of bad) {
+      const wrong = await opened(service);
+      wrong.socket.send(String(message));
+      const { code, reason } = await wrong.closed;
+      assert.equal(code, 1008, String(message));
+      assert.equal(reason, 'invalid_request');
+      assert.equal((wrong.events[0] as { code?: string }).code, 'invalid_request');
+    }
+    const wide = await opened(service, '?decision=block');
+    wide.socket.send('{"decision":"allow"}');
+    assert.equal((await wide.closed).code, 1008);
+    reader.socket.send(JSON.stringify({ after: event(1).event_id }));
+    assert.equal((await reader.closed).code, 1008, 'only the first message resumes');
+    keeper.socket.close();
+    await keeper.closed;
+    await eventually(() => readers() === 0);
+  });
+});
+
+test('a reader that answers no pings is closed after three; one that does is not', async () => {
+  await staged({ heartbeat_ms: 40 }, async ({ service }) => {
+    const dead = await opened(service, '', { autoPong: false });
+    const alive = await opened(service, '?heartbeat=text');
+    let pings = 0;
+    dead.socket.on('ping', () => {
+      pings += 1;
+    });
+    const { code, reason } = await dead.closed;
+    assert.equal(code, 1001);
+    assert.match(reason, /heartbeats/);
+    assert.equal(pings, 3);
+    await eventually(() => alive.events.length >= 8);
+    assert.equal((alive.events[0] as { type?: string }).type, 'heartbeat');
+    assert.equal(alive.socket.readyState, alive.socket.OPEN);
+    alive.socket.terminate();
+  });
+});
+
+test('a stream ends when its credential does, over either transport', async () => {
+  let now_ms = Date.UTC(2026, 0, 1);
+  const { key, entry } = newApiKey('short');
+  const api_keys = [{ ...entry, expires_at: '2026-01-01T01:00:00Z', permissions: ['audit:read'] as const }];
+  const instead = { now_ms: () => now_ms };
+  await staged({ heartbeat_ms: 20, auth: { api_keys }, instead }, async ({ service }) => {
+    const reader = await opened(service, '', { headers: { 'x-service-key': key } });
+    const lines = await readLines(service, '/v1/events', { 'x-service-key': key });
+    await eventually(() => lines.text().includes('\n:\n'));
+    assert.equal(reader.socket.readyState, reader.socket.OPEN);
+    now_ms += 3_600_000;
+    assert.equal((await reader.closed).code, 1008);
+    await lines.ended;
+  });
+});
+
+test('who reads nothing is dropped, and holds up nobody', async () => {
+  await staged({}, async ({ service, tell }) => {
+    const stuck = await bareReader(service);
+    const reader = await opened(service);
+    const many = (round: number) =>
+      Array.from({ length: 500 }, (_, index) =>
+        sampleEvent(round * 500 + index, { agent_id: `agent-${'x'.repeat(1_000)}` }),
+      );
+    assert.equal(await service.connections(), 2);
+    const ROUNDS = 30;
+    for (let round = 0; round < ROUNDS; round++) {
+      await tell(...many(round));
+      await eventually(() => reader.events.length === (round + 1) * 500);
+    }
+    await eventually(async () => (await service.connections()) === 1);
+    assert.equal(reader.socket.readyState, reader.socket.OPEN);
+    reader.socket.terminate();
+    stuck.destroy();
+  });
+});
+
+test('server-sent events: filters, resumption by the header, HEAD, and what is refused', async () => {
+  await staged({}, async ({ service, tell }) => {
+    const first = await readLines(service, '/v1/events?decision=allow');
+    await tell(sampleEvent(1, { agent_id: 'a' }), sampleEvent(2, { decision: 'block' }), sampleEvent(3));
+    await eventually(() => first.text().includes(sampleEvent(3).event_id));
+    assert.match(first.text(), /^retry: 2000\n\nid: evt_0{23}1\ndata: \{"timestamp".*\}\n\nid: evt_0{23}3\n/);
+    first.end();
+    const again = await readLines(service, '/v1/events?after=ignored', {
+      'last-event-id': sampleEvent(1).event_id,
+    });
+    await eventually(() => again.text().includes(sampleEvent(3).event_id));
+    assert.ok(again.text().includes(sampleEvent(2).event_id));
+    assert.ok(!again.text().includes(sampleEvent(1).event_id), 'what was seen comes no second time');
+    again.end();
+    assert.equal((await service.ask({ path: '/v1/ws/events' })).status, 426);
+    assert.equal((await service.ask({ path: '/v1/events?who=me' })).status, 400);
+    assert.equal((await service.ask({ path: '/v1/events', method: 'POST' })).status, 405);
+    const hopeful = await service.ask({
+      path: '/v1/scan/input',
+      body: { text: 'hello' },
+      headers: { connection: 'close, Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' },
+    });
+    assert.equal(hopeful.status, 200, 'who offers another protocol is answered all the same');
+  });
+});
+
+test('without an audit trail there is no stream', async () => {
+  const service = await serve({ state_dir: scratch });
+  const answer = await service.ask({ path: '/v1/events' });
+  assert.equal(answer.status, 503);
+  assert.equal(answer.json.code, 'not_configured');
+  assert.equal(await open(service), 503);
+  await service.close();
+});
+
+/** Reads an answer that does not end. */
+async function readLines({ port }: Served, path: string, headers: Readonly<Record<string, string>> = {}) {
+  const stop = new AbortController();
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal: stop.signal });
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
+  let text = '';
+  const ended = (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body!) text += decoder.decode(chunk, { stream: true });
+  })();
+  ended.catch(() => {});
+  return { text: () => text, ended, end: () => stop.abort() };
+}
+
+/** A reader that takes the 101 and then nothing. */
+async function bareReader({ port }: Served): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    [
+      'GET /v1/ws/events HTTP/1.1',
+      `Host: 127.0.0.1:${port}`,
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      '\r\n',
+    ].join('\r\n'),
+  );
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause();
+  socket.on('error', () => {});
+  return socket;
+}

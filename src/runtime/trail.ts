@@ -1,0 +1,86 @@
+import type { Activity, ActivityAsked } from './audit/activity.ts';
+import type { AuditIndex } from './audit/store.ts';
+import { available } from './available.ts';
+import type { Log } from './log.ts';
+import type { AuditFilter, AuditPage, Runtime } from './types.ts';
+
+interface TrailParts {
+  /** `null`: nothing is written down. */
+  readonly journal: object | null;
+  readonly index_path: string;
+  readonly centre: { readonly syncIndex: () => Promise<void> };
+  readonly log: Log;
+  readonly now_ms: () => number;
+}
+
+interface Trail {
+  readonly offers: Pick<Runtime, 'queryAudit' | 'activity'>;
+  /** The index as it is, opened with the first question. */
+  readonly index: () => Promise<AuditIndex>;
+  readonly close: () => Promise<void>;
+}
+
+/** Answers questions to the audit trail, for one process. */
+export function openTrail(parts: TrailParts): Trail {
+  const index = lazyIndex(parts.index_path);
+  return {
+    offers: {
+      queryAudit: (filter) => queryAudit(parts, index, filter),
+      activity: (asked) => activity(parts, index, asked),
+    },
+    index: index.open,
+    close: index.close,
+  };
+}
+
+/** Asks the index, once it has every event whose answer was given before the question. */
+async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
+  if (parts.journal === null) return { events: [], count: 0 };
+  const { now_ms } = parts;
+  const [{ parseFilter }, { queryIndex }] = await Promise.all([
+    import('./audit/filter.ts'),
+    import('./audit/query.ts'),
+  ]);
+  // A filter that cannot be used is refused before anyone works for it.
+  parseFilter(filter, now_ms());
+  await upToDate(parts);
+  return queryIndex(await index.open(), filter, { now_ms });
+}
+
+/** The same of those who did something. */
+async function activity(parts: TrailParts, index: LazyIndex, asked: ActivityAsked): Promise<Activity> {
+  if (parts.journal === null) return { active: [], partial: false };
+  const { activityIn } = await import('./audit/activity.ts');
+  await upToDate(parts);
+  return activityIn(await index.open(), asked);
+}
+
+function upToDate({ centre, log }: TrailParts): Promise<void> {
+  return available(
+    centre.syncIndex(),
+    log,
+    'The audit index cannot be brought up to date; the log says why.',
+  );
+}
+
+interface LazyIndex {
+  readonly open: () => Promise<AuditIndex>;
+  readonly close: () => Promise<void>;
+}
+
+/** A connection of this process's own for reading, opened with the first question. */
+function lazyIndex(path: string): LazyIndex {
+  let opened: Promise<AuditIndex> | null = null;
+  return {
+    open: () => {
+      opened ??= import('./audit/store.ts').then(({ openIndex }) => openIndex({ path, read_only: true }));
+      opened.catch(() => {
+        opened = null;
+      });
+      return opened;
+    },
+    close: async () => {
+      await (await opened?.catch(() => null))?.close();
+    },
+  };
+}
