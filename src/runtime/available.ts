@@ -3,7 +3,11 @@ import { StartFailure } from './serve/failure.ts';
 import { Unavailable } from './unavailable.ts';
 
 /** Says in words of ours that a question has no answer, and lets the log say why. A failure that has such words keeps them. */
-export async function available<Answer>(question: Promise<Answer>, log: Log, message: string): Promise<Answer> {
+export async function available<Answer>(
+  question: Promise<Answer>,
+  log: Log,
+  message: string,
+): Promise<Answer> {
   try {
     return await question;
   } catch (fault) {

@@ -1,7 +1,7 @@
 import type { Crossing, Policy } from '../core/types.ts';
 import { type AgentsSeen, agentsSeen } from './agents.ts';
 import type { Journal } from './audit/journal.ts';
-import { type LazyIndex, lazyIndex } from './audit/lazy-index.ts';
+import { available } from './available.ts';
 import { conditionsOf } from './conditions.ts';
 import type { Config } from './config/index.ts';
 import { lazyCosts } from './costs/lazy.ts';
@@ -15,7 +15,6 @@ import { faultFields, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginsInUse } from './plugins/types.ts';
 import { forAgents } from './secrets/for-agents.ts';
-import { StartFailure } from './serve/failure.ts';
 import { statePaths } from './serve/state-dir.ts';
 import type { ResetPorts } from './sessions/reset.ts';
 import { sessionPorts } from './sessions/settings.ts';
@@ -23,17 +22,8 @@ import type { ResetTarget, SessionPorts } from './sessions/types.ts';
 import type { LazyStore } from './store/index.ts';
 import { storeFields } from './store/lazy.ts';
 import type { Telemetry } from './telemetry/types.ts';
-import type {
-  AuditFilter,
-  AuditPage,
-  Caller,
-  Endpoint,
-  Ports,
-  ReloadReport,
-  Ruling,
-  Runtime,
-} from './types.ts';
-import { Unavailable } from './unavailable.ts';
+import { openTrail } from './trail.ts';
+import type { Caller, Endpoint, Ports, ReloadReport, Ruling, Runtime } from './types.ts';
 
 /** What only the whole service can answer: the parent knows it, its workers ask. */
 export interface Centre {
@@ -286,7 +276,6 @@ function onceInAWhile<Told extends readonly unknown[]>(complain: (...told: Told)
     complain(...told);
   };
 }
-
 
 interface LazyApprovals {
   readonly open: Runtime['approvals'];

@@ -1,4 +1,5 @@
 import type { Activity, ActivityAsked } from './audit/activity.ts';
+import { type LazyIndex, lazyIndex } from './audit/lazy-index.ts';
 import type { AuditIndex } from './audit/store.ts';
 import { available } from './available.ts';
 import type { Log } from './log.ts';
@@ -61,26 +62,4 @@ function upToDate({ centre, log }: TrailParts): Promise<void> {
     log,
     'The audit index cannot be brought up to date; the log says why.',
   );
-}
-
-interface LazyIndex {
-  readonly open: () => Promise<AuditIndex>;
-  readonly close: () => Promise<void>;
-}
-
-/** A connection of this process's own for reading, opened with the first question. */
-function lazyIndex(path: string): LazyIndex {
-  let opened: Promise<AuditIndex> | null = null;
-  return {
-    open: () => {
-      opened ??= import('./audit/store.ts').then(({ openIndex }) => openIndex({ path, read_only: true }));
-      opened.catch(() => {
-        opened = null;
-      });
-      return opened;
-    },
-    close: async () => {
-      await (await opened?.catch(() => null))?.close();
-    },
-  };
 }
