@@ -142,9 +142,14 @@ export function closeChannels(draft: AnswerDraft, root: string): void {
   close(draft, (name) => name === root || name.startsWith(`${root}.`) || name.startsWith(`${root}~`));
 }
 
+/** Ends all channels; what comes behind has others. */
+export function closeAll(draft: AnswerDraft): void {
+  close(draft, () => true);
+}
+
 /** Ends all channels; the stream is over. */
 export function endStream(draft: AnswerDraft): void {
-  close(draft, () => true);
+  closeAll(draft);
   draft.is_last = true;
 }
 

@@ -134,6 +134,23 @@ test('says what is wrong and where, and nothing of the text', () => {
   assert.equal(PROBLEMS.length, 19);
 });
 
+test('vectors may be read without being kept or counted', () => {
+  const vector = JSON.stringify(Array.from({ length: 5000 }, (_, at) => (at - 2500) / 3));
+  const text = `{"data":[{"embedding":${vector}},{"embedding":[1,"a text",[2],{"index":3}]}]}`;
+  const limits = { depth_max: 10, nodes_max: 20 };
+  assert.equal(readJson(text, limits).kind, 'problem');
+  const node = readJson(text, limits, { drops_vectors: true });
+  assert.notEqual(node.kind, 'problem');
+  assert.deepEqual(plain(node as JsonNode), {
+    data: [{ embedding: [] }, { embedding: ['a text', [], { index: 3 }] }],
+  });
+  for (const faulty of ['[1,]', '[1 2]', '[01]', '[1,2']) {
+    assert.equal(readJson(faulty, limits, { drops_vectors: true }).kind, 'problem', faulty);
+  }
+  const texts = `[${'"a",'.repeat(20)}1]`;
+  assert.equal(readJson(texts, limits, { drops_vectors: true }).kind, 'problem');
+});
+
 test('nesting of a hundred thousand levels is a limit and no fault', () => {
   for (const opening of ['[', '{"a":']) {
     const text = opening.repeat(100_000);

@@ -4,9 +4,14 @@ import type { JsonMember, JsonNode, JsonProblem, StringNode } from './types.ts';
 /**
  * Reads a JSON text (RFC 8259, strictly) into its values, each with its place. One pass, never recursive: no
  * nesting can exhaust the stack. Members that come twice are both there, for a guard that saw only one of them
- * could be shown the other. Nodes are counted as `walk` counts them: the value itself, each key, each element.
+ * could be shown the other. Nodes are counted as `walk` counts them: the value itself, each key, each element. With
+ * `drops_vectors` numbers in arrays are read, and neither kept nor counted.
  */
-export function readJson(text: string, limits: WalkLimits): JsonNode | JsonProblem {
+export function readJson(
+  text: string,
+  limits: WalkLimits,
+  { drops_vectors = false }: { readonly drops_vectors?: boolean } = {},
+): JsonNode | JsonProblem {
   const open: Open[] = [];
   let nodes = 0;
   let at = skipSpace(text, 0);
@@ -36,7 +41,8 @@ export function readJson(text: string, limits: WalkLimits): JsonNode | JsonProbl
       at = skipSpace(text, node.end);
       const parent = open.at(-1);
       if (parent === undefined) return at === text.length ? node : problem('malformed', at);
-      if (parent.members === null) parent.items.push(node);
+      if (drops_vectors && parent.members === null && node.kind === 'number') nodes -= 1;
+      else if (parent.members === null) parent.items.push(node);
       else parent.members.push({ key: parent.key as StringNode, value: node });
       const next = text.charCodeAt(at);
       if (next === COMMA) {

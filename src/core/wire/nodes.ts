@@ -39,6 +39,12 @@ export function isTrue(node: JsonNode | null, key: string): boolean {
   return memberOf(node, key)?.kind === 'true';
 }
 
+/** Whether a body or an event tells an error of the provider. Some have a member for it that is always there. */
+export function tellsError(node: JsonNode | null): boolean {
+  const error = memberOf(node, 'error');
+  return error?.kind === 'object' || (error?.kind === 'string' && error.value !== '');
+}
+
 /**
  * The one text of a member that must not be told in two ways, such as the type of a part that decides whether
  * its data is looked at. `null` where there are several, or none.

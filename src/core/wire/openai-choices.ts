@@ -1,10 +1,11 @@
-import { type AnswerDraft, addMember, addTexts } from './answer.ts';
-import { countOf, isTrue, memberOf, membersOf, textOf } from './nodes.ts';
+import { type AnswerDraft, addMember, addTexts, endStream } from './answer.ts';
+import { countOf, isTrue, memberOf, membersOf, tellsError, textOf } from './nodes.ts';
 import type { JsonNode, Splice, WireUsage } from './types.ts';
 
 /**
  * Reads what chat completions, completions and embeddings have in common, in an answer or an event: who answers,
- * what it took, and choices, each of which `readChoice` reads on the channels below its root.
+ * what it took, and choices, each of which `readChoice` reads on the channels below its root. An error in a stream is
+ * its end.
  */
 export function readChoices(
   draft: AnswerDraft,
@@ -29,6 +30,7 @@ export function readChoices(
       else addTexts(draft, choice);
     });
   }
+  if (tellsError(body)) endStream(draft);
 }
 
 const ASKED = '"stream_options":{"include_usage":true}';

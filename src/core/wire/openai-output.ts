@@ -7,6 +7,7 @@ import {
   addRepeat,
   addTexts,
   type CallName,
+  closeAll,
   closeChannels,
   endStream,
 } from './answer.ts';
@@ -55,6 +56,11 @@ export function openOutput(): ReadBody {
     else if (ABOUT_TEXT.test(type)) readText(draft, type, root, event);
     if (type === 'response.output_item.done') closeChannels(draft, root);
     if (LAST.has(type)) endStream(draft);
+    if (type === 'error') {
+      // `response.failed` may follow, or nothing.
+      closeAll(draft);
+      draft.finish_reasons.push('failed');
+    }
     return true;
   };
 }
@@ -75,7 +81,7 @@ const INNER: ReadonlyMap<string, string> = new Map([
   ['response.reasoning_summary_part.done', 'part'],
 ]);
 
-const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
+const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
 /** Members of the events about one text that say that text, or say it again. */
 const TEXT_KEYS = ['text', 'refusal', 'arguments', 'input', 'code', 'command', 'transcript', 'delta'];

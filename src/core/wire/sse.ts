@@ -22,7 +22,8 @@ export interface SseReader {
  * Reads server-sent events as the HTML standard has them: lines end with CR, LF or CRLF, a blank line ends the
  * event, several `data` lines are one text, lines that begin with a colon are comments, and a byte order mark at
  * the beginning counts for nothing. The `raw` of all events, put together, is all that came, in its order.
- * A CR ends a line at once; should the LF that belongs to it come later, it begins the `raw` of the next event.
+ * A CR at the end of a piece waits for what follows it: the LF of a CRLF belongs to the same line end, wherever the
+ * network cuts.
  */
 export function openSse(limits: { readonly event_units_max: number }): SseReader {
   const utf8 = startUtf8();
@@ -31,17 +32,23 @@ export function openSse(limits: { readonly event_units_max: number }): SseReader
     if (lines.problem !== null) return { events: [], problem: lines.problem };
     const text = typeof piece === 'string' ? piece : readBytes(utf8, piece);
     if (text === null) lines.problem = 'utf8';
-    return { events: text === null ? [] : readLines(lines, text), problem: lines.problem };
+    return {
+      events: text === null ? [] : readLines(lines, withoutLastCr(lines, text)),
+      problem: lines.problem,
+    };
   };
   return {
     read,
     end: () => {
       if (utf8.missing > 0) lines.problem = 'utf8';
       if (lines.problem !== null) return { events: [], problem: lines.problem };
+      const events = readLines(lines, lines.cr);
+      if (lines.problem !== null) return { events, problem: lines.problem };
+      lines.cr = '';
       const { event, line } = lines;
-      if (event.units + line.units === 0) return { events: [], problem: null };
+      if (event.units + line.units === 0) return { events, problem: null };
       if (line.units > 0) endLine(lines, '');
-      return { events: [take(lines)], problem: null };
+      return { events: [...events, take(lines)], problem: null };
     },
   };
 }
@@ -69,8 +76,8 @@ export function writeEvent(name: string, data: string): string {
 interface Lines {
   readonly units_max: number;
   problem: SsePiece['problem'];
-  /** Whether the last line ended with a CR whose LF may follow. */
-  is_behind_cr: boolean;
+  /** The CR with which the last piece ended, for its LF may follow; else `''`. */
+  cr: '' | '\r';
   event: EventSoFar;
   line: { parts: string[]; units: number };
 }
@@ -87,7 +94,7 @@ function startLines(units_max: number): Lines {
   return {
     units_max,
     problem: null,
-    is_behind_cr: false,
+    cr: '',
     event: startEvent(),
     line: { parts: [], units: 0 },
   };
@@ -97,18 +104,17 @@ function startEvent(): EventSoFar {
   return { raw: [], units: 0, name: '', data: [], data_start: 0 };
 }
 
+/** The piece behind the CR that waited, and without the one that has to wait now. */
+function withoutLastCr(lines: Lines, piece: string): string {
+  const text = lines.cr + piece;
+  lines.cr = text.endsWith('\r') ? '\r' : '';
+  return lines.cr === '' ? text : text.slice(0, -1);
+}
+
 /** Reads the piece line by line. What of a line came before is kept in parts, so that no unit is looked at twice. */
 function readLines(lines: Lines, text: string): SseEvent[] {
   const events: SseEvent[] = [];
   let at = 0;
-  if (lines.is_behind_cr && text !== '') {
-    lines.is_behind_cr = false;
-    if (text[0] === '\n') {
-      lines.event.raw.push('\n');
-      lines.event.units += 1;
-      at = 1;
-    }
-  }
   let cr = text.indexOf('\r', at);
   while (at < text.length) {
     const lf = text.indexOf('\n', at);
@@ -123,7 +129,6 @@ function readLines(lines: Lines, text: string): SseEvent[] {
     if (end === -1) return events;
     const is_crlf = end === cr && lf === cr + 1;
     at = end + (is_crlf ? 2 : 1);
-    lines.is_behind_cr = end === cr && at === text.length && !is_crlf;
     const is_blank = lines.line.units === 0;
     endLine(lines, text.slice(end, at));
     if (is_blank) events.push(take(lines));

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readJson } from '../../core/wire/json-text.ts';
 import { splice } from '../../core/wire/splice.ts';
-import type { EventPiece } from '../../core/wire/types.ts';
+import type { EventPiece, JsonProblem } from '../../core/wire/types.ts';
 import type { Ruling } from '../types.ts';
 import type { Account } from './account.ts';
 import type { LlmReply, ModelsAsked, ReadCall, Road } from './call.ts';
@@ -82,8 +82,8 @@ async function whole(
   const bytes = await collected(answer, settings.answer_bytes_max);
   if (!isUtf8(bytes)) throw unreadable('The answer of the provider is not valid UTF-8.');
   const text = bytes.toString('utf8');
-  const node = readJson(text, ports.policy.limits);
-  if (node.kind === 'problem') throw unreadable('The answer of the provider is no JSON that can be read.');
+  const node = readJson(text, ports.policy.limits, { drops_vectors: true });
+  if (node.kind === 'problem') throw unreadable(PROBLEMS[node.reason]);
   const said = call.format.readAnswer(node);
   account.said(said);
   const output_units = said.texts.reduce((sum, { value }) => sum + value.length, 0);
@@ -97,6 +97,12 @@ async function whole(
   const body = guarded.splices.length === 0 ? bytes : splice(text, guarded.splices);
   return { status: answer.status, headers: headersOf(answer, toldRuling(input, guarded.ruling)), body };
 }
+
+const PROBLEMS: Readonly<Record<JsonProblem['reason'], string>> = {
+  malformed: 'The answer of the provider is no JSON that can be read.',
+  depth_max: 'The answer of the provider is nested deeper than scan.depth_max.',
+  nodes_max: 'The answer of the provider has more parts than scan.nodes_max.',
+};
 
 /** All bytes of an answer; one that is too long, or breaks off, has none. */
 async function collected({ body }: UpstreamAnswer, bytes_max: number): Promise<Buffer> {

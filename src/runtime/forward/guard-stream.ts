@@ -64,7 +64,7 @@ async function* events(
   const sse = openSse({ event_units_max: settings.held_units_max });
   const chunks = answer.body[Symbol.asyncIterator]();
   let end: EventsEnd | null = null;
-  let failure: unknown = unreadable(UNREADABLE);
+  let failure: unknown = null;
   try {
     while (end === null) {
       const { done, value } = await chunks.next();
@@ -74,6 +74,7 @@ async function* events(
       const text = guard.flush();
       if (text !== '') yield text;
     }
+    if (end.how === 'broken') failure = unreadable(UNREADABLE);
   } catch (fault) {
     end = { how: 'broken' };
     failure = fault;

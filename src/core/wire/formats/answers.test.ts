@@ -285,25 +285,49 @@ test('responses: deltas, and everything that says them again', () => {
 
 test('gemini: text, thoughts and calls that come whole', () => {
   const told = follow('gemini.generate', sampleOf('gemini.generate').streams[0]!);
-  assert.deepEqual(Object.fromEntries(told.texts), { '0.thought': 'Thinking', '0.text': 'It rains a lot.' });
+  assert.deepEqual(Object.fromEntries(told.texts), {
+    '0.thought': 'Thinking',
+    '0.text': 'It rains a lot.',
+    '0.text~2': '',
+  });
   const [call] = told.parts.flatMap((each) => each.repeats).filter((each) => each.kind === 'arguments');
   assert.deepEqual([call?.tool, call?.channel], ['get_weather', '0.call.0']);
-  assert.deepEqual(told.last.closed.toSorted(), ['0.text', '0.thought']);
+  const closed = told.parts.map((each) => each.closed);
+  assert.deepEqual(closed, [[], ['0.thought'], ['0.text'], ['0.text~2']]);
   assert.deepEqual(told.last.usage, usage(22, 8, 12, 0));
 });
 
 test('an error in a stream is its end', () => {
-  const errors: readonly (readonly [WireName, number])[] = [
-    ['anthropic.messages', 1],
-    ['openai.responses', 1],
-    ['openai.responses', 2],
+  const error = { message: 'It broke.', type: 'server_error', param: null, code: null };
+  const errors: readonly (readonly [WireName, readonly unknown[]])[] = [
+    ['anthropic.messages', sampleOf('anthropic.messages').streams[1]!],
+    ['openai.responses', sampleOf('openai.responses').streams[1]!],
+    ['openai.chat', [{ error }]],
+    ['openai.completions', [{ error }]],
+    ['openai.chat', [{ error: 'It broke.' }]],
+    ['gemini.generate', [{ error: { code: 500, message: 'It broke.', status: 'INTERNAL' } }]],
   ];
   for (const [name, stream] of errors) {
-    const { last } = follow(name, sampleOf(name).streams[stream]!);
-    assert.equal(last.is_last, true);
-    assert.equal(last.repeats.length > 0, true);
+    const { last } = follow(name, stream);
+    assert.equal(last.is_last, true, name);
+    assert.equal(last.repeats.length > 0, true, name);
   }
-  assert.equal(errors.length, 3);
+  assert.equal(errors.length, 6);
+  for (const none of [null, '']) {
+    const { last } = follow('openai.chat', [
+      { error: none, choices: [{ index: 0, delta: { content: 'a' } }] },
+    ]);
+    assert.equal(last.is_last, false);
+  }
+});
+
+test('responses: an error may be the last event, or stand before the response that failed', () => {
+  const [error] = sampleOf('openai.responses').streams[2]!;
+  const [failed] = sampleOf('openai.responses').streams[1]!.slice(-1);
+  const alone = follow('openai.responses', [error]);
+  assert.deepEqual([alone.last.is_last, alone.last.finish_reasons], [false, ['failed']]);
+  const told = follow('openai.responses', [error, failed]);
+  assert.equal(told.last.is_last, true);
 });
 
 test('events that are nothing of the protocol, or cannot be guarded, are not handed on', () => {

@@ -6,13 +6,14 @@ import {
   addRepeat,
   addTexts,
   closeChannels,
+  endStream,
   isOpen,
 } from '../answer.ts';
 import { openJsonEvents, readWhole } from '../events.ts';
 import { geminiErrorBody, geminiErrorEvents } from '../gemini-errors.ts';
 import { readGenerateRequest } from '../gemini-request.ts';
 import { camelCase, GEMINI } from '../gemini-vocabulary.ts';
-import { countOf, isTrue, memberOf, membersOf, textOf } from '../nodes.ts';
+import { countOf, isTrue, itemsOf, memberOf, membersOf, tellsError, textOf } from '../nodes.ts';
 import type { EventReader, JsonMember, JsonNode, WireFormat, WireUsage } from '../types.ts';
 
 /**
@@ -56,11 +57,16 @@ function readResponse(draft: AnswerDraft, body: JsonNode, counted: Counted): boo
       if (!readCandidate(draft, candidate, root, counted)) return false;
     }
   }
+  // A prompt that is refused has no candidates, and so none that says why it ends.
+  const is_refused = textOf(memberOf(body, 'promptFeedback'), 'blockReason') !== null;
+  if (is_refused || tellsError(body)) endStream(draft);
   return true;
 }
 
 function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, counted: Counted): boolean {
   if (candidate.kind !== 'object') addTexts(draft, candidate);
+  const runs = runsOf(candidate);
+  endOtherRuns(draft, root, runs.at(0));
   for (const member of membersOf(candidate)) {
     const { key, value } = member;
     if (key.value === 'content' && value.kind === 'object') {
@@ -73,11 +79,39 @@ function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, co
     if (isOpen(draft, `${root}.text`)) addEcho(draft, `${root}.text`, member.value, '{}');
     else addMember(draft, member, candidate);
   }
+  endOtherRuns(draft, root, runs.at(-1));
   const reason = textOf(candidate, 'finishReason');
   if (reason === null) return true;
   draft.finish_reasons.push(reason);
   closeChannels(draft, root);
   return true;
+}
+
+/** The runs of text to which the parts that say something belong, in their order; `none` for parts of other kinds. */
+function runsOf(candidate: JsonNode): readonly Run[] {
+  const parts = itemsOf(memberOf(memberOf(candidate, 'content'), 'parts'));
+  return parts.flatMap((part) => {
+    const text = textOf(part, 'text');
+    if (text === null) return ['none'];
+    return text === '' ? [] : [runOf(part)];
+  });
+}
+
+type Run = 'text' | 'thought' | 'none';
+
+function runOf(part: JsonNode): 'text' | 'thought' {
+  return isTrue(part, 'thought') ? 'thought' : 'text';
+}
+
+/**
+ * Parts have an order, in which clients give them back: a run of text ends where parts of another kind follow, so that
+ * what of it is held goes out before them.
+ */
+function endOtherRuns(draft: AnswerDraft, root: string, run: Run | undefined): void {
+  for (const other of ['thought', 'text'] as const) {
+    const channel = `${root}.${other}`;
+    if (run !== undefined && run !== other && isOpen(draft, channel)) closeChannels(draft, channel);
+  }
 }
 
 function readContent(draft: AnswerDraft, content: JsonNode, root: string, counted: Counted): boolean {
@@ -96,7 +130,7 @@ function readPart(draft: AnswerDraft, part: JsonNode, root: string, counted: Cou
     const { value } = member;
     const key = camelCase(member.key.value);
     if (key === 'text' && value.kind === 'string') {
-      addPiece(draft, `${root}.${isTrue(part, 'thought') ? 'thought' : 'text'}`, 'text', value);
+      addPiece(draft, `${root}.${runOf(part)}`, 'text', value);
     } else if (key === 'functionCall') {
       if (memberOf(value, 'partialArgs') !== null || isTrue(value, 'willContinue')) return false;
       readCall(draft, member, part, `${root}.call.${counted.calls}`);

@@ -2,14 +2,14 @@ import type { EventParts, SseEvent } from '../../../core/wire/types.ts';
 import { refuse } from '../../enforce.ts';
 import { toolCrossing } from '../../tool-calls.ts';
 import { aboutCall } from '../call.ts';
-import type { Outgoing } from './outgoing.ts';
-import { sent } from './outgoing.ts';
+import { type Outgoing, outgoingOf, sent } from './outgoing.ts';
 import {
   BROKEN,
   type EventGuardParts,
   type EventsEnd,
   emit,
   type Guarding,
+  isWaiting,
   letGo,
   startGuarding,
 } from './state.ts';
@@ -46,7 +46,7 @@ async function take(state: Guarding, event: SseEvent): Promise<EventsEnd | null>
   if (parts === null) return BROKEN;
   state.note(parts);
   if (parts.is_added_usage && state.drops_usage) return null;
-  const outgoing: Outgoing = { event, edits: [] };
+  const outgoing = outgoingOf(event);
   if (isSignOfLife(parts, event)) {
     state.out.push(sent(outgoing));
     return null;
@@ -60,7 +60,8 @@ async function take(state: Guarding, event: SseEvent): Promise<EventsEnd | null>
   }
   state.finished += parts.finish_reasons.length;
   if (parts.is_last) return finish(state, outgoing);
-  if (taken !== 'hollow') emit(state, outgoing);
+  // What waits keeps the place of what is held of its text.
+  if (taken !== 'hollow' || isWaiting(state)) emit(state, outgoing);
   return state.held_units > state.answering.road.settings.held_units_max ? tooMuch(state) : null;
 }
 

@@ -6,6 +6,14 @@ import type { Splice, SseEvent } from '../../../core/wire/types.ts';
 export interface Outgoing {
   readonly event: SseEvent;
   readonly edits: Splice[];
+  /** Whether it waits, and what goes out right behind it. */
+  is_waiting: boolean;
+  readonly behind: Outgoing[];
+}
+
+/** An event of which nothing went out yet. */
+export function outgoingOf(event: SseEvent, edits: Splice[] = []): Outgoing {
+  return { event, edits, is_waiting: false, behind: [] };
 }
 
 /** What goes over the wire. An event in which nothing changed goes out byte for byte. */

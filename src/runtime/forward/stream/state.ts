@@ -39,6 +39,8 @@ export interface Guarding extends EventGuardParts {
   out: string[];
   /** What waits, in its order, until a tool call is judged or the end is written down. */
   held: Outgoing[];
+  /** What goes out before all that waits: it belongs to events that are gone. */
+  first: Outgoing[];
   held_units: number;
   open_calls: number;
   /** How many answers have said why they end. */
@@ -54,6 +56,7 @@ export function startGuarding(parts: EventGuardParts): Guarding {
     wholes: new Map(),
     out: [],
     held: [],
+    first: [],
     held_units: 0,
     open_calls: 0,
     finished: 0,
@@ -72,14 +75,30 @@ export function emit(state: Guarding, outgoing: Outgoing): void {
     state.out.push(sent(outgoing));
     return;
   }
+  outgoing.is_waiting = true;
   state.held.push(outgoing);
+  state.held_units += outgoing.event.raw.length;
+}
+
+/** As `emit`, for what belongs to an event that came earlier: it does not go behind what came after that. */
+export function emitBehind(state: Guarding, before: Outgoing, outgoing: Outgoing): void {
+  if (!isWaiting(state)) {
+    emit(state, outgoing);
+    return;
+  }
+  (before.is_waiting ? before.behind : state.first).push(outgoing);
   state.held_units += outgoing.event.raw.length;
 }
 
 /** Lets all that waited go out. */
 export function letGo(state: Guarding): void {
-  if (state.held.length === 0) return;
-  state.out.push(...state.held.map(sent));
+  for (const outgoing of state.first) state.out.push(sent(outgoing));
+  for (const outgoing of state.held) {
+    outgoing.is_waiting = false;
+    state.out.push(sent(outgoing));
+    for (const behind of outgoing.behind) state.out.push(sent(behind));
+  }
+  state.first = [];
   state.held = [];
   state.held_units = 0;
 }

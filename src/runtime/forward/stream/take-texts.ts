@@ -1,7 +1,7 @@
 import type { EventParts, EventPiece } from '../../../core/wire/types.ts';
 import { written } from '../texts.ts';
 import type { Outgoing } from './outgoing.ts';
-import { emit, type Guarding } from './state.ts';
+import { emitBehind, type Guarding } from './state.ts';
 import { heldEvent, isSameBesides, keepTemplate, openChannel, type TextChannel } from './text-channel.ts';
 
 /** `hollow`: the event says nothing any more. `blocked`, `broken`: the stream ends before it. */
@@ -35,11 +35,12 @@ function endingBefore(state: Guarding, parts: EventParts, here: ReadonlySet<stri
   return ending.filter((name) => !here.has(name));
 }
 
-/** Lets what was held of a text go out in an event of its own; `false`: the stream is blocked. */
+/** Lets what was held of a text go out, behind the last event that brought some of it; `false`: the stream is blocked. */
 export function endText(state: Guarding, channel: TextChannel): boolean {
   const rest = channel.end();
   if (rest === null) return false;
-  if (rest !== '' && channel.template !== null) emit(state, heldEvent(channel.template, rest));
+  const { template } = channel;
+  if (rest !== '' && template !== null) emitBehind(state, template.outgoing, heldEvent(template, rest));
   return true;
 }
 

@@ -2,7 +2,7 @@ import type { Released, Stream } from '../../../core/stream/stream.ts';
 import type { EventParts, EventPiece, Splice, SseEvent, StringNode } from '../../../core/wire/types.ts';
 import { written } from '../texts.ts';
 import type { Restorer, Tokens } from '../tokens.ts';
-import type { Outgoing } from './outgoing.ts';
+import { type Outgoing, outgoingOf } from './outgoing.ts';
 
 /** One text of a streamed answer: what was said of it, and what of it may go out. */
 export interface TextChannel {
@@ -86,7 +86,7 @@ export function heldEvent({ outgoing, node, others, echoes }: Template, text: st
   const anew = [written(node, text), ...others.map((other) => written(other, '')), ...echoes];
   const places = new Set(anew.map(({ start }) => start));
   const kept = outgoing.edits.filter(({ start }) => !places.has(start));
-  return { event: outgoing.event, edits: [...kept, ...anew] };
+  return outgoingOf(outgoing.event, [...kept, ...anew]);
 }
 
 /** Whether an event says the same as the last one of its channel, but for the text: without a text it says nothing. */
