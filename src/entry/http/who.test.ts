@@ -61,11 +61,18 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   health: OPEN,
   intercept_agent_message: EVERYONE_KNOWN,
   intercept_tool: EVERYONE_KNOWN,
+  mcp_pins_approve: ['operator'],
+  mcp_pins_list: ['operator'],
+  mcp_tools_check: EVERYONE_KNOWN,
   memory_purge_expired: ['operator'],
   memory_read: EVERYONE_KNOWN,
   memory_resolve_handle: EVERYONE_KNOWN,
   memory_write: EVERYONE_KNOWN,
   metrics: ['loopback', 'operator'],
+  observe_agent: ['loopback', 'operator'],
+  observe_agents: ['loopback', 'operator'],
+  observe_session: ['loopback', 'operator'],
+  observe_sessions: ['loopback', 'operator'],
   plugins_list: EVERYONE_KNOWN,
   capabilities_issue: ['operator'],
   capabilities_list: ['operator'],
@@ -113,7 +120,7 @@ test('every operation runs its example for those who may, and for nobody else', 
       const may = allowed[operation.name];
       assert.ok(may !== undefined, `say who may call ${operation.name}`);
       for (const [who, headers] of Object.entries(callers)) {
-        const user = operation.for_users === true ? { 'x-service-user': 'billing' } : {};
+        const user = operation.for_users === true ? { 'x-service-user': 'admin' } : {};
         const asked = exampleOf(operation, service.events, who);
         const answer = await service.ask({ ...asked, headers: { ...headers, ...user } });
         const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
