@@ -35,10 +35,23 @@ before(() => {
 });
 after(async () => {
   const owner = readOwner(folder);
-  if (owner !== null) process.kill(owner);
-  await sleep(300);
+  assert.ok(owner !== null, 'no resident process came up');
+  process.kill(owner);
+  await gone(owner);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
+
+/** Resolves when a process has ended; that it never does fails the test by its time-out. */
+async function gone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await sleep(50);
+  }
+}
 
 interface Ran {
   readonly stdout: string;

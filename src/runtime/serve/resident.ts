@@ -28,7 +28,8 @@ export function openIdle(idle_ms: number): Idle {
     begin: (ending) => {
       end = ending;
       if (is_wanted) leave();
-      else timer = setTimeout(leave, idle_ms);
+      // The socket keeps the process; without it there is nothing to wait for.
+      else timer = setTimeout(leave, idle_ms).unref();
     },
   };
 }
