@@ -87,3 +87,35 @@ describe('the event stream of a service with two workers', () => {
     for (const reader of [all, blocked, narrowed]) reader.close();
   });
 });
+
+test('a reader that comes back misses nothing and gets nothing twice: a worker killed, the service killed', async () => {
+  let service = await startTestService({ keep: true });
+  const decided: string[] = [];
+  const seen: string[] = [];
+  /** Decides while it reads; what is decided while nobody reads is what must not be missed. */
+  const round = async (name: string): Promise<void> => {
+    const last = seen.at(-1);
+    const reader = await openReader(service.url, last === undefined ? '' : `?after=${last}`);
+    for (let count = 0; count < 5; count++) decided.push(await decide(service, `${name}-${count}`));
+    await until(() => seen.length + reader.events.length >= decided.length, `${name}: all decisions come`);
+    seen.push(...reader.events.map(({ event_id }) => event_id));
+    reader.close();
+    await reader.closed;
+    for (let count = 0; count < 5; count++) decided.push(await decide(service, `${name}-missed-${count}`));
+  };
+  await round('first');
+  const [pid] = service.worker_pids();
+  process.kill(pid!, 'SIGKILL');
+  await until(
+    () => service.worker_pids().length === 2 && !service.worker_pids().includes(pid!),
+    'a new worker',
+  );
+  await round('worker killed');
+  await service.kill('SIGKILL');
+  service = await startTestService({ dir: service.dir });
+  await round('service killed');
+  await round('last');
+  assert.deepEqual(seen.toSorted(), decided.slice(0, -5).toSorted());
+  assert.equal(new Set(seen).size, seen.length);
+  await service.stop();
+});
