@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { writeFileDurably } from '../../runtime/audit/files.ts';
 import { type Config, loadConfig } from '../../runtime/config/index.ts';
 import { realFile } from '../../runtime/config/real-file.ts';
+import { namesPlugins } from '../../runtime/plugins/named.ts';
 import { filesOf } from '../../runtime/policies/document-files.ts';
 import { isSaved, savePolicy } from '../../runtime/policies/saved.ts';
 import { watchList } from '../../runtime/policies/watch.ts';
@@ -57,12 +58,13 @@ async function saveStand(
   const { state_dir, origin, audit } = config;
   const looked_at = await lookedAt(config);
   const is_steady = JSON.stringify(looked_at) === JSON.stringify(before);
-  // A policy that cannot be had without more of the configuration is made anew each time.
+  // A policy that cannot be had without more of the configuration, or that rests on a package, is made anew each time.
   if (
     looked_at === null ||
     !is_steady ||
     config.detection.fingerprint_key !== undefined ||
-    !isLoneText(place.text)
+    !isLoneText(place.text) ||
+    namesPlugins(config)
   )
     return rm(standPath(state_dir), { force: true });
   const policy = runtime.policy();
@@ -94,10 +96,10 @@ const WILD = /[*?[\]{}()!]/;
  * The documents and the folders in which patterns look, with their signatures; `null` where a pattern looks in folders
  * that it does not name.
  */
-async function lookedAt({ origin, paths }: Config): Promise<LookedAt | null> {
+async function lookedAt(config: Config): Promise<LookedAt | null> {
   const found = new Map<string, string>();
-  const { base_dir, files, patterns } = watchList({ origin, paths } as Config);
-  if (origin.file === null) for (const file of files) found.set(file, signatureOf(file));
+  const { base_dir, files, patterns } = watchList(config);
+  for (const file of files) if (file !== config.origin.file) found.set(file, signatureOf(file));
   for (const pattern of patterns) {
     const path = resolve(base_dir, pattern);
     const folder = dirname(path);
