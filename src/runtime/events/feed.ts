@@ -1,20 +1,14 @@
 import type { IndexedBlock, IndexWatch } from '../audit/arrivals.ts';
-import type { FollowedEvent } from '../audit/follow.ts';
 import { faultFields, type Log } from '../log.ts';
 import type { AuditEvent } from '../types.ts';
 import { streamedOf } from './streamed.ts';
 import type { StreamBatch, StreamedText } from './types.ts';
-
-/** Somebody in this process who is given every event. Must not throw. */
-export type Listener = (events: readonly FollowedEvent[]) => void;
 
 /** The parent's part of the stream: takes what comes into the index, and gives it to the workers that have readers. */
 export interface Feed extends IndexWatch {
   /** Gives a worker all that comes from now on. `send` resolves when the worker has it. */
   readonly join: (worker: string, turn: number, send: (batch: StreamBatch) => Promise<unknown>) => void;
   readonly leave: (worker: string, turn: number) => void;
-  /** @returns what ends it */
-  readonly listen: (listener: Listener) => () => void;
 }
 
 /**
@@ -26,18 +20,14 @@ const WAITING_MAX = 4_194_304;
 /** Makes the feed of a service. Nothing is written for readers while there are none. */
 export function openFeed(log: Pick<Log, 'warn'>): Feed {
   const workers = new Map<string, { readonly turn: number; readonly queue: Queue }>();
-  const listeners = new Set<Listener>();
   const remove = (worker: string, turn: number): void => {
     if (workers.get(worker)?.turn === turn) workers.delete(worker);
   };
   return {
-    wanted: () => workers.size > 0 || listeners.size > 0,
+    wanted: () => workers.size > 0,
     told: (block) => {
-      if (workers.size > 0) {
-        const events = block.events.map(({ event }) => textOf(event));
-        for (const { queue } of workers.values()) queue.add(block, events);
-      }
-      for (const listener of listeners) listener(block.events);
+      const events = block.events.map(({ event }) => textOf(event));
+      for (const { queue } of workers.values()) queue.add(block, events);
     },
     join: (worker, turn, send) => {
       const queue = openQueue(turn, send, (fault) => {
@@ -47,10 +37,6 @@ export function openFeed(log: Pick<Log, 'warn'>): Feed {
       workers.set(worker, { turn, queue });
     },
     leave: remove,
-    listen: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
   };
 }
 

@@ -182,31 +182,45 @@ async function receive(state: State, batch: StreamBatch): Promise<void> {
   while (state.position < batch.from) {
     const page = await state.ports.read(state.position, batch.from);
     if (batch.turn !== state.turn) return;
-    deliver(state, page.events);
-    state.position = page.to;
-    await nextTurn();
+    await deliver(state, page.events, page.to);
   }
   const events = batch.events.map(({ caller_id, json }) => ({
     event: JSON.parse(json) as StreamEvent,
     caller_id,
     json,
   }));
-  deliver(state, events);
-  state.position = batch.to;
+  await deliver(state, events, batch.to);
 }
 
-/** Gives events to all readers that are up to date. Each event is framed once for each form. */
-function deliver(state: State, events: readonly Streamed[]): void {
-  if (events.length === 0) return;
+/** So many are written to before a decision that waits has its turn. */
+const WRITTEN_AT_ONCE = 32;
+
+/**
+ * Gives events to all readers that are up to date; with them these are so up to the position `to`. Who gets what is
+ * settled first and at once, so that one that comes meanwhile neither misses an event nor has it twice.
+ */
+async function deliver(state: State, events: readonly Streamed[], to: number): Promise<void> {
+  const given = shareOut(state, events);
+  state.position = to;
+  for (const [at, [member, bytes]] of given.entries()) {
+    if (at % WRITTEN_AT_ONCE === WRITTEN_AT_ONCE - 1) await nextTurn();
+    give(state, member, bytes);
+  }
+}
+
+/** What each reader is to get. Each event is framed once for each form. */
+function shareOut(state: State, events: readonly Streamed[]): [Member, Buffer][] {
   const framed = new Map<Frame, Map<Streamed, Buffer>>();
+  const given: [Member, Buffer][] = [];
   for (const group of state.groups.values()) {
     const wanted = events.filter(group.wants);
     if (wanted.length === 0) continue;
     const frames = framed.get(group.frame) ?? new Map<Streamed, Buffer>();
     framed.set(group.frame, frames);
     const bytes = Buffer.concat(wanted.map((each) => frameOf(each, group.frame, frames)));
-    for (const member of group.members) give(state, member, bytes);
+    for (const member of group.members) given.push([member, bytes]);
   }
+  return given;
 }
 
 function frameOf(streamed: Streamed, frame: Frame, frames: Map<Streamed, Buffer>): Buffer {
@@ -217,6 +231,7 @@ function frameOf(streamed: Streamed, frame: Frame, frames: Map<Streamed, Buffer>
 
 /** A reader that leaves too much waiting is dropped, so that it costs no more memory than that. */
 function give(state: State, member: Member, bytes: Buffer): void {
+  if (member.ended) return;
   if (member.asked.sink.waitingBytes() > WAITING_BYTES_MAX) finish(state, member, 'slow');
   else member.asked.sink.write(bytes);
 }

@@ -21,7 +21,7 @@ export interface Indexing {
 /** How often to look for new events: seldom enough that a batch is worth its transaction. */
 const POLL_MS = 500;
 /** While somebody watches: often enough for a person who looks on. */
-const WATCHED_POLL_MS = 100;
+const WATCHED_POLL_MS = 200;
 /** While somebody watches, a busy machine gets no longer rest from it than this. */
 const WATCHED_REST_MS = 100;
 /** The first look waits, so that opening the index does not hold up the first health checks. */
