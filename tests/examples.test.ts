@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { MEMORY_DOCUMENT } from '../src/entry/cli/scaffold/documents.ts';
 import { proxyForward } from '../src/operations/forward.ts';
 import { operations } from '../src/operations/index.ts';
+import { mcpPinsApprove } from '../src/operations/mcp.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 /** What the examples of approvals wait for. */
@@ -125,7 +126,14 @@ function withQuery(
 }
 
 /** What tells of the others comes after them, and what is kept before it is read. */
-const LAST = ['capabilities_revoke', 'policy_explain', 'audit_query', 'health', 'metrics'];
+const LAST = [
+  'mcp_pins_approve',
+  'capabilities_revoke',
+  'policy_explain',
+  'audit_query',
+  'health',
+  'metrics',
+];
 const FIRST = 'memory_write';
 
 function place({ name }: Example): number {
@@ -163,7 +171,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, operations.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 43);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 46);
 });
 
 /** The id that the examples show stands for a request that waits. */
@@ -176,8 +184,24 @@ async function waiting(): Promise<string> {
   return ((await answer.json()) as { approval: { request_id: string } }).approval.request_id;
 }
 
+/** Lists a tool whose definition is another by now, so that it waits; it is the one whose hash the example names. */
+async function changeTool(): Promise<void> {
+  const changed = { name: 'read_file', description: 'Reads a file.', inputSchema: { type: 'object' } };
+  const answer = await fetch(`${service.url}/v1/mcp/tools/check`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ server: 'files', tools: [changed] }),
+  });
+  const { tools } = (await answer.json()) as { tools: { status: string; sha256: string }[] };
+  assert.deepEqual(
+    tools.map(({ status, sha256 }) => [status, sha256]),
+    [['held', mcpPinsApprove.example.sha256]],
+  );
+}
+
 async function ask({ name, method, path: shown, body }: Example): Promise<{ status: number; text: string }> {
   const path = name.startsWith('approvals_') ? shown.replace(/apr_\w+/, await waiting()) : shown;
+  if (name === 'mcp_pins_approve') await changeTool();
   const { state_dir, url } = /^(approvals|capabilities|proxy|secrets|dashboard_cost|check_budget)/.test(name)
     ? shop
     : service;
@@ -196,7 +220,7 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
 }
 
 const PERSONS =
-  /^(policies_reload|memory_purge_expired|(approvals|capabilities|secrets)_.*|.*session_reset)$/;
+  /^(policies_reload|memory_purge_expired|mcp_pins_.*|(approvals|capabilities|secrets)_.*|.*session_reset)$/;
 
 function assertLines(text: string, shown: string): void {
   const lines = text.split('\n');

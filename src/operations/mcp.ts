@@ -219,9 +219,23 @@ export const mcpPinsApprove = operation({
   example: {
     server: 'files',
     tool: 'read_file',
-    sha256: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+    sha256: 'sha256:98aa30f036a188f9dceb3f74a948bf9308d12f81736528a312f3b93dac080dd2',
   },
-  answer: null,
+  answer: {
+    tenant_id: 'default',
+    server: 'files',
+    user_id: '',
+    tool: 'read_file',
+    pinned_sha256: 'sha256:98aa30f036a188f9dceb3f74a948bf9308d12f81736528a312f3b93dac080dd2',
+    held_sha256: null,
+    held_reason: null,
+    approved_by: 'operator',
+    status: 'pinned',
+    pinned_definition: { description: 'Reads a file.', inputSchema: { type: 'object' }, name: 'read_file' },
+    held_definition: null,
+    first_seen_at: '2026-01-31T12:00:00.000Z',
+    changed_at: '2026-01-31T12:00:05.000Z',
+  },
   refusals: ['conflict'],
   async run(input, context) {
     const { caller, runtime } = context;
