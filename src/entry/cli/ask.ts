@@ -1,7 +1,7 @@
-import { userInfo } from 'node:os';
 import { person } from '../../runtime/access/callers.ts';
+import { osUserName } from '../../runtime/access/os-user.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import type { Caller, Runtime } from '../../runtime/types.ts';
+import type { Runtime } from '../../runtime/types.ts';
 import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,7 +24,7 @@ export async function ask(
   if (operation.needs === 'live')
     return askService(await configOf(terminal, config_path, 'leave'), name, input);
   const { call } = await import('../../operations/call.ts');
-  const caller = cliCaller();
+  const caller = person(`cli:${osUserName()}`);
   if (operation.needs === 'nothing')
     return call(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
   if (operation.needs === 'store' || operation.needs === 'plugins') {
@@ -75,14 +75,5 @@ async function askService(config: Config, name: string, input: unknown): Promise
     return await door.call(name, input);
   } finally {
     door.close();
-  }
-}
-
-function cliCaller(): Caller {
-  try {
-    return person(`cli:${userInfo().username}`);
-  } catch {
-    // A user id without an entry in the password file, as containers have it.
-    return person(`cli:uid-${process.getuid?.() ?? 'unknown'}`);
   }
 }

@@ -94,13 +94,18 @@ function wholeNumbers(input: AnyOperation['input']): (query: Query) => Query {
   };
 }
 
-/** Aborts when the connection closes; also after the answer, when nobody listens any more. */
+/** Aborts when the connection closes before the whole answer was handed over. */
 export function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  if (raw.destroyed) gone.abort();
-  raw.once('close', () => gone.abort());
+  if (raw.destroyed) gone.abort(GONE);
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(GONE);
+  });
   return gone.signal;
 }
+
+/** Made once: without a reason each signal makes an exception with its stack. */
+const GONE = new Error('the client is gone');
 
 /** Settles who calls, and refuses whatever can be refused without the body. */
 function admit(
@@ -119,15 +124,21 @@ function admit(
   return outcome instanceof Promise ? outcome.then(settle) : settle(outcome);
 }
 
-/** A name that a header gives; `null` where it is not there. */
+const NAME_CHARS_MAX = 256;
+
+/** A name that a header of ours gives, as it stands there; `null` where it is not there. */
 export function nameIn(
-  request: FastifyRequest,
-  header: 'x-service-tenant' | 'x-service-user',
+  { headers }: FastifyRequest,
+  header: string,
+  chars_max = NAME_CHARS_MAX,
 ): string | null {
-  const name = request.headers[header];
+  const name = headers[header];
   if (name === undefined) return null;
-  if (typeof name === 'string' && name.length <= 256 && !/[^\x20-\x7e]/.test(name)) return name;
-  throw new Refusal('invalid_request', `\`${header}\` must be at most 256 printable ASCII characters.`);
+  if (typeof name === 'string' && name.length <= chars_max && !/[^\x20-\x7e]/.test(name)) return name;
+  throw new Refusal(
+    'invalid_request',
+    `\`${header}\` must be at most ${chars_max} printable ASCII characters.`,
+  );
 }
 
 interface FaultVerdict {

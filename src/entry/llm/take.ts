@@ -9,6 +9,7 @@ import { faultFields } from '../../runtime/log.ts';
 import type { Acting } from '../../runtime/tool-calls.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import type { ErrorLog } from '../http/errors.ts';
+import { goneSignal, nameIn } from '../http/routes.ts';
 import { errorOfDenial, errorOfFault, errorOfRefusal } from './errors.ts';
 import { giveBack } from './give-back.ts';
 import type { LlmRoute } from './routes.ts';
@@ -116,7 +117,6 @@ function bytesOf(body: unknown): Uint8Array {
   return body instanceof Uint8Array ? body : new Uint8Array();
 }
 
-const NAME_CHARS_MAX = 256;
 const CAPABILITY_CHARS_MAX = 4_096;
 
 /** Who calls on whose behalf, as headers say it and the credential allows it. In gateway mode the agent must be known. */
@@ -144,26 +144,6 @@ function actingOf(request: FastifyRequest, runtime: Runtime): Acting {
 }
 
 /** A header's text; `null` where it is absent or blank. */
-function header({ headers }: FastifyRequest, name: string, chars_max = NAME_CHARS_MAX): string | null {
-  const value = headers[name];
-  if (value === undefined) return null;
-  if (typeof value === 'string' && value.length <= chars_max && !/[^\x20-\x7e]/.test(value))
-    return named(value);
-  throw new Refusal(
-    'invalid_request',
-    `\`${name}\` must be at most ${chars_max} printable ASCII characters.`,
-  );
+function header(request: FastifyRequest, name: string, chars_max?: number): string | null {
+  return named(nameIn(request, name, chars_max));
 }
-
-/** Aborts when the connection closes before the whole answer was handed over. */
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  if (raw.destroyed) gone.abort(GONE);
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort(GONE);
-  });
-  return gone.signal;
-}
-
-/** Made once: without a reason each signal makes an exception with its stack. */
-const GONE = new Error('the client is gone');

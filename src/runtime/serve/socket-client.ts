@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { userInfo } from 'node:os';
+import { osUserName } from '../access/os-user.ts';
 import {
   LINE_BYTES_MAX,
   lineReader,
@@ -83,7 +83,7 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
     leave: async () => ((await ask({ ask: 'leave' })) as { leaving: boolean }).leaving,
     syncIndex: async () => void (await ask({ ask: 'sync_index' })),
     call: (operation, input, as) =>
-      ask({ ask: 'call', operation, input, user: userName(), ...(as !== undefined && { as }) }),
+      ask({ ask: 'call', operation, input, user: osUserName(), ...(as !== undefined && { as }) }),
     close: end,
   };
 }
@@ -109,12 +109,4 @@ async function openSocket(path: string): Promise<Socket | null> {
     socket.once('connect', () => give(socket));
     socket.once('error', () => give(null));
   }).finally(short.close);
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`;
-  }
 }

@@ -1,9 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { userInfo } from 'node:os';
+import { timingSafeEqual } from 'node:crypto';
 import { call } from '../../../operations/call.ts';
 import { type AnyOperation, Refusal } from '../../../operations/operation.ts';
 import { mcpAgent, person } from '../../../runtime/access/callers.ts';
-import { readToken } from '../../../runtime/access/tokens.ts';
+import { osUserName } from '../../../runtime/access/os-user.ts';
+import { readToken, tokenHash } from '../../../runtime/access/tokens.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../runtime/serve/local.ts';
 import { reachService } from '../../../runtime/serve/socket-client.ts';
@@ -81,7 +81,7 @@ function callerOf(operation: AnyOperation, state_dir: string, token: string | un
   const is_operator = token !== undefined && isOperatorToken(token.trim(), state_dir);
   if (is_operator) return person('operator');
   const { permission } = operation;
-  if (permission === null || !PERSON_PERMISSIONS.includes(permission)) return mcpAgent(userName());
+  if (permission === null || !PERSON_PERMISSIONS.includes(permission)) return mcpAgent(osUserName());
   throw new Refusal('forbidden', token === undefined ? NO_TOKEN : WRONG_TOKEN);
 }
 
@@ -92,18 +92,9 @@ const WRONG_TOKEN =
 
 function isOperatorToken(token: string, state_dir: string): boolean {
   const kept = readToken(state_dir, 'operator');
-  return kept !== null && timingSafeEqual(digest(token), digest(kept));
+  return kept !== null && timingSafeEqual(digestOf(token), digestOf(kept));
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest();
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A user id without an entry in the password file, as containers have it.
-    return `uid-${process.getuid?.() ?? 'unknown'}`;
-  }
+function digestOf(token: string): Buffer {
+  return Buffer.from(tokenHash(token), 'hex');
 }
