@@ -1,6 +1,31 @@
 import type { Template } from './template.ts';
 
-const SHELLS = ['Bash', 'bash', 'shell', 'run_shell_command', 'run_command', 'execute_command', 'terminal'];
+const SHELLS = [
+  'Bash',
+  'bash',
+  'Shell',
+  'shell',
+  'PowerShell',
+  'powershell',
+  'run_shell_command',
+  'run_command',
+  'execute_command',
+  'terminal',
+];
+/** Shells are not among them: a command that reads such a file is a dangerous one already. */
+const READERS = [
+  'Read',
+  'read',
+  'NotebookRead',
+  'Grep',
+  'grep',
+  'view',
+  'read_file',
+  'read_many_files',
+  'search_file_content',
+  'grep_search',
+  'mcp__*__read*',
+];
 const WRITERS = [
   'Write',
   'Edit',
@@ -19,7 +44,7 @@ const WRITERS = [
 export const codingAgent: Template = {
   name: 'coding-agent',
   description:
-    'Keeps secrets out of prompts and commands, stops dangerous commands, asks before destruction.',
+    'Keeps secrets out of prompts and commands and files of keys unread, stops dangerous commands, asks before destruction.',
   document: {
     version: 'v1alpha1',
     policies: [
@@ -41,6 +66,16 @@ export const codingAgent: Template = {
         priority: 210,
         reason: 'A secret in a result or an answer is masked.',
         condition: { phase: 'response' },
+      },
+      {
+        name: 'coding-block-credential-files',
+        description: 'A name that says so is enough: what stands in the file is not known before it is read.',
+        boundary: 'action',
+        data_tags: ['path.credential_file'],
+        action: 'block',
+        priority: 10,
+        reason: 'A file of keys is not read; have a program take its key from the environment.',
+        condition: { tools: READERS, phase: 'request' },
       },
       {
         name: 'coding-block-dangerous-commands',
