@@ -1,0 +1,70 @@
+import type { InstalledHook } from './host.ts';
+
+/** What makes up the command line of a hook. */
+export interface HookCommand {
+  /** How this program is started: absolute paths. */
+  readonly program: readonly string[];
+  /** The configuration, by its absolute path. */
+  readonly config: string;
+  readonly dialect: string;
+  /** `null`: the host's payloads name it. */
+  readonly event: string | null;
+  /** Whether a shell reads the line and is to turn every fault into the code that hosts take for a no. */
+  readonly guards_exit: boolean;
+}
+
+/** The command line of a hook, quoted for a POSIX shell. */
+export function hookCommand({ program, config, dialect, event, guards_exit }: HookCommand): string {
+  const words = [...program, 'hook', '--dialect', dialect];
+  if (event !== null) words.push('--event', event);
+  words.push('--config', config);
+  // A program that is missing ends with 127 and one that was killed with 137, and hosts go on at both.
+  return `${words.map(quoted).join(' ')}${guards_exit ? ' || exit 2' : ''}`;
+}
+
+/** A word as a POSIX shell takes it for one. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The command of an entry of a host, whichever of the published ways it is written in; `null` where it has none. */
+export function commandOf(
+  members: Readonly<Record<string, unknown>>,
+): Pick<InstalledHook, 'command' | 'args' | 'is_ours'> | null {
+  const command = [members.command, members.bash, members.exec].find((each) => typeof each === 'string');
+  if (typeof command !== 'string') return null;
+  const args = Array.isArray(members.args) ? members.args.map(String) : null;
+  const words = args === null ? wordsOf(command) : [command, ...args];
+  return { command, args, is_ours: toldTo('hook', words) !== null };
+}
+
+/** Base names by which this program is known, and ends of paths by which Node is told to run it. */
+const OUR_NAMES = /(?:^|[\\/])(?:service|agent-safety)$|[\\/]entry[\\/]cli[\\/](?:bin\.[jt]s|main\.[jt]s)$/;
+
+/** What a command of this program is told, in the words of a command line; `null` where it is another's. */
+export function toldTo(subcommand: 'hook' | 'mcp', words: readonly string[]): readonly string[] | null {
+  const at = words.findIndex((word, index) => OUR_NAMES.test(word) && words[index + 1] === subcommand);
+  return at === -1 ? null : words.slice(at + 2);
+}
+
+/** The first command of a line for a POSIX shell as words, without what is substituted in them. */
+export function wordsOf(line: string): readonly string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  for (const [piece] of line.matchAll(
+    /'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?|\\[\s\S]|\s+|[;&|]+|[^'"\\\s;&|]+/g,
+  )) {
+    if (/^[;&|]/.test(piece)) break;
+    if (/^\s/.test(piece)) {
+      if (word !== null) words.push(word);
+      word = null;
+    } else word = `${word ?? ''}${unquoted(piece)}`;
+  }
+  return word === null ? words : [...words, word];
+}
+
+function unquoted(piece: string): string {
+  if (piece.startsWith("'")) return piece.replace(/^'|'$/g, '');
+  if (piece.startsWith('"')) return piece.replace(/^"|"$/g, '').replace(/\\(["\\$`])/g, '$1');
+  return piece.startsWith('\\') ? piece.slice(1) : piece;
+}

@@ -1,0 +1,14 @@
+import type { Host } from './host.ts';
+import { claudeCode } from './records/claude-code.ts';
+import { codex } from './records/codex.ts';
+import { copilot } from './records/copilot.ts';
+import { cursor } from './records/cursor.ts';
+import { gemini } from './records/gemini.ts';
+
+export { hookCommand, quoted, wordsOf } from './command.ts';
+export { installed, readDocument } from './document.ts';
+export type { Host, InstalledHook, Machine, Scope, SettingsPlace } from './host.ts';
+export { filesOf } from './places.ts';
+
+/** Every coding agent that can be set up, in the order of the alphabet. */
+export const hosts: readonly Host[] = [claudeCode, codex, copilot, cursor, gemini];
