@@ -29,6 +29,8 @@ export function detect(
     limits,
     findings: [],
     bytes: 0,
+    uncounted: [],
+    uncounted_bytes_max: 0,
     has_commands: false,
     stopped: null,
     meter: { work: 0, allowed: WORK_FLOOR },
@@ -44,8 +46,12 @@ interface Search {
   readonly scanner: Scanner;
   readonly limits: ScanLimits;
   readonly findings: Finding[];
-  /** UTF-8 bytes looked at; kept exactly for payloads, and for texts only where it can matter. */
+  /** UTF-8 bytes looked at, without those of `uncounted`. */
   bytes: number;
+  /** Texts that are within the limit whatever they hold: counting takes as long as a tenth of the search. */
+  readonly uncounted: string[];
+  /** The most bytes that `uncounted` can have. */
+  uncounted_bytes_max: number;
   /** Whether commands were found, which come behind what else is in their leaf. */
   has_commands: boolean;
   /** The sentence that names the limit at which the search ended. */
@@ -67,12 +73,10 @@ const UTF8_BYTES_PER_UNIT_MAX = 3;
 const NONE: readonly Detector[] = [];
 
 function searchText(search: Search, text: string): void {
-  const is_short = text.length * UTF8_BYTES_PER_UNIT_MAX <= search.limits.text_bytes_max;
-  const head = is_short ? text : withinBytes(search, text);
+  const head = withinBytes(search, text);
   const matches: Match[] = [];
   searchViews(search, head, NONE, matches);
   addFindings(search, head, matches, 0, () => null);
-  if (is_short && search.stopped !== null) search.bytes = utf8Bytes(text);
 }
 
 function searchPayload(search: Search, value: Json): void {
@@ -99,12 +103,26 @@ function searchPayload(search: Search, value: Json): void {
 /** The part of the text that is within the limit; what is beyond it ends the search. */
 function withinBytes(search: Search, text: string): string {
   const { text_bytes_max } = search.limits;
-  const room = text_bytes_max - search.bytes;
+  const bytes_max = text.length * UTF8_BYTES_PER_UNIT_MAX;
+  if (search.bytes + search.uncounted_bytes_max + bytes_max <= text_bytes_max) {
+    search.uncounted.push(text);
+    search.uncounted_bytes_max += bytes_max;
+    return text;
+  }
+  const room = text_bytes_max - bytesOf(search);
   const bytes = utf8Bytes(text);
-  search.bytes = Math.min(search.bytes + bytes, text_bytes_max);
+  search.bytes += Math.min(bytes, room);
   if (bytes <= room) return text;
   search.stopped = `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`;
   return utf8Head(text, room);
+}
+
+/** UTF-8 bytes looked at. */
+function bytesOf(search: Search): number {
+  for (const text of search.uncounted) search.bytes += utf8Bytes(text);
+  search.uncounted.length = 0;
+  search.uncounted_bytes_max = 0;
+  return search.bytes;
 }
 
 /** A JSON document with escapes, and where it stands in the one around it; the outermost has none. */
@@ -319,6 +337,9 @@ function typeOf(tag: string): ViolationType {
   return covers('personal', tag) ? 'pii_detected' : 'content_detected';
 }
 
-function coverageOf({ stopped, bytes }: Search): Coverage {
-  return stopped === null ? { status: 'full' } : { status: 'partial', reason: stopped, bytes };
+function coverageOf(search: Search): Coverage {
+  const { stopped } = search;
+  return stopped === null
+    ? { status: 'full' }
+    : { status: 'partial', reason: stopped, bytes: bytesOf(search) };
 }
