@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startTestService, type TestService } from './support/service.ts';
@@ -88,7 +88,7 @@ describe('the event stream of a service with two workers', () => {
   });
 });
 
-test('a reader that comes back misses nothing and gets nothing twice: a worker killed, the service killed', async () => {
+test('a reader that comes back misses nothing and gets nothing twice: a worker, the service, the index gone', async () => {
   let service = await startTestService({ keep: true });
   const decided: string[] = [];
   const seen: string[] = [];
@@ -114,6 +114,11 @@ test('a reader that comes back misses nothing and gets nothing twice: a worker k
   await service.kill('SIGKILL');
   service = await startTestService({ dir: service.dir });
   await round('service killed');
+  await service.kill('SIGKILL');
+  for (const suffix of ['', '-wal', '-shm'])
+    rmSync(join(service.state_dir, `index.db${suffix}`), { force: true });
+  service = await startTestService({ dir: service.dir });
+  await round('index gone');
   await round('last');
   assert.deepEqual(seen.toSorted(), decided.slice(0, -5).toSorted());
   assert.equal(new Set(seen).size, seen.length);

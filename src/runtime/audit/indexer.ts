@@ -4,8 +4,10 @@ import type { CompiledQuery, Insertable, Transaction } from 'kysely';
 import { type Arrivals, lastPosition } from './arrivals.ts';
 import { isAuditEvent } from './event-shape.ts';
 import { listWriters } from './files.ts';
-import { type Block, FROM_START, type Position, type ReadRecord, readChain } from './reader.ts';
+import { type ArrivalOrder, openOrder } from './order.ts';
+import { FROM_START, type Position, type ReadRecord, readChain } from './reader.ts';
 import { type ChainHead, eventJson, type JournalRecord } from './record.ts';
+import { compareOrder, readInOrder, type StepBlock } from './reorder.ts';
 import { compare, forget, type Replaced, rememberLost } from './replaced.ts';
 import type { AuditIndex, EventRow, IndexTables } from './store.ts';
 
@@ -42,13 +44,13 @@ export function openIndexer(options: {
   begin?: () => () => Promise<void>;
   arrivals?: Arrivals;
 }): Indexer {
-  const inserts: Inserts = new Map();
   const { index, dir, arrivals = null } = options;
+  const filling: Filling = { index, dir, inserts: new Map(), arrivals, order: null };
   let running: Promise<number> | null = null;
   let waiting: Promise<number> | null = null;
   const run = (): Promise<number> => {
     const rest = options.begin?.() ?? nextTurn;
-    running = readAll({ index, dir, inserts, arrivals }, rest).finally(() => {
+    running = readAll(filling, rest).finally(() => {
       running = null;
     });
     return running;
@@ -74,27 +76,64 @@ interface Filling {
   readonly dir: string;
   readonly inserts: Inserts;
   readonly arrivals: Arrivals | null;
+  /** `null` until what was kept of it has been followed. */
+  order: ArrivalOrder | null;
 }
 
 async function readAll(filling: Filling, rest: () => Promise<void>): Promise<number> {
-  const { index, dir } = filling;
-  const positions = await readPositions(index);
-  let events = 0;
+  const { dir } = filling;
+  const { order, ordered, ...followed } = await followOrder(filling, rest);
+  const positions = await readPositions(filling.index);
+  let { events } = followed;
   for (const writer of await listWriters(dir)) {
     const from = positions.get(writer) ?? FROM_START;
     let replaced: Replaced | null = null;
     for await (const block of readChain(join(dir, writer), from)) {
       if (block.again) replaced = { matched_seq: block.position.segment - 1, forgotten: false };
-      events += await insertBlock(filling, writer, block, replaced);
+      events += await insertBlock(filling, { writer, block, ordered, replaced, order });
       await rest();
     }
-    if (replaced?.forgotten === false)
-      await index.db.transaction().execute((each) => forget(each, writer, replaced!));
+    if (replaced?.forgotten === false) await forgetEnd(filling.index, writer, replaced, order);
   }
+  filling.order = order;
   return events;
 }
 
-async function readPositions(index: AuditIndex): Promise<Map<string, Position>> {
+interface Followed {
+  readonly order: ArrivalOrder;
+  readonly events: number;
+  /** Whether what comes besides has an order that is known. */
+  readonly ordered: boolean;
+}
+
+/** Reads again, in the order that was kept, what the index has not; most of the time that is nothing. */
+async function followOrder(filling: Filling, rest: () => Promise<void>): Promise<Followed> {
+  const { index, dir } = filling;
+  if (filling.order !== null) return { order: filling.order, events: 0, ordered: true };
+  const order = openOrder(dir);
+  const positions = await readPositions(index);
+  const { steps, ordered } = compareOrder(order, positions, (await listWriters(dir)).length);
+  let events = 0;
+  for await (const step of readInOrder(dir, steps, positions)) {
+    events += await insertBlock(filling, { ...step, replaced: null, order: null });
+    await rest();
+  }
+  return { order, events, ordered };
+}
+
+/** What was read again ends before the end that was read first. */
+async function forgetEnd(
+  index: AuditIndex,
+  writer: string,
+  replaced: Replaced,
+  order: ArrivalOrder,
+): Promise<void> {
+  await index.db.transaction().execute((each) => forget(each, writer, replaced));
+  order.note({ writer, seq: replaced.matched_seq, ordered: true });
+}
+
+/** How far the index has read each writer's chain. */
+export async function readPositions(index: AuditIndex): Promise<Map<string, Position>> {
   const rows = await index.db
     .selectFrom('journal_positions')
     .select(['writer', 'segment', 'byte_offset as offset', 'seq', 'record_hash'])
@@ -116,11 +155,16 @@ export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHe
   return heads;
 }
 
+/** Some lines of a writer on their way into the index. */
+interface Coming extends StepBlock {
+  readonly replaced: Replaced | null;
+  /** Where their step is kept; `null` where it is already. */
+  readonly order: ArrivalOrder | null;
+}
+
 async function insertBlock(
   { index, inserts, arrivals }: Filling,
-  writer: string,
-  block: Block,
-  replaced: Replaced | null,
+  { writer, block, ordered, replaced, order }: Coming,
 ): Promise<number> {
   const events = new Map<string, Entry>();
   for (const read of block.records) {
@@ -128,6 +172,7 @@ async function insertBlock(
     if (entry !== null && !events.has(entry.row.event_id)) events.set(entry.row.event_id, entry);
   }
   const rows = [...events.values()].map(({ row }) => row);
+  const had_forgotten = replaced?.forgotten ?? true;
   let before = 0;
   await index.db.transaction().execute(async (transaction) => {
     if (block.again) await rememberLost(transaction, writer);
@@ -137,8 +182,11 @@ async function insertBlock(
     const entries = [...events.values()].filter(({ tags }) => tags.length > 0);
     const own = all_new ? entries : await ownEntries(transaction, writer, entries);
     await insertNew(transaction, 'audit_event_tags', own.flatMap(tagRows), inserts);
-    await writePosition(transaction, writer, block.position);
+    await writePosition(transaction, writer, block.position, ordered);
   });
+  if (!had_forgotten && replaced?.forgotten)
+    order?.note({ writer, seq: replaced.matched_seq, ordered: true });
+  if (rows.length > 0) order?.note({ writer, seq: block.position.seq, ordered });
   await arrivals?.tell(before, (event_id) => events.get(event_id)?.record ?? null);
   return events.size;
 }
@@ -147,9 +195,10 @@ async function writePosition(
   transaction: Transaction<IndexTables>,
   writer: string,
   position: Position,
+  ordered: boolean,
 ): Promise<void> {
   const { segment, offset: byte_offset, seq, record_hash } = position;
-  const place = { segment, byte_offset, seq, record_hash };
+  const place = { segment, byte_offset, seq, record_hash, ...(!ordered && { unordered_seq: seq }) };
   await transaction
     .insertInto('journal_positions')
     .values({ writer, ...place })

@@ -30,6 +30,8 @@ export interface Block {
 export interface ReadRecord {
   readonly record: JournalRecord;
   readonly line: string;
+  /** Where the line ends in its file, uncompressed. */
+  readonly end: number;
 }
 
 const BLOCK_RECORDS = 512;
@@ -101,7 +103,7 @@ async function* readSegment(segment: SegmentFile, from: Position, restarted = fa
     if (position === from && !continues(record, from)) {
       return yield* readSegment(segment, startOf(segment), true);
     }
-    if ('kind' in record) records.push({ record, line: text });
+    if ('kind' in record) records.push({ record, line: text, end: line.end });
     const last = 'kind' in record ? record : position;
     position = { segment: from.segment, offset: line.end, record_hash: last.record_hash, seq: last.seq };
     if (records.length === BLOCK_RECORDS) {

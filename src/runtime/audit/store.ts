@@ -39,6 +39,8 @@ export interface IndexTables {
     /** A line that was read once and is not there any more, and no cut says why: `verifyJournal` is told of it. */
     lost_seq: number | null;
     lost_hash: string | null;
+    /** Up to this number nobody knows how its events stood among those of others: they were read again, in no order. */
+    unordered_seq: number | null;
   };
 }
 
@@ -174,6 +176,11 @@ const MIGRATIONS: Record<string, Migration> = {
           .where(column, 'is not', null)
           .execute();
       }
+    },
+  },
+  '0003_unordered': {
+    async up(db) {
+      await db.schema.alterTable('journal_positions').addColumn('unordered_seq', 'bigint').execute();
     },
   },
 };

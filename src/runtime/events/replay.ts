@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { indexPosition as position } from '../audit/arrivals.ts';
 import type { AuditIndex } from '../audit/store.ts';
 import type { AuditEvent } from '../types.ts';
@@ -28,15 +29,20 @@ export async function readPage(index: AuditIndex, from: number, to: number): Pro
   };
 }
 
-/** Where an event stands in the stream; `null` where the index does not know it, or no longer. */
+/**
+ * Where an event stands in the stream; `null` where the index does not know it, or no longer, or where what came before it
+ * and what behind is not known any more.
+ */
 export async function placeOf(
   index: AuditIndex,
   event_id: string,
 ): Promise<{ readonly position: number; readonly streamed: Streamed } | null> {
   const row = await index.db
     .selectFrom('audit_events')
-    .select([position.as('position'), 'event'])
+    .select([sql<number>`audit_events.rowid`.as('position'), 'event'])
+    .leftJoin('journal_positions', 'journal_positions.writer', 'audit_events.writer')
     .where('event_id', '=', event_id)
+    .where(sql<boolean>`audit_events.seq > coalesce(unordered_seq, 0)`)
     .executeTakeFirst();
   if (row === undefined) return null;
   return { position: row.position, streamed: streamedOf(JSON.parse(row.event) as AuditEvent) };

@@ -156,13 +156,15 @@ function busy(state_dir: string): StartFailure {
 /** What the service does in the background: chains what the spool holds, and reads the journal into the index. */
 async function fillIndex(config: Config): Promise<void> {
   const paths = statePaths(config.state_dir);
-  const [{ openWriter }, { drainSpool }, { openIndex }, { openIndexer }] = await Promise.all([
+  const [{ openWriter }, { drainSpool }, { openIndex }, { openIndexer }, { beginOrder }] = await Promise.all([
     import('./writer.ts'),
     import('../audit/spool.ts'),
     import('../audit/store.ts'),
     import('../audit/indexer.ts'),
+    import('../audit/order.ts'),
   ]);
   const log = openLog({ level: config.log.level, name: 'cli' });
+  await beginOrder(paths.journal);
   const journal = await openWriter(config, 'parent', log);
   try {
     await drainSpool({ dir: paths.journal, journal });

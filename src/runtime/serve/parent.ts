@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../../core/types.ts';
 import { agentsSeen } from '../agents.ts';
 import type { Journal } from '../audit/journal.ts';
+import { beginOrder } from '../audit/order.ts';
 import type { Config } from '../config/index.ts';
 import { realFile } from '../config/real-file.ts';
 import { type Feed, openFeed } from '../events/feed.ts';
@@ -182,6 +183,7 @@ async function startWorkers(
   workers: Workers,
   { config, policy, log }: ParentParts,
 ): Promise<{ journal: Journal | null; store: OwnStore }> {
+  if (config.audit.enabled) await beginOrder(statePaths(config.state_dir).journal);
   const [started, opened] = await Promise.allSettled([
     workers.start(),
     config.audit.enabled ? openWriter(config, 'parent', log) : null,

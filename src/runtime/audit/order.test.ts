@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { placeOf } from '../events/replay.ts';
+import { openIndexer } from './indexer.ts';
+import { beginOrder, openOrder } from './order.ts';
+import { type AuditIndex, openIndex } from './store.ts';
+import { appendRange, makeTrail, sampleEvent, type Trail } from './testing/trail.ts';
+
+/** An index of a trail that is filled by `sync`, and made again from nothing. */
+async function staged(t: TestContext) {
+  const trail = await makeTrail(t, { max_size_bytes: 8_000 });
+  const path = join(trail.state, 'index.db');
+  const order = join(trail.dir, 'order');
+  let index = await openIndex({ path });
+  let indexer = openIndexer({ index, dir: trail.dir });
+  t.after(() => index.close());
+  const reopen = async () => {
+    await index.close();
+    index = await openIndex({ path });
+    indexer = openIndexer({ index, dir: trail.dir });
+    await indexer.sync();
+  };
+  const remake = async () => {
+    await index.close();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+    index = await openIndex({ path });
+    await reopen();
+  };
+  return { trail, order, reopen, remake, sync: () => indexer.sync(), index: () => index };
+}
+
+/** The events in the order of the stream. */
+async function streamed(index: AuditIndex): Promise<string[]> {
+  const rows = await index.db
+    .selectFrom('audit_events')
+    .select('event_id')
+    .orderBy('rowid' as never)
+    .execute();
+  return rows.map(({ event_id }) => event_id);
+}
+
+/** Three writers whose events come in turns of every size, past the end of files and of blocks. */
+async function writeInTurns(trail: Trail, sync: () => Promise<number>, first = 0): Promise<number> {
+  const writers = ['parent', 'worker-1', 'worker-2'];
+  const journals = await Promise.all(writers.map((writer) => trail.open({ writer })));
+  let next = first;
+  for (const [turn, count] of [3, 1, 40, 1, 2, 700, 5, 1, 1, 9].entries()) {
+    await appendRange(journals[(9 - turn) % 3]!, next, next + count);
+    next += count;
+    if (turn % 3 !== 1) await sync();
+  }
+  await sync();
+  await Promise.all(journals.map((journal) => journal.close()));
+  return next;
+}
+
+test('an index that is made again has its events in the order of the one before', async (t) => {
+  const { trail, order, index, sync, remake, reopen } = await staged(t);
+  await beginOrder(trail.dir);
+  const written = await writeInTurns(trail, sync);
+  const before = await streamed(index());
+  assert.equal(before.length, written);
+  const by_time = before.toSorted();
+  assert.notDeepEqual(before, by_time, 'the order is none that the events tell by themselves');
+  await remake();
+  assert.deepEqual(await streamed(index()), before);
+  const after = await writeInTurns(trail, sync, written);
+  await reopen();
+  const grown = await streamed(index());
+  assert.equal(grown.length, after);
+  await remake();
+  assert.deepEqual(await streamed(index()), grown, 'it is kept on behind an index that was made again');
+  assert.equal((await placeOf(index(), before[0]!))?.position, 1);
+  assert.equal(statSync(order).mode & 0o777, 0o600);
+});
+
+test('a stop between the index and its order costs nothing', async (t) => {
+  const { trail, order, index, sync, remake, reopen } = await staged(t);
+  await beginOrder(trail.dir);
+  await writeInTurns(trail, sync);
+  const before = await streamed(index());
+  const lines = readFileSync(order, 'utf8').trimEnd().split('\n');
+  // The index has a step that was not kept any more.
+  writeFileSync(order, `${lines.slice(0, -1).join('\n')}\n`);
+  await reopen();
+  await remake();
+  assert.deepEqual(await streamed(index()), before);
+});
+
+test('an index that lost its end reads it again in the order of before', async (t) => {
+  const { trail, index, sync, reopen } = await staged(t);
+  await beginOrder(trail.dir);
+  const [one, two] = [await trail.open({ writer: 'a' }), await trail.open({ writer: 'b' })];
+  await appendRange(one, 0, 3);
+  await sync();
+  const positions = await index().db.selectFrom('journal_positions').selectAll().execute();
+  await appendRange(two, 3, 6);
+  await sync();
+  await appendRange(one, 6, 9);
+  await sync();
+  const before = await streamed(index());
+  const { db } = index();
+  await db.deleteFrom('audit_events').where('event_id', '>', sampleEvent(2).event_id).execute();
+  await db.deleteFrom('journal_positions').execute();
+  await db.insertInto('journal_positions').values(positions).execute();
+  await reopen();
+  assert.deepEqual(await streamed(index()), before);
+  assert.equal(before.length, 9);
+});
+
+test('where the order is lost, nobody goes on from what stood in it', async (t) => {
+  const { trail, order, index, sync, remake } = await staged(t);
+  await beginOrder(trail.dir);
+  const written = await writeInTurns(trail, sync);
+  const known = await streamed(index());
+  assert.notEqual(await placeOf(index(), known[5]!), null);
+  rmSync(order);
+  await remake();
+  assert.equal((await streamed(index())).length, written);
+  for (const event_id of known) assert.equal(await placeOf(index(), event_id), null);
+  const journal = await trail.open({ writer: 'worker-1' });
+  await appendRange(journal, written, written + 2);
+  await sync();
+  assert.equal((await placeOf(index(), sampleEvent(written).event_id))?.position, written + 1);
+  await remake();
+  assert.equal(await placeOf(index(), known[5]!), null, 'it stays so');
+  assert.notEqual(await placeOf(index(), sampleEvent(written).event_id), null);
+});
+
+test('an index from before the order was kept keeps its own', async (t) => {
+  const { trail, order, index, sync, reopen, remake } = await staged(t);
+  await beginOrder(trail.dir);
+  await writeInTurns(trail, sync);
+  const before = await streamed(index());
+  rmSync(order);
+  await reopen();
+  assert.deepEqual(await streamed(index()), before);
+  assert.notEqual(await placeOf(index(), before[5]!), null);
+  await remake();
+  assert.equal(await placeOf(index(), before[5]!), null);
+});
+
+test('one writer alone has its own order, whatever was kept', async (t) => {
+  const { trail, order, index, sync, remake } = await staged(t);
+  const journal = await trail.open({ writer: 'parent' });
+  await appendRange(journal, 0, 20);
+  await sync();
+  rmSync(order);
+  await remake();
+  assert.equal((await placeOf(index(), sampleEvent(7).event_id))?.position, 8);
+});
+
+test('lines that were taken back have no place in the order', async (t) => {
+  const { trail } = await staged(t);
+  mkdirSync(trail.dir, { recursive: true });
+  const order = openOrder(trail.dir);
+  assert.equal(order.kept, null);
+  for (const [writer, seq] of [
+    ['a', 10],
+    ['b', 5],
+    ['a', 20],
+    ['a', 12],
+    ['a', 15],
+  ] as const)
+    order.note({ writer, seq, ordered: true });
+  const kept = openOrder(trail.dir).kept?.map(({ writer, seq }) => `${writer}${seq}`);
+  assert.deepEqual(kept, ['a10', 'b5', 'a12', 'a12', 'a15']);
+});
+
+test('what is kept has a bound, and what is no line of it is passed over', async (t) => {
+  const { trail, order } = await staged(t);
+  mkdirSync(trail.dir, { recursive: true });
+  const bounded = openOrder(trail.dir, 100);
+  for (let seq = 1; seq <= 1_000; seq++) bounded.note({ writer: `w-${seq % 2}`, seq, ordered: true });
+  assert.ok(statSync(order).size < 150);
+  const { kept } = openOrder(trail.dir);
+  assert.deepEqual(kept?.at(-1), { writer: 'w-0', seq: 1_000, ordered: true });
+  assert.equal(kept?.[0]?.ordered, false);
+  writeFileSync(order, '5 a\n../../x b\n6 ../../b\n1e9 a\n7 a *\n8 ');
+  assert.deepEqual(openOrder(trail.dir).kept, [
+    { writer: 'a', seq: 5, ordered: true },
+    { writer: 'a', seq: 7, ordered: false },
+  ]);
+  openOrder(trail.dir).note({ writer: 'b', seq: 3, ordered: true });
+  assert.deepEqual(readFileSync(order, 'utf8'), '7 a *\n3 b *\n', 'half a line swallows no other');
+});
+
+test('an order that cannot be written stops nothing', async (t) => {
+  const { trail, order, sync, index } = await staged(t);
+  mkdirSync(order, { recursive: true });
+  await writeInTurns(trail, sync);
+  assert.equal((await streamed(index())).length, 763);
+});
