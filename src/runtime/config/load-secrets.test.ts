@@ -98,6 +98,29 @@ test('who needs no credential asks no backend', async () => {
   assert.deepEqual([result.config.state_dir, result.secret_readings], [join(dir, 's'), []]);
 });
 
+test('who needs no credential needs no variable that holds one', async () => {
+  const text = 'proxy: {providers: [{name: p, family: openai, api_key: "${NOT_SET}"}]}';
+  const left = await load(text, { secrets: 'leave' });
+  assert.ok(left.ok, JSON.stringify(left));
+  assert.equal(left.config.proxy.providers[0]?.api_key, '${NOT_SET}');
+  const long = await load('memory: {master_key: "${NOT_SET}", previous_keys: ["${secret:k}"]}', {
+    secrets: 'leave',
+  });
+  assert.ok(long.ok, JSON.stringify(long));
+  const set = await load(text, { secrets: 'leave', env: { NOT_SET: 'now it is' } });
+  assert.equal(set.ok && set.config.proxy.providers[0]?.api_key, 'now it is');
+
+  for (const [written, secrets] of [
+    [text, 'read'],
+    ['state_dir: "${NOT_SET}"', 'leave'],
+    ['proxy: {providers: [{name: p, family: openai, api_key: "x${NOT_SET}"}]}', 'leave'],
+  ] as const) {
+    const refused = await load(written, { secrets });
+    assert.ok(!refused.ok, written);
+    assert.match(refused.problems[0]!.message, /needs the environment variable `NOT_SET`/);
+  }
+});
+
 test('every key that sounds like a credential takes a reference only', () => {
   const suspects: string[] = [];
   const visit = (schema: Schema, path: string): void => {

@@ -25,8 +25,8 @@ export interface ConfigRequest {
   /** Default: the current folder. */
   readonly cwd?: string;
   /**
-   * `read`: values of `${secret:name}` are read of the backend, the default. `leave`: such references stay as they
-   * are written, for who needs no credential: nothing waits for a backend then.
+   * `read`: values of `${secret:name}` are read of the backend, the default. `leave`: such references, and of
+   * credentials also variables that are not set, stay as they are written, for who needs none: nothing waits then.
    */
   readonly secrets?: 'read' | 'leave';
 }

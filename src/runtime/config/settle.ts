@@ -41,6 +41,7 @@ function settleValue(at: Settling, written: unknown, schema: Schema, steps: Step
   // A section whose keys are all commented out reads as `null`; it says nothing, so its default stands.
   const empty = written === null && !types.includes('null') && typeof schema.default === 'object';
   if (empty) return settleValue(at, schema.default, schema, steps);
+  if (typeof written === 'string' && isLeft(at.sources, written, schema, steps)) return written;
   const value = typeof written === 'string' ? settleText(at, written, schema, steps) : written;
   if (value === UNSETTLED) return UNSETTLED;
   if (!types.some((type) => isOf(type, value))) {
@@ -61,8 +62,6 @@ function settleText(at: Settling, written: string, schema: Schema, steps: Step[]
   if (secretNames(written).length > 0) {
     if (BEFORE_SECRETS.includes(String(steps[0])))
       return say(at, steps, 'may take no secret: it is needed before any can be read');
-    // What the reference stands for is not known, so that nothing else can be asked of it.
-    if (at.sources.secrets === 'left') return written;
   }
   const filled = interpolate(written, at.sources);
   if (!filled.ok) return say(at, steps, filled.message);
@@ -82,6 +81,18 @@ function settleText(at: Settling, written: string, schema: Schema, steps: Step[]
 
 /** What says how secrets are read, and where that is written down. */
 const BEFORE_SECRETS = ['secrets', 'state_dir'];
+
+/**
+ * Whether a text stays as it is written, for who needs no credential: a secret, or a credential in a variable that is
+ * not set, as in the shell of whom it does not concern. What it stands for is not known, so that nothing is asked of it.
+ */
+function isLeft({ env, secrets }: Sources, written: string, schema: Schema, steps: readonly Step[]): boolean {
+  if (secrets !== 'left' || schema['x-verbatim'] === true || !typesOf(schema).includes('string'))
+    return false;
+  if (secretNames(written).length > 0) return !BEFORE_SECRETS.includes(String(steps[0]));
+  const name = /^\$\{([A-Za-z_][A-Za-z0-9_]{0,127})\}$/.exec(written)?.[1];
+  return schema['x-credential'] === true && name !== undefined && env[name] === undefined;
+}
 
 /** An address with a user and a password before the `@`, both written out, or with a password among its parameters. */
 function hasPassword(literal: string): boolean {
