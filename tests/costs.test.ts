@@ -191,7 +191,7 @@ async function cli(...args: string[]): Promise<{ code: number; stdout: string }>
 
 test('the command line shows the same', async () => {
   const rows: readonly (readonly [string[], number, RegExp])[] = [
-    [['summary'], 0, /^\$0\.000280 from .*\n3 calls, 130 tokens in, 15 out\n1 calls are estimates/],
+    [['summary'], 0, /^\$0\.000280 from .*\n3 calls, 130 tokens in, 15 out\nestimated, .*: 1 call\n/],
     [['summary', '--json'], 0, /^\{"total_cost":0\.00028,/],
     [['budget'], 0, /^BUDGET +FOR +STATE +SPENT +LIMIT +LEFT[\s\S]*^ann +user bob +open/m],
     [

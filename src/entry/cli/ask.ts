@@ -35,7 +35,8 @@ export async function ask(
     if (operation.needs === 'plugins')
       return call(operation, input, { runtime: onlyPlugins(config), caller, request_id: 'cli' });
   }
-  const config = await configOf(terminal, config_path);
+  // Whoever reads what was decided decides nothing, and needs no credential for it.
+  const config = await configOf(terminal, config_path, operation.needs === 'journal' ? 'leave' : 'read');
   const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
   const runtime = await openLocalRuntime(config, packageVersion());
   try {

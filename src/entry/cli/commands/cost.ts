@@ -3,7 +3,7 @@ import { ask } from '../ask.ts';
 import { type CostLine, csvOf, markdownOf, moneyText, type Standing, tableOf } from '../costs.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
-import { table } from '../table.ts';
+import { counted, table } from '../table.ts';
 import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
 
 export function cost(command: Command, terminal: Terminal): void {
@@ -89,13 +89,16 @@ function tellSummary(answer: Summary, terminal: Terminal): void {
   const { calls, tokens, estimated_calls, assumed_calls } = answer;
   const head = `${moneyText(answer.total_cost)} from ${answer.since} to ${answer.until}`;
   say(terminal, paint(terminal, 'bold', head));
-  say(terminal, `${calls} calls, ${tokens.input} tokens in, ${tokens.output} out`);
+  say(terminal, `${counted(calls, 'call')}, ${tokens.input} tokens in, ${tokens.output} out`);
   if (estimated_calls > 0)
-    say(terminal, `${estimated_calls} calls are estimates: the provider did not say what they came to.`);
+    say(
+      terminal,
+      `estimated, as the provider did not say what they came to: ${counted(estimated_calls, 'call')}`,
+    );
   if (assumed_calls > 0)
     say(
       terminal,
-      `${assumed_calls} calls are at an assumed price: give their models one in \`cost.prices\`.`,
+      `at an assumed price: ${counted(assumed_calls, 'call')}; give their models one in \`cost.prices\``,
     );
   const lists = [
     ['MODEL', answer.by_model],
