@@ -18,6 +18,7 @@ const ANSWERED_NO = [
   'conflict',
   'policy_invalid',
   'skill_invalid',
+  'plugins_refused',
   'not_configured',
   'forbidden',
 ];

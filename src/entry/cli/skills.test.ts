@@ -54,6 +54,36 @@ test('what lets more through needs more than --yes', async () => {
   });
 });
 
+test('what brings code needs more than --yes', async () => {
+  await inFolder(async (cwd) => {
+    await mkdir(join(cwd, 'coded/plugins'), { recursive: true });
+    await writeFile(join(cwd, 'service.yaml'), 'plugins: {files: ["plugins/*.mjs"]}\n');
+    await writeFile(
+      join(cwd, 'coded/skill.yaml'),
+      'version: v1alpha1\nskill: {name: coded, version: 1.0.0, description: Coded., plugins: [plugins/coded.mjs]}\n',
+    );
+    await writeFile(
+      join(cwd, 'coded/plugins/coded.mjs'),
+      "export default { name: 'coded', version: '1.0.0' };\n",
+    );
+    const refused = await runHere(['skills', 'add', './coded', '--yes'], { cwd });
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /plugins\/coded\.mjs: .*is code of \d+ bytes.*SHA-256 [0-9a-f]{64}/);
+    assert.match(refused.stderr, /--allow-plugins/);
+    assert.deepEqual(await readdir(cwd), ['coded', 'service.yaml']);
+    const looked = await runHere(['skills', 'add', './coded', '--allow-plugins', '--dry-run'], { cwd });
+    assert.match(looked.stdout, /Code that will run in the service\n {2}plugins\/coded\.mjs: coded 1\.0\.0/);
+    const meant = await runHere(['skills', 'add', './coded', '--yes', '--allow-plugins', '--json'], { cwd });
+    assert.equal(meant.code, 0, meant.stderr);
+    assert.deepEqual(JSON.parse(meant.stdout).plugins[0].status, 'active');
+    assert.match((await runHere(['plugins', 'list'], { cwd })).stdout, /^coded +1\.0\.0 +active/m);
+    const template = await runHere(['templates', 'install', './coded', '--allow-plugins'], { cwd });
+    assert.equal(template.code, 2, 'a template brings none');
+    assert.equal((await runHere(['skills', 'remove', 'coded', '--yes'], { cwd })).code, 0);
+    assert.deepEqual(await readdir(cwd), ['coded', 'service.yaml']);
+  });
+});
+
 test('templates are looked for and installed, and nothing else is', async () => {
   await inFolder(async (cwd) => {
     const found = await runHere(['templates', 'search', '--json'], { cwd });

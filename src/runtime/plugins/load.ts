@@ -8,6 +8,7 @@ import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { admit, type Taken, takenBy } from './admit.ts';
 import { type FoundPlugins, findPlugins } from './find.ts';
+import { type LockedFiles, lockedBeside, unlike } from './locked.ts';
 import { type Run, runPlugin } from './run.ts';
 import { distrust } from './trust.ts';
 import type { Plugin, PluginReport, PluginSource, PluginsInUse } from './types.ts';
@@ -25,9 +26,14 @@ const TIMES_MAX = 4;
  * Loads what `plugins` names. Never throws for what a plug-in does: one that throws, hangs, is not as it must be or
  * takes a name that is taken is left out, and its report says why.
  */
-export async function loadPlugins(config: Config, settings: PolicySettings): Promise<LoadedPlugins> {
+export async function loadPlugins(
+  config: Config,
+  settings: PolicySettings,
+  locked?: LockedFiles,
+): Promise<LoadedPlugins> {
   const found = await findPlugins(config);
-  const runs = await runAll(found.sources, config.plugins.timeout_ms);
+  const own = locked ?? (await lockedBeside(config.origin.base_dir));
+  const runs = await runAll(found.sources, config.plugins.timeout_ms, own);
   const taken = takenBy(settings.detection.patterns);
   const judged: Judged[] = [];
   // One after the other, for of two that take a name the first one has it.
@@ -54,7 +60,7 @@ export async function loadOne(
   settings: PolicySettings,
   timeout_ms: number,
 ): Promise<{ readonly report: PluginReport; readonly plugin: Plugin | null }> {
-  return judge(source, await runTrusted(source, timeout_ms), settings, takenBy([]));
+  return judge(source, await runTrusted(source, timeout_ms, new Map()), settings, takenBy([]));
 }
 
 interface Judged {
@@ -65,11 +71,15 @@ interface Judged {
 type Loaded = Run & { readonly sha256: string | null };
 
 /** One after the other, so that one that hangs takes the time of no other; all together have a bound too. */
-async function runAll(sources: readonly PluginSource[], timeout_ms: number): Promise<readonly Loaded[]> {
+async function runAll(
+  sources: readonly PluginSource[],
+  timeout_ms: number,
+  locked: LockedFiles,
+): Promise<readonly Loaded[]> {
   const over_ms = performance.now() + timeout_ms * TIMES_MAX;
   const runs: Loaded[] = [];
   for (const source of sources)
-    runs.push(performance.now() < over_ms ? await runTrusted(source, timeout_ms) : TOO_LATE);
+    runs.push(performance.now() < over_ms ? await runTrusted(source, timeout_ms, locked) : TOO_LATE);
   return runs;
 }
 
@@ -79,13 +89,20 @@ const TOO_LATE: Loaded = {
   sha256: null,
 };
 
-async function runTrusted({ path }: PluginSource, timeout_ms: number): Promise<Loaded> {
+async function runTrusted(
+  { kind, path }: PluginSource,
+  timeout_ms: number,
+  locked: LockedFiles,
+): Promise<Loaded> {
   try {
     const reason = await distrust(path);
     if (reason !== null) return { ok: false, reason, sha256: null };
     const sha256 = createHash('sha256')
       .update(await readFile(path))
       .digest('hex');
+    // Skills bring files, and no packages.
+    const changed = kind === 'file' ? unlike(locked, path, sha256) : null;
+    if (changed !== null) return { ok: false, reason: changed, sha256 };
     return { ...(await runPlugin(path, timeout_ms)), sha256 };
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;

@@ -24,11 +24,13 @@ export async function loadCandidate(
     return read.ok ? loadPolicy(read.config) : { ok: false, problems: read.problems, warnings: [] };
   }
   let own: readonly Problem[] = [];
-  const made = await loadPolicy(config, Date.now(), (written) => {
-    // Laid over others, their problems would be told at the places of those.
-    const settings = { ...written.settings, detection: NO_DETECTION };
-    own = compile({ inline_rules: [], documents, settings }).problems;
-    return overlaid(written, documents);
+  const made = await loadPolicy(config, {
+    change: (written) => {
+      // Laid over others, their problems would be told at the places of those.
+      const settings = { ...written.settings, detection: NO_DETECTION };
+      own = compile({ inline_rules: [], documents, settings }).problems;
+      return overlaid(written, documents);
+    },
   });
   const wrong = own.filter(({ level }) => level === 'error');
   return wrong.length > 0 ? { ok: false, problems: wrong, warnings: [] } : made;

@@ -5,7 +5,7 @@ import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml } from '../config/yaml-documents.ts';
-import type { LoadedPlugins } from '../plugins/index.ts';
+import type { LoadedPlugins, LockedFiles } from '../plugins/index.ts';
 import { leftOutProblems, namesPlugins } from '../plugins/named.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
 import { type DocumentFiles, findDocuments } from './document-files.ts';
@@ -31,21 +31,25 @@ export type PolicyResult =
     }
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] };
 
+/** What is otherwise than the configuration has it, to see what would be. */
+interface Supposed {
+  /** What was written passes through it. */
+  readonly change?: (written: CompileInput) => CompileInput;
+  /** Those that would be loaded. */
+  readonly plugins?: LoadedPlugins;
+}
+
 /**
  * Makes the policy that a configuration asks for: its inline rules, those of its tenants, and the documents
- * that it names. All of it, or none: one problem anywhere and there is no policy. `change` has what was written
- * pass through it, to see what would be.
+ * that it names. All of it, or none: one problem anywhere and there is no policy.
  */
-export async function loadPolicy(
-  config: Config,
-  now_ms = Date.now(),
-  change: (written: CompileInput) => CompileInput = (written) => written,
-): Promise<PolicyResult> {
+export async function loadPolicy(config: Config, supposed: Supposed = {}): Promise<PolicyResult> {
   const found = await findDocuments(config);
   const read = await readDocuments(found.files);
   const { compile, namesConditions, namesDetectors } = await import('../../core/compile/index.ts');
-  const plugins = await pluginsOf(config);
-  const input = change(compileInput(config, read.documents, plugins));
+  const plugins = supposed.plugins ?? (await pluginsOf(config));
+  const written = compileInput(config, read.documents, plugins);
+  const input = supposed.change?.(written) ?? written;
   // It brings all detectors along, which a start has no time for.
   const named = namesDetectors(input.settings)
     ? await import('../../core/compile/named-detection.ts')
@@ -61,7 +65,7 @@ export async function loadPolicy(
     ...found.warnings,
     ...read.problems,
     ...compiled.problems,
-    ...expired(config, now_ms),
+    ...expired(config, Date.now()),
     ...plugins.warnings,
     ...leftOutProblems(plugins).map((each) => ({ ...each, level: 'warning' as const })),
   ];
@@ -88,11 +92,14 @@ export async function loadPolicy(
 
 const NOTHING_LOADED: LoadedPlugins = { ...NO_PLUGINS, patterns: [], filled: [], empty: [], warnings: [] };
 
-/** Loads the plug-ins that a configuration names, and nothing at all where it names none. */
-export async function pluginsOf(config: Config): Promise<LoadedPlugins> {
+/**
+ * Loads the plug-ins that a configuration names, and nothing at all where it names none.
+ * @param locked the hashes that files of skills must have; those of the lock file where nobody says otherwise
+ */
+export async function pluginsOf(config: Config, locked?: LockedFiles): Promise<LoadedPlugins> {
   if (!namesPlugins(config)) return NOTHING_LOADED;
   const { loadPlugins } = await import('../plugins/index.ts');
-  return loadPlugins(config, policySettings(config));
+  return loadPlugins(config, policySettings(config), locked);
 }
 
 function compileInput(

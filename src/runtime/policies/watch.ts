@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
+import { LOCK_FILE } from '../skills/lock-name.ts';
 import { filesOf, PATH_KEYS } from './document-files.ts';
 
 /** What is looked at: files by name, there or not, and patterns relative to `base_dir`. */
@@ -33,12 +34,13 @@ const UNSETTLED_LOOKS_MAX = 10;
 /** A look at many files may take at most this share of the time. */
 const DUTY = 0.05;
 
-/** The configuration file (or where one would be), and every document that it names. */
+/** The configuration file (or where one would be), every document that it names, and what says which code may run. */
 export function watchList(config: Config): WatchList {
   const { file, base_dir } = config.origin;
+  const own = file === null ? [join(base_dir, 'service.yaml'), join(base_dir, 'service.yml')] : [file];
   return {
     base_dir,
-    files: file === null ? [join(base_dir, 'service.yaml'), join(base_dir, 'service.yml')] : [file],
+    files: config.plugins.files.length > 0 ? [...own, join(base_dir, LOCK_FILE)] : own,
     patterns: [...PATH_KEYS.flatMap((key) => config.paths[key]), ...config.plugins.files],
   };
 }

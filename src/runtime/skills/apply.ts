@@ -8,7 +8,8 @@ import { assertInside, standingAt } from './disk.ts';
 import { linkOrCopy, replaceDurably, syncFolder, writeDurably } from './durable.ts';
 import { SkillFailure } from './failure.ts';
 import { kindOf, SKILL_FOLDERS } from './kinds.ts';
-import { LOCK_FILE, lockText, type SkillsLock } from './lock-file.ts';
+import { lockText, type SkillsLock } from './lock-file.ts';
+import { LOCK_FILE } from './lock-name.ts';
 import { sha256Of } from './package.ts';
 
 /**

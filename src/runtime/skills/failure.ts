@@ -10,6 +10,8 @@ export type SkillFailureCode =
   | 'source_unusable'
   /** A file is in the way, or was changed by hand. */
   | 'conflict'
+  /** A package brings code, and nobody has agreed to run it. */
+  | 'plugins_refused'
   /** The configuration is not valid, or would not be. */
   | 'policy_invalid'
   /** The lock file cannot be believed. */

@@ -5,11 +5,9 @@ import { readText } from '../config/read-text.ts';
 import { standingAt } from './disk.ts';
 import { SkillFailure } from './failure.ts';
 import { kindOf, SKILL_FOLDERS } from './kinds.ts';
+import { LOCK_FILE } from './lock-name.ts';
 import { skillName, skillVersion } from './manifest-schema.ts';
 import type { Skill } from './package.ts';
-
-/** The name of the lock file, beside `service.yaml`. */
-export const LOCK_FILE = 'skills.lock';
 
 /** What was put in place, by the names of skills. */
 export interface SkillsLock {

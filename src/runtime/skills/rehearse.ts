@@ -1,10 +1,11 @@
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, extname, isAbsolute, join } from 'node:path';
 import { recordsOf } from '../../core/compile/documents.ts';
 import type { Json, Policy, Problem } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
+import type { PluginReport } from '../plugins/types.ts';
 import { findDocuments, PATH_KEYS, type PathKey } from '../policies/document-files.ts';
 import { loadPolicy } from '../policies/index.ts';
 import { readDocuments } from '../policies/read-documents.ts';
@@ -12,6 +13,7 @@ import { type CaseResult, testPolicy } from '../policies/test-policy.ts';
 import type { FileChange } from './change.ts';
 import { SkillFailure } from './failure.ts';
 import { kindOf } from './kinds.ts';
+import { movedPattern, pluginsAfter } from './rehearse-plugins.ts';
 
 /** What a change would come to, though nothing of it is in place. */
 export interface Rehearsal {
@@ -21,11 +23,16 @@ export interface Rehearsal {
   readonly warnings: readonly Problem[];
   /** What came of the cases that the change brings. */
   readonly cases: readonly CaseResult[];
-  /** Patterns of `paths` that find files now and would find none. */
+  /** Patterns of `paths` and `plugins` that find files now and would find none. */
   readonly emptied: readonly string[];
+  /** What came of the plug-ins that the change brings. */
+  readonly plugins: readonly PluginReport[];
 }
 
-/** Compiles the policy that a configuration would have after a change, in a folder of its own. */
+/**
+ * Compiles the policy that a configuration would have after a change, in a folder of its own. Plug-ins that the change
+ * brings are loaded there, so that somebody must have agreed to run them.
+ */
 export async function rehearse(config: Config, changes: readonly FileChange[]): Promise<Rehearsal> {
   const base_dir = await mkdtemp(join(tmpdir(), 'service-skills-'));
   try {
@@ -33,19 +40,22 @@ export async function rehearse(config: Config, changes: readonly FileChange[]): 
     const labels = await copyDocuments(base_dir, there.files, changes);
     const elsewhere = inFolder(config, base_dir);
     const found = await findDocuments(elsewhere);
-    const seen = found.files.map(({ label }) => label);
+    const code = await pluginsAfter(config, base_dir, changes);
+    const seen = [...found.files.map(({ label }) => label), ...code.seen];
     const problems = [
+      ...code.problems,
       ...unread(changes, seen),
       ...lost(labels, seen),
       ...(await misplaced(base_dir, changes)),
     ];
-    const made = await loadPolicy(elsewhere);
+    const made = await loadPolicy(elsewhere, { plugins: code.loaded });
     const warnings = made.warnings.filter(({ path }) => !/^(?:paths|plugins)/.test(path));
-    const emptied = there.filled.filter((id) => !found.filled.includes(id));
+    const emptied = [...there.filled.filter((id) => !found.filled.includes(id)), ...code.emptied];
+    const told = { warnings, emptied, plugins: code.brought };
     if (!made.ok) problems.push(...made.problems);
-    if (!made.ok || problems.length > 0) return { policy: null, problems, warnings, cases: [], emptied };
+    if (!made.ok || problems.length > 0) return { ...told, policy: null, problems, cases: [] };
     const cases = await runCases(made.policy, elsewhere, changes);
-    return { policy: made.policy, problems: [], warnings, cases, emptied };
+    return { ...told, policy: made.policy, problems: [], cases };
   } finally {
     await rm(base_dir, { recursive: true, force: true });
   }
@@ -75,15 +85,9 @@ async function copyDocuments(
 
 /** The same configuration over another folder; names that lead out of the folder still mean the same files. */
 function inFolder(config: Config, base_dir: string): Config {
-  const from = config.origin.base_dir;
-  const moved = (pattern: string): string => {
-    if (pattern.startsWith(`${from}/`)) return pattern.slice(from.length + 1);
-    return pattern.split('/')[0] === '..' ? resolve(from, pattern) : pattern;
-  };
   const paths: Record<PathKey, readonly string[]> = { ...config.paths };
-  for (const key of PATH_KEYS) paths[key] = paths[key].map(moved);
-  const plugins = { ...config.plugins, files: config.plugins.files.map((file) => resolve(from, file)) };
-  return { ...config, paths, plugins, origin: { ...config.origin, base_dir } };
+  for (const key of PATH_KEYS) paths[key] = paths[key].map((pattern) => movedPattern(config, pattern));
+  return { ...config, paths, origin: { ...config.origin, base_dir } };
 }
 
 /** A file that nobody reads would be a protection that is not there. */
@@ -91,12 +95,9 @@ function unread(changes: readonly FileChange[], seen: readonly string[]): Proble
   return changes.flatMap(({ path, text }) => {
     const kind = kindOf(path);
     if (text === null || kind === null || kind.read_by === null || seen.includes(path)) return [];
-    if (kind.holds === 'code')
-      return [problemAt(path, [], 'is a plug-in, and this version puts none in place')];
-    const key = `\`${kind.read_by}\``;
-    return [
-      problemAt(path, [], `would lie there unread: add \`${kind.folder}*.yaml\` to ${key} in service.yaml`),
-    ];
+    const files = `\`${kind.folder}*${kind.holds === 'code' ? extname(path) : '.yaml'}\``;
+    const what = `would lie there unread: add ${files} to \`${kind.read_by}\` in service.yaml`;
+    return [problemAt(path, [], what)];
   });
 }
 

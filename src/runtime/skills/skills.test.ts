@@ -161,14 +161,18 @@ test('what would not be valid, or not be read, is refused as a whole', async () 
       /add `agents\/\*\.yaml` to `paths\.identity_files`/,
     ],
     ['cases among the policies', { 'policies/a.test.yaml': FIRST['policies/tests/ours.yaml'] }, /unread/],
-    ['a plug-in', { 'plugins/a.js': 'export default {};' }, /puts none in place/],
+    [
+      'a plug-in that nobody names',
+      { 'plugins/a.mjs': 'export default {};' },
+      /add `plugins\/\*\.mjs` to `plugins\.files`/,
+    ],
   ];
   await inProject({ ...OWN, 'service.yaml': `${OWN['service.yaml']}` }, async (dir) => {
     const before = await treeOf(dir);
     for (const [name, files, words] of rows) {
       const key = Object.keys(files)[0]!.split('/')[0]!;
       const skill = await skillFrom({ 'skill.yaml': manifest({ [key]: Object.keys(files) }), ...files });
-      await refused(add(dir, skill), 'policy_invalid', words);
+      await refused(add(dir, skill, { plugins: true }), 'policy_invalid', words);
       assert.deepEqual(await treeOf(dir), before, name);
     }
     assert.equal(rows.length, 7);

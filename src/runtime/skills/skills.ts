@@ -1,12 +1,17 @@
 import type { Problem } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
-import { loadPolicy } from '../policies/index.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { lockedIn } from '../plugins/locked.ts';
+import type { PluginReport } from '../plugins/types.ts';
+import { loadPolicy, pluginsOf } from '../policies/index.ts';
 import type { CaseResult } from '../policies/test-policy.ts';
 import { type Applied, applyChange, isInterrupted, type Turn, takeTurn } from './apply.ts';
 import { type Change, changeToAdd, changeToRemove, type SkillState, stateOf } from './change.ts';
 import { type Effect, effectOf } from './effect.ts';
 import { SkillFailure } from './failure.ts';
+import { kindOf } from './kinds.ts';
 import { type LockedSkill, readLock } from './lock-file.ts';
+import { LOCK_FILE } from './lock-name.ts';
 import { compareVersions } from './manifest.ts';
 import type { Skill } from './package.ts';
 import { rehearse } from './rehearse.ts';
@@ -25,8 +30,10 @@ export interface SkillPlan {
   readonly warnings: readonly Problem[];
   /** What came of the cases that the skill brings, under the whole policy. */
   readonly cases: readonly CaseResult[];
-  /** Patterns of `paths` that would find no file any more: a service that runs keeps the rules until it is restarted. */
+  /** Patterns that would find no file any more: a service that runs keeps what it has until it is restarted. */
   readonly emptied: readonly string[];
+  /** What its plug-ins bring: they were loaded to see it. */
+  readonly plugins: readonly PluginReport[];
   /** Whether an earlier change had been interrupted, and was mended first. */
   readonly mended: boolean;
 }
@@ -40,12 +47,24 @@ export interface OpenPlan {
   readonly close: () => Promise<void>;
 }
 
+/** What whoever adds a skill has agreed to, beside what is shown. */
+export interface Agreed {
+  /** That its plug-ins are run: to see what they bring, and in the service from then on. */
+  readonly plugins: boolean;
+}
+
 /**
  * Plans to add a skill, or to put it in place of another version of itself.
  * @param service_version the version of the service, which the manifest may name a lower bound for
- * @throws SkillFailure where it cannot be: a file is in the way, or the policy would not be valid
+ * @throws SkillFailure where it cannot be: a file is in the way, the policy would not be valid, or it brings code that
+ * nobody has agreed to run
  */
-export function planToAdd(config: Config, skill: Skill, service_version: string): Promise<OpenPlan> {
+export function planToAdd(
+  config: Config,
+  skill: Skill,
+  service_version: string,
+  agreed: Agreed = { plugins: false },
+): Promise<OpenPlan> {
   if (skill.service_min !== null && compareVersions(service_version, skill.service_min) < 0)
     throw new SkillFailure(
       'skill_invalid',
@@ -53,11 +72,52 @@ export function planToAdd(config: Config, skill: Skill, service_version: string)
     );
   return inTurn(config, async (base_dir, mended) => {
     const lock = await readLock(base_dir);
-    const files = await changeToAdd(base_dir, lock, skill);
     const { name, version, source } = skill;
     const replaces = lock.skills[name] ?? null;
+    refuseTwins(skill, replaces);
+    const files = await changeToAdd(base_dir, lock, skill);
+    refuseKeptCode(files);
+    if (!agreed.plugins) refuseCode(files);
     return { name, version, source, replaces, files, mended, ...(await weigh(config, files)) };
   });
+}
+
+/**
+ * A version of a registry is one archive for ever; where it is another one now, somebody has put it there.
+ * @throws SkillFailure `conflict`
+ */
+function refuseTwins({ name, version, source, integrity }: Skill, locked: LockedSkill | null): void {
+  if (!source.startsWith('npm:') || locked?.source !== source || locked.integrity === integrity) return;
+  throw new SkillFailure(
+    'conflict',
+    `Nothing was changed: ${name} ${version} is another archive than the one of this version in \`${LOCK_FILE}\`. Ask who publishes it; if that is meant, remove the skill first.`,
+  );
+}
+
+/**
+ * A changed plug-in is not run as long as it is the skill's; kept as a file of one's own it would be.
+ * @throws SkillFailure `conflict`
+ */
+function refuseKeptCode({ kept }: Change): void {
+  const code = kept.filter((path) => kindOf(path)?.holds === 'code');
+  if (code.length === 0) return;
+  const what =
+    'was changed since it was put in place, and would run if it stayed; look at it and move it away';
+  const problems = code.map((path) => problemAt(path, [], what));
+  throw new SkillFailure('conflict', 'Nothing was changed, for changed code would be left:', problems);
+}
+
+/** @throws SkillFailure `plugins_refused` with every plug-in that would be new or another than before */
+function refuseCode({ changes }: Change): void {
+  const code = changes.filter(({ path, text }) => text !== null && kindOf(path)?.holds === 'code');
+  if (code.length === 0) return;
+  const problems = code.map(({ path, text, after }) => {
+    const bytes = Buffer.byteLength(text ?? '').toLocaleString('en');
+    return problemAt(path, [], `is code of ${bytes} bytes that would run in the service (SHA-256 ${after})`);
+  });
+  const sentence =
+    'Nothing was changed and nothing was run, for the skill brings plug-ins. Read them, and add --allow-plugins where you trust them:';
+  throw new SkillFailure('plugins_refused', sentence, problems);
 }
 
 /**
@@ -70,6 +130,7 @@ export function planToRemove(config: Config, name: string, force: boolean): Prom
     const replaces = Object.hasOwn(lock.skills, name) ? lock.skills[name]! : null;
     if (replaces === null) throw new SkillFailure('not_found', notThere(name, Object.keys(lock.skills)));
     const files = await changeToRemove(base_dir, lock, name, force);
+    refuseKeptCode(files);
     const { version, source } = replaces;
     const weighed = await weigh(config, files).catch((error: unknown) => {
       if (force && error instanceof SkillFailure) return UNWEIGHED;
@@ -85,9 +146,9 @@ function notThere(name: string, there: readonly string[]): string {
   return `No skill \`${name}\` was added here; ${named}.`;
 }
 
-const UNWEIGHED = { effect: null, warnings: [], cases: [], emptied: [] } as const;
+const UNWEIGHED = { effect: null, warnings: [], cases: [], emptied: [], plugins: [] } as const;
 
-type Weighed = Pick<SkillPlan, 'effect' | 'warnings' | 'cases' | 'emptied'>;
+type Weighed = Pick<SkillPlan, 'effect' | 'warnings' | 'cases' | 'emptied' | 'plugins'>;
 
 /** @throws SkillFailure `policy_invalid` */
 async function weigh(config: Config, { changes }: Change): Promise<Weighed> {
@@ -98,12 +159,12 @@ async function weigh(config: Config, { changes }: Change): Promise<Weighed> {
       'The policy is not valid as it is; mend it first:',
       now.problems,
     );
-  const { policy, problems, warnings, cases, emptied } = await rehearse(config, changes);
+  const { policy, problems, warnings, ...told } = await rehearse(config, changes);
   if (policy === null)
     throw new SkillFailure('policy_invalid', 'Nothing was changed, for it would not be valid:', problems);
   const known = new Set(now.warnings.map(({ message }) => message));
   const fresh = warnings.filter(({ message }) => !known.has(message));
-  return { effect: effectOf(now.policy, policy), warnings: fresh, cases, emptied };
+  return { effect: effectOf(now.policy, policy), warnings: fresh, ...told };
 }
 
 async function inTurn(
@@ -124,9 +185,11 @@ async function inTurn(
 }
 
 /** What is there must be what was shown; somebody may have edited another file in between. */
-async function checkInPlace(config: Config, { effect }: SkillPlan): Promise<void> {
+async function checkInPlace(config: Config, { effect, files }: SkillPlan): Promise<void> {
   if (effect === null) return;
-  const made = await loadPolicy(config);
+  // The lock file comes last, and its plug-ins are there already.
+  const plugins = await pluginsOf(config, await lockedIn(files.lock, config.origin.base_dir));
+  const made = await loadPolicy(config, { plugins });
   if (made.ok && made.policy.hash === effect.policy_hash) return;
   throw new SkillFailure(
     'conflict',

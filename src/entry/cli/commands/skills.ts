@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
-import { type AddOptions, addSkill, consentOptions } from '../skills/add.ts';
+import { type AddOptions, addSkill, codeOption, consentOptions } from '../skills/add.ts';
 import { type RemoveOptions, removeSkill } from '../skills/remove.ts';
 import { type SearchOptions, searchSkills } from '../skills/search.ts';
 import { table } from '../table.ts';
@@ -30,7 +30,7 @@ function addCommand(parent: Command, terminal: Terminal): void {
     )
     .argument('<source>', 'a bundled name, a folder, a .tgz, or npm:name[@version]')
     .addOption(configOption());
-  for (const option of consentOptions()) command.addOption(option);
+  for (const option of [...consentOptions(), codeOption()]) command.addOption(option);
   command
     .addOption(jsonOption())
     .action((source: string, options: AddOptions) => addSkill(source, options, terminal));
@@ -38,6 +38,7 @@ function addCommand(parent: Command, terminal: Terminal): void {
     ['service skills add pci-dss', 'one that comes with the service'],
     ['service skills add ./skills/ours --dry-run', 'what a folder would change'],
     ['service skills add npm:@acme/agent-rules@1.2.0 --yes', 'of a registry, in a script'],
+    ['service skills add ./skills/ours --allow-plugins', 'one that brings code, which you have read'],
   ]);
 }
 

@@ -11,6 +11,7 @@ import { laxerLines, tellPlan } from './plan-text.ts';
 export interface AddOptions extends Consent {
   readonly config?: string;
   readonly allowLaxer?: true;
+  readonly allowPlugins?: true;
 }
 
 /** The options by which a person agrees to what is added. */
@@ -20,6 +21,14 @@ export function consentOptions(): readonly Option[] {
     new Option('--allow-laxer', 'agree that more is let through than before; --yes alone does not'),
     new Option('--dry-run', 'show what would change, and change nothing'),
   ];
+}
+
+/** The option by which a person agrees to code; templates bring none. */
+export function codeOption(): Option {
+  return new Option(
+    '--allow-plugins',
+    'agree that its plug-ins are run, to see what they bring and in the service; --yes alone does not',
+  );
 }
 
 /** Adds the skill that a source names. `accept` may refuse one before anything is planned. */
@@ -33,7 +42,8 @@ export async function addSkill(
   const { planToAdd, skillOf } = await import('../../../runtime/skills/index.ts');
   const skill = await skillOf(source, { cwd: terminal.cwd, env: terminal.env });
   await accept(skill);
-  const open = await planToAdd(config, skill, packageVersion());
+  const agreed = { plugins: options.allowPlugins === true };
+  const open = await planToAdd(config, skill, packageVersion(), agreed);
   try {
     await carryOut(skill, open, options, terminal);
   } finally {

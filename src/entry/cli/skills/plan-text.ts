@@ -11,6 +11,7 @@ export function tellPlan(plan: SkillPlan, terminal: Terminal): void {
   for (const path of kept) say(terminal, `  keep     ${shown(path)} (changed since it was put in place)`);
   if (changes.length === 0 && kept.length === 0) say(terminal, '  none');
   if (unchanged.length > 0) say(terminal, `  ${counted(unchanged.length, 'other')} as they are`);
+  tellPlugins(plan, terminal);
   tellEffect(plan, terminal);
   for (const { message } of plan.warnings) remark(terminal, `warning: ${shown(message)}`);
   const failed = plan.cases.filter(({ differences }) => differences.length > 0);
@@ -23,6 +24,16 @@ export function tellPlan(plan: SkillPlan, terminal: Terminal): void {
     remark(terminal, `warning: not as its case says: ${shown(name)}`);
     for (const { field, expected, found } of differences)
       remark(terminal, `         ${field}: ${shown(expected)} expected, ${shown(found)} found`);
+  }
+}
+
+function tellPlugins({ plugins }: SkillPlan, terminal: Terminal): void {
+  if (plugins.length === 0) return;
+  say(terminal, paint(terminal, 'bold', 'Code that will run in the service'));
+  for (const { name, version, from, sha256, detectors, templates } of plugins) {
+    say(terminal, `  ${shown(from)}: ${shown(name)} ${version}, SHA-256 ${sha256}`);
+    for (const id of detectors) say(terminal, `    detector ${shown(id)}`);
+    for (const template of templates) say(terminal, `    template ${shown(template)}`);
   }
 }
 

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, loadConfig } from '../../config/index.ts';
-import { readSkill, type Skill } from '../package.ts';
-import { type OpenPlan, planToAdd, planToRemove, type SkillPlan } from '../skills.ts';
+import { type Archive, readSkill, type Skill } from '../package.ts';
+import { type Agreed, type OpenPlan, planToAdd, planToRemove, type SkillPlan } from '../skills.ts';
 
 /** Files by their paths. */
 export type Files = Readonly<Record<string, string>>;
@@ -56,8 +56,8 @@ export async function treeOf(dir: string): Promise<Readonly<Record<string, strin
 export const SERVICE_VERSION = '0.1.0';
 
 /** Adds a skill, and gives what was planned. */
-export async function add(dir: string, skill: Skill): Promise<SkillPlan> {
-  return carriedOut(await planToAdd(await configIn(dir), skill, SERVICE_VERSION));
+export async function add(dir: string, skill: Skill, agreed?: Agreed): Promise<SkillPlan> {
+  return carriedOut(await planToAdd(await configIn(dir), skill, SERVICE_VERSION, agreed));
 }
 
 /** Removes a skill, and gives what was planned. */
@@ -75,9 +75,12 @@ async function carriedOut({ plan, carryOut, close }: OpenPlan): Promise<SkillPla
 }
 
 /** A skill read from files, as a folder would hold them. */
-export async function skillFrom(files: Files): Promise<Skill> {
+export async function skillFrom(
+  files: Files,
+  { source, integrity }: Pick<Archive, 'source' | 'integrity'> = { source: 'folder:./ours', integrity: null },
+): Promise<Skill> {
   const read = async (path: string) => (files[path] === undefined ? null : Buffer.from(files[path]));
-  return readSkill({ source: 'folder:./ours', integrity: null, read });
+  return readSkill({ source, integrity, read });
 }
 
 /** A manifest that lists some files. */

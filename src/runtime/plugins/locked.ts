@@ -1,0 +1,39 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SkillsLock } from '../skills/lock-file.ts';
+
+/** What `skills.lock` says of the files that skills put in place, by their real paths. */
+export type LockedFiles =
+  | ReadonlyMap<string, { readonly skill: string; readonly sha256: string }>
+  /** There is one, and it cannot be believed. */
+  | 'unreadable';
+
+/** Reads what the lock file beside a configuration says. */
+export async function lockedBeside(base_dir: string): Promise<LockedFiles> {
+  const { readLock } = await import('../skills/lock-file.ts');
+  const lock = await readLock(base_dir).catch(() => null);
+  return lock === null ? 'unreadable' : lockedIn(lock, base_dir);
+}
+
+/** What a lock file says, or would say. */
+export async function lockedIn({ skills }: SkillsLock, base_dir: string): Promise<LockedFiles> {
+  const root = await realpath(base_dir);
+  return new Map(
+    Object.entries(skills).flatMap(([skill, { files }]) =>
+      Object.entries(files).map(([path, sha256]) => [join(root, path), { skill, sha256 }] as const),
+    ),
+  );
+}
+
+/**
+ * Why a file is not run though it is there: a skill put it in place, and it is another one since.
+ * @param path without links in it
+ * @returns the predicate of a sentence, or `null` where nothing is said against it
+ */
+export function unlike(locked: LockedFiles, path: string, sha256: string): string | null {
+  if (locked === 'unreadable')
+    return 'may be of a skill, and `skills.lock` beside the configuration cannot be read; `service skills list` says why';
+  const entry = locked.get(path);
+  if (entry === undefined || entry.sha256 === sha256) return null;
+  return `is not as the skill \`${entry.skill}\` put it in place (\`skills.lock\`); look at it, move it away, and add the skill again`;
+}

@@ -1,0 +1,80 @@
+import { join, resolve } from 'node:path';
+import type { Problem } from '../../core/types.ts';
+import type { Config } from '../config/index.ts';
+import type { LoadedPlugins } from '../plugins/index.ts';
+import type { PluginReport } from '../plugins/types.ts';
+import { filesOf, labelOf } from '../policies/document-files.ts';
+import { pluginsOf } from '../policies/index.ts';
+import type { FileChange } from './change.ts';
+import { kindOf } from './kinds.ts';
+
+/** The plug-ins that there would be after a change. */
+interface PluginsAfter {
+  readonly loaded: LoadedPlugins;
+  /** Those that the change brings. */
+  readonly brought: readonly PluginReport[];
+  /** Why one of these would be left out. */
+  readonly problems: readonly Problem[];
+  /** The files of the change that the configuration names. */
+  readonly seen: readonly string[];
+  /** Patterns that find files now and would find none. */
+  readonly emptied: readonly string[];
+}
+
+/**
+ * Loads the plug-ins that a configuration would have after a change. Those that are there stay where they are, for what
+ * they import lies beside them; those of the change are in `base_dir`.
+ */
+export async function pluginsAfter(
+  config: Config,
+  base_dir: string,
+  changes: readonly FileChange[],
+): Promise<PluginsAfter> {
+  const changed = new Set(changes.filter(({ path }) => isCode(path)).map(({ path }) => path));
+  const { files, seen, emptied } = await filesAfter(config, base_dir, changed);
+  const loaded = await pluginsOf({ ...config, plugins: { ...config.plugins, files } });
+  const named = loaded.plugins.map((report) => ({ ...report, from: inPlace(report.from, base_dir) }));
+  const brought = named.filter(({ from }) => seen.includes(from));
+  const problems = brought.flatMap((report) =>
+    report.problems.map((problem) => ({ ...problem, file: report.from })),
+  );
+  return { loaded: { ...loaded, plugins: named }, brought, problems, seen, emptied };
+}
+
+const isCode = (path: string): boolean => kindOf(path)?.holds === 'code';
+
+/** A name in the folder of the rehearsal as it will be in its place. */
+function inPlace(name: string, base_dir: string): string {
+  return name.startsWith(`${base_dir}/`) ? name.slice(base_dir.length + 1) : name;
+}
+
+/** The files that patterns would find, by their whole names; a name that finds nothing stays as it is. */
+async function filesAfter(config: Config, base_dir: string, changed: ReadonlySet<string>) {
+  const from = config.origin.base_dir;
+  const files: string[] = [];
+  const seen: string[] = [];
+  const emptied: string[] = [];
+  for (const pattern of config.plugins.files) {
+    const now = await filesOf(pattern, from, 'code');
+    const kept = now.paths.map((path) => labelOf(path, from)).filter((label) => !changed.has(label));
+    const brought = (await filesOf(movedPattern(config, pattern), base_dir, 'code')).paths
+      .map((path) => labelOf(path, base_dir))
+      .filter((label) => changed.has(label));
+    const after = [...new Set([...kept, ...brought])].sort();
+    seen.push(...brought);
+    if (now.wrong !== null && after.length === 0) files.push(resolve(from, pattern));
+    else
+      files.push(
+        ...after.map((label) => (brought.includes(label) ? join(base_dir, label) : resolve(from, label))),
+      );
+    if (now.paths.length > 0 && after.length === 0) emptied.push(`plugins.files ${pattern}`);
+  }
+  return { files, seen, emptied };
+}
+
+/** A pattern as it stands over another folder; one that leads out of the folder still means the same files. */
+export function movedPattern({ origin }: Config, pattern: string): string {
+  const from = origin.base_dir;
+  if (pattern.startsWith(`${from}/`)) return pattern.slice(from.length + 1);
+  return pattern.split('/')[0] === '..' ? resolve(from, pattern) : pattern;
+}
