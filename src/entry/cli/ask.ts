@@ -36,7 +36,7 @@ export async function ask(
       return call(operation, input, { runtime: onlyPlugins(config), caller, request_id: 'cli' });
   }
   // Whoever reads what was decided decides nothing, and needs no credential for it.
-  const config = await configOf(terminal, config_path, operation.needs === 'journal' ? 'leave' : 'read');
+  const config = await configOf(terminal, config_path, operation.needs === 'journal' ? 'leave' : 'decide');
   const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
   const runtime = await openLocalRuntime(config, packageVersion());
   try {

@@ -3,13 +3,14 @@ import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * The configuration in use: `path`, else what the environment and the current folder say, else the defaults. Who
- * needs none of its credentials leaves its secrets, and works while their backend does not.
+ * The configuration in use: `path`, else what the environment and the current folder say, else the defaults. No command
+ * calls a provider, so that none asks for their credentials; who needs no credential at all leaves every secret,
+ * and works while their backend does not.
  */
 export async function configOf(
   terminal: Terminal,
   path: string | undefined,
-  secrets: ConfigRequest['secrets'] = 'read',
+  secrets: ConfigRequest['secrets'] = 'decide',
 ): Promise<Config> {
   const { loadConfig, problemLine } = await import('../../runtime/config/index.ts');
   const { env, cwd } = terminal;

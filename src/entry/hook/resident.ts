@@ -12,7 +12,7 @@ const IDLE_MS = 1_800_000;
  * @throws StartFailure `state_in_use` where the folder has an owner already, and the like
  */
 export async function runResident(path: string | null, version: string): Promise<void> {
-  const request = { path, env: process.env, cwd: process.cwd() };
+  const request = { path, env: process.env, cwd: process.cwd(), secrets: 'decide' } as const;
   const service = await startResident({ request, dispatch, version, idle_ms: IDLE_MS });
   await service.ended;
 }

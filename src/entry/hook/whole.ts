@@ -28,7 +28,8 @@ export interface WholeRuntime {
  * @throws StartFailure `config_invalid` with what is wrong
  */
 export async function openWholeRuntime(place: Place, version: string): Promise<WholeRuntime> {
-  const read = await loadConfig({ path: place.path, env: process.env, cwd: place.cwd });
+  const { path, cwd } = place;
+  const read = await loadConfig({ path, cwd, env: process.env, secrets: 'decide' });
   if (!read.ok) throw new StartFailure('config_invalid', 'The configuration is not valid.', read.problems);
   const { config } = read;
   makeStateDir(config.state_dir);

@@ -23,6 +23,8 @@ export interface Sources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** By name, what was read of the secret backend; `left`: what stands on a secret stays as it is written. */
   readonly secrets: ReadonlyMap<string, SecretRead> | 'left';
+  /** Sections of which the same holds as of `left`: nobody asks for their credentials. */
+  readonly left_sections?: readonly string[];
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;

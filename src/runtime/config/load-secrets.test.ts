@@ -121,6 +121,16 @@ test('who needs no credential needs no variable that holds one', async () => {
   }
 });
 
+test('who only decides needs no credential of a provider, and every other one', async () => {
+  const provider =
+    'proxy: {providers: [{name: p, family: openai, api_key: "${NOT_SET}"}, {name: q, family: openai, api_key: "${secret:not-there}"}]}';
+  const result = await load(provider, { secrets: 'decide' });
+  assert.ok(result.ok, JSON.stringify(result));
+  assert.deepEqual(result.secret_readings, []);
+  const also = await load(`${provider}\ndetection: {fingerprint_key: "\${NOT_SET}"}`, { secrets: 'decide' });
+  assert.deepEqual(also.ok ? [] : also.problems.map(({ path }) => path), ['detection.fingerprint_key']);
+});
+
 test('every key that sounds like a credential takes a reference only', () => {
   const suspects: string[] = [];
   const visit = (schema: Schema, path: string): void => {

@@ -27,8 +27,9 @@ export interface ConfigRequest {
   /**
    * `read`: values of `${secret:name}` are read of the backend, the default. `leave`: such references, and of
    * credentials also variables that are not set, stay as they are written, for who needs none: nothing waits then.
+   * `decide`: the same of what calls model providers and raises alarms, for who only decides.
    */
-  readonly secrets?: 'read' | 'leave';
+  readonly secrets?: 'read' | 'leave' | 'decide';
 }
 
 /** All problems have level `error`, all warnings `warning`. */
@@ -68,23 +69,35 @@ async function sourcesOf(
   { env, secrets }: ConfigRequest,
 ): Promise<{ sources: Sources; readings: readonly SecretReading[] }> {
   if (secrets === 'leave') return { sources: { env, secrets: 'left' }, readings: [] };
-  const names = namesIn(written);
-  if (names.size === 0) return { sources: { env, secrets: new Map() }, readings: [] };
+  const left_sections = secrets === 'decide' ? NOT_TO_DECIDE : [];
+  const names = namesIn(written, left_sections);
+  if (names.size === 0) return { sources: { env, secrets: new Map(), left_sections }, readings: [] };
   const { readReferences } = await import('../secrets/references.ts');
   const section = (written as { secrets?: unknown }).secrets;
   const { reads, readings } = await readReferences([...names], section, env);
-  return { sources: { env, secrets: reads }, readings };
+  return { sources: { env, secrets: reads, left_sections }, readings };
 }
 
-/** The secrets that are asked for, but in the section that says how to read them. */
-function namesIn(written: unknown, names = new Set<string>(), areHeaders = false): ReadonlySet<string> {
+/** Sections whose credentials no decision asks for. */
+const NOT_TO_DECIDE = ['proxy', 'alerts'];
+
+/** The secrets that are asked for, but in the sections that are left. */
+function namesIn(written: unknown, left_sections: readonly string[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  const isMapping = typeof written === 'object' && written !== null;
+  const sections = isMapping ? Object.entries(written) : [];
+  const read = sections.filter(([section]) => !left_sections.includes(section));
+  addNames(Object.fromEntries(read), names);
+  return names;
+}
+
+function addNames(written: unknown, names: Set<string>, areHeaders = false): void {
   if (typeof written === 'string') for (const name of secretNames(written)) names.add(name);
-  if (typeof written !== 'object' || written === null) return names;
+  if (typeof written !== 'object' || written === null) return;
   for (const [key, value] of Object.entries(written)) {
     // The names of headers begin so too, and are no free keys.
-    if (areHeaders || !key.startsWith('x-')) namesIn(value, names, key === 'headers');
+    if (areHeaders || !key.startsWith('x-')) addNames(value, names, key === 'headers');
   }
-  return names;
 }
 
 async function findFile(cwd: string): Promise<string | null> {

@@ -86,10 +86,12 @@ const BEFORE_SECRETS = ['secrets', 'state_dir'];
  * Whether a text stays as it is written, for who needs no credential: a secret, or a credential in a variable that is
  * not set, as in the shell of whom it does not concern. What it stands for is not known, so that nothing is asked of it.
  */
-function isLeft({ env, secrets }: Sources, written: string, schema: Schema, steps: readonly Step[]): boolean {
-  if (secrets !== 'left' || schema['x-verbatim'] === true || !typesOf(schema).includes('string'))
-    return false;
-  if (secretNames(written).length > 0) return !BEFORE_SECRETS.includes(String(steps[0]));
+function isLeft(sources: Sources, written: string, schema: Schema, steps: readonly Step[]): boolean {
+  const { env, secrets, left_sections = [] } = sources;
+  const section = String(steps[0]);
+  if (secrets !== 'left' && !left_sections.includes(section)) return false;
+  if (schema['x-verbatim'] === true || !typesOf(schema).includes('string')) return false;
+  if (secretNames(written).length > 0) return !BEFORE_SECRETS.includes(section);
   const name = /^\$\{([A-Za-z_][A-Za-z0-9_]{0,127})\}$/.exec(written)?.[1];
   return schema['x-credential'] === true && name !== undefined && env[name] === undefined;
 }
