@@ -1,4 +1,4 @@
-import { type Dispatch, HOOK } from '../runtime/serve/socket-server.ts';
+import { type Dispatch, FOLLOW, HOOK } from '../runtime/serve/socket-server.ts';
 import type { HookQuestion } from './hook/judge.ts';
 
 /** What is behind the socket of a state folder; loaded when someone comes through it. */
@@ -6,6 +6,10 @@ export const dispatch: Dispatch = async (name, input, context) => {
   if (name === HOOK) {
     const { judgeChecks } = await import('./hook/judge.ts');
     return judgeChecks(input as HookQuestion, context.runtime, context.caller);
+  }
+  if (name === FOLLOW) {
+    const { followWish } = await import('../operations/audit.ts');
+    return followWish(input, context);
   }
   const { operations } = await import('../operations/index.ts');
   const { call } = await import('../operations/call.ts');

@@ -1,5 +1,6 @@
 import { AuditFailure } from '../runtime/audit/failure.ts';
-import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX } from '../runtime/audit/filter.ts';
+import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX, parseFilter } from '../runtime/audit/filter.ts';
+import type { TrailWish } from '../runtime/events/trail.ts';
 import type { AuditFilter, AuditPage, Caller } from '../runtime/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { named, tenantOf } from './subject.ts';
@@ -97,6 +98,37 @@ export const auditQuery = operation({
     return { events: events as object[], count };
   },
 });
+
+/** Filters that an event is asked about by itself. */
+const FOLLOWED = Object.keys(filters).filter((name) => !['since', 'until', 'last'].includes(name));
+
+/**
+ * What somebody may see who follows the trail, as it is written: of all that they ask for the part that they may read.
+ *
+ * @throws Refusal where there is none, or where it cannot be understood
+ */
+export function followWish(input: unknown, context: Context): TrailWish {
+  const { after = null, ...asked } = (input ?? {}) as Readonly<Record<string, unknown>>;
+  const wrong = Object.keys(asked).find((name) => !FOLLOWED.includes(name));
+  if (wrong !== undefined)
+    throw new Refusal(
+      'invalid_request',
+      `One who follows can ask by ${FOLLOWED.join(', ')}, and by nothing else.`,
+    );
+  if (!context.caller.permissions.includes('audit:read_own'))
+    throw new Refusal('forbidden', 'This needs the permission `audit:read_own`.');
+  if (after !== null && (typeof after !== 'string' || !EVENT_ID.test(after)))
+    throw new Refusal('invalid_request', '`after` is the `event_id` of an event.');
+  try {
+    const filter = parseFilter({ ...asked, ...scopeOf(asked, context) }, context.runtime.now_ms());
+    return { filter, after };
+  } catch (error) {
+    if (error instanceof AuditFilterError) throw new Refusal('invalid_request', error.message, error.details);
+    throw error;
+  }
+}
+
+const EVENT_ID = /^evt_[0-9a-f]{12,64}$/;
 
 /** Asks the trail; what is wrong with a filter, and a question that takes too long, are expected noes. */
 export async function findEvents(filter: AuditFilter, { runtime }: Context): Promise<AuditPage> {

@@ -1,6 +1,4 @@
 import { setMaxListeners } from 'node:events';
-
-import { type ParsedFilter, wasMonitored } from '../../runtime/audit/filter.ts';
 import type { AuditEvent, AuditFilter } from '../../runtime/types.ts';
 import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
@@ -8,8 +6,8 @@ import type { Terminal } from './terminal.ts';
 import { findEvents } from './trail.ts';
 
 /**
- * Shows the newest events that fit, oldest first, and then those that are written, until Ctrl-C. Reads the
- * journal itself, so that it works with a service that runs, with one that does not, and across its restart.
+ * Shows the newest events that fit, oldest first, and then those that come, until Ctrl-C: as the service that runs tells
+ * them, without one as they stand in the journal, and each once across its restart.
  */
 export async function followEvents(
   terminal: Terminal,
@@ -25,34 +23,23 @@ export async function followEvents(
       '--follow shows what comes, and --until ends in the past: leave one away.',
     );
   }
-  const { followJournal, parseFilter } = await import('../../runtime/audit/index.ts');
+  const [{ fits, parseFilter }, { followTrail }, { trailEnd }] = await Promise.all([
+    import('../../runtime/audit/filter.ts'),
+    import('../../runtime/events/following.ts'),
+    import('../../runtime/serve/local.ts'),
+  ]);
   const parsed = parseFilter(filter, Date.now());
-  const { statePaths } = await import('../../runtime/serve/state-dir.ts');
-  const dir = statePaths((await configOf(terminal, config_path, 'leave')).state_dir).journal;
+  const config = await configOf(terminal, config_path, 'leave');
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  const coming = followJournal({ dir, from: 'end', signal: stop.signal });
   // The end is noted before the query, so that nothing falls between the two; what both see is shown once.
-  const first = coming.next();
+  const place = await trailEnd(config);
   const before = await findEvents(terminal, config_path, { ...filter, limit: tail });
   const shown_before = new Set(before.map(({ event_id }) => event_id));
   for (const event of before.toReversed()) show(event);
-  for (let next = await first; !next.done; next = await coming.next()) {
-    const { event } = next.value;
+  const { since, last, ...asked } = filter;
+  const { state_dir } = config;
+  for await (const { event } of followTrail({ state_dir, filter: asked, place, signal: stop.signal }))
     if (!shown_before.has(event.event_id) && fits(event, parsed)) show(event);
-  }
-}
-
-/** The audit query's filters for one event that is new: times are no matter, it comes after them all. */
-function fits(event: AuditEvent, { equal, data_tag, metadata, monitored }: ParsedFilter): boolean {
-  const fields: Readonly<Record<string, unknown>> = { ...event, phase: event.metadata.phase };
-  return (
-    Object.entries(equal).every(([field, value]) => fields[field] === value) &&
-    (data_tag === null ||
-      event.data_tags.some((tag) => tag === data_tag || tag.startsWith(`${data_tag}.`))) &&
-    wasMonitored(event, { monitored }) &&
-    (metadata === null || Object.hasOwn(event.metadata, metadata.key)) &&
-    (metadata === null || metadata.value === null || String(event.metadata[metadata.key]) === metadata.value)
-  );
 }

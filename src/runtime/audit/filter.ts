@@ -94,6 +94,29 @@ export function wasMonitored(
   return noted.some((each) => monitored === '*' || each.slice(0, each.lastIndexOf(':')) === monitored);
 }
 
+/** Whether an event is one that a filter asks for; its times are not asked about. */
+export function fits(event: AuditEvent, filter: ParsedFilter): boolean {
+  const { equal, data_tag } = filter;
+  const fields: Readonly<Record<string, unknown>> = { ...event, phase: event.metadata.phase };
+  return (
+    EQUAL_FIELDS.every((field) => equal[field] === undefined || fields[field] === equal[field]) &&
+    (data_tag === null ||
+      event.data_tags.some((tag) => tag === data_tag || tag.startsWith(`${data_tag}.`))) &&
+    wasMonitored(event, filter) &&
+    hasMetadata(event, filter)
+  );
+}
+
+/** A value is compared as text, `3` and `"3"` alike; a key alone asks that it is there. */
+export function hasMetadata(event: Pick<AuditEvent, 'metadata'>, { metadata }: ParsedFilter): boolean {
+  if (metadata === null) return true;
+  if (!Object.hasOwn(event.metadata, metadata.key)) return false;
+  const value: unknown = event.metadata[metadata.key];
+  return (
+    metadata.value === null || metadata.value === (typeof value === 'string' ? value : JSON.stringify(value))
+  );
+}
+
 const DURATIONS = 'a whole number and one of s, m, h, d, w: `15m`, `24h`, `7d`';
 
 /** `24h` in milliseconds; `null` when it is no duration, or one longer than a thousand years. */

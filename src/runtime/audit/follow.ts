@@ -7,8 +7,8 @@ import { FROM_START, type Position, readChain, readEnds } from './reader.ts';
 export interface FollowOptions {
   /** The folder of all writers, `<state>/journal`. */
   readonly dir: string;
-  /** `start`: all that is there, then what comes. `end`: what comes. */
-  readonly from: 'start' | 'end' | ReadonlyMap<string, Position>;
+  /** `start`: all that is there, then what comes. `end`: what comes. A map of places is kept up to date. */
+  readonly from: 'start' | 'end' | Map<string, Position>;
   readonly signal: AbortSignal;
   /** How often to look; 200 ms unless told. */
   readonly poll_ms?: number;
@@ -28,7 +28,7 @@ const POLL_MS = 200;
  * a fault, when `signal` is aborted. Those that one look finds are given in the order of their time.
  */
 export async function* followJournal(options: FollowOptions): AsyncGenerator<FollowedEvent> {
-  const positions = new Map(await startPositions(options));
+  const positions = await startPositions(options);
   while (!options.signal.aborted) {
     const found = await look(options, positions);
     yield* found.sort(byTime);
@@ -37,7 +37,7 @@ export async function* followJournal(options: FollowOptions): AsyncGenerator<Fol
   }
 }
 
-async function startPositions(options: FollowOptions): Promise<ReadonlyMap<string, Position>> {
+async function startPositions(options: FollowOptions): Promise<Map<string, Position>> {
   if (options.from === 'start') return new Map();
   return options.from === 'end' ? readEnds(options.dir) : options.from;
 }

@@ -1,6 +1,4 @@
 /** The audit trail: a journal that is the truth, and an index that answers questions about it. */
-export { parseFilter } from './filter.ts';
-export { followJournal } from './follow.ts';
 export { indexHeads, openIndexer } from './indexer.ts';
 export { type Journal, openJournal } from './journal.ts';
 export { loadPublicKeys, openSigningKey } from './keys.ts';

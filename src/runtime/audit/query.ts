@@ -2,7 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { AuditEvent, AuditFilter, AuditPage } from '../types.ts';
 import { AuditFailure } from './failure.ts';
-import { EQUAL_FIELDS, type EqualField, type ParsedFilter, parseFilter, wasMonitored } from './filter.ts';
+import {
+  EQUAL_FIELDS,
+  type EqualField,
+  hasMetadata,
+  type ParsedFilter,
+  parseFilter,
+  wasMonitored,
+} from './filter.ts';
 import type { AuditIndex, IndexTables } from './store.ts';
 
 export interface QueryOptions {
@@ -147,15 +154,4 @@ function tagOf(eb: Expressions, tag: string) {
     .whereRef('audit_event_tags.timestamp_ms', '=', 'o.timestamp_ms')
     .whereRef('audit_event_tags.seq', '=', 'o.seq')
     .whereRef('audit_event_tags.event_id', '=', 'o.event_id');
-}
-
-/** A value is compared as text, `3` and `"3"` alike; a key alone asks that it is there. */
-function hasMetadata(event: AuditEvent, { metadata }: ParsedFilter): boolean {
-  if (metadata === null) return true;
-  if (!Object.hasOwn(event.metadata, metadata.key)) return false;
-  return metadata.value === null || textOf(event.metadata[metadata.key]) === metadata.value;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -9,6 +9,8 @@ export interface Feed extends IndexWatch {
   /** Gives a worker all that comes from now on. `send` resolves when the worker has it. */
   readonly join: (worker: string, turn: number, send: (batch: StreamBatch) => Promise<unknown>) => void;
   readonly leave: (worker: string, turn: number) => void;
+  /** Calls `come` whenever something has come, until what it gives is called. */
+  readonly watch: (come: () => void) => () => void;
 }
 
 /**
@@ -23,9 +25,12 @@ export function openFeed(log: Pick<Log, 'warn'>): Feed {
   const remove = (worker: string, turn: number): void => {
     if (workers.get(worker)?.turn === turn) workers.delete(worker);
   };
+  const watchers = new Set<() => void>();
   return {
-    wanted: () => workers.size > 0,
+    wanted: () => workers.size + watchers.size > 0,
     told: (block) => {
+      for (const come of watchers) come();
+      if (workers.size === 0) return;
       const events = block.events.map(({ event }) => textOf(event));
       for (const { queue } of workers.values()) queue.add(block, events);
     },
@@ -37,6 +42,12 @@ export function openFeed(log: Pick<Log, 'warn'>): Feed {
       workers.set(worker, { turn, queue });
     },
     leave: remove,
+    watch: (come) => {
+      // One that is there twice is two.
+      const own = (): void => come();
+      watchers.add(own);
+      return () => void watchers.delete(own);
+    },
   };
 }
 

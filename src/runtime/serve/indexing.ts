@@ -12,8 +12,8 @@ export interface Indexing {
   readonly ready: () => boolean;
   /** Resolves when the index has every event that was durable before the call. */
   readonly sync: () => Promise<void>;
-  /** What the watch is told, and from where on. Resolves when the index is open. */
-  readonly arrivals: () => Promise<Arrivals>;
+  /** The index, and what the watch is told of it from where on. Resolves when it is open. */
+  readonly open: () => Promise<Pick<Opened, 'index' | 'arrivals'>>;
   /** Ends the background work, after one last look, and closes the index. */
   readonly close: () => Promise<void>;
 }
@@ -91,7 +91,7 @@ export function openIndexing(options: {
   return {
     ready: () => opened !== null,
     sync: () => pace.hurry(sync),
-    arrivals: async () => (await open()).arrivals,
+    open,
     close: async () => {
       await pace.hurry(background.end);
       await pace

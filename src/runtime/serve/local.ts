@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../../core/types.ts';
 import { writeSpool } from '../audit/spool.ts';
 import type { Config } from '../config/index.ts';
+import type { TrailPlace } from '../events/trail.ts';
 import { openLog } from '../log.ts';
 import { logLeftOut } from '../plugins/named.ts';
 import type { PluginsInUse } from '../plugins/types.ts';
@@ -143,6 +144,31 @@ async function syncIndex(config: Config, door: LazyDoor): Promise<void> {
     // A service that starts or stops has the folder and no open socket, for a moment.
     if (waited_ms >= PATIENCE_MS) throw busy(config.state_dir);
     await sleep(RETRY_MS);
+  }
+}
+
+/**
+ * Where the audit trail ends, when the index has every event whose answer was given before the call; with a service that
+ * runs or without one.
+ */
+export async function trailEnd(config: Config): Promise<TrailPlace> {
+  const paths = statePaths(config.state_dir);
+  if (!existsSync(paths.journal)) return { after: null, positions: [] };
+  const door = lazyDoor(config.state_dir);
+  try {
+    await syncIndex(config, door);
+  } finally {
+    (await door.opened())?.close();
+  }
+  const [{ openIndex }, { endOfTrail }] = await Promise.all([
+    import('../audit/store.ts'),
+    import('../events/trail.ts'),
+  ]);
+  const index = await openIndex({ path: paths.index, read_only: true });
+  try {
+    return await endOfTrail(index);
+  } finally {
+    await index.close();
   }
 }
 

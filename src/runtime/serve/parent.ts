@@ -23,6 +23,7 @@ import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
 import {
   type Dispatch,
+  type Follow,
   openSocket,
   type ResidentDoor,
   type ServiceStatus,
@@ -124,7 +125,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const status = statusOf(parts, workers, late.reloading);
   // Elsewhere the workers judge, and see to that themselves.
   if (parts.worker_url === null) await open.warm();
-  const socket = await openCommandSocket(parts, open.runtime, centre, status);
+  const socket = await openCommandSocket(parts, open.runtime, late, status);
   return {
     status,
     reload,
@@ -238,7 +239,7 @@ async function shareEvents(
     return { position: 0 };
   }
   if (indexing === null) throw new Error('the service is starting');
-  const { position } = await indexing.arrivals();
+  const { position } = (await indexing.open()).arrivals;
   const asking = workers.serving().find(({ name }) => name === worker);
   if (asking === undefined) throw new Error('the worker has ended');
   // From here to the answer nothing else runs, so that what is sent begins at this position.
@@ -250,7 +251,7 @@ async function shareEvents(
 async function openCommandSocket(
   parts: ParentParts,
   runtime: Runtime,
-  centre: Centre,
+  late: Late,
   status: () => ServiceStatus,
 ): Promise<SocketServer | null> {
   const { config, dispatch, resident, log } = parts;
@@ -258,12 +259,33 @@ async function openCommandSocket(
   const { file } = config.origin;
   const config_file = file === null ? null : realFile(file);
   try {
-    const { syncIndex: sync_index } = centre;
-    return await openSocket({ path, runtime, dispatch, status, sync_index, config_file, resident, log });
+    const sync_index = async () => late.indexing?.sync();
+    const follow = followOf(late);
+    return await openSocket({
+      path,
+      runtime,
+      dispatch,
+      status,
+      sync_index,
+      config_file,
+      follow,
+      resident,
+      log,
+    });
   } catch (fault) {
     log.error('the socket for the command line could not be opened', faultFields(fault));
     return null;
   }
+}
+
+/** The trail is followed where the index is filled. */
+function followOf({ feed, indexing }: Late): Follow | null {
+  if (indexing === null) return null;
+  return async (wish, signal) => {
+    const { followIndex } = await import('../events/trail.ts');
+    const { index } = await indexing.open();
+    return followIndex(wish, { index, sync: indexing.sync, watch: feed.watch }, signal);
+  };
 }
 
 function answersOf(

@@ -1,29 +1,20 @@
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { osUserName } from '../access/os-user.ts';
+import type { TrailPage } from '../events/trail.ts';
 import {
-  LINE_BYTES_MAX,
-  lineReader,
-  type SocketAnswer,
-  type SocketCaller,
-  type SocketQuestion,
-  type SocketRefusal,
-} from './socket-lines.ts';
+  ANSWER_MS,
+  ENDED,
+  followedPages,
+  LATE,
+  type Put,
+  type Question,
+  SocketFailure,
+} from './socket-asking.ts';
+import { LINE_BYTES_MAX, lineReader, type SocketAnswer, type SocketCaller } from './socket-lines.ts';
 import { shortPath } from './socket-path.ts';
 import type { ServiceStatus } from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
-
-/** An expected no of the service, as it came over the socket. */
-export class SocketFailure extends Error {
-  readonly code: string;
-  readonly details: SocketRefusal['details'];
-  constructor(refusal: SocketRefusal) {
-    super(refusal.message);
-    this.name = 'SocketFailure';
-    this.code = refusal.code;
-    this.details = refusal.details;
-  }
-}
 
 /** A service that runs, reached through its state folder. */
 export interface ServiceDoor {
@@ -34,11 +25,15 @@ export interface ServiceDoor {
   readonly leave: () => Promise<boolean>;
   /** Calls an operation as the user of the operating system, or as somebody else. Rejects with a SocketFailure. */
   readonly call: (operation: string, input: unknown, as?: SocketCaller) => Promise<unknown>;
+  /**
+   * Gives what comes into the audit trail until the service ends, the door is closed, or nothing is answered in time. Throws
+   * a SocketFailure where it is refused.
+   */
+  readonly follow: (input: unknown) => AsyncGenerator<TrailPage>;
   readonly close: () => void;
 }
 
 const CONNECT_MS = 2_000;
-const ANSWER_MS = 60_000;
 
 /** Reaches the service that owns a state folder; `null` when none runs there. */
 export async function reachService(state_dir: string): Promise<ServiceDoor | null> {
@@ -49,7 +44,7 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
   let last_id = 0;
 
   function end(): void {
-    for (const [id, settle] of waiting) settle({ id, refusal: ENDED });
+    for (const [id, hear] of waiting) hear({ id, refusal: ENDED });
     waiting.clear();
     socket?.destroy();
   }
@@ -57,25 +52,28 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
     for (const line of lines(chunk) ?? []) {
       const answer = JSON.parse(line) as SocketAnswer;
       waiting.get(answer.id)?.(answer);
-      waiting.delete(answer.id);
     }
   });
   socket.on('error', end);
   socket.on('close', end);
 
-  async function ask(question: Omitted<SocketQuestion>): Promise<unknown> {
+  const put: Put = (question, hear) => {
     const id = ++last_id;
-    const answer = await new Promise<SocketAnswer>((resolve) => {
-      if (socket === null || !socket.writable) return resolve({ id, refusal: ENDED });
-      const timer = setTimeout(() => resolve({ id, refusal: LATE }), ANSWER_MS);
-      waiting.set(id, (settled) => {
-        clearTimeout(timer);
-        resolve(settled);
-      });
-      socket.write(`${JSON.stringify({ id, ...question })}\n`);
-    });
+    waiting.set(id, hear);
+    if (socket.writable) socket.write(`${JSON.stringify({ id, ...question })}\n`);
+    else end();
+    return () => void waiting.delete(id);
+  };
+
+  async function ask(question: Question): Promise<unknown> {
+    const answered = Promise.withResolvers<SocketAnswer>();
+    const timer = setTimeout(() => answered.resolve({ id: 0, refusal: LATE }), ANSWER_MS);
+    const forget = put(question, answered.resolve);
+    const answer = await answered.promise;
+    clearTimeout(timer);
+    forget();
     if ('refusal' in answer) throw new SocketFailure(answer.refusal);
-    return answer.value;
+    return 'value' in answer ? answer.value : null;
   }
 
   return {
@@ -84,14 +82,10 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
     syncIndex: async () => void (await ask({ ask: 'sync_index' })),
     call: (operation, input, as) =>
       ask({ ask: 'call', operation, input, user: osUserName(), ...(as !== undefined && { as }) }),
+    follow: (input) => followedPages(put, { ask: 'follow', input, user: osUserName() }),
     close: end,
   };
 }
-
-type Omitted<Question> = Question extends unknown ? Omit<Question, 'id'> : never;
-
-const ENDED: SocketRefusal = { code: 'unavailable', message: 'The service has ended.', details: [] };
-const LATE: SocketRefusal = { code: 'unavailable', message: 'The service does not answer.', details: [] };
 
 /** `null` when nobody listens there: no file, or one that a killed service left. */
 async function openSocket(path: string): Promise<Socket | null> {

@@ -1,3 +1,5 @@
+import type { TrailPage } from '../events/trail.ts';
+
 /** What crosses the socket: one JSON value in each line, each answer with the number of its question. */
 export type SocketQuestion =
   | { readonly id: number; readonly ask: 'status' }
@@ -14,6 +16,14 @@ export type SocketQuestion =
       /** For which configuration it asks, its links followed; `null` for none. */
       readonly config_file: string | null;
     }
+  /** What comes into the audit trail, until the connection ends. */
+  | {
+      readonly id: number;
+      readonly ask: 'follow';
+      readonly input: unknown;
+      readonly user: string;
+      readonly as?: SocketCaller;
+    }
   | {
       readonly id: number;
       readonly ask: 'call';
@@ -29,6 +39,8 @@ export type SocketCaller = 'operator' | 'mcp';
 
 export type SocketAnswer =
   | { readonly id: number; readonly value: unknown }
+  /** One of many answers to `follow`. */
+  | { readonly id: number; readonly page: TrailPage }
   | { readonly id: number; readonly refusal: SocketRefusal };
 
 export interface SocketRefusal {

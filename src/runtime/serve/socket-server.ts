@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { agent, mcpAgent, person } from '../access/callers.ts';
+import type { TrailPage, TrailWish } from '../events/trail.ts';
 import { faultFields, type Log } from '../log.ts';
 import type { Caller, Runtime } from '../types.ts';
 import {
@@ -21,6 +23,9 @@ export type Dispatch = (
 
 /** The name under which `dispatch` is asked what a hook asks. */
 export const HOOK = 'hook';
+
+/** The name under which `dispatch` is asked what somebody who follows may see: a `TrailWish`. */
+export const FOLLOW = 'follow';
 
 /** What the owner of a state folder says of itself over its socket. */
 export interface ServiceStatus {
@@ -45,7 +50,12 @@ export interface ResidentDoor {
   readonly onLeave: () => void;
 }
 
+/** Follows the audit trail until `signal` is aborted; `null` where the event to go on behind is not known. */
+export type Follow = (wish: TrailWish, signal: AbortSignal) => Promise<AsyncIterable<TrailPage> | null>;
+
 const CONNECTIONS_MAX = 64;
+/** Connections that follow: the others are for who asks something. */
+const FOLLOWERS_MAX = 16;
 /** Questions of one connection that are worked on at a time. */
 const ASKED_MAX = 32;
 
@@ -63,17 +73,20 @@ export async function openSocket(options: {
   readonly sync_index: () => Promise<void>;
   /** The configuration that is in force, its links followed; `null` for none. */
   readonly config_file: string | null;
+  /** Gives what comes into the audit trail; `null` where there is none. */
+  readonly follow: Follow | null;
   /** What a resident process does besides; `null` in a service, which stays whoever asks. */
   readonly resident: ResidentDoor | null;
   readonly log: Log;
 }): Promise<SocketServer> {
   const connections = new Set<Socket>();
+  const followers = new Set<Socket>();
   const server = createServer((socket) => {
     if (connections.size >= CONNECTIONS_MAX) return void socket.destroy();
     connections.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => connections.delete(socket));
-    serve(socket, options);
+    serve(socket, options, followers);
   });
   rmSync(options.path, { force: true });
   const short = shortPath(options.path);
@@ -97,7 +110,7 @@ export async function openSocket(options: {
 
 type Options = Parameters<typeof openSocket>[0];
 
-function serve(socket: Socket, options: Options): void {
+function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
   const lines = lineReader(LINE_BYTES_MAX);
   let asked = 0;
   socket.on('data', (chunk: Buffer) => {
@@ -105,7 +118,7 @@ function serve(socket: Socket, options: Options): void {
     if (read === null) return void socket.destroy();
     for (const line of read) {
       if (++asked > ASKED_MAX) return void socket.destroy();
-      void answer(line, options).then((settled) => {
+      void answer(line, options, { socket, followers }).then((settled) => {
         asked -= 1;
         if (socket.writable) socket.write(`${JSON.stringify(settled)}\n`);
       });
@@ -113,21 +126,29 @@ function serve(socket: Socket, options: Options): void {
   });
 }
 
-async function answer(line: string, options: Options): Promise<SocketAnswer> {
+/** A connection, and all that follow. */
+interface Peer {
+  readonly socket: Socket;
+  readonly followers: Set<Socket>;
+}
+
+async function answer(line: string, options: Options, peer: Peer): Promise<SocketAnswer> {
   let id = 0;
   try {
     const question = JSON.parse(line) as SocketQuestion;
     id = Number(question.id);
-    return { id, value: (await answerTo(question, options)) ?? null };
+    return { id, value: (await answerTo(question, options, peer)) ?? null };
   } catch (error) {
     return { id, refusal: refusalOf(error, options.log) };
   }
 }
 
-function answerTo(question: SocketQuestion, options: Options): unknown {
+function answerTo(question: SocketQuestion, options: Options, peer: Peer): unknown {
   if (question.ask === 'status') return options.status();
   if (question.ask === 'sync_index') return options.sync_index();
   if (question.ask === 'leave') return leave(options);
+  // Who only looks on is no reason to stay.
+  if (question.ask === 'follow') return follow(question, options, peer);
   options.resident?.onQuestion();
   const { runtime, dispatch } = options;
   if (question.ask === 'hook') {
@@ -143,9 +164,47 @@ function answerTo(question: SocketQuestion, options: Options): unknown {
 /**
  * Who asks for an agent says so, and is given an agent's rights; a word that is not known is given no other.
  */
-function callerOf({ user, as }: Extract<SocketQuestion, { ask: 'call' }>): Caller {
+function callerOf({ user, as }: Extract<SocketQuestion, { ask: 'call' | 'follow' }>): Caller {
   if (as === undefined) return person(`cli:${nameOf(user)}`);
   return as === 'operator' ? person('operator') : mcpAgent(nameOf(user));
+}
+
+async function follow(
+  question: Extract<SocketQuestion, { ask: 'follow' }>,
+  { runtime, dispatch, follow: followTrail }: Options,
+  { socket, followers }: Peer,
+): Promise<void> {
+  const { id, input } = question;
+  const context = { runtime, caller: callerOf(question), request_id: `cli-${id}` };
+  const wish = (await dispatch(FOLLOW, input, context)) as TrailWish;
+  if (followTrail === null)
+    return refuse('not_configured', 'There is no audit trail: `audit.enabled` is `false`.');
+  if (followers.size >= FOLLOWERS_MAX || followers.has(socket))
+    return refuse('unavailable', 'Too many follow the audit trail.');
+  followers.add(socket);
+  const gone = new AbortController();
+  const end = (): void => gone.abort();
+  socket.once('close', end);
+  if (socket.destroyed) end();
+  try {
+    const pages = await followTrail(wish, gone.signal);
+    if (pages === null) return refuse('not_found', 'The event `after` is not known, or no longer.');
+    for await (const page of pages) await send(socket, { id, page }, gone.signal);
+  } finally {
+    followers.delete(socket);
+    socket.off('close', end);
+  }
+}
+
+/** Resolves when the next may be sent: nothing is piled up for one that reads slowly. */
+async function send(socket: Socket, answer: SocketAnswer, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || socket.write(`${JSON.stringify(answer)}\n`)) return;
+  await once(socket, 'drain', { signal }).catch(() => {});
+}
+
+function refuse(code: string, message: string): Promise<never> {
+  const refusal: SocketRefusal = { code, message, details: [] };
+  return Promise.reject(refusal);
 }
 
 function leave({ resident }: Options): { readonly leaving: boolean } {

@@ -44,6 +44,7 @@ before(async () => {
     path,
     runtime: {} as Runtime,
     config_file: null,
+    follow: null,
     resident: null,
     status: () => status,
     sync_index: async () => {
