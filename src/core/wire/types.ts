@@ -163,6 +163,8 @@ export interface WireUsage {
   /** Of the tokens that went in: read from the provider's cache, and written to it. */
   readonly cache_read_tokens: number;
   readonly cache_write_tokens: number;
+  /** Of those that were written: to be kept for an hour, which costs more. Absent where there are none. */
+  readonly cache_write_1h_tokens?: number;
 }
 
 /** One event of a stream of server-sent events, as it came. */

@@ -173,7 +173,7 @@ const full = {
       {
         model: 'm',
         provider: 'p',
-        usd_per_mtok: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
+        usd_per_mtok: { input: 1, output: 1, cache_read: 1, cache_write: 1, cache_write_1h: 1 },
         above: { input_tokens: 1, usd_per_mtok: { input: 1, output: 1 } },
         max_output_tokens: 1,
         source: 's',
@@ -181,7 +181,7 @@ const full = {
       },
     ],
     unknown_models: 'refuse',
-    assumed_usd_per_mtok: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
+    assumed_usd_per_mtok: { input: 1, output: 1, cache_read: 1, cache_write: 1, cache_write_1h: 1 },
     assumed_output_tokens: 1,
     reserve_output_tokens_max: 1,
     reservation_ttl: '1h',

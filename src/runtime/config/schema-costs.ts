@@ -13,6 +13,7 @@ const rates = {
     output: { ...usd, description: 'That come out.' },
     cache_read: { ...usd, description: 'That the provider’s cache gives. Without it as `input`.' },
     cache_write: { ...usd, description: 'That are written to its cache. Without it as `input`.' },
+    cache_write_1h: { ...usd, description: 'That its cache keeps for an hour. Without it as `cache_write`.' },
   },
 } as const;
 

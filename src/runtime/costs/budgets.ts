@@ -158,7 +158,7 @@ function amountAtMost(settings: Config['cost'], ask: SpendAsk, prices: readonly 
     const said = ask.max_output_tokens ?? each * Math.max(1, ask.choices ?? 1);
     const output_tokens = soundTokens(Math.min(said, cap));
     return {
-      micro_usd: costAtMost(price, input_tokens, output_tokens),
+      micro_usd: costAtMost(price, input_tokens, output_tokens, ask.keeps_an_hour),
       tokens: input_tokens + output_tokens,
     };
   });

@@ -91,6 +91,7 @@ export const PRICES_OF_VENDORS: readonly PriceGroup[] = [
   {
     vendor: 'Anthropic',
     source: 'https://platform.claude.com/docs/en/about-claude/pricing',
+    cache_write_1h_of_input: 2,
     as_of: '2026-11-21',
     rows: [
       ['claude-fable-5', 10, 50, 1, 12.5, 128_000],

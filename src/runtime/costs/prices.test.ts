@@ -64,6 +64,7 @@ test('prices of one’s own come first, in their order, and may be for one provi
     output: 8,
     cache_read: 1,
     cache_write: 2,
+    cache_write_1h: 2,
   });
 });
 
@@ -74,6 +75,9 @@ test('what a call costs, in whole millionths and rounded up', () => {
   assert.equal(of({}), 0);
   assert.equal(of({ input_tokens: 1_000, output_tokens: 100 }), 1_500);
   assert.equal(of({ input_tokens: 1_000, cache_read_tokens: 600, cache_write_tokens: 100 }), 300 + 60 + 125);
+  const hour = { input_tokens: 1_000, cache_write_tokens: 300, cache_write_1h_tokens: 200 };
+  assert.equal(of(hour), 700 + 125 + 400);
+  assert.equal(of({ ...hour, cache_write_1h_tokens: 900 }), 700 + 600);
   assert.equal(of({ input_tokens: 3, cache_read_tokens: 3 }), 1);
   const cheap = openPrices([{ model: 'x', usd_per_mtok: { input: 0.1, output: 0.7 } }]).find(null, 'x')!;
   for (const [tokens, micro_usd] of [
@@ -101,6 +105,9 @@ test('at most a call costs what all of it would in its dearest way', () => {
   assert.equal(costAtMost(haiku, 1_000, 100), 1_250 + 500);
   const usage = { input_tokens: 1_000, output_tokens: 100, cache_read_tokens: 0, cache_write_tokens: 1_000 };
   assert.equal(costOf(haiku, usage), costAtMost(haiku, 1_000, 100));
+  const hour = { ...usage, cache_write_1h_tokens: 1_000 };
+  assert.equal(costOf(haiku, hour), costAtMost(haiku, 1_000, 100, true));
+  assert.equal(costOf(haiku, hour), 2_000 + 500);
 });
 
 test('usage that cannot be is counted as far as it can', () => {

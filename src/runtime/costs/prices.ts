@@ -2,7 +2,7 @@ import { matchesName } from '../../core/tags.ts';
 import type { WireUsage } from '../../core/wire/types.ts';
 import { PRICES_OF_VENDORS } from './price-table.ts';
 import { PRICES_OF_OTHERS } from './price-table-open.ts';
-import type { Price, PriceGroup, PriceRow, Rates } from './types.ts';
+import type { Four, Price, PriceGroup, PriceRow, Rates } from './types.ts';
 
 /** A price as a user writes it, in `cost.prices` or in a price file. */
 export interface WrittenPrice {
@@ -20,6 +20,7 @@ export interface WrittenRates {
   readonly output: number;
   readonly cache_read?: number;
   readonly cache_write?: number;
+  readonly cache_write_1h?: number;
 }
 
 /** Finds what models cost. */
@@ -121,14 +122,15 @@ function priceOf(written: WrittenPrice): Price {
   };
 }
 
-function ratesOf({ input, output, cache_read = input, cache_write = input }: WrittenRates): Rates {
-  return { input, output, cache_read, cache_write };
+function ratesOf(written: WrittenRates): Rates {
+  const { input, output, cache_read = input, cache_write = input, cache_write_1h = cache_write } = written;
+  return { input, output, cache_read, cache_write, cache_write_1h };
 }
 
 const GROUPS = [...PRICES_OF_VENDORS, ...PRICES_OF_OTHERS];
 
-function rowsOf({ source, as_of, rows }: PriceGroup): Price[] {
-  return rows.map((row) => ({ ...pricedRow(row), source, as_of }));
+function rowsOf({ source, as_of, cache_write_1h_of_input = 0, rows }: PriceGroup): Price[] {
+  return rows.map((row) => ({ ...pricedRow(row, cache_write_1h_of_input), source, as_of }));
 }
 
 /** A model of the table stands for its dated names too: `-2026-01-31`, `-20260131`, `@20260131`, `-latest`. */
@@ -137,23 +139,19 @@ function withDates(price: Price): Price[] {
   return ['', '-20*', '@20*', '-latest'].map((ending) => ({ ...price, model: `${price.model}${ending}` }));
 }
 
-function pricedRow([model, input, output, read, write, max_output_tokens, above]: PriceRow): Price {
+function pricedRow(row: PriceRow, hour_of_input: number): Price {
+  const [model, input, output, read, write, max_output_tokens, above] = row;
+  const four = (...[input, output, read, write]: Four): Rates => {
+    const cache_write = write ?? input;
+    const cache_write_1h = Math.max(cache_write, input * hour_of_input);
+    return { input, output, cache_read: read ?? input, cache_write, cache_write_1h };
+  };
+  const [over, ...dearer] = above ?? [0, 0, 0, 0, 0];
   return {
     model,
     provider: null,
-    rates: { input, output, cache_read: read ?? input, cache_write: write ?? input },
-    above:
-      above === undefined
-        ? null
-        : {
-            input_tokens: above[0],
-            rates: {
-              input: above[1],
-              output: above[2],
-              cache_read: above[3] ?? above[1],
-              cache_write: above[4] ?? above[1],
-            },
-          },
+    rates: four(input, output, read, write),
+    above: above === undefined ? null : { input_tokens: over, rates: four(...dearer) },
     max_output_tokens,
     source: null,
     as_of: null,
@@ -167,11 +165,17 @@ const TOKENS_MAX = 1_000_000_000;
 export function soundUsage(usage: WireUsage): WireUsage {
   const input_tokens = soundTokens(usage.input_tokens);
   const cache_read_tokens = Math.min(soundTokens(usage.cache_read_tokens), input_tokens);
+  const cache_write_tokens = Math.min(
+    soundTokens(usage.cache_write_tokens),
+    input_tokens - cache_read_tokens,
+  );
+  const cache_write_1h_tokens = Math.min(soundTokens(usage.cache_write_1h_tokens ?? 0), cache_write_tokens);
   return {
     input_tokens,
     output_tokens: soundTokens(usage.output_tokens),
     cache_read_tokens,
-    cache_write_tokens: Math.min(soundTokens(usage.cache_write_tokens), input_tokens - cache_read_tokens),
+    cache_write_tokens,
+    ...(cache_write_1h_tokens > 0 && { cache_write_1h_tokens }),
   };
 }
 
@@ -182,21 +186,33 @@ export function soundTokens(tokens: number): number {
 
 /** What a call cost, in whole millionths of a US dollar, rounded up. Takes usage that is sound. */
 export function costOf(price: Price, usage: WireUsage): number {
-  const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
-  const { input, output, cache_read, cache_write } = ratesFor(price, input_tokens);
+  const {
+    input_tokens,
+    output_tokens,
+    cache_read_tokens,
+    cache_write_tokens,
+    cache_write_1h_tokens = 0,
+  } = usage;
+  const { input, output, cache_read, cache_write, cache_write_1h } = ratesFor(price, input_tokens);
   return sum([
     [input_tokens - cache_read_tokens - cache_write_tokens, input],
     [cache_read_tokens, cache_read],
-    [cache_write_tokens, cache_write],
+    [cache_write_tokens - cache_write_1h_tokens, cache_write],
+    [cache_write_1h_tokens, cache_write_1h],
     [output_tokens, output],
   ]);
 }
 
-/** What a call may cost at most: as if all that goes in were of the dearest kind. */
-export function costAtMost(price: Price, input_tokens: number, output_tokens: number): number {
-  const { input, output, cache_read, cache_write } = ratesFor(price, input_tokens);
+/** What a call may cost at most: as if all that goes in were of the dearest kind that it may be. */
+export function costAtMost(
+  price: Price,
+  input_tokens: number,
+  output_tokens: number,
+  keeps_an_hour = false,
+): number {
+  const { input, output, cache_read, cache_write, cache_write_1h } = ratesFor(price, input_tokens);
   return sum([
-    [soundTokens(input_tokens), Math.max(input, cache_read, cache_write)],
+    [soundTokens(input_tokens), Math.max(input, cache_read, keeps_an_hour ? cache_write_1h : cache_write)],
     [soundTokens(output_tokens), output],
   ]);
 }

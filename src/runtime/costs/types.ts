@@ -7,6 +7,8 @@ export interface Rates {
   /** For tokens that the provider's cache gave, and for those that were written to it. */
   readonly cache_read: number;
   readonly cache_write: number;
+  /** For those of them that are kept for an hour. */
+  readonly cache_write_1h: number;
 }
 
 /** What a model costs. */
@@ -26,7 +28,7 @@ export interface Price {
 }
 
 /** US dollars for a million tokens: in, out, from the cache, into the cache; `null`: as tokens that go in. */
-type Four = readonly [number, number, number | null, number | null];
+export type Four = readonly [number, number, number | null, number | null];
 
 /** A row of the price table: the model, its rates, the tokens that may come out, and others above so many tokens in. */
 export type PriceRow = readonly [
@@ -42,6 +44,8 @@ export interface PriceGroup {
   readonly source: string;
   /** The day of the figures, ISO 8601. */
   readonly as_of: string;
+  /** What a token costs that the provider's cache keeps for an hour, in tokens that go in; absent: as any that is written. */
+  readonly cache_write_1h_of_input?: number;
   readonly rows: readonly PriceRow[];
 }
 

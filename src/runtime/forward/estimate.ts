@@ -11,11 +11,15 @@ export interface RequestSize {
   readonly units: number;
   readonly bytes: number;
   readonly opaque_units: number;
+  /** Whether it may ask the provider's cache to keep something for an hour. */
+  readonly keeps_an_hour: boolean;
 }
 
 /** Measures a body: its text, its bytes, and what of it is no text. */
 export function sizeOf(text: string, bytes: Uint8Array, { opaque_units }: WireRequest): RequestSize {
-  return { units: text.length, bytes: bytes.length, opaque_units };
+  // However the member is called, and wherever it stands: a text that says so too is put aside for more dearly, no more.
+  const keeps_an_hour = text.includes('"1h"');
+  return { units: text.length, bytes: bytes.length, opaque_units, keeps_an_hour };
 }
 
 /** More tokens than a request is likely to be, for putting money aside. Every unit beyond ASCII has bytes beyond units. */

@@ -166,6 +166,7 @@ async function reserve(
     input_tokens: inputTokensAtMost(size),
     max_output_tokens: max_output_tokens === null ? null : max_output_tokens * Math.max(1, choices),
     choices,
+    keeps_an_hour: size.keeps_an_hour,
     now_ms: ports.now_ms(),
     caller_id: call.caller.id,
   });

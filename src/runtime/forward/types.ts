@@ -55,6 +55,8 @@ export interface SpendAsk extends Spender {
   readonly max_output_tokens: number | null;
   /** How many answers are asked for side by side; without it one. */
   readonly choices?: number;
+  /** Whether what goes in may be kept by the provider's cache for an hour; without it not. */
+  readonly keeps_an_hour?: boolean;
   readonly now_ms: number;
   /** Who calls, for the audit trail; without it `unknown`. */
   readonly caller_id?: string;

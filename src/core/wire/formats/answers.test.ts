@@ -258,6 +258,26 @@ test('messages: blocks, the signature that ends reasoning, and usage that adds u
   assert.equal(told.last.is_last, true);
 });
 
+test('messages: what the cache keeps for an hour is told apart, whole and in streams', () => {
+  const said = {
+    input_tokens: 10,
+    cache_creation_input_tokens: 20,
+    cache_read_input_tokens: 30,
+    cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 15 },
+    output_tokens: 7,
+  };
+  const wanted = { ...usage(60, 7, 30, 20), cache_write_1h_tokens: 15 };
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: said };
+  assert.deepEqual(read('anthropic.messages', JSON.stringify(message)).usage, wanted);
+  const told = follow('anthropic.messages', [
+    { type: 'message_start', message },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } },
+    { type: 'message_stop' },
+  ]);
+  const last = told.parts.findLast((each) => each.usage !== null)?.usage;
+  assert.deepEqual(last, { ...wanted, output_tokens: 9 });
+});
+
 test('responses: deltas, and everything that says them again', () => {
   const told = follow('openai.responses', sampleOf('openai.responses').streams[0]!);
   const expected = {

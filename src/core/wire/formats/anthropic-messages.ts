@@ -123,10 +123,13 @@ function usageOf(usage: JsonNode | null, before: WireUsage | null): WireUsage | 
   const fresh = input_tokens - cache_read_tokens - cache_write_tokens;
   const read = countOf(usage, 'cache_read_input_tokens') ?? cache_read_tokens;
   const written = countOf(usage, 'cache_creation_input_tokens') ?? cache_write_tokens;
+  const kept = countOf(memberOf(usage, 'cache_creation'), 'ephemeral_1h_input_tokens');
+  const cache_write_1h_tokens = kept ?? before?.cache_write_1h_tokens ?? 0;
   return {
     input_tokens: (countOf(usage, 'input_tokens') ?? fresh) + read + written,
     output_tokens: countOf(usage, 'output_tokens') ?? output_tokens,
     cache_read_tokens: read,
     cache_write_tokens: written,
+    ...(cache_write_1h_tokens > 0 && { cache_write_1h_tokens }),
   };
 }
