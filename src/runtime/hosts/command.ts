@@ -30,12 +30,18 @@ export function quoted(word: string): string {
 /** The command of an entry of a host, whichever of the published ways it is written in; `null` where it has none. */
 export function commandOf(
   members: Readonly<Record<string, unknown>>,
-): Pick<InstalledHook, 'command' | 'args' | 'is_ours'> | null {
+): Pick<InstalledHook, 'command' | 'args' | 'is_ours' | 'config_path'> | null {
   const command = [members.command, members.bash, members.exec].find((each) => typeof each === 'string');
   if (typeof command !== 'string') return null;
   const args = Array.isArray(members.args) ? members.args.map(String) : null;
   const words = args === null ? wordsOf(command) : [command, ...args];
-  return { command, args, is_ours: toldTo('hook', words) !== null };
+  const told = toldTo('hook', words);
+  return { command, args, is_ours: told !== null, config_path: configIn(told ?? []) };
+}
+
+function configIn(told: readonly string[]): string | null {
+  const at = told.findIndex((word) => /^(?:--config|-c)(?:=|$)/.test(word));
+  return told[at]?.split('=', 2)[1] ?? (at === -1 ? null : (told[at + 1] ?? null));
 }
 
 /** Base names by which this program is known, and ends of paths by which Node is told to run it. */

@@ -45,6 +45,8 @@ export interface InstalledHook {
   readonly fails_closed: boolean;
   /** Whether it is a hook of this program, in whatever version and with whatever arguments. */
   readonly is_ours: boolean;
+  /** The configuration that one of ours names. */
+  readonly config_path: string | null;
   /** Where the entry stands in its document: keys and positions. */
   readonly path: readonly (string | number)[];
 }

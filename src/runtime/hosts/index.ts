@@ -8,7 +8,9 @@ import { gemini } from './records/gemini.ts';
 export { hookCommand, quoted, wordsOf } from './command.ts';
 export { installed, readDocument } from './document.ts';
 export type { Host, InstalledHook, Machine, Scope, SettingsPlace } from './host.ts';
-export { filesOf } from './places.ts';
+export { filesOf, installedIn } from './places.ts';
+export { type Made, type OpenSetup, openSetup, type SettingsChange, type Wish } from './setup/apply.ts';
+export { hooksPart, serverPart } from './setup/parts.ts';
 
 /** Every coding agent that can be set up, in the order of the alphabet. */
 export const hosts: readonly Host[] = [claudeCode, codex, copilot, cursor, gemini];

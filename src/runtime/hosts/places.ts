@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Scope, SettingsFormat, SettingsPlace } from './host.ts';
+import { installed } from './document.ts';
+import type { Host, InstalledHook, Scope, SettingsFormat, SettingsPlace } from './host.ts';
+import { readSettings } from './setup/files.ts';
 
 /** A place that is one file. */
 export function file(scope: Scope, path: string, format: SettingsFormat = 'json'): SettingsPlace {
@@ -24,4 +26,16 @@ export async function filesOf(places: readonly SettingsPlace[]): Promise<readonl
     }),
   );
   return files.flat();
+}
+
+/**
+ * The hooks that stand in a settings file; none where there is no file.
+ * @throws SettingsFailure where it cannot be read
+ */
+export async function installedIn(
+  host: Host,
+  { path, format }: SettingsPlace,
+): Promise<readonly InstalledHook[]> {
+  const { text } = await readSettings(path);
+  return text === null ? [] : installed(host, text, format);
 }

@@ -110,6 +110,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./sessions.ts')).sessions,
   },
   {
+    name: 'setup',
+    summary: 'have a coding agent ask before it acts',
+    load: async () => (await import('./setup.ts')).setup,
+  },
+  {
     name: 'skills',
     summary: 'add, remove, list and look for packages of policies',
     load: async () => (await import('./skills.ts')).skills,

@@ -31,10 +31,7 @@ export const claudeCode: Host = {
       `Claude Code keeps this list in a file that it rewrites itself; run: claude mcp add --scope ${scope} agent-safety -- ${command}`,
   },
   transcripts: (machine) => ({ folder: join(folderOf(machine), 'projects'), pattern: '*/*.jsonl' }),
-  remarks: (scope) =>
-    scope === 'project'
-      ? ['Sessions that run already take the hooks over when they are started again, or after /hooks.']
-      : [],
+  remarks: () => [],
 };
 
 function targets(machine: Machine): readonly SettingsPlace[] {

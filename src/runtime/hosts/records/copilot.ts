@@ -43,7 +43,7 @@ export const copilot: Host = {
   remarks: (scope) =>
     scope === 'project'
       ? [
-          'Copilot’s cloud agent reads this file as soon as it is pushed, and the paths in it are of this machine: there it would be refused every tool. Use --scope user where the cloud agent works on this repository.',
+          'Copilot’s cloud agent reads this file as soon as it is pushed, and is refused every tool where the program is not.',
         ]
       : [],
 };

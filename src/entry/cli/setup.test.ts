@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { test } from 'node:test';
+import { hosts, installedIn } from '../../runtime/hosts/index.ts';
+import { CommandFailure } from './exit.ts';
+import { programWords } from './setup/program-words.ts';
+import { inFolder, type Ran, runHere } from './testing/run.ts';
+
+interface Project {
+  readonly cwd: string;
+  readonly home: string;
+  readonly run: (...words: string[]) => Promise<Ran>;
+}
+
+/** A project with a blank in its name, a home of its own, and a configuration outside of both. */
+function inProject(use: (project: Project) => Promise<void>): Promise<void> {
+  return inFolder(async (folder) => {
+    const [cwd, home] = [join(folder, 'my project'), join(folder, 'home')];
+    await Promise.all([mkdir(cwd), mkdir(home)]);
+    await writeFile(join(folder, 'service.yaml'), '');
+    const run = (...words: string[]) =>
+      runHere(words, { cwd, env: { HOME: home, SERVICE_CONFIG: '../service.yaml' } });
+    await use({ cwd, home, run });
+  });
+}
+
+test('every host is set up, found in place, shown and taken away again, in every scope', async () => {
+  let ran = 0;
+  for (const host of hosts) {
+    await inProject(async ({ cwd, home, run }) => {
+      const targets = host.targets({ project: cwd, home, env: {} });
+      for (const target of targets) {
+        const scope = ['--scope', target.scope];
+        const dry = await run('setup', host.name, ...scope, '--dry-run', '--mcp');
+        assert.equal(dry.code, 0, dry.stderr);
+        assert.match(dry.stdout, /^\+\+\+ .*\n@@ -0,0 \+1,\d+ @@\n\+\{$/m);
+        assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []]);
+        const unasked = await run('setup', host.name, ...scope);
+        assert.deepEqual([unasked.code, /Add --yes/.test(unasked.stderr)], [2, true]);
+        const done = await run('setup', host.name, ...scope, '--yes', '--mcp', '--json');
+        const answer = JSON.parse(done.stdout);
+        assert.equal(answer.done, true, done.stderr);
+        const hooks = await installedIn(host, target);
+        assert.equal(hooks.length, host.wanted.length);
+        for (const { command, config_path, is_ours, event } of hooks) {
+          assert.ok(is_ours);
+          assert.equal(config_path, join(cwd, '../service.yaml'));
+          assert.match(command, new RegExp(`^/\\S+/service hook --dialect ${host.name} `));
+          assert.equal(command.endsWith(' || exit 2'), host.guards_exit);
+          assert.equal(command.includes(` --event ${event} `), host.needs_event);
+        }
+        const again = await run('setup', host.name, ...scope, '--mcp');
+        assert.deepEqual([again.code, /Nothing to change\./.test(again.stdout)], [0, true]);
+        // Where no configuration is named, the hook's own tells what is known.
+        const away = await runHere(['setup', host.name, ...scope, '--uninstall', '--yes'], {
+          cwd,
+          env: { HOME: home },
+        });
+        assert.match(away.stdout, /^deleted {2}/m, away.stderr);
+        assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []], host.name);
+        assert.match(
+          (await run('setup', host.name, ...scope, '--uninstall')).stdout,
+          /Nothing of this program/,
+        );
+        ran += 1;
+      }
+    });
+  }
+  assert.equal(ran, 11);
+});
+
+test('hooks in another scope are told of', async () => {
+  await inProject(async ({ run }) => {
+    await run('setup', 'gemini', '--yes');
+    const twice = await run('setup', 'gemini', '--scope', 'user', '--dry-run', '--json');
+    assert.match(
+      JSON.parse(twice.stdout).remarks.join(),
+      /\.gemini.settings\.json` \(scope project\).*asked about twice/,
+    );
+    await run('setup', 'gemini', '--scope', 'user', '--yes');
+    const away = await run('setup', 'gemini', '--uninstall', '--yes');
+    assert.match(away.stdout, /scope user\).*still there/);
+  });
+});
+
+test('a server goes into the list where there is one, else the person is told how', async () => {
+  await inProject(async ({ cwd, run }) => {
+    await writeFile(join(cwd, '.mcp.json'), '{"mcpServers": {"mine": {"command": "x"}}}');
+    await run('setup', 'claude-code', '--mcp', '--yes');
+    const { mcpServers } = JSON.parse(readFileSync(join(cwd, '.mcp.json'), 'utf8'));
+    assert.deepEqual(mcpServers['agent-safety'].args, ['mcp', '--config', join(cwd, '../service.yaml')]);
+    const local = await run('setup', 'claude-code', '--mcp', '--scope', 'local', '--dry-run', '--json');
+    assert.match(
+      JSON.parse(local.stdout).remarks.join(),
+      /claude mcp add --scope local agent-safety -- \S+service mcp /,
+    );
+    const away = await run('setup', 'claude-code', '--uninstall', '--yes');
+    assert.equal(away.code, 0, away.stderr);
+    assert.equal(readFileSync(join(cwd, '.mcp.json'), 'utf8'), '{"mcpServers": {"mine": {"command": "x"}}}');
+    await run('setup', 'codex', '--mcp', '--yes');
+    assert.match(
+      readFileSync(join(cwd, '.codex/config.toml'), 'utf8'),
+      /^\[mcp_servers\.agent-safety\]\ncommand = /,
+    );
+  });
+});
+
+const REFUSED: readonly (readonly [words: readonly string[], code: number, pattern: RegExp])[] = [
+  [['claud'], 2, /did you mean `claude-code`/],
+  [['cursr'], 2, /did you mean `cursor`/],
+  [['something'], 2, /There are: claude-code, codex/],
+  [[], 2, /What is to be set up/],
+  [['codex', '--scope', 'local'], 2, /no settings of scope `local`[\s\S]*--scope project or --scope user/],
+  [['codex', '--scope', 'all'], 2, /Allowed choices are project, local, user/],
+  [['codex', '--path', 'missing'], 2, /`missing` is no folder/],
+  [['codex', '--config', 'missing.yaml'], 2, /missing\.yaml/],
+  [['codex', '--config', 'bad.yaml'], 2, /would refuse everything|not valid/],
+  [['codex', '--config', 'bad-policy.yaml'], 2, /would refuse everything/],
+];
+
+test('what cannot be set up is refused with what to do, and nothing is written', async () => {
+  await inProject(async ({ cwd, run }) => {
+    await writeFile(join(cwd, 'bad.yaml'), 'servr: 1\n');
+    await writeFile(
+      join(cwd, 'bad-policy.yaml'),
+      'policies: [{name: x, boundary: sideways, action: block}]\n',
+    );
+    const before = await readdir(cwd);
+    let ran = 0;
+    for (const [words, code, pattern] of REFUSED) {
+      const refused = await run('setup', ...words, '--yes');
+      assert.equal(refused.code, code, words.join(' '));
+      assert.match(refused.stderr, pattern);
+      ran += 1;
+    }
+    assert.equal(ran, REFUSED.length);
+    const none = await runHere(['setup', 'codex', '--yes'], { cwd });
+    assert.deepEqual([none.code, /service init/.test(none.stderr)], [2, true]);
+    assert.deepEqual(await readdir(cwd), before);
+    await mkdir(join(cwd, '.codex'));
+    await writeFile(join(cwd, '.codex/hooks.json'), '{"hooks": [');
+    const broken = await run('setup', 'codex', '--yes');
+    assert.deepEqual([broken.code, broken.stderr.includes('is not JSON at line 1')], [1, true]);
+    assert.equal(readFileSync(join(cwd, '.codex/hooks.json'), 'utf8'), '{"hooks": [');
+  });
+});
+
+test('a link is said to be one, and text of others cannot move the cursor', async () => {
+  await inProject(async ({ cwd, run }) => {
+    await mkdir(join(cwd, '.cursor'));
+    await writeFile(join(cwd, 'real.json'), '{"x": "\u202e"}');
+    await symlink('../real.json', join(cwd, '.cursor/hooks.json'));
+    const shown = await run('setup', 'cursor', '--dry-run');
+    assert.match(shown.stdout, /\(a link: `.*real\.json` is written\)/);
+    assert.ok(!shown.stdout.includes('\u202e'));
+    assert.ok(!existsSync(join(cwd, '.service')));
+  });
+});
+
+test('by hand is told, and all names are listed', async () => {
+  await inProject(async ({ run }) => {
+    assert.match((await run('setup', 'generic')).stdout, /\/service hook --exit-code --config/);
+    const { integrations } = JSON.parse((await run('setup', '--list', '--json')).stdout);
+    assert.deepEqual(
+      integrations
+        .filter(({ kind }: { kind: string }) => kind === 'coding agent')
+        .map(({ name }: { name: string }) => name),
+      hosts.map(({ name }) => name),
+    );
+  });
+});
+
+test('a host is told the program by its whole path, and never one in a cache', () => {
+  const dist = '/usr/lib/node_modules/agent-safety/dist/entry/cli/setup/program-words.js';
+  assert.deepEqual(programWords(dist, '/usr/bin/service'), ['/usr/bin/service']);
+  assert.deepEqual(programWords(dist, '/x/dist/entry/cli/bin.js'), [
+    process.execPath,
+    '/x/dist/entry/cli/bin.js',
+  ]);
+  assert.match(programWords()[0]!, /^\/.*\/service$/);
+  assert.ok(existsSync(programWords()[0]!));
+  const cached = ['', 'root', '.npm', '_npx', '1f', 'node_modules', '.bin', 'service'].join(sep);
+  assert.throws(() => programWords(dist, cached), CommandFailure);
+});

@@ -1,0 +1,37 @@
+import { suggestion } from '../../../core/compile/problems.ts';
+import { hosts } from '../../../runtime/hosts/index.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { table } from '../table.ts';
+import { say, sayJson, type Terminal } from '../terminal.ts';
+
+/** All that can be set up: coding agents, and what is done by hand. */
+export const setupNames: readonly string[] = [...hosts.map(({ name }) => name), 'generic'];
+
+/** The end for a name that is none: says which is near, and which there are. */
+export function unknownName(name: string): CommandFailure {
+  const longer = setupNames.find((each) => name.length > 2 && each.startsWith(name));
+  const near = longer === undefined ? suggestion(name, setupNames) : `; did you mean \`${longer}\`?`;
+  return new CommandFailure(EXIT.usage, 'unknown_name', `There is no \`${name}\` to set up${near || '.'}`, {
+    hint: `There are: ${setupNames.join(', ')}. \`service setup generic\` says what to do elsewhere.`,
+  });
+}
+
+/** Lists all of them. */
+export function tellNames(as_json: boolean, terminal: Terminal): void {
+  const machine = { project: '.', home: '~', env: {} };
+  const rows = [
+    ...hosts.map(({ name, label, targets }) => ({
+      name,
+      label,
+      kind: 'coding agent',
+      scopes: targets(machine).map(({ scope }) => scope),
+    })),
+    { name: 'generic', label: 'anything else', kind: 'by hand', scopes: [] },
+  ];
+  if (as_json) {
+    sayJson(terminal, { integrations: rows });
+    return;
+  }
+  const cells = rows.map(({ name, kind, label, scopes }) => [name, kind, label, scopes.join(', ')]);
+  for (const line of table(['NAME', 'KIND', 'FOR', 'SCOPES'], cells)) say(terminal, line);
+}
