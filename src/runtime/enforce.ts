@@ -1,6 +1,6 @@
 import { type Conditions, hasConditions } from '../core/conditions/facts.ts';
 import { faulty, judge } from '../core/decide.ts';
-import type { Crossing, Policy, Verdict } from '../core/types.ts';
+import type { Coverage, Crossing, Policy, Verdict } from '../core/types.ts';
 import type { Settled } from './approvals/types.ts';
 import { conditionsOf } from './conditions.ts';
 import { auditEvent, type LoggedTexts } from './record.ts';
@@ -84,12 +84,17 @@ export function conditionsFor(policy: Policy): Promise<Conditions | null> | null
   return hasConditions(policy) ? conditionsOf(policy).catch(() => null) : null;
 }
 
+/** What writing a decision down takes: of the policy no more than its name, and how masks look. */
+export type RecordingPorts = Omit<Ports, 'policy'> & {
+  readonly policy: Pick<Policy, 'hash' | 'redaction'>;
+};
+
 /** All that stands around one decision. */
 export interface About {
   readonly event_id: string;
   readonly caller: Caller;
   readonly endpoint: Endpoint;
-  readonly ports: Ports;
+  readonly ports: RecordingPorts;
   readonly extras: Extras;
   /** When it began, by `performance.now()`. */
   readonly began_ms: number;
@@ -100,7 +105,7 @@ export function aboutOf(
   { now_ms }: Pick<Crossing, 'now_ms'>,
   caller: Caller,
   endpoint: Endpoint,
-  ports: Ports,
+  ports: RecordingPorts,
   extras: Extras = {},
 ): About {
   const event_id = ports.new_event_id(now_ms);
@@ -114,19 +119,20 @@ export interface Objected {
   /** One sentence, in words of ours. */
   readonly reason: string;
   readonly fault?: boolean;
+  /** How much was looked at, where that is not what there was to look at. */
+  readonly coverage?: Coverage;
 }
 
 /** Blocks without a look at the content, which is not to be in the crossing, and writes it down. Never rejects. */
 export function refuse(
-  { rule, reason, fault = false }: Objected,
+  { rule, reason, fault = false, coverage = { status: 'full' } }: Objected,
   crossing: Crossing,
   caller: Caller,
   endpoint: Endpoint,
-  ports: Ports,
+  ports: RecordingPorts,
   extras: Extras = {},
 ): Promise<Ruling> {
   const { hash: policy_hash } = ports.policy;
-  const coverage = { status: 'full' } as const;
   const verdict: Verdict = { ...BLOCK, rule, reason, fault, coverage, policy_hash };
   return give({ verdict, approval: null }, 0, crossing, aboutOf(crossing, caller, endpoint, ports, extras));
 }

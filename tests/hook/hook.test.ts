@@ -1,13 +1,12 @@
 /** `./service hook` as a coding agent runs it: what hosts send, word for word, and what they are answered. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { gone, hook, readOwner, root, run } from './support.ts';
 
 interface Case {
   readonly name: string;
@@ -19,9 +18,7 @@ interface Case {
   readonly stderr?: string;
 }
 
-const root = resolve(import.meta.dirname, '..', '..');
 const cases = join(root, 'cases', 'hook');
-const service = join(root, 'service');
 const COUNTS = { 'claude-code': 34, codex: 15, copilot: 15, cursor: 24, gemini: 12, plain: 11 };
 /** Put together here, so that code hosts take the push. */
 const SK_KEY = `sk-${'ABCDEF1234567890'}`;
@@ -40,61 +37,6 @@ after(async () => {
   await gone(owner);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
-
-/** Resolves when a process has ended; that it never does fails the test by its time-out. */
-async function gone(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await sleep(50);
-  }
-}
-
-interface Ran {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly code: number | null;
-}
-
-function hook(
-  cwd: string,
-  stdin: string | object,
-  words: readonly string[] = [],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ran> {
-  return run(cwd, ['hook', ...words], typeof stdin === 'string' ? stdin : JSON.stringify(stdin), env);
-}
-
-async function run(
-  cwd: string,
-  words: readonly string[],
-  stdin = '',
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ran> {
-  const child = spawn(service, words, { cwd, env: { ...process.env, ...env } });
-  const told = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    told.stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    told.stderr += text;
-  });
-  child.stdin.on('error', () => {});
-  child.stdin.end(stdin);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { ...told, code };
-}
-
-function readOwner(dir: string): number | null {
-  try {
-    return (JSON.parse(readFileSync(join(dir, '.service', 'owner.json'), 'utf8')) as { pid: number }).pid;
-  } catch {
-    return null;
-  }
-}
 
 function filled<Value extends object>(value: Value): Value {
   return JSON.parse(

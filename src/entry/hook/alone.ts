@@ -4,22 +4,16 @@ import { enforce } from '../../runtime/enforce.ts';
 import { newEventId } from '../../runtime/event-id.ts';
 import { openFingerprints } from '../../runtime/fingerprints.ts';
 import { sessionClock } from '../../runtime/sessions/clock.ts';
-import type { Caller, Ports } from '../../runtime/types.ts';
+import type { Ports } from '../../runtime/types.ts';
 import type { HookAnswer } from './dialects/dialect.ts';
 import { type HookQuestion, type HookRuntime, judgeChecks } from './judge.ts';
-import type { Place } from './place.ts';
+import type { Alone } from './place.ts';
 import { readStand, type Stand } from './stand.ts';
 
 export { startResident } from './start-resident.ts';
+export { recordRefusal } from './unjudged.ts';
 
 import type { WholeRuntime } from './whole.ts';
-
-/** Where and as whom a process decides by itself. */
-export interface Alone {
-  readonly place: Place;
-  readonly version: string;
-  readonly caller: Caller;
-}
 
 /**
  * Decides without anyone: by the saved policy where it still is that of the configuration, and else the long way, which

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { agent } from '../../runtime/access/callers.ts';
 import type { StartFailure } from '../../runtime/serve/failure.ts';
+import type { Caller } from '../../runtime/types.ts';
 import type { Dialect, HookAnswer, HookEvent, HookReply, Payload } from './dialects/dialect.ts';
 import { dialectOf, dialects } from './dialects/index.ts';
 import type { HookQuestion } from './judge.ts';
@@ -8,6 +10,7 @@ import { exitReply, Unreadable } from './payload.ts';
 import { placeOf } from './place.ts';
 import { reach } from './reach.ts';
 import { readInput, STDIN_BYTES_MAX } from './streams.ts';
+import type { UnjudgedRule } from './unjudged.ts';
 import { hookVersion } from './version.ts';
 
 /** The process around one hook. */
@@ -27,9 +30,13 @@ interface Desk {
   readonly process: HookProcess;
   readonly options: HookOptions;
   deny: (reason: string) => HookReply;
+  /** What is known of the event, for the audit trail. */
+  readonly known: { dialect: Dialect | null; event: string | null; question: HookQuestion | null };
+  /** Settled when a refusal that nobody judged is written down, or cannot be. */
+  recorded: Promise<void> | null;
   is_told: boolean;
   /** What is left to do when the host has its answer. */
-  afterwards: () => void;
+  afterwards: () => void | Promise<void>;
 }
 
 /** What a host is told, and whether it comes to a no. */
@@ -58,16 +65,19 @@ export async function runHook(process: HookProcess): Promise<void> {
     process,
     options,
     deny: forced?.refuse ?? exitReply,
+    known: { dialect: forced ?? null, event: null, question: null },
+    recorded: null,
     is_told: false,
     afterwards: () => {},
   };
-  if (forced === undefined) return finish(desk, no(exitReply(unknownDialect())));
   // Most of all this has to be there before anything is read: a host whose hook is late goes on without it.
   const late_ms = options.timeout_ms ?? TIMEOUT_MS;
-  const watchdog = setTimeout(() => finish(desk, no(desk.deny(tooLate(late_ms)))), late_ms);
+  const watchdog = setTimeout(() => refuseLate(desk, new TooLate(late_ms)), late_ms);
   try {
+    if (forced === undefined) throw new UsageFailure(unknownDialect());
     finish(desk, await answerTo(desk, forced));
   } catch (failure) {
+    await record(desk, failure);
     finish(desk, no(desk.deny(sentenceOf(failure))));
   } finally {
     clearTimeout(watchdog);
@@ -76,19 +86,69 @@ export async function runHook(process: HookProcess): Promise<void> {
 
 /** In time for every host: they wait for ten seconds or more. */
 const TIMEOUT_MS = 8_000;
+/** How long a host that has its answer may wait for what is still to be written down. */
+const RECORD_MS = 500;
+
+/** The host is not made to wait for the record of an answer that is late already. */
+function refuseLate(desk: Desk, failure: TooLate): void {
+  desk.afterwards = () => Promise.race([record(desk, failure), sleep(RECORD_MS)]);
+  finish(desk, no(desk.deny(failure.message)));
+}
+
+/** Leaves an event of what is refused without having been judged, once. Never rejects: it is refused all the same. */
+function record(desk: Desk, failure: unknown): Promise<void> {
+  const { options, process, known } = desk;
+  const { dialect, event, question } = known;
+  const write = async (): Promise<void> => {
+    const { recordRefusal } = await import('./alone.ts');
+    const unjudged = {
+      rule: ruleOf(failure),
+      reason: sentenceOf(failure),
+      dialect: dialect?.name ?? null,
+      event,
+      agent_id: question?.agent_id ?? options.agent ?? dialect?.agent_id ?? 'unknown',
+      tenant_id: question?.tenant_id ?? options.tenant ?? 'default',
+      question,
+    };
+    await recordRefusal(unjudged, {
+      place: placeOf(options.config, process.env, process.cwd),
+      version: hookVersion(),
+      caller: callerOf(process.env),
+    });
+  };
+  desk.recorded ??= write().catch(() => {});
+  return desk.recorded;
+}
+
+function ruleOf(failure: unknown): UnjudgedRule {
+  const { name, code } = failure as { readonly name?: string; readonly code?: string };
+  if (name === 'StartFailure' && code === 'config_invalid') return 'fault.policy';
+  return RULES[name ?? ''] ?? 'fault.internal';
+}
+
+const RULES: Readonly<Record<string, UnjudgedRule>> = {
+  Unreadable: 'hook.unreadable',
+  UsageFailure: 'hook.usage',
+  StoreFailure: 'fault.store',
+  TooLate: 'fault.timeout',
+};
 
 async function answerTo(desk: Desk, forced: Dialect | null): Promise<Outcome> {
   const { options, process } = desk;
   const payload = await payloadOf(process.stdin);
   const dialect = forced ?? dialectOf(payload);
   desk.deny = dialect.refuse;
+  desk.known.dialect = dialect;
   const name = dialect.eventOf(payload, options.event);
   if (name === null) throw new Unreadable('it does not say what event it is of');
   if (dialect.silent.includes(name)) return yes(dialect.pass);
   const event = Object.hasOwn(dialect.events, name) ? dialect.events[name]! : null;
   if (event === null) throw new Unreadable('it is of an event that is not known here');
   desk.deny = (reason) => event.deny(reason, payload);
-  const answers = await decide(questionOf(dialect, event, name, payload, options), desk);
+  desk.known.event = name;
+  const question = questionOf(dialect, event, name, payload, options);
+  desk.known.question = question;
+  const answers = await decide(question, desk);
   const answer = strictest(answers);
   return answer === null ? yes(dialect.pass) : outcomeOf(dialect, event, payload, answer, answers.length);
 }
@@ -134,13 +194,16 @@ async function decide(question: HookQuestion, desk: Desk): Promise<readonly Hook
   if (state_dir !== null) {
     const reached = await reach(question, { state_dir, config_file, version: hookVersion(), user });
     if ('answers' in reached) return reached.answers;
-    if ('refused' in reached) throw new UsageFailure(reached.refused);
+    if ('refused' in reached) throw new OwnerFailure(reached.refused);
   }
   const { decideAlone, startResident } = await import('./alone.ts');
-  const caller = agent(`hook:${user}`, ['check', 'approvals:own'], '*', '*');
   if (state_dir !== null && process.env.SERVICE_HOOK_RESIDENT !== 'off')
     desk.afterwards = () => startResident(place, state_dir, hookVersion());
-  return decideAlone(question, { place, version: hookVersion(), caller });
+  return decideAlone(question, { place, version: hookVersion(), caller: callerOf(process.env) });
+}
+
+function callerOf(env: HookProcess['env']): Caller {
+  return agent(`hook:${userOf(env)}`, ['check', 'approvals:own'], '*', '*');
 }
 
 function userOf(env: HookProcess['env']): string {
@@ -201,8 +264,22 @@ function reasonOf({ rule, reason, event_id, approval }: HookAnswer): string {
   return `${reason.slice(0, REASON_UNITS_MAX)}${request}${event}`;
 }
 
-function tooLate(ms: number): string {
-  return `No decision came within ${ms} ms, so it is refused. If this goes on, end the process that \`.service/owner.json\` names.`;
+/** No decision came in time. */
+class TooLate extends Error {
+  constructor(ms: number) {
+    super(
+      `No decision came within ${ms} ms, so it is refused. If this goes on, end the process that \`.service/owner.json\` names.`,
+    );
+    this.name = 'TooLate';
+  }
+}
+
+/** The owner of the state folder says no, and not by a rule. */
+class OwnerFailure extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'OwnerFailure';
+  }
 }
 
 function unknownDialect(): string {
@@ -213,7 +290,8 @@ function unknownDialect(): string {
 function sentenceOf(failure: unknown): string {
   if (failure instanceof Unreadable)
     return `What the host sent cannot be judged: ${failure.message}. It is refused.`;
-  if (failure instanceof UsageFailure) return failure.message;
+  if (failure instanceof UsageFailure || failure instanceof TooLate || failure instanceof OwnerFailure)
+    return failure.message;
   const { name, message } = failure as Error;
   if (name === 'StartFailure' || name === 'StoreFailure')
     return `${message}${firstOf(failure as StartFailure)} Until that is mended everything is refused.`;
@@ -231,15 +309,15 @@ function finish(desk: Desk, { reply, is_no }: Outcome): void {
   if (desk.is_told) return;
   desk.is_told = true;
   const { options, process, afterwards } = desk;
-  tell(process, reply, is_no && options.exit_code && reply.code === 0 ? 1 : reply.code, afterwards);
+  void tell(process, reply, is_no && options.exit_code && reply.code === 0 ? 1 : reply.code, afterwards);
 }
 
-function tell(
+async function tell(
   { exit, write }: HookProcess,
   { stdout, stderr }: HookReply,
   code: 0 | 1 | 2,
-  afterwards: () => void,
-): void {
+  afterwards: Desk['afterwards'],
+): Promise<void> {
   try {
     if (stderr !== '') write(2, stderr);
     if (stdout !== '') write(1, stdout);
@@ -249,7 +327,7 @@ function tell(
     return;
   }
   try {
-    afterwards();
+    await afterwards();
   } catch {
     // The next call decides by itself too.
   }

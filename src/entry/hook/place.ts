@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { realFile } from '../../runtime/config/real-file.ts';
+import type { Caller } from '../../runtime/types.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,6 +16,13 @@ export interface Place {
   readonly text: string | null;
   /** `null`: only who reads the configuration in full can tell. */
   readonly state_dir: string | null;
+}
+
+/** Where and as whom a process decides by itself. */
+export interface Alone {
+  readonly place: Place;
+  readonly version: string;
+  readonly caller: Caller;
 }
 
 const FILE_NAMES = ['service.yaml', 'service.yml'] as const;

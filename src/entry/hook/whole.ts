@@ -43,6 +43,16 @@ export async function openWholeRuntime(place: Place, version: string): Promise<W
   return { runtime, close };
 }
 
+/**
+ * The state folder in which refusals are written down, as the configuration says; `null` where it says that nothing is. One
+ * that cannot be read says nothing else than it did at the first look.
+ */
+export async function auditedState({ path, cwd, state_dir }: Place): Promise<string | null> {
+  const read = await loadConfig({ path, cwd, env: process.env, secrets: 'leave' });
+  if (!read.ok) return state_dir;
+  return read.config.audit.enabled ? read.config.state_dir : null;
+}
+
 type LookedAt = Stand['looked_at'];
 
 interface Seen {
