@@ -55,6 +55,8 @@ test('the changelog names every command', () => {
 /** What the pages take from the environment. */
 const SHOWN = {
   APPROVALS_SECRET: 'k'.repeat(32),
+  CRM_KEY: 'k',
+  GITHUB_TOKEN: 'a',
   OTLP_AUTHORIZATION: 'a',
   STORE_PASSWORD: 'p',
   MEMORY_KEY: 'k'.repeat(32),

@@ -12,6 +12,8 @@ export interface Check {
   readonly matches: boolean;
   /** The request that was approved for this. */
   readonly approval_request_id?: string | null | undefined;
+  /** Whether one that was answered for exactly this counts where none is named. */
+  readonly finds_approved?: boolean;
 }
 
 /** The answer, the content to use instead or `null`, and what only some operations show. */
@@ -24,7 +26,7 @@ export interface Checked {
 
 /** Brings a crossing to the road and its verdict back. */
 export function check(
-  { crossing, endpoint, matches, approval_request_id }: Check,
+  { crossing, endpoint, matches, approval_request_id, finds_approved = false }: Check,
   { runtime, caller }: Context,
 ): Promise<Checked> {
   const checkedOf = (ruling: Ruling): Checked => ({
@@ -33,7 +35,8 @@ export function check(
     stripped_fields: ruling.verdict.stripped_fields,
     data_tags: ruling.verdict.data_tags,
   });
-  return runtime.enforce(crossing, caller, endpoint, named(approval_request_id)).then(checkedOf);
+  const extras = finds_approved ? { finds_approved } : {};
+  return runtime.enforce(crossing, caller, endpoint, named(approval_request_id), extras).then(checkedOf);
 }
 
 /** The plain value of a content, as JSON shows it. */

@@ -1,12 +1,16 @@
+import { contentHash } from '../core/compile/canonical.ts';
 import type { Json, JudgedFinding, Verdict } from '../core/types.ts';
 import { newEventId } from '../runtime/event-id.ts';
+import { type Look, lookedAt, rememberLook } from '../runtime/mcp/looks.ts';
 import {
   approvePin,
   listPins,
   type PinRow,
   type PinScope,
   type Sighting,
+  shownName,
   sight,
+  standing,
 } from '../runtime/mcp/pins.ts';
 import { serviceEvent } from '../runtime/record.ts';
 import { type Context, operation, Refusal } from './operation.ts';
@@ -26,7 +30,7 @@ export const mcpToolsCheck = operation({
   name: 'mcp_tools_check',
   summary: 'Check the tools that an MCP server lists',
   description:
-    'Looks for hidden instructions in the definitions, compares each with the one that was pinned when it was first seen, and says which may be shown to an agent. What has changed, or is suspicious, is held back until a person agrees.',
+    'Looks for hidden instructions in the definitions, compares each with the one that was pinned when it was first seen, and says which may be shown to an agent. What has changed, or is suspicious, is held back until a person agrees. A list that was looked at before and is the same is compared only, and is no further event.',
   http: { method: 'POST', path: '/v1/mcp/tools/check' },
   permission: 'check',
   needs: 'store',
@@ -51,7 +55,7 @@ export const mcpToolsCheck = operation({
     type: 'object',
     required: ['event_id', 'tools'],
     properties: {
-      event_id: { type: 'string' },
+      event_id: { type: 'string', description: 'The audit event in which the list was looked at.' },
       tools: {
         type: 'array',
         items: {
@@ -85,6 +89,18 @@ export const mcpToolsCheck = operation({
     const scope = { tenant_id: subject.tenant_id, server: input.server, user_id: named(input.user_id) ?? '' };
     const definitions = input.tools as { [name: string]: Json }[];
     const now_ms = runtime.now_ms();
+    const { db } = await runtime.store();
+    const look: Look = {
+      version: runtime.version,
+      policy_hash: runtime.policy().hash,
+      ...scope,
+      agent_id: subject.agent_id,
+      session_id: named(input.session_id),
+      definitions,
+    };
+    const before = await lookedAt(db, look, now_ms);
+    const known = before === null ? null : await standing(db, scope, definitions);
+    if (before !== null && known !== null) return { event_id: before, tools: known };
     const { verdict, event_id } = await runtime.enforce(
       {
         boundary: 'input',
@@ -101,12 +117,15 @@ export const mcpToolsCheck = operation({
       caller,
       'scan_structured',
     );
+    const whole = wholeList(verdict);
+    // What is wrong with the moment, or with all of the list, is no word against a single tool, and leaves no trace.
+    if (whole !== null) return { event_id, tools: definitions.map((one) => heldFor(one, whole)) };
     const problemOf = problems(verdict);
     const list = definitions.map((definition, at) => ({ definition, problem: problemOf(at) }));
-    const { db } = await runtime.store();
     const sightings = await sight(db, scope, list, now_ms);
     for (const one of sightings.filter(({ is_news }) => is_news))
       await tell(one, scope, subject.agent_id, context);
+    if (verdict.policy_hash === look.policy_hash) await rememberLook(db, look, event_id, now_ms);
     return { event_id, tools: sightings.map(({ is_news: _is_news, ...shown }) => shown) };
   },
 });
@@ -114,10 +133,28 @@ export const mcpToolsCheck = operation({
 /** What is never shown to an agent in a definition without a person’s word. */
 const FORBIDDEN = /^(?:injection|hidden|content\.hidden_text)(?:\.|$)/;
 
+/** Why no tool of a list may be shown at the moment, whatever its definition says; `null` where they are looked at. */
+function wholeList(verdict: Verdict): string | null {
+  if (verdict.fault) return 'The list could not be looked at: try again.';
+  if (verdict.decision !== 'block' || verdict.coverage.status !== 'full') return null;
+  const is_one_tools = verdict.findings.some(
+    ({ rule, action }) => rule === verdict.rule && action === 'block',
+  );
+  return is_one_tools ? null : `The policy lets no list of this server in (rule ${verdict.rule}).`;
+}
+
+function heldFor(definition: { readonly [name: string]: Json }, reason: string) {
+  return {
+    tool: shownName(definition),
+    status: 'held' as const,
+    sha256: contentHash(definition),
+    reason,
+  };
+}
+
 /** Says what is wrong with the definition at a place of the list, in our own words alone. */
 function problems(verdict: Verdict): (at: number) => string | null {
-  if (verdict.fault || verdict.coverage.status !== 'full')
-    return () => 'Not all of the list could be looked at.';
+  if (verdict.coverage.status !== 'full') return () => 'Not all of the list could be looked at.';
   const found = Map.groupBy(verdict.findings.filter(isForbidden), ({ path }) =>
     Number(/^\$\[(\d+)\]/.exec(path ?? '')?.[1] ?? Number.NaN),
   );

@@ -1,5 +1,7 @@
 import { Console } from 'node:console';
+import type { Config } from '../../runtime/config/index.ts';
 import { faultFields, openLog } from '../../runtime/log.ts';
+import type { GatewayOptions } from '../mcp/gateway/stdio.ts';
 import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { expectedFailure } from './failures.ts';
@@ -27,8 +29,8 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
   await log.flush();
 }
 
-/** What `--wrap` is told. */
-export interface WrapWords {
+/** What `--wrap` and `--gateway` are told. */
+export interface GatewayWords {
   readonly config?: string;
   readonly name?: string;
   readonly agent?: string;
@@ -38,23 +40,50 @@ export interface WrapWords {
 /** Stands before another MCP server until the host closes standard input. */
 export async function wrapServer(
   command: readonly string[],
-  options: WrapWords,
+  options: GatewayWords,
   terminal: Terminal,
 ): Promise<void> {
   const config = await configOf(terminal, options.config, 'leave');
-  const { wrapOnStdio } = await installed(() => import('../mcp/gateway/stdio.ts'));
+  const name =
+    options.name ??
+    command
+      .join(' ')
+      .replace(/[^\x20-\x7e]/g, '?')
+      .slice(0, NAME_CHARS_MAX);
+  return serveGateway({ name, command }, config, options, terminal);
+}
+
+const NAME_CHARS_MAX = 200;
+
+/** Stands before the servers of the configuration until the host closes standard input. */
+export async function serveConfigured(options: GatewayWords, terminal: Terminal): Promise<void> {
+  const config = await configOf(terminal, options.config);
+  const { servers } = config.mcp;
+  if (servers.length === 0)
+    throw new CommandFailure(EXIT.usage, 'not_configured', 'There is no server to stand before.', {
+      hint: 'Write one under `mcp.servers` in service.yaml, or stand before a program with `service mcp --wrap -- ...`.',
+    });
+  return serveGateway(servers, config, options, terminal);
+}
+
+async function serveGateway(
+  behind: GatewayOptions['behind'],
+  config: Config,
+  options: GatewayWords,
+  terminal: Terminal,
+): Promise<void> {
+  const { serveGatewayOnStdio } = await installed(() => import('../mcp/gateway/stdio.ts'));
   globalThis.console = new Console(process.stderr, process.stderr);
   const log = openLog({ level: config.log.level, name: 'mcp' });
-  await wrapOnStdio({
-    command,
+  await serveGatewayOnStdio({
+    behind,
     env: terminal.env,
-    name: options.name ?? null,
     agent_id: options.agent ?? 'mcp-client',
     user_id: options.user ?? '',
     state_dir: config.state_dir,
     configuration: () => configOf(terminal, options.config),
     version: packageVersion(),
-    failed: (what, error) => log.error(what, faultFields(error)),
+    failed: (server, what, error) => log.error(what, { server, ...faultFields(error) }),
   });
   await log.flush();
 }

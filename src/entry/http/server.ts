@@ -4,11 +4,12 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { operations } from '../../operations/index.ts';
 import { type AnyOperation, Refusal } from '../../operations/operation.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
+import type { Config } from '../../runtime/config/index.ts';
 import type { Llm } from '../../runtime/forward/call.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import { addLlmRoutes } from '../llm/index.ts';
 import { llmRoutes } from '../llm/routes.ts';
-import { addMcpRoute, MCP_ROUTE } from '../mcp/server/route.ts';
+import { addMcpRoutes, MCP_ROUTES } from '../mcp/server/route.ts';
 import { addBodyParsers } from './body.ts';
 import {
   answerClientError,
@@ -30,6 +31,7 @@ import { addRoute } from './routes.ts';
 export interface HttpConfig {
   readonly server: { readonly body_bytes_max: number; readonly cors_origins: readonly string[] };
   readonly metrics: { readonly enabled: boolean; readonly endpoint: string; readonly public: boolean };
+  readonly mcp: Config['mcp'];
 }
 
 export interface HttpPorts {
@@ -115,7 +117,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   const served = operations
     .map((operation) => publish(operation, config))
     .filter((operation) => operation !== null);
-  await addGate(app, [...served, ...llmRoutes, ...eventRoutes, MCP_ROUTE], config.server.cors_origins);
+  await addGate(app, [...served, ...llmRoutes, ...eventRoutes, ...MCP_ROUTES], config.server.cors_origins);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, null, log));
   app.setNotFoundHandler(() => {
     throw notFound();
@@ -125,7 +127,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   const { silent_ms } = patience;
   addLlmRoutes(app, { runtime, llm: ports.llm, authenticate, log, room, silent_ms });
   const { cors_origins } = config.server;
-  addMcpRoute(app, { runtime, authenticate, log, room, cors_origins });
+  addMcpRoutes(app, { runtime, authenticate, log, room, cors_origins, mcp: config.mcp });
   const { heartbeat_ms = HEARTBEAT_MS } = ports;
   addEventRoutes(app, { runtime, authenticate, cors_origins, heartbeat_ms, log });
   addPages(app, served, runtime);

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { isMetadata } from '../metadata-address.ts';
 import { withStores } from '../store/testing/stores.ts';
 import { deliver } from './outbox.ts';
 import { openDesk } from './testing/open.ts';
-import { isMetadata, type Message, post, signature, type Webhook } from './webhook.ts';
+import { type Message, post, signature, type Webhook } from './webhook.ts';
 
 const MESSAGE: Message = {
   message_id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',

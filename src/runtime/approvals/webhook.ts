@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { type LookupAddress, lookup } from 'node:dns';
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
+import { isMetadata, lookupBut } from '../metadata-address.ts';
 
 export interface Webhook {
   readonly url: string;
@@ -75,28 +74,7 @@ export function signature({ message_id, timestamp_s, body }: Message, secret: st
 const LINK_LOCAL =
   'Its address is a link-local one, where clouds keep credentials; `approvals.webhook.allow_link_local` allows it.';
 
-/** Addresses at which clouds hand out credentials without being link-local. */
-const METADATA = ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254'].map((one) =>
-  ipaddr.parse(one).toNormalizedString(),
-);
-
-/** Whether an address is one at which clouds hand out the credentials of their machines. */
-export function isMetadata(address: string): boolean {
-  const parsed = ipaddr.process(address);
-  return parsed.range() === 'linkLocal' || METADATA.includes(parsed.toNormalizedString());
-}
-
-/** A name is looked up once, and what it stands for is what is called. */
-const guardedLookup: LookupFunction = (hostname, options, done) => {
-  lookup(hostname, { ...options, all: true }, (fault, addresses: LookupAddress[]) => {
-    if (fault !== null) return done(fault, '', 0);
-    const allowed = addresses.filter(({ address }) => !isMetadata(address));
-    const [first] = allowed;
-    if (first === undefined) return done(new LinkLocal(), '', 0);
-    if (options.all === true) return done(null, allowed);
-    done(null, first.address, first.family);
-  });
-};
+const guardedLookup = lookupBut(() => new LinkLocal());
 
 class LinkLocal extends Error {
   constructor() {

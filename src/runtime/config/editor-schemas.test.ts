@@ -166,6 +166,24 @@ const full = {
     cache_entries_max: 0,
     connections_max: 1,
   },
+  mcp: {
+    servers: [
+      {
+        name: 'a',
+        url: 'https://m/mcp',
+        bearer_token: '${P}',
+        headers: { 'x-key': '${P}' },
+        allow: ['a*'],
+        deny: ['b'],
+        agents: ['c'],
+        tenants: ['d'],
+        timeout_ms: 100,
+        answer_bytes_max: 1_024,
+      },
+      { name: 'b', command: ['c', 'd'], env: ['E'] },
+    ],
+    rooms_max: 1,
+  },
   cost: {
     enabled: true,
     price_file: 'p',

@@ -5,7 +5,7 @@ import type { Config } from './schema.ts';
 
 /** A warning where a credential crosses the network in the clear. */
 export function plainAddresses(
-  { secrets, telemetry, origin }: Config,
+  { secrets, telemetry, mcp, origin }: Config,
   lineOf: (steps: readonly Step[]) => number | undefined,
 ): Problem[] {
   const places: readonly (readonly [boolean, string | undefined, readonly Step[], string])[] = [
@@ -21,6 +21,15 @@ export function plainAddresses(
       ['telemetry', 'endpoint'],
       'the headers',
     ],
+    ...mcp.servers.map(
+      ({ url, bearer_token, headers }, i) =>
+        [
+          bearer_token !== undefined || Object.keys(headers).length > 0,
+          url,
+          ['mcp', 'servers', i, 'url'],
+          'the headers',
+        ] as const,
+    ),
   ];
   return places
     .filter(([is_used, address]) => is_used && address !== undefined && isPlain(address))

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { durationMs } from '../../core/compile/duration.ts';
 import type { Step } from './problem-path.ts';
+import { mcpRequirements } from './requirements-mcp.ts';
 import { proxyRequirements } from './requirements-proxy.ts';
 import type { Config } from './schema.ts';
 import type { ValueProblem } from './settle.ts';
@@ -16,6 +17,7 @@ export function requirements(config: Config): ValueProblem[] {
     ...webhookAddress(config),
     ...lifetimes(config),
     ...proxyRequirements(config),
+    ...mcpRequirements(config),
     ...budgets(config),
     ...dashboardUsers(config),
   ];

@@ -6,6 +6,7 @@ import { auth } from './schema-auth.ts';
 import { capability_tokens } from './schema-capabilities.ts';
 import { cost } from './schema-costs.ts';
 import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
+import { mcp } from './schema-mcp.ts';
 import { memory } from './schema-memory.ts';
 import { dashboard, intelligence, secrets } from './schema-outside.ts';
 import { duration, patterns } from './schema-parts.ts';
@@ -355,6 +356,7 @@ export const configSchema = {
       },
     },
     proxy,
+    mcp,
     cost,
     intelligence,
     dashboard,

@@ -56,13 +56,41 @@ export async function sight(
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
     const reason = unfit(name, seen, twins, rows.has(name) || room > 0);
     if (reason !== null) {
-      sightings.push({ tool: safe(name), status: 'held', sha256: '', reason, is_news: true });
+      sightings.push({ tool: shownName(seen.definition), status: 'held', sha256: '', reason, is_news: true });
       continue;
     }
     if (!rows.has(name)) room -= 1;
     sightings.push(await settle(db, scope, name, seen, rows, present, now_ms));
   }
   return sightings;
+}
+
+/**
+ * How a list stands that was looked at before, by what is remembered alone; nothing is changed. `null` where that does
+ * not tell: then it is looked at anew.
+ */
+export async function standing(
+  db: Db,
+  scope: PinScope,
+  definitions: readonly Seen['definition'][],
+): Promise<Omit<Sighting, 'is_news'>[] | null> {
+  const rows = new Map((await rowsOf(db, scope)).map((row) => [row.tool, row]));
+  const folded = Map.groupBy(definitions, (definition) => nameOf(definition).toLowerCase());
+  const known: Omit<Sighting, 'is_news'>[] = [];
+  for (const definition of definitions) {
+    const name = nameOf(definition);
+    const twins = folded.get(name.toLowerCase())?.length ?? 0;
+    const reason = unfit(name, { definition, problem: null }, twins, true);
+    const sha256 = contentHash(definition);
+    const row = rows.get(name);
+    if (reason !== null) known.push({ tool: shownName(definition), status: 'held', sha256: '', reason });
+    else if (row?.held_sha256 === sha256)
+      known.push({ tool: name, status: 'held', sha256, reason: row.held_reason });
+    else if (row?.pinned_sha256 === sha256 && row.held_sha256 === null)
+      known.push({ tool: name, status: 'pinned', sha256, reason: null });
+    else return null;
+  }
+  return known;
 }
 
 /** Why a definition cannot be pinned at all, whoever agrees. */
@@ -157,8 +185,9 @@ function nameOf(definition: Seen['definition']): string {
   return typeof definition.name === 'string' ? definition.name : '';
 }
 
-/** A name that an answer may hold: what the protocol does not allow is masked. */
-function safe(name: string): string {
+/** A tool's name as an answer may hold it: what the protocol does not allow is masked. */
+export function shownName(definition: Seen['definition']): string {
+  const name = nameOf(definition);
   return NAME.test(name) ? name : name.slice(0, 128).replace(/[^A-Za-z0-9_.-]/gu, '?');
 }
 

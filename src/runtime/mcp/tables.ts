@@ -20,6 +20,12 @@ export interface McpTables {
     first_seen_ms: number;
     changed_ms: number;
   };
+  readonly mcp_looks: {
+    /** Hash of a list, of whom it was shown to and by which policy it was judged. */
+    look: string;
+    event_id: string;
+    looked_ms: number;
+  };
 }
 
 export const mcpMigrations: Readonly<Record<string, Migration>> = {
@@ -40,6 +46,16 @@ export const mcpMigrations: Readonly<Record<string, Migration>> = {
         .addColumn('first_seen_ms', 'bigint', (column) => column.notNull())
         .addColumn('changed_ms', 'bigint', (column) => column.notNull())
         .addPrimaryKeyConstraint('mcp_pins_key', ['tenant_id', 'server', 'user_id', 'tool'])
+        .execute();
+    },
+  },
+  '0080_mcp_looks': {
+    async up({ schema }) {
+      await schema
+        .createTable('mcp_looks')
+        .addColumn('look', 'text', (column) => column.primaryKey())
+        .addColumn('event_id', 'text', (column) => column.notNull())
+        .addColumn('looked_ms', 'bigint', (column) => column.notNull())
         .execute();
     },
   },

@@ -3,6 +3,7 @@ import { capabilityChores } from '../capabilities/chores.ts';
 import type { Config } from '../config/index.ts';
 import { costChores } from '../costs/chores.ts';
 import type { Log } from '../log.ts';
+import { mcpChores } from '../mcp/chores.ts';
 import { memoryChores } from '../memory/chores.ts';
 import { sessionChores } from '../sessions/chores.ts';
 import type { Chore } from '../store/housekeeping.ts';
@@ -25,6 +26,7 @@ const SUBJECTS: readonly ((parts: ChoreParts) => readonly Chore[])[] = [
   costChores,
   sessionChores,
   memoryChores,
+  mcpChores,
 ];
 
 /** All chores of a service. */

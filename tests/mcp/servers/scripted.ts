@@ -1,48 +1,30 @@
 /**
- * An MCP server that does what a script says, for tests of the gateway: `SCRIPT` is a JSON file, read again with
- * every request, so that a test can have it turn bad.
+ * The scripted server on standard input and output: `SCRIPT` is a JSON file. `tell` in it makes the server say that its
+ * lists have changed, or the resource of that URI, when the file does.
  */
-import { readFileSync } from 'node:fs';
-import { Server } from '@modelcontextprotocol/server';
+import { readFileSync, watchFile } from 'node:fs';
+import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { type Script, scriptedServer } from './script.ts';
 
-export interface Script {
-  readonly tools: readonly object[];
-  /** What each tool answers. `$crash` ends the process, `$echo` gives the arguments back, `$env` a variable. */
-  readonly answers?: Readonly<Record<string, object | '$crash' | '$echo' | '$env'>>;
-  readonly resources?: readonly object[];
-  readonly contents?: Readonly<Record<string, object>>;
-  readonly prompts?: readonly object[];
-  readonly messages?: Readonly<Record<string, object>>;
-}
+export type { Script };
 
-const script = (): Script => JSON.parse(readFileSync(process.env.SCRIPT!, 'utf8')) as Script;
+const file = process.env.SCRIPT!;
+const script = (): Script & { readonly tell?: string } => JSON.parse(readFileSync(file, 'utf8'));
+const servers = new Set<Server>();
 
 serveStdio(() => {
-  const server = new Server(
-    { name: 'scripted', version: '1.0.0' },
-    { capabilities: { tools: {}, resources: {}, prompts: {} } },
-  );
-  server.setRequestHandler('tools/list', (() => ({ tools: script().tools })) as never);
-  server.setRequestHandler('tools/call', (({ params }: { params: { name: string; arguments?: object } }) => {
-    const answer = script().answers?.[params.name];
-    if (answer === '$crash') process.exit(3);
-    if (answer === '$env') return text(process.env.SERVICE_OPERATOR_TOKEN ?? 'none');
-    if (answer === '$echo' || answer === undefined) return text(JSON.stringify(params.arguments ?? {}));
-    return answer;
-  }) as never);
-  server.setRequestHandler('resources/list', (() => ({ resources: script().resources ?? [] })) as never);
-  server.setRequestHandler('resources/read', (({ params }: { params: { uri: string } }) => ({
-    contents: [script().contents?.[params.uri]],
-  })) as never);
-  server.setRequestHandler('prompts/list', (() => ({ prompts: script().prompts ?? [] })) as never);
-  server.setRequestHandler(
-    'prompts/get',
-    (({ params }: { params: { name: string } }) => script().messages?.[params.name]) as never,
-  );
+  const server = scriptedServer(script);
+  servers.add(server);
+  server.onclose = () => servers.delete(server);
   return server;
 });
 
-function text(said: string): object {
-  return { content: [{ type: 'text', text: said }] };
-}
+watchFile(file, { interval: 50 }, () => {
+  const { tell } = script();
+  if (tell === undefined) return;
+  for (const server of servers) {
+    if (tell === 'tools') void server.sendToolListChanged();
+    else void server.sendResourceUpdated({ uri: tell });
+  }
+}).unref();

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../exit.ts';
-import type { WrapWords } from '../mcp.ts';
+import type { GatewayWords } from '../mcp.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface McpOptions extends WrapWords {
+interface McpOptions extends GatewayWords {
   readonly wrap?: true;
+  readonly gateway?: true;
 }
 
 export function mcp(command: Command, terminal: Terminal): void {
@@ -14,10 +15,13 @@ export function mcp(command: Command, terminal: Terminal): void {
       'Serve the tools of this service over MCP, on standard input and output: for the configuration of an MCP host.\n' +
         'An agent checks and asks with them. What needs a person (`approve`, `deny`, `reload_policies`) works only where\n' +
         'the environment has the operator token as SERVICE_OPERATOR_TOKEN. Over HTTP a running service has them at /mcp.\n' +
-        'With --wrap: start another MCP server and stand before it, so that every call and every result is judged.',
+        'With --wrap: start another MCP server and stand before it, so that every call and every result is judged. With\n' +
+        '--gateway: stand before all servers of `mcp.servers` in the configuration, which a running service offers at\n' +
+        '/mcp/gateway too.',
     )
     .option('--wrap', 'stand before the server that the words after `--` start')
-    .option('--name <name>', 'by which name that server is known here (default: its command)')
+    .option('--gateway', 'stand before the servers of the configuration')
+    .option('--name <name>', 'with --wrap: by which name that server is known here (default: its command)')
     .option('--agent <id>', 'the agent that calls (default: mcp-client)')
     .option('--user <id>', 'whose list of tools it is, where the server shows users different ones')
     .argument('[command...]', 'after `--`: the server and its arguments')
@@ -27,17 +31,21 @@ export function mcp(command: Command, terminal: Terminal): void {
     ['service mcp', 'what an MCP host starts'],
     ['service mcp --config deploy/service.yaml', 'the service of another folder'],
     ['service mcp --wrap -- npx -y @modelcontextprotocol/server-filesystem .', 'another server, guarded'],
+    ['service mcp --gateway', 'all servers of the configuration, guarded'],
     ['service mcp pins list', 'the tools of guarded servers that are known'],
   ]);
   addPins(command, terminal);
 }
 
 async function run(words: readonly string[], options: McpOptions, terminal: Terminal): Promise<void> {
-  const { serveMcp, wrapServer } = await import('../mcp.ts');
+  const { serveConfigured, serveMcp, wrapServer } = await import('../mcp.ts');
+  if (options.wrap === true && options.gateway === true)
+    throw new CommandFailure(EXIT.usage, 'usage', '`--wrap` and `--gateway` are two ways: give one of them.');
   if ((options.wrap === true) !== words.length > 0)
     throw new CommandFailure(EXIT.usage, 'usage', 'The server to stand before is given after `--wrap --`.', {
       hint: 'For example `service mcp --wrap -- npx -y some-server`.',
     });
+  if (options.gateway === true) return serveConfigured(options, terminal);
   if (options.wrap !== true) return serveMcp(options.config, terminal);
   return wrapServer(words, options, terminal);
 }

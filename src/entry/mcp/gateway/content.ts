@@ -1,6 +1,7 @@
 import { canonical } from '../../../core/compile/canonical.ts';
 import type { Json } from '../../../core/types.ts';
 import type { Guard, Judged } from './guard.ts';
+import type { Naming } from './naming.ts';
 
 /** A block of content, as far as it is looked into: its texts. Pictures and sound are passed on unseen. */
 type Block = Record<string, unknown>;
@@ -110,3 +111,22 @@ function sameJson(text: string, value: Json): boolean {
   const read = readJson(text);
   return read !== null && canonical(read) === canonical(value);
 }
+
+/** The same with the URIs of resources as agents know them: of links, of resources inside messages, of what was read. */
+export function withShownUris<T>(value: T, naming: Pick<Naming, 'uriShown'>): T {
+  const shown = (holder: unknown, key: string): unknown => {
+    if (Array.isArray(holder)) return holder.map((one) => shown(one, key));
+    if (typeof holder !== 'object' || holder === null) return holder;
+    const { uri } = holder as { uri?: unknown };
+    return Object.fromEntries(
+      Object.entries(holder).map(([name, inner]) => {
+        if (name === 'uri' && typeof uri === 'string') return [name, naming.uriShown(uri)];
+        return [name, HOLDERS.has(name) ? shown(inner, name) : inner];
+      }),
+    );
+  };
+  return shown(value, '') as T;
+}
+
+/** Where the protocol has content; a structured value is the server's own, and stays as it is. */
+const HOLDERS = new Set(['content', 'contents', 'messages', 'resource']);

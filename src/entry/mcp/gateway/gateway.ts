@@ -1,4 +1,3 @@
-import type { Client } from '@modelcontextprotocol/client';
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -7,157 +6,109 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import type { Json } from '../../../core/types.ts';
-import { guardAnswer, guardTexts, type ToolAnswer, textsOf, withoutMeta } from './content.ts';
-import type { Guard } from './guard.ts';
-import type { Upstream } from './upstream.ts';
+import type { Behind } from './behind.ts';
+import { callTool } from './calls.ts';
+import { failureOf } from './failure.ts';
+import type { GatewayParts } from './parts.ts';
+import { type Listing, listed, readResource, shownPrompt } from './passing.ts';
+import { Refused } from './refused.ts';
+import type { Watching } from './watching.ts';
 
-export interface GatewayParts {
-  readonly upstream: Upstream;
-  readonly guard: Guard;
-  readonly version: string;
-  /** By which name the upstream server is known here. */
-  readonly server: string;
-  /** Told of faults and of the upstream's failures, for the log. */
-  readonly failed: (what: string, error: unknown) => void;
-}
+const TITLE_CHARS_MAX = 128;
 
-const PAGES_MAX = 100;
-const CALL_MS_MAX = 600_000;
-
-type Word = (message: string) => ProtocolError;
-const refusal: Word = (message) => new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
-
-/** A server for one connection that stands before another: what passes has been judged, both ways. */
+/** A server for one connection that stands before others: what passes has been judged, both ways. */
 export function gatewayServer(parts: GatewayParts): Server {
-  const { version, server: name } = parts;
+  const { version, title, watching } = parts;
+  const tells = watching === null ? {} : { listChanged: true };
   const server = new Server(
-    { name: `service gateway: ${name}`.slice(0, 128), version },
+    { name: title.slice(0, TITLE_CHARS_MAX), version },
     {
       capabilities: {
-        tools: { listChanged: true },
-        resources: { listChanged: true },
-        prompts: { listChanged: true },
+        tools: tells,
+        resources: { ...tells, ...(watching !== null && { subscribe: true }) },
+        prompts: tells,
       },
     },
   );
   server.setRequestHandler('tools/list', async () => ({ tools: await shownTools(parts) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const input = (params.arguments ?? {}) as Json;
-    try {
-      return (await callTool(parts, params.name, input, context)) as never;
-    } catch (error) {
-      parts.failed('a call could not be made', error);
-      return stopped(
-        'The server behind the gateway, or the gateway itself, has failed: nothing was passed on.',
-      ) as never;
-    }
+    return (await callTool(params.name, input, server, context, parts)) as never;
   });
-  const passing = (method: 'resources/list' | 'resources/templates/list' | 'prompts/list', key: string) =>
-    server.setRequestHandler(method, (async ({ params }: { params?: object }) =>
-      pass(parts, method, { ...params }, { [key]: [] })) as never);
-  passing('resources/list', 'resources');
-  passing('resources/templates/list', 'resourceTemplates');
-  passing('prompts/list', 'prompts');
-  for (const method of ['resources/read', 'prompts/get'] as const)
-    server.setRequestHandler(method, (async ({ params }: { params: object }) =>
-      pass(parts, method, plainParams(params), null)) as never);
+  const lists = (method: Listing['method'], key: Listing['key']) =>
+    server.setRequestHandler(method, (async () => ({
+      [key]: (await ofAll(parts, method, (behind) => listed(behind, { method, key }))).flat(),
+    })) as never);
+  lists('resources/list', 'resources');
+  lists('resources/templates/list', 'resourceTemplates');
+  lists('prompts/list', 'prompts');
+  const passes = (
+    method: 'resources/read' | 'prompts/get',
+    pass: (params: never, context: ServerContext) => Promise<object>,
+  ) =>
+    server.setRequestHandler(method, (async ({ params }: { params: never }, context: ServerContext) =>
+      inWords(parts, method, () => pass(params, context))) as never);
+  passes('resources/read', (params, context) => readResource(parts.behinds, params, server, context));
+  passes('prompts/get', (params, context) => shownPrompt(parts.behinds, params, server, context));
+  if (watching !== null) subscriptions(server, parts, watching);
   return server;
 }
 
-/** The upstream's tools as agents may see them: those that are pinned, just as they were pinned. */
-async function shownTools({ upstream, guard }: GatewayParts): Promise<Tool[]> {
-  const client = await upstream.client();
-  if (client.getServerCapabilities()?.tools === undefined) return [];
-  const tools = await allTools(client);
-  const held = await guard.definitions(tools);
-  return tools.filter((tool) => held.get(tool.name) === null);
+function subscriptions(server: Server, parts: GatewayParts, watching: Watching): void {
+  const CLIENT = 'client';
+  server.setRequestHandler('resources/subscribe', ({ params }) =>
+    inWords(parts, 'resources/subscribe', async () => {
+      await watching.want(CLIENT, [params.uri]);
+      return {};
+    }),
+  );
+  server.setRequestHandler('resources/unsubscribe', async ({ params }) => {
+    await watching.leave(CLIENT, [params.uri]);
+    return {};
+  });
 }
 
-async function allTools(client: Client): Promise<Tool[]> {
-  const tools: Tool[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const answer = await client.request({ method: 'tools/list', params });
-    tools.push(...(answer.tools as Tool[]));
-    cursor = answer.nextCursor;
-    if (cursor === undefined) return tools;
-  }
-  throw new Error('the list of tools has no end');
+/** The tools as agents may see them: those that are pinned, just as they were pinned, under their names here. */
+async function shownTools(parts: GatewayParts): Promise<Tool[]> {
+  const lists = await ofAll(parts, 'tools/list', async ({ catalogue, naming }) =>
+    (await catalogue.shown()).map((tool) => ({ ...tool, name: naming.shown(tool.name) }) as Tool),
+  );
+  const tools = lists.flat();
+  const named = Map.groupBy(tools, ({ name }) => name);
+  // Two that came to one name after they were cut: nobody could say which is meant.
+  return tools.filter(({ name }) => named.get(name)?.length === 1);
 }
 
-async function callTool(
-  parts: GatewayParts,
-  tool: string,
-  input: Json,
-  context: ServerContext,
-): Promise<object> {
-  const { upstream, guard } = parts;
-  const client = await upstream.client();
-  // Looked at with every call: the definition may have changed since the list was shown.
-  const held = await guard.definitions(await allTools(client));
-  const reason = held.get(tool);
-  if (reason === undefined) return stopped('The server behind the gateway has no such tool.');
-  if (reason !== null)
-    return stopped(
-      `The tool is held back until a person has looked at it: ${reason} See \`service mcp pins show\`.`,
-    );
-  const asked = await guard.request(tool, input);
-  if ('blocked' in asked) return stopped(asked.blocked);
-  const { signal, notify, _meta } = context.mcpReq;
-  const progress_token = _meta?.progressToken;
-  const answer = (await client.request(
-    { method: 'tools/call', params: { name: tool, arguments: asked.value as Record<string, unknown> } },
-    {
-      signal,
-      timeout: CALL_MS_MAX,
-      ...(progress_token !== undefined && {
-        resetTimeoutOnProgress: true,
-        // Numbers pass; the words beside them are the server's own, and nobody has judged them.
-        onprogress: ({ progress, total }: { progress: number; total?: number | undefined }) =>
-          void notify({
-            method: 'notifications/progress',
-            params: { progressToken: progress_token, progress, ...(total !== undefined && { total }) },
-          }).catch(() => {}),
-      }),
-    },
-  )) as unknown as ToolAnswer;
-  const judged = await guardAnswer(guard, tool, answer);
-  return 'blocked' in judged ? stopped(judged.blocked) : judged.answer;
+/** Asks all servers at once. Those that fail are left out, unless there is no other. */
+async function ofAll<T>(
+  { behinds, failed }: GatewayParts,
+  what: string,
+  ask: (behind: Behind) => Promise<T>,
+): Promise<T[]> {
+  const answers = await Promise.allSettled(behinds.map(ask));
+  for (const [at, answer] of answers.entries())
+    if (answer.status === 'rejected')
+      failed(behinds[at]!.name, `${what} has failed`, failureOf(answer.reason));
+  const [first] = answers;
+  if (first?.status === 'rejected' && answers.length === 1) throw told(first.reason);
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
 }
 
-/** A request of another kind and its answer, judged as a call of a tool named like the method. */
-async function pass(
-  parts: GatewayParts,
-  method: 'resources/list' | 'resources/templates/list' | 'prompts/list' | 'resources/read' | 'prompts/get',
-  params: object,
-  absent: object | null,
-): Promise<object> {
-  const { upstream, guard, failed } = parts;
+async function inWords<T>({ failed }: GatewayParts, what: string, work: () => Promise<T>): Promise<T> {
   try {
-    const client = await upstream.client();
-    const capability =
-      client.getServerCapabilities()?.[method.startsWith('prompts') ? 'prompts' : 'resources'];
-    if (capability === undefined && absent !== null) return absent;
-    const asked = await guard.request(method, params as Json);
-    if ('blocked' in asked) throw refusal(asked.blocked);
-    const answer = withoutMeta((await client.request({ method, params: asked.value as never })) as object);
-    const stop = await guardTexts(guard, method, textsOf(answer));
-    if (stop !== null) throw refusal(stop);
-    return answer;
+    return await work();
   } catch (error) {
-    if (error instanceof ProtocolError && error.code === ProtocolErrorCode.InvalidRequest) throw error;
-    failed(`${method} could not be passed on`, error);
-    throw new ProtocolError(ProtocolErrorCode.InternalError, 'The server behind the gateway has failed.');
+    if (!(error instanceof Refused)) failed('', `${what} could not be passed on`, failureOf(error));
+    throw told(error);
   }
 }
 
-function plainParams(params: object): object {
-  const { _meta, ...rest } = params as { _meta?: unknown };
-  return rest;
-}
-
-/** A no is a result: the agent reads why, and its host keeps the connection. */
-function stopped(sentence: string): object {
-  return { isError: true, content: [{ type: 'text', text: sentence }] };
+/** A no of ours says what it means. Of all else the kind is told, and nothing of a server's own words. */
+function told(error: unknown): ProtocolError {
+  if (error instanceof Refused) return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
+  const { message } = failureOf(error);
+  return new ProtocolError(
+    ProtocolErrorCode.InternalError,
+    `The server behind the gateway has failed. ${message}`,
+  );
 }

@@ -1,27 +1,43 @@
-import { createHash } from 'node:crypto';
-import { canonical } from '../../../core/compile/canonical.ts';
 import type { Json } from '../../../core/types.ts';
 import { operationNamed } from '../../../operations/index.ts';
-import type { LocalRoad } from '../server/road.ts';
+import type { AnyOperation } from '../../../operations/operation.ts';
 
 /** Whom the gateway speaks for. */
 export interface Speaker {
-  readonly agent_id: string;
-  readonly session_id: string;
+  readonly agent_id: string | null;
+  readonly session_id: string | null;
   readonly user_id: string;
-  /** By which name the upstream server is known here. */
-  readonly server: string;
 }
 
-/** What became of a value: what to go on with, or a sentence that says why it stops here. */
-export type Judged = { readonly value: Json } | { readonly blocked: string };
+/** Has an operation run for whoever calls. */
+export type Ask = (operation: AnyOperation, input: unknown) => Promise<unknown>;
 
-/** Asks the policy about what goes to the upstream server and what comes back. Nothing here ever allows by itself. */
+/** What became of a value: what to go on with, or a sentence that says why it stops here. */
+export type Judged = { readonly value: Json } | Blocked;
+
+export interface Blocked {
+  readonly blocked: string;
+  /** The request that waits for a person, where that is why, and the sentence without what to do about it. */
+  readonly pending?: { readonly request_id: string; readonly why: string };
+}
+
+/** Asks the policy about what goes to a server and what comes back. Nothing here ever allows by itself. */
 export interface Guard {
-  readonly request: (tool: string, input: Json) => Promise<Judged>;
+  /** @param request_id - a request for approval that may be answered by now; `null` looks for one */
+  readonly request: (tool: string, input: Json, request_id: string | null) => Promise<Judged>;
   readonly response: (tool: string, output: Json) => Promise<Judged>;
-  /** Which of the definitions may be shown, by name, and why the others may not. */
-  readonly definitions: (tools: readonly object[]) => Promise<ReadonlyMap<string, string | null>>;
+  /**
+   * Which of the definitions may be shown, by name, and why the others may not.
+   * @param server - by which name the server is known here
+   */
+  readonly definitions: (
+    server: string,
+    tools: readonly object[],
+  ) => Promise<ReadonlyMap<string, string | null>>;
+  /** Resolves when a request does not wait for people any more, or after half a minute. */
+  readonly decided: (request_id: string) => Promise<void>;
+  /** Takes a request back that waits. */
+  readonly takeBack: (request_id: string) => Promise<void>;
 }
 
 interface Reply {
@@ -33,38 +49,26 @@ interface Reply {
   readonly modified_output?: Json;
 }
 
-/** Calls whose request for approval is remembered, so that the same call again can use it. */
-const ASKED_MAX = 1_000;
+const WAIT = '30s';
 
-/** A guard for one connection: every question goes to the policy by the road of all operations. */
-export function openGuard(road: LocalRoad, speaker: Speaker): Guard {
-  const { agent_id, session_id, user_id, server } = speaker;
-  const asked = new Map<string, string>();
+/** A guard for one caller: every question goes to the policy by the road of all operations. */
+export function openGuard(ask: Ask, { agent_id, session_id, user_id }: Speaker): Guard {
   const intercept = operationNamed('intercept_tool')!;
-  const check = operationNamed('mcp_tools_check')!;
   const about = { agent_id, session_id };
-
   return {
-    request: async (tool, input) => {
-      const key = callKey(tool, input);
-      const approval_request_id = asked.get(key) ?? null;
-      const question = { tool, input, ...about, approval_request_id };
-      const reply = (await road.ask(intercept, question)) as Reply;
-      asked.delete(key);
-      if (reply.approval !== undefined && reply.decision === 'block') {
-        if (asked.size >= ASKED_MAX) asked.delete(asked.keys().next().value!);
-        if (reply.approval.status === 'pending' || reply.approval.status === 'approved')
-          asked.set(key, reply.approval.request_id);
-      }
+    request: async (tool, input, request_id) => {
+      const approval = { approval_request_id: request_id, find_approval: true };
+      const reply = (await ask(intercept, { tool, input, ...about, ...approval })) as Reply;
       return judged(reply, input, reply.modified_input);
     },
     response: async (tool, output) => {
       const question = { tool, phase: 'response', output, ...about, data_tags: ['untrusted.mcp'] };
-      const reply = (await road.ask(intercept, question)) as Reply;
+      const reply = (await ask(intercept, question)) as Reply;
       return judged(reply, output, reply.modified_output);
     },
-    definitions: async (tools) => {
-      const answer = (await road.ask(check, { server, user_id, ...about, tools })) as {
+    definitions: async (server, tools) => {
+      const check = operationNamed('mcp_tools_check')!;
+      const answer = (await ask(check, { server, user_id, ...about, tools })) as {
         tools: readonly { tool: string; status: string; reason: string | null }[];
       };
       return new Map(
@@ -73,6 +77,12 @@ export function openGuard(road: LocalRoad, speaker: Speaker): Guard {
           status === 'pinned' ? null : (reason ?? status),
         ]),
       );
+    },
+    decided: async (request_id) => {
+      await ask(operationNamed('approvals_get')!, { request_id, wait: WAIT });
+    },
+    takeBack: async (request_id) => {
+      await ask(operationNamed('approvals_cancel')!, { request_id });
     },
   };
 }
@@ -84,20 +94,18 @@ function judged(reply: Reply, before: Json, after: Json | undefined): Judged {
     case 'modify':
       return after === undefined ? { blocked: 'The policy changes it, and says not how.' } : { value: after };
     default:
-      return { blocked: sentence(reply) };
+      return blocked(reply);
   }
 }
 
-function sentence({ reason, rule, approval }: Reply): string {
+function blocked({ reason, rule, approval }: Reply): Blocked {
   const said = `Blocked by the policy (rule ${rule}): ${reason}`;
-  if (approval === undefined) return said;
-  if (approval.status === 'pending')
-    return `${said} A person has to approve the request ${approval.request_id}; then make the same call again.`;
-  return `${said} The request for approval ${approval.request_id} is ${approval.status}.`;
-}
-
-function callKey(tool: string, input: Json): string {
-  return createHash('sha256')
-    .update(`${tool}\n${canonical(input)}`)
-    .digest('base64');
+  if (approval === undefined) return { blocked: said };
+  const { request_id, status } = approval;
+  if (status !== 'pending')
+    return { blocked: `${said} The request for approval ${request_id} is ${status}.` };
+  return {
+    blocked: `${said} A person has to approve the request ${request_id}; then make the same call again.`,
+    pending: { request_id, why: said },
+  };
 }

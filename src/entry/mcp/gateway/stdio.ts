@@ -1,60 +1,113 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { Server } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { matchesAny } from '../../../core/tags.ts';
 import { type LocalRoadOptions, openLocalRoad } from '../server/road.ts';
+import { type Behind, type BehindParts, configuredBehind, type Wrapped, wrappedBehind } from './behind.ts';
 import { gatewayServer } from './gateway.ts';
 import { openGuard } from './guard.ts';
-import { openUpstream } from './upstream.ts';
+import { type Listen, listenIn } from './listens.ts';
+import { Refused } from './refused.ts';
+import type { McpServerSettings } from './transports.ts';
+import { type Notice, openTelling, openWatching, type Watching } from './watching.ts';
 
-export interface WrapOptions extends Omit<LocalRoadOptions, 'operator_token'> {
-  readonly command: readonly string[];
+export interface GatewayOptions extends Omit<LocalRoadOptions, 'operator_token'> {
+  /** The server to stand before; or those of the configuration, as far as they are there for the agent. */
+  readonly behind: Wrapped | readonly McpServerSettings[];
   readonly env: NodeJS.ProcessEnv;
-  /** By which name the server is known here; without it, its command. */
-  readonly name: string | null;
   readonly agent_id: string;
   readonly user_id: string;
-  readonly failed: (what: string, error: unknown) => void;
+  readonly failed: (server: string, what: string, error: unknown) => void;
 }
 
-const NAME_CHARS_MAX = 200;
+/** Every message that is longer ends the connection. */
+const MESSAGE_BYTES_MAX = 16_777_216;
+const TENANT = 'default';
 
-/** Stands before a server on standard input and output until the input ends. */
-export async function wrapOnStdio(options: WrapOptions): Promise<void> {
-  const { command, version, agent_id, user_id, failed } = options;
+/** Stands before servers on standard input and output until the input ends. */
+export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void> {
+  const { version, agent_id, user_id, env, failed } = options;
   // The gateway asks as an agent, whatever the environment holds: it decides nothing for people.
   const road = openLocalRoad({ ...options, operator_token: undefined });
-  const name =
-    options.name ??
-    command
-      .join(' ')
-      .replace(/[^\x20-\x7e]/g, '?')
-      .slice(0, NAME_CHARS_MAX);
   const session_id = `mcp-${randomUUID()}`;
-  const guard = openGuard(road, { agent_id, session_id, user_id, server: name });
+  const guard = openGuard(road.ask, { agent_id, session_id, user_id });
   const servers = new Set<Server>();
-  const upstream = openUpstream({
-    command,
-    env: options.env,
-    version,
-    changed: (method) => {
-      for (const server of servers)
-        void server
-          .notification({ method } as never)
-          .catch((error: unknown) => failed('a change was not told', error));
-    },
+  const tell = (notice: Notice) => {
+    for (const server of servers)
+      void server
+        .notification(notice as never)
+        .catch((error: unknown) => failed('', 'a change was not told', error));
+  };
+  const telling = openTelling(tell, failed);
+  const behinds = behindsOf(options, { guard, version, env, told: telling.told });
+  const watching = openWatching(behinds);
+  const transport = new StdioServerTransport(process.stdin, process.stdout, {
+    maxBufferSize: MESSAGE_BYTES_MAX,
   });
   const handle = serveStdio(
     () => {
-      const server = gatewayServer({ upstream, guard, version, server: name, failed });
+      const server = gatewayServer({ behinds, watching, version, title: titleOf(behinds), failed });
       servers.add(server);
       server.onclose = () => servers.delete(server);
       return server;
     },
-    { transport: new StdioServerTransport() },
+    { transport, maxSubscriptions: SUBSCRIPTIONS_MAX },
   );
+  watchListens(transport, watching);
   await once(process.stdin, 'close');
+  telling.close();
   await handle.close();
-  await upstream.close();
+  await Promise.all(behinds.map(({ upstream }) => upstream.close()));
   await road.close();
+}
+
+const SUBSCRIPTIONS_MAX = 100;
+
+function behindsOf({ behind, agent_id }: GatewayOptions, parts: BehindParts): readonly Behind[] {
+  if (!isList(behind)) return [wrappedBehind(behind, parts)];
+  return behind
+    .filter(({ agents, tenants }) => matchesAny(agents, agent_id) && matchesAny(tenants, TENANT))
+    .map((settings) => configuredBehind(settings, parts));
+}
+
+function isList(behind: GatewayOptions['behind']): behind is readonly McpServerSettings[] {
+  return Array.isArray(behind);
+}
+
+/** One server's name; several are told apart by the names of their tools. */
+function titleOf(behinds: readonly Behind[]): string {
+  const [only, other] = behinds;
+  return only === undefined || other !== undefined ? 'service gateway' : `service gateway: ${only.name}`;
+}
+
+/** Which resources a client listens for is settled before the library takes the request, which knows no servers. */
+function watchListens(transport: StdioServerTransport, watching: Watching): void {
+  const pass = transport.onmessage;
+  transport.onmessage = (message: JSONRPCMessage) => {
+    const listen = listenIn(message);
+    if (listen === null) return pass?.(message);
+    if (listen.ends) {
+      void watching.leave(listen.holder);
+      return pass?.(message);
+    }
+    void takeListen(listen, watching).then((refusal) => {
+      if (refusal === null) pass?.(message);
+      else void transport.send({ jsonrpc: '2.0', id: listen.id, error: refusal });
+    });
+  };
+}
+
+async function takeListen(
+  listen: Listen,
+  watching: Watching,
+): Promise<{ code: number; message: string } | null> {
+  try {
+    await watching.want(listen.holder, listen.uris);
+    return null;
+  } catch (error) {
+    await watching.leave(listen.holder);
+    const message = error instanceof Refused ? error.message : 'The server behind the gateway has failed.';
+    return { code: -32600, message };
+  }
 }

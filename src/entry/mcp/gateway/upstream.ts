@@ -1,86 +1,142 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client, SdkHttpError } from '@modelcontextprotocol/client';
+import { BehindFailure } from './failure.ts';
+import { type Hearing, hear, type Told } from './hearing.ts';
+import type { Way } from './transports.ts';
 
-/** The server behind the gateway, started when it is first needed and again after it has ended. */
+/** A server behind the gateway, connected to when it is first needed and again after it has ended. */
 export interface Upstream {
-  /** Connected; rejects where it cannot be started now. */
-  readonly client: () => Promise<Client>;
+  /** Does something with the connection; rejects where there can be none now. */
+  readonly use: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
+  /** Wants to hear of changes of a resource, or no longer. */
+  readonly watch: (uri: string, is_wanted: boolean) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 export interface UpstreamOptions {
-  readonly command: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
+  /** A new way to the server; asked for again after one has ended. */
+  readonly way: () => Way;
   readonly version: string;
-  /** Told when the server says that one of its lists is another now. */
-  readonly changed: (method: string) => void;
+  readonly connect_ms: number;
+  /** Whoever asks within a pause waits for so long at most, and is refused at once where it lasts longer. */
+  readonly wait_ms: number;
+  /** Told what the server says has changed. */
+  readonly told: Told;
 }
 
+/** A pause after a connection has ended, which doubles until one has held for a while. */
 const PAUSE_MS = 500;
 const PAUSE_MS_MAX = 30_000;
+/** A connection that held for so long is not counted with the failures before it. */
+const STEADY_MS = 10_000;
 
-const CHANGES = [
-  'notifications/tools/list_changed',
-  'notifications/resources/list_changed',
-  'notifications/prompts/list_changed',
-] as const;
+interface Connected {
+  readonly client: Client;
+  readonly hearing: Hearing;
+}
 
-/** Gives the connection to a server by its command; nothing runs before somebody asks for it. */
+/** Opens the way to a server; nothing runs and nothing is connected to before somebody asks for it. */
 export function openUpstream(options: UpstreamOptions): Upstream {
-  let current: Promise<Client> | null = null;
-  let failures = 0;
+  const watched = new Set<string>();
+  const pauses = openPauses(options.wait_ms);
+  let current: Promise<Connected> | null = null;
   let is_closed = false;
 
-  async function start(): Promise<Client> {
-    if (failures > 0) await sleep(Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MS_MAX));
-    if (is_closed) throw new Error('the gateway is closed');
-    failures += 1;
-    const client = new Client(
-      { name: 'service-gateway', version: options.version },
-      // Nothing is offered that the server could ask of the person or the model on the other side.
-      { capabilities: {}, versionNegotiation: { mode: 'auto' } },
-    );
-    client.onclose = () => {
+  async function connected(): Promise<Connected> {
+    await pauses.wait();
+    if (is_closed) throw new BehindFailure('unreachable');
+    return connect(options, watched, (began_ms) => {
       current = null;
-    };
-    for (const method of CHANGES)
-      client.setNotificationHandler(method, () => {
-        options.changed(method);
-      });
-    const [command, ...args] = options.command;
-    await client.connect(
-      new StdioClientTransport({
-        command: command!,
-        args,
-        env: ownEnvironment(options.env),
-        stderr: 'inherit',
-      }),
-    );
-    failures = 0;
-    return client;
+      pauses.failed(began_ms);
+    });
+  }
+
+  function connection(): Promise<Connected> {
+    current ??= connected().catch((error: unknown) => {
+      current = null;
+      throw error;
+    });
+    return current;
   }
 
   return {
-    client: () => {
-      current ??= start().catch((error) => {
-        current = null;
+    use: async (work) => {
+      const { client } = await connection();
+      try {
+        return await work(client);
+      } catch (error) {
+        // The server has forgotten the session: the next call begins another.
+        if (error instanceof SdkHttpError && error.status === 404) await client.close().catch(() => {});
         throw error;
-      });
-      return current;
+      }
+    },
+    watch: async (uri, is_wanted) => {
+      if (is_wanted === watched.has(uri)) return;
+      if (is_wanted) watched.add(uri);
+      else watched.delete(uri);
+      if (is_wanted || current !== null) await (await connection()).hearing.renew(uri, is_wanted);
     },
     close: async () => {
       is_closed = true;
-      await (await current?.catch(() => null))?.close();
+      await (await current?.catch(() => null))?.client.close();
     },
   };
 }
 
-/** The environment of the host without what is ours: credentials of this service are no business of another's server. */
-function ownEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value === undefined || name.startsWith('SERVICE_') ? [] : [[name, value] as const],
-    ),
+/** @param over - told once when the connection has ended or never came about: since when it was there, or `null` */
+async function connect(
+  { way, version, connect_ms, told }: UpstreamOptions,
+  watched: ReadonlySet<string>,
+  over: (began_ms: number | null) => void,
+): Promise<Connected> {
+  const { transport, close } = way();
+  const client = newClient(version);
+  const hearing = hear(client, told, watched);
+  let began_ms: number | null = null;
+  let is_over = false;
+  const end = () => {
+    if (is_over) return;
+    is_over = true;
+    over(began_ms);
+    hearing.close();
+    void close();
+  };
+  client.onclose = end;
+  try {
+    await client.connect(transport, { timeout: connect_ms });
+  } catch (error) {
+    await client.close().catch(() => {});
+    end();
+    throw error;
+  }
+  began_ms = performance.now();
+  hearing.begin();
+  return { client, hearing };
+}
+
+function newClient(version: string): Client {
+  return new Client(
+    { name: 'service-gateway', version },
+    // Nothing is offered that the server could ask of the person or the model on the other side.
+    { capabilities: {}, versionNegotiation: { mode: 'auto' } },
   );
+}
+
+function openPauses(wait_ms: number) {
+  let failures = 0;
+  let until_ms = 0;
+  return {
+    /** Resolves when it may be tried again; rejects where that is too long to wait for. */
+    wait: async () => {
+      const left_ms = until_ms - performance.now();
+      if (left_ms > wait_ms) throw new BehindFailure('resting');
+      if (left_ms > 0) await sleep(left_ms);
+    },
+    /** @param began_ms - since when it was connected; `null` it never was */
+    failed: (began_ms: number | null) => {
+      const now_ms = performance.now();
+      failures = began_ms !== null && now_ms - began_ms >= STEADY_MS ? 1 : failures + 1;
+      until_ms = now_ms + Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MS_MAX);
+    },
+  };
 }

@@ -2,30 +2,45 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../../operations/operation.ts';
 import { ourOrigins } from '../../../runtime/access/peer.ts';
+import type { Config } from '../../../runtime/config/index.ts';
 import { refuseEncoded } from '../../http/body.ts';
 import { drainBody, refusalOf, STATUS } from '../../http/errors.ts';
 import { goneSignal, nameIn, type RoutePorts } from '../../http/routes.ts';
 import type { WebAsking } from './web.ts';
 
-export const MCP_ROUTE = { http: { method: 'POST', path: '/mcp' } } as const;
+const TOOLS = '/mcp';
+const GATEWAY = '/mcp/gateway';
+
+/** Where the protocol is spoken: to the service's own tools, and to the servers behind the gateway. */
+export const MCP_ROUTES = [TOOLS, GATEWAY].map((path) => ({ http: { method: 'POST', path } }) as const);
 
 export interface McpPorts extends RoutePorts {
   readonly cors_origins: readonly string[];
+  /** The servers behind the gateway. */
+  readonly mcp: Config['mcp'];
 }
 
-/** Adds the route of the MCP server, for both revisions of the protocol. What answers is loaded with the first call. */
-export function addMcpRoute(app: FastifyInstance, ports: McpPorts): void {
+/** Adds the routes of MCP, for both revisions of the protocol. What answers is loaded with the first call. */
+export function addMcpRoutes(app: FastifyInstance, ports: McpPorts): void {
+  const { runtime, log, mcp } = ports;
+  addRoute(app, TOOLS, ports, async () => (await import('./web.ts')).openWeb({ runtime, log }));
+  addRoute(app, GATEWAY, ports, async () =>
+    (await import('../gateway/web.ts')).openGatewayWeb({ runtime, log, mcp }),
+  );
+}
+
+function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () => Promise<WebAsking>): void {
   const { runtime, log } = ports;
   let loading: Promise<WebAsking> | null = null;
   const loaded = (): Promise<WebAsking> => {
-    loading ??= import('./web.ts').then(({ openWeb }) => openWeb({ runtime, log }));
+    loading ??= open();
     return loading;
   };
   const isOurOrigin = ourOrigins(ports.cors_origins);
   app.addHook('preClose', async () => (await loading?.catch(() => null))?.close());
   app.route({
     method: 'POST',
-    url: MCP_ROUTE.http.path,
+    url,
     onRequest: (request, _reply, done) => {
       admit(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
     },
@@ -75,7 +90,7 @@ async function installed(loaded: () => Promise<WebAsking>): Promise<WebAsking> {
     if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Refusal(
       'not_configured',
-      'The MCP library is not installed here: `npm install @modelcontextprotocol/server@2`.',
+      'The MCP library is not installed here: `npm install @modelcontextprotocol/server@2 @modelcontextprotocol/client@2`.',
     );
   }
 }

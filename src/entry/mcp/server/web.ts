@@ -50,7 +50,7 @@ export function openWeb({ runtime, log }: { runtime: Runtime; log: Pick<Log, 'er
 }
 
 /** The request as the library reads it; its body travels beside it. */
-function webRequest(raw: IncomingMessage, signal: AbortSignal): Request {
+export function webRequest(raw: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(raw.headers))
     if (value !== undefined) headers.set(name, [value].flat().join(', '));

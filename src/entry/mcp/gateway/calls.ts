@@ -1,0 +1,101 @@
+import { ProtocolError as TheirError, type Tool } from '@modelcontextprotocol/client';
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import type { Json } from '../../../core/types.ts';
+import type { Behind } from './behind.ts';
+import type { Standing } from './catalogue.ts';
+import { guardAnswer, type ToolAnswer, withShownUris } from './content.ts';
+import { failureOf } from './failure.ts';
+import type { GatewayParts } from './parts.ts';
+import { requestOf } from './persons.ts';
+
+const CALL_MS_MAX = 3_600_000;
+
+/** Calls a tool by the name that agents know. Every no is a result: the agent reads why, and its host keeps the connection. */
+export async function callTool(
+  name: string,
+  input: Json,
+  server: Server,
+  context: ServerContext,
+  { behinds, failed }: GatewayParts,
+): Promise<object> {
+  const behind = behinds.find(({ naming }) => name.startsWith(naming.judged('')));
+  if (behind === undefined) return stopped(NO_TOOL);
+  try {
+    // Looked at with every call: the definition may have changed since the list was shown.
+    const meant = await behind.catalogue.meant((tool) => behind.naming.shown(tool) === name);
+    const reason = whyNot(meant);
+    if (reason !== null) return stopped(reason);
+    return await pass(behind, meant[0]!.tool, input, server, context);
+  } catch (error) {
+    const failure = failureOf(error);
+    failed(behind.name, 'a call could not be made', failure);
+    return stopped(
+      `The server behind the gateway, or the gateway itself, has failed: nothing was passed on. ${failure.message}`,
+    );
+  }
+}
+
+const NO_TOOL = 'No server behind the gateway has such a tool: see `tools/list`.';
+
+function whyNot(meant: readonly Standing[]): string | null {
+  const [only, other] = meant;
+  if (only === undefined) return NO_TOOL;
+  if (other !== undefined) return 'Several tools of the server have this name, and none of them is called.';
+  if (only.held === null) return null;
+  return `The tool is held back until a person has looked at it: ${only.held} See \`service mcp pins show\`.`;
+}
+
+async function pass(
+  behind: Behind,
+  tool: Tool,
+  input: Json,
+  server: Server,
+  context: ServerContext,
+): Promise<object> {
+  const { guard, naming } = behind;
+  const judged_name = naming.judged(tool.name);
+  const asked = await requestOf(guard, judged_name, input, server, context);
+  if ('question' in asked) return asked.question;
+  if ('blocked' in asked) return stopped(asked.blocked);
+  const answer = await answerOf(behind, tool, asked.value, context);
+  const judged = await guardAnswer(guard, judged_name, answer);
+  return 'blocked' in judged ? stopped(judged.blocked) : withShownUris(judged.answer, naming);
+}
+
+async function answerOf(
+  { upstream, call_ms }: Behind,
+  tool: Tool,
+  input: Json,
+  { mcpReq: { signal, notify, _meta } }: ServerContext,
+): Promise<ToolAnswer> {
+  const progressToken = _meta?.progressToken;
+  // Headers that mirror arguments are made by the definition that was let through; what it says of results is the agent's to hold it to.
+  const { outputSchema: _unchecked, ...toolDefinition } = tool;
+  const options = {
+    signal,
+    toolDefinition: toolDefinition as Tool,
+    timeout: call_ms,
+    maxTotalTimeout: Math.max(call_ms, CALL_MS_MAX),
+    ...(progressToken !== undefined && {
+      resetTimeoutOnProgress: true,
+      // Numbers pass; the words beside them are the server's own, and nobody has judged them.
+      onprogress: ({ progress, total }: { progress: number; total?: number | undefined }) =>
+        void notify({
+          method: 'notifications/progress',
+          params: { progressToken, progress, ...(total !== undefined && { total }) },
+        }).catch(() => {}),
+    }),
+  };
+  const call = { name: tool.name, arguments: input as Record<string, unknown> };
+  try {
+    return (await upstream.use((client) => client.callTool(call, options))) as unknown as ToolAnswer;
+  } catch (error) {
+    // What a server says of a call that it refuses is for the agent, and is judged like any result.
+    if (!(error instanceof TheirError)) throw error;
+    return { isError: true, content: [{ type: 'text', text: error.message }] };
+  }
+}
+
+function stopped(sentence: string): object {
+  return { isError: true, content: [{ type: 'text', text: sentence }] };
+}

@@ -1,0 +1,60 @@
+/** Why a server behind the gateway gave no answer. The sentences hold nothing of what it said. */
+const SENTENCES = {
+  elsewhere: 'It names another address than the one that is configured, which is not called.',
+  metadata: 'Its address is one where clouds keep the credentials of their machines, and is not called.',
+  redirected: 'It answers with a redirection, which is not followed: configure the address where it leads.',
+  too_long: 'Its answer is longer than `answer_bytes_max`.',
+  resting: 'It could not be reached lately, and is left alone for up to 30 seconds.',
+  late: 'It did not answer in time.',
+  unreachable: 'It cannot be reached, or ended.',
+  refused: 'It refused with an error.',
+  rude: 'Its answer is none that the protocol knows.',
+  endless: 'Its list has no end.',
+} as const;
+
+export type BehindFailureCode = keyof typeof SENTENCES;
+
+/** An expected failure of a server behind the gateway. */
+export class BehindFailure extends Error {
+  readonly code: BehindFailureCode;
+  constructor(code: BehindFailureCode) {
+    super(SENTENCES[code]);
+    this.name = 'BehindFailure';
+    this.code = code;
+  }
+}
+
+const CAUSES_MAX = 5;
+
+/** What an error of the library, of a transport or of a server comes to: what is said innermost says it best. */
+export function failureOf(error: unknown): BehindFailure {
+  const chain: unknown[] = [];
+  for (let at = error; at instanceof Error && chain.length < CAUSES_MAX; at = at.cause) chain.push(at);
+  for (const one of chain.reverse()) {
+    if (one instanceof BehindFailure) return one;
+    const code = codeOf(one);
+    if (code !== null) return new BehindFailure(code);
+  }
+  return new BehindFailure('rude');
+}
+
+function codeOf(error: unknown): BehindFailureCode | null {
+  const { name, code, status } = (error ?? {}) as { name?: unknown; code?: unknown; status?: unknown };
+  // A number is the code of an error of the protocol, or a status of HTTP.
+  if (typeof code === 'number' || typeof status === 'number') return 'refused';
+  if (typeof code === 'string') return BY_CODE[code] ?? 'unreachable';
+  if (name === 'AbortError' || name === 'TimeoutError') return 'late';
+  return error instanceof TypeError ? 'unreachable' : null;
+}
+
+const BY_CODE: Readonly<Record<string, BehindFailureCode>> = {
+  REQUEST_TIMEOUT: 'late',
+  CONNECTION_CLOSED: 'unreachable',
+  NOT_CONNECTED: 'unreachable',
+  SEND_FAILED: 'unreachable',
+  INVALID_RESULT: 'rude',
+  UNSUPPORTED_RESULT_TYPE: 'rude',
+  ERA_NEGOTIATION_FAILED: 'rude',
+  CLIENT_HTTP_UNEXPECTED_CONTENT: 'rude',
+  CLIENT_HTTP_NOT_IMPLEMENTED: 'refused',
+};

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+
+/** How what a server has is called on this side of the gateway. */
+export interface Naming {
+  /** What an agent calls a tool or a prompt. */
+  readonly shown: (name: string) => string;
+  /** What the server calls what an agent calls so, where that is in the name; `null` where it is cut, or another server's. */
+  readonly there: (shown: string) => string | null;
+  /** What rules, contracts and identities call it, or a method of the protocol. */
+  readonly judged: (name: string) => string;
+  /** What an agent calls a resource, or a template of such. */
+  readonly uriShown: (uri: string) => string;
+  /** What the server calls it; `null` where it is none of this server. */
+  readonly uriThere: (shown: string) => string | null;
+}
+
+/** For one server alone: everything has the server's own names. */
+export const sameNames: Naming = {
+  shown: (name) => name,
+  there: (shown) => shown,
+  judged: (name) => name,
+  uriShown: (uri) => uri,
+  uriThere: (shown) => shown,
+};
+
+/** Hosts hand names on to models, whose providers take no longer ones and no other characters. */
+const NAME_CHARS_MAX = 64;
+const PLAIN = /^[A-Za-z0-9_-]+$/;
+const HASH_CHARS = 8;
+
+/**
+ * For one of several servers: `github__search`, and `github+file:///a.txt`, which is a URI of a scheme of its own. A name
+ * that is too long for models, or has dots, is cut and ends in a piece of its hash.
+ * @param server - small letters, digits and `-`, a letter first
+ */
+export function namesOf(server: string): Naming {
+  const prefix = `${server}__`;
+  const scheme = `${server}+`;
+  const shown = (name: string): string => {
+    const whole = `${prefix}${name}`;
+    if (whole.length <= NAME_CHARS_MAX && PLAIN.test(whole)) return whole;
+    const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS);
+    const cut = whole.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, NAME_CHARS_MAX - HASH_CHARS - 1);
+    return `${cut}_${hash}`;
+  };
+  return {
+    shown,
+    there: (name) => {
+      const rest = name.startsWith(prefix) ? name.slice(prefix.length) : null;
+      return rest !== null && shown(rest) === name ? rest : null;
+    },
+    judged: (name) => `${prefix}${name}`,
+    uriShown: (uri) => `${scheme}${uri}`,
+    uriThere: (shown) => (shown.startsWith(scheme) ? shown.slice(scheme.length) : null),
+  };
+}

@@ -1,0 +1,99 @@
+import type { Behind } from './behind.ts';
+import type { Change } from './hearing.ts';
+import { holderOf } from './passing.ts';
+import { Refused } from './refused.ts';
+
+/** Of which resources a client wants to be told when they change. */
+export interface Watching {
+  /**
+   * Wants to be told of them on behalf of a holder, each judged like a call. Rejects where one may not be watched, or
+   * its server cannot be asked.
+   */
+  readonly want: (holder: string, uris: readonly string[]) => Promise<void>;
+  /** No longer wants them; without URIs, any. Never rejects. */
+  readonly leave: (holder: string, uris?: readonly string[]) => Promise<void>;
+}
+
+const WATCHED_MAX = 100;
+
+/** Keeps who wants what, so that a server is asked once and told when nobody wants it any more. */
+export function openWatching(behinds: readonly Behind[]): Watching {
+  const holders = new Map<string, Set<string>>();
+  const isWanted = (uri: string) => [...holders.values()].some((uris) => uris.has(uri));
+
+  async function want(holder: string, uri: string): Promise<void> {
+    const { behind, there } = holderOf(behinds, uri);
+    const { guard, naming, upstream } = behind;
+    const asked = await guard.request(naming.judged('resources/subscribe'), { uri: there }, null);
+    if ('blocked' in asked) throw new Refused(asked.blocked);
+    const all = [...holders.values()].reduce((count, uris) => count + uris.size, 0);
+    if (all >= WATCHED_MAX) throw new Refused(`At most ${WATCHED_MAX} resources are watched at a time.`);
+    const uris = holders.get(holder) ?? new Set();
+    holders.set(holder, uris.add(uri));
+    await upstream.watch(there, true);
+  }
+
+  async function leave(holder: string, given?: readonly string[]): Promise<void> {
+    const mine = holders.get(holder);
+    for (const uri of given ?? [...(mine ?? [])]) {
+      if (mine?.delete(uri) !== true || isWanted(uri)) continue;
+      const { behind, there } = holderOf(behinds, uri);
+      await behind.upstream.watch(there, false).catch(() => {});
+    }
+    if (mine?.size === 0) holders.delete(holder);
+  }
+
+  return {
+    want: async (holder, uris) => {
+      for (const uri of uris) await want(holder, uri);
+    },
+    leave,
+  };
+}
+
+/** A notification for the client. */
+export interface Notice {
+  readonly method: string;
+  readonly params?: { readonly uri: string };
+}
+
+/** A server that tells of changes all the time is passed on so often at most. */
+const TOLD_MS = 250;
+
+/**
+ * Tells a client of changes, each kind of them once in a while. A changed list of tools is looked at first, so that what
+ * is wrong with it is recorded whether the client asks for it or not.
+ */
+export function openTelling(
+  tell: (notice: Notice) => void,
+  failed: (server: string, what: string, error: unknown) => void,
+) {
+  const waiting = new Map<string, NodeJS.Timeout>();
+  return {
+    told: (behind: Behind, change: Change) => {
+      const notice = noticeOf(behind, change);
+      const key = JSON.stringify([behind.name, notice]);
+      if (waiting.has(key)) return;
+      const pass = async () => {
+        waiting.delete(key);
+        if ('list' in change && change.list === 'tools')
+          await behind.catalogue
+            .shown()
+            .catch((error: unknown) => failed(behind.name, 'tools/list has failed', error));
+        tell(notice);
+      };
+      waiting.set(
+        key,
+        setTimeout(() => void pass(), TOLD_MS),
+      );
+    },
+    close: () => {
+      for (const timer of waiting.values()) clearTimeout(timer);
+    },
+  };
+}
+
+function noticeOf({ naming }: Behind, change: Change): Notice {
+  if ('list' in change) return { method: `notifications/${change.list}/list_changed` };
+  return { method: 'notifications/resources/updated', params: { uri: naming.uriShown(change.resource) } };
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from '../../../operations/operation.ts';
+import { named, subjectOf } from '../../../operations/subject.ts';
+import type { Config } from '../../../runtime/config/index.ts';
+import { faultFields, type Log } from '../../../runtime/log.ts';
+import type { Runtime } from '../../../runtime/types.ts';
+import { nameIn } from '../../http/routes.ts';
+import { type Asked, type WebAsking, webRequest } from '../server/web.ts';
+import { listenIn } from './listens.ts';
+import { Refused } from './refused.ts';
+import { type Guest, openRooms, type Room } from './rooms.ts';
+
+export interface GatewayWebParts {
+  readonly runtime: Runtime;
+  readonly mcp: Config['mcp'];
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** Opens what stands before the configured servers in one worker. Nothing is connected to before somebody asks. */
+export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): WebAsking {
+  const rooms = openRooms({
+    runtime,
+    servers: mcp.servers,
+    rooms_max: mcp.rooms_max,
+    env: process.env,
+    failed: (server, what, error) => log.error(what, { server, ...faultFields(error) }),
+  });
+  return {
+    fetch: async (request, gone, asked) => {
+      if (mcp.servers.length === 0)
+        throw new Refusal(
+          'not_configured',
+          'There is no server behind the gateway: write one under `mcp.servers`.',
+        );
+      const { room, leave } = rooms.enter(guestOf(request, asked, runtime));
+      // Ids of requests are the client's own: this one tells those apart that listen.
+      const holder = randomUUID();
+      const end = () => {
+        leave();
+        void room.watching.leave(holder);
+      };
+      gone.addEventListener('abort', end, { once: true });
+      try {
+        const refusal = await refusedListen(request.body, room, holder);
+        return untilRead(refusal ?? (await answer(room, request, gone, asked)), end);
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    close: rooms.close,
+  };
+}
+
+function answer(
+  { handler }: Room,
+  request: FastifyRequest,
+  gone: AbortSignal,
+  asked: Asked,
+): Promise<Response> {
+  return handler.fetch(webRequest(request.raw, gone), {
+    // An empty body is none: the parser of the protocol says what is missing.
+    parsedBody: request.body ?? null,
+    authInfo: { token: '', clientId: asked.caller.id, scopes: [] },
+  });
+}
+
+/** Who calls on whose behalf, as headers say it and the credential allows it. In gateway mode the agent must be known. */
+function guestOf(
+  request: FastifyRequest,
+  { caller, request_id, tenant_id, user_id }: Asked,
+  runtime: Runtime,
+): Guest {
+  const context = { runtime, caller, request_id, ...(tenant_id !== undefined && { tenant_id }) };
+  const subject = subjectOf({ agent_id: nameIn(request, 'x-service-agent') }, context);
+  const agent_id = subject.agent_id === 'unknown' ? null : subject.agent_id;
+  if (runtime.mode === 'gateway' && agent_id === null)
+    throw new Refusal('agent_context_required', 'Say which agent calls: send its name as `x-service-agent`.');
+  return {
+    tenant_id: subject.tenant_id,
+    agent_id,
+    user_id: named(user_id),
+    session_id: named(nameIn(request, 'x-service-session')),
+    caller,
+  };
+}
+
+/** Has the resources judged that a client wants to listen for; an answer where that is a no. */
+async function refusedListen(body: unknown, { watching }: Room, holder: string): Promise<Response | null> {
+  const listen = listenIn(body);
+  if (listen === null || listen.ends) return null;
+  try {
+    await watching.want(holder, listen.uris);
+    return null;
+  } catch (error) {
+    const message = error instanceof Refused ? error.message : 'The server behind the gateway has failed.';
+    return Response.json({ jsonrpc: '2.0', id: listen.id, error: { code: -32600, message } });
+  }
+}
+
+/** The same response, and a word when all of it was read. */
+function untilRead(response: Response, read: () => void): Response {
+  if (response.body === null) {
+    read();
+    return response;
+  }
+  const { status, statusText, headers } = response;
+  const counted = new TransformStream({ flush: read });
+  return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
+}

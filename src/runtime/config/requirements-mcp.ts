@@ -1,0 +1,58 @@
+import type { Step } from './problem-path.ts';
+import type { Config } from './schema.ts';
+import type { ValueProblem } from './settle.ts';
+
+type Server = Config['mcp']['servers'][number];
+
+/** What the keys of `mcp` demand of each other. Messages are predicates of sentences. */
+export function mcpRequirements({ mcp }: Pick<Config, 'mcp'>): ValueProblem[] {
+  return mcp.servers.flatMap((server, i) => {
+    const at = (...steps: readonly Step[]) => ['mcp', 'servers', i, ...steps];
+    const is_twice = mcp.servers.findIndex(({ name }) => name === server.name) < i;
+    return [
+      ...(is_twice ? [problem(at('name'), 'is the name of two servers')] : []),
+      ...way(server, at),
+      ...address(server, at),
+      ...headers(server, at),
+    ];
+  });
+}
+
+type At = (...steps: readonly Step[]) => Step[];
+
+function way({ url, command, bearer_token, headers, env }: Server, at: At): ValueProblem[] {
+  if ((url === undefined) === (command === undefined))
+    return [problem(at(), 'must have either `url` or `command`')];
+  if (url !== undefined)
+    return env.length === 0 ? [] : [problem(at('env'), 'is for a `command`, and has no effect on a `url`')];
+  const has_credential = bearer_token !== undefined || Object.keys(headers).length > 0;
+  return has_credential ? [problem(at(), 'has a `command`, which is sent no headers; see `env`')] : [];
+}
+
+function address({ url }: Server, at: At): ValueProblem[] {
+  if (url === undefined || url.includes('${secret:')) return [];
+  if (!URL.canParse(url)) return [problem(at('url'), 'is no address that can be called')];
+  const { username, password, hash } = new URL(url);
+  if (username !== '' || password !== '')
+    return [
+      problem(at('url'), 'has a user or a password; a credential goes into `bearer_token` or `headers`'),
+    ];
+  return hash === '' ? [] : [problem(at('url'), 'has a fragment, which no server is ever sent')];
+}
+
+/** What the protocol and the transport settle for every call. */
+const NOT_FREE =
+  /^(?:accept|accept-encoding|connection|content-(?:encoding|length|type)|expect|host|keep-alive|last-event-id|mcp-.*|te|trailer|transfer-encoding|upgrade)$/;
+
+function headers({ headers: written, bearer_token }: Server, at: At): ValueProblem[] {
+  return Object.keys(written).flatMap((name) => {
+    const lower = name.toLowerCase();
+    if (lower === 'authorization' && bearer_token !== undefined)
+      return [problem(at('headers', name), 'stands beside `bearer_token`, which is the same header')];
+    return NOT_FREE.test(lower) ? [problem(at('headers', name), 'may not be set here')] : [];
+  });
+}
+
+function problem(steps: readonly Step[], message: string): ValueProblem {
+  return { steps, message };
+}

@@ -1,0 +1,103 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { environmentName, url } from './schema-parts.ts';
+
+const patterns = {
+  type: 'array',
+  items: { type: 'string', minLength: 1, maxLength: 256 },
+  maxItems: 1_000,
+} as const;
+
+const server = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: {
+    name: {
+      type: 'string',
+      pattern: '^[a-z][a-z0-9-]{0,31}$',
+      'x-expects': 'must begin with a small letter and have at most 32 of small letters, digits and `-`',
+      description: 'What it is called here: its tools are `NAME__TOOL`, its resources `NAME+URI`.',
+    },
+    url: {
+      ...url,
+      description: 'Address of its endpoint (streamable HTTP), which may be a private one.',
+    },
+    command: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: 4_096 },
+      minItems: 1,
+      maxItems: 100,
+      description:
+        'In place of `url`: a program and its arguments, which speaks on standard input and output.',
+    },
+    bearer_token: {
+      type: 'string',
+      maxLength: 8_192,
+      'x-credential': true,
+      description: 'Sent as `Authorization: Bearer`, as `${NAME}` or `${secret:name}`.',
+    },
+    headers: {
+      type: 'object',
+      description: 'Further headers for it, as references: `x-api-key: ${MCP_KEY}`.',
+      additionalProperties: { type: 'string', maxLength: 8_192, 'x-credential': true },
+      propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,128}$' },
+      maxProperties: 32,
+      default: {},
+    },
+    env: {
+      type: 'array',
+      items: environmentName,
+      maxItems: 100,
+      default: [],
+      description: 'Variables that a program gets of the environment, beside `PATH`, `HOME` and the like.',
+    },
+    allow: {
+      ...patterns,
+      default: ['*'],
+      description: 'Tools that are offered: names as the server has them, or patterns with `*`.',
+    },
+    deny: { ...patterns, default: [], description: 'Tools that are not, whatever `allow` says.' },
+    agents: { ...patterns, default: ['*'], description: 'Agents that it is there for: names, or patterns.' },
+    tenants: {
+      ...patterns,
+      default: ['*'],
+      description: 'Tenants that it is there for: names, or patterns.',
+    },
+    timeout_ms: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 3_600_000,
+      default: 60_000,
+      description:
+        'How long one call may be silent, in milliseconds; progress begins it anew, for an hour at most. Lists and connecting get at most 10 seconds of it.',
+    },
+    answer_bytes_max: {
+      type: 'integer',
+      minimum: 1_024,
+      maximum: 67_108_864,
+      default: 10_485_760,
+      description:
+        'Longest message of it in bytes, any content encoding taken off; a longer one is an error.',
+    },
+  },
+} as const;
+
+/** `mcp`: the MCP servers behind the gateway. */
+export const mcp = {
+  type: 'object',
+  description:
+    'MCP servers that the gateway offers; see [mcp-gateway.md](mcp-gateway.md). Nothing is connected to that does not stand here. A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    servers: { type: 'array', items: server, maxItems: 100, default: [], description: 'Servers.' },
+    rooms_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000,
+      default: 100,
+      description:
+        'Callers (tenant, agent, user and session) that one worker keeps connections for over HTTP; whoever was silent longest makes room.',
+    },
+  },
+} as const;
