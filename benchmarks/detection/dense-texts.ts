@@ -19,6 +19,22 @@ export function denseTexts(units: number): Readonly<Record<string, string>> {
     'long numbers, CSV': () => many(6, () => some(DIGITS, 8 + below(9)), ','),
     'decimals, CSV': () => many(8, () => (below(1_000_000) / 1000).toFixed(3), ', '),
     'numbers of 9 to 11 digits, TSV': () => `${some(DIGITS, 11)}\t${some(DIGITS, 9)}\t${some(DIGITS, 10)}`,
+    'numbers of 9 to 11 digits, columns of spaces': () => many(6, () => some(DIGITS, 9 + below(3)), ' '),
+    'numbers of 12 to 19 digits, columns of spaces': () => many(6, () => some(DIGITS, 12 + below(8)), ' '),
+    'numbers of 13 digits, JSON': () =>
+      `{"id":${1 + below(9)}${some(DIGITS, 12)},"at":${1 + below(9)}${some(DIGITS, 12)}},`,
+    'numbers of 11 and 14 digits, dots and dashes': () =>
+      `${some(DIGITS, 3)}.${some(DIGITS, 3)}.${some(DIGITS, 3)}-${some(DIGITS, 2)} ${some(DIGITS, 2)}.${some(DIGITS, 3)}.${some(DIGITS, 3)}/${some(DIGITS, 4)}-${some(DIGITS, 2)}`,
+    'numbers with dashes': () =>
+      many(5, () => `${some(DIGITS, 3)}-${some(DIGITS, 3)}-${some(DIGITS, 4)}`, ' '),
+    'groups of four digits': () => many(15, () => some(DIGITS, 4), ' '),
+    'groups of two and three digits': () => many(18, () => some(DIGITS, 2 + below(2)), ' '),
+    'dates and sums': () =>
+      `${1900 + below(130)}-${10 + below(3)}-${10 + below(18)};${below(100_000)}.${10 + below(90)};${10 + below(18)}.${10 + below(3)}.${1990 + below(40)}`,
+    'list of files': () =>
+      `-rw-r--r-- 1 user staff ${below(10_000_000)} ${10 + below(18)} Nov ${clock()} ${some(LETTERS, 7)}.${some(LETTERS, 2)}`,
+    'letters and digits': () =>
+      many(7, () => `${some(LETTERS.toUpperCase(), 2 + below(3))}${some(DIGITS, 6 + below(4))}`, ','),
     'lines of digits': () => some(DIGITS, 76),
     'hex dump': () => `${some(HEX, 8)}  ${many(16, () => some(HEX, 2), ' ')}  |................|`,
     'SHA-256 sums': () => `${some(HEX, 64)}  file${below(1000)}.txt`,
@@ -35,6 +51,13 @@ export function denseTexts(units: number): Readonly<Record<string, string>> {
       `M${below(999)}.${below(99)} ${below(999)}L${below(999)} ${below(999)}c${below(9)}-${below(9)}`,
     'lock file': () =>
       `"node_modules/${some(LETTERS, 8)}":{"version":"${below(9)}.${below(9)}.${below(9)}","integrity":"sha512-${some(BASE64, 86)}=="},`,
+    contacts: () =>
+      `${some(LETTERS, 6)} ${some(LETTERS, 8)},${some(LETTERS, 5)}@${some(LETTERS, 6)}.org,+49 30 ${some(DIGITS, 7)},${10 + below(18)}.0${1 + below(9)}.19${10 + below(90)}`,
+    'accounts and cards': () =>
+      `DE${some(DIGITS, 20)};4${some(DIGITS, 3)} ${some(DIGITS, 4)} ${some(DIGITS, 4)} ${some(DIGITS, 4)};${some(DIGITS, 10)}`,
+    'settings with keys': () =>
+      `${some(LETTERS, 5).toUpperCase()}_API_KEY=${some(BASE64, 32)}\n${some(LETTERS, 4)}.password = "${some(BASE64, 12)}"`,
+    'addresses of machines': () => many(4, () => many(4, () => `${below(256)}`, '.'), ' '),
     'random words': () => many(12, () => some(LETTERS, 2 + below(8)), ' '),
     'random signs': () => some('!"#$%&()*+,-./:;<=>?@[]^_{|}~ ', 60),
   };

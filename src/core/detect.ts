@@ -60,11 +60,11 @@ interface Search {
 }
 
 /**
- * Work that is allowed per unit of text, a clean one taking one per unit; and besides for the whole content,
- * so that tables of numbers, which many detectors have to look at, are no reason to block.
+ * Work that is allowed per unit of text, a clean one taking one to two per unit; and besides for the whole content: a
+ * list of addresses or keys, each of which is found, takes more, and up to some size is no reason to block.
  */
 export const WORK_PER_UNIT = 8;
-export const WORK_FLOOR = 4 << 20;
+export const WORK_FLOOR = 1 << 20;
 
 /** JSON in a string in JSON in a string ... Each level at least doubles the escapes, so few are ever used. */
 const NESTING_MAX = 8;

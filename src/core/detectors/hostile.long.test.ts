@@ -136,6 +136,11 @@ const base64Of = someOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 /** Lines of files as people have them, in which nearly every place could begin something. */
 const DENSE: Readonly<Record<string, () => string>> = {
   'numbers of nine digits': () => digitsOf(9),
+  'numbers of 9 to 11 digits': () => [9, 10, 11].map(digitsOf).join('\t'),
+  'numbers of 9 to 11 digits in columns': () => [11, 9, 10, 11, 11].map(digitsOf).join(' '),
+  'long numbers': () => [13, 16, 14, 8, 19, 15].map(digitsOf).join(','),
+  'long numbers in columns': () => [12, 16, 14, 13, 18].map(digitsOf).join(' '),
+  'ids in JSON': () => `{"id":1${digitsOf(12)},"at":1${digitsOf(12)}},`,
   'a table of short numbers': () => Array.from({ length: 9 }, () => digitsOf(5)).join(','),
   decimals: () => `${digitsOf(4)}.${digitsOf(6)}, ${digitsOf(2)}.${digitsOf(3)}`,
   'a dump': () => Array.from({ length: 16 }, () => hexOf(2)).join(' '),
@@ -149,7 +154,7 @@ test('dense files are looked at to their end', () => {
     let text = '';
     while (text.length < 1 << 20) text += `${line()}\n`;
     const { coverage } = detect({ kind: 'text', text }, DETECTION, { ...LIMITS, text_bytes_max: 2 << 20 });
-    assert.equal(coverage.status, 'full', name);
+    assert.deepEqual(coverage, { status: 'full' }, name);
   }
-  assert.equal(Object.keys(DENSE).length, 7);
+  assert.equal(Object.keys(DENSE).length, 12);
 });

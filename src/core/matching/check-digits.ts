@@ -12,7 +12,9 @@ export function digitsOf(code: string): readonly number[] {
 
 /** Sum of the first digits, each times its weight; digits beyond the weights are left out. */
 export function weigh(code: string, weights: readonly number[]): number {
-  return weights.reduce((sum, weight, at) => sum + weight * (code.charCodeAt(at) - DIGIT_ZERO), 0);
+  let sum = 0;
+  for (let at = 0; at < weights.length; at++) sum += weights[at]! * (code.charCodeAt(at) - DIGIT_ZERO);
+  return sum;
 }
 
 /** Sum of the digits' products with their weights, where each product counts by the sum of its own digits. */
@@ -82,10 +84,8 @@ export function isVerhoeff(digits: string): boolean {
   let check = 0;
   for (let at = 0; at < digits.length; at++) {
     const digit = digitAt(digits, -1 - at);
-    const row = DIHEDRAL[check];
-    const permuted = PERMUTED[at % PERMUTED.length]![digit];
-    if (row === undefined || permuted === undefined) return false;
-    check = digitAt(row, Number(permuted));
+    if (!(digit >= 0 && digit <= 9)) return false;
+    check = digitAt(DIHEDRAL[check]!, digitAt(PERMUTED[at % PERMUTED.length]!, digit));
   }
   return check === 0 && digits.length > 1;
 }
@@ -109,5 +109,6 @@ export function twoDigits(code: string, at: number): number {
 
 /** Whether not all characters are the same: `00000000` passes most sums. */
 export function isVaried(code: string): boolean {
-  return new Set(code).size > 1;
+  for (let at = 1; at < code.length; at++) if (code.charCodeAt(at) !== code.charCodeAt(0)) return true;
+  return false;
 }

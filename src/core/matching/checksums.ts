@@ -1,12 +1,14 @@
 /** Check digits, over strings of ASCII digits and letters without separators. */
 
-/** Luhn (ISO/IEC 7812-1), the last digit being the check digit. */
+/** Luhn (ISO/IEC 7812-1), the last digit being the check digit. Spaces and signs between digits are passed over. */
 export function isLuhn(digits: string): boolean {
   let sum = 0;
-  for (let at = digits.length - 1, is_double = false; at >= 0; at--, is_double = !is_double) {
+  for (let at = digits.length - 1, is_double = false; at >= 0; at--) {
     const digit = digits.charCodeAt(at) - 48;
+    if (digit < 0) continue;
     const doubled = digit * 2;
     sum += is_double ? (doubled > 9 ? doubled - 9 : doubled) : digit;
+    is_double = !is_double;
   }
   return digits.length > 1 && sum % 10 === 0;
 }

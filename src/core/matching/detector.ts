@@ -1,5 +1,5 @@
 import type { Severity, Tag } from '../types.ts';
-import type { Range } from './pattern-reach.ts';
+import type { Digits } from './pattern-digits.ts';
 
 /**
  * How a detector knows. Where findings cover each other the stronger one stays:
@@ -65,12 +65,18 @@ export interface Detector {
    */
   readonly try_work?: number;
   /**
-   * How many digits a match has. Where it begins with a row of them, one look at the row's length tells most numbers
-   * of a table from it; behind the match there is no digit.
+   * What digits a match has that begins at the anchor, of a pattern without a group `value`, behind whose match there is
+   * no digit. One look at the shape of a text (how long its rows of digits are, and what is between them) tells most
+   * numbers of a table from such a match.
    */
-  readonly digits?: Range;
+  readonly digits?: Digits;
   /** A last look at what matched (the group `value` where there is one). Pure and linear. */
   readonly validate?: (value: string) => boolean;
+  /**
+   * What `validate` says of a value of digits with spaces, dots, dashes and slashes or none, by the digits alone. Where a
+   * shape leaves one such match, this is asked before the pattern is tried: of any digits.
+   */
+  readonly validateDigits?: (digits: string) => boolean;
   /** What `validate` costs for each unit of a value, in units of clean text; where it is not said, some. */
   readonly validate_work?: number;
   /**

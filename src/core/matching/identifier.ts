@@ -1,8 +1,9 @@
 import type { Severity, Tag } from '../types.ts';
+import { codeOf } from './code.ts';
 import type { Detector } from './detector.ts';
 import { lazily } from './lazily.ts';
 import { anchorsOf, exactPatternOf, isWhole, keyOf, patternOf, spelled } from './named-value.ts';
-import { patternDigits } from './pattern-reach.ts';
+import { patternDigits } from './pattern-digits.ts';
 
 interface Alone {
   readonly anchors: readonly string[];
@@ -10,7 +11,7 @@ interface Alone {
   readonly check?: Check;
 }
 
-/** Gets the value in upper case without separators, and as it was written. */
+/** Gets the value in upper case without separators, and, where it asks for it, as it was written. */
 type Check = (code: string, written: string) => boolean;
 
 /** A kind of number that people or their accounts are known by, as a record. */
@@ -89,6 +90,7 @@ function alone(kind: Identifier, { anchors, value = kind.value, check = kind.che
       return digits();
     },
     validate: validateOf(check),
+    ...(check?.length === 1 && { validateDigits: (digits: string) => check(digits, digits) }),
     examples: {
       hits: [`row «${kind.right[0]}» of it`, `("«${kind.right[0]}»")`],
       misses: [...kind.wrong, `X${kind.right[0]}`, `${kind.right[0]}77`],
@@ -154,5 +156,5 @@ function shared({
 
 function validateOf(check: Check | undefined): (value: string) => boolean {
   if (check === undefined) return () => true;
-  return (value) => check(value.toUpperCase().replace(/[ ./-]/g, ''), value);
+  return (value) => check(codeOf(value), value);
 }

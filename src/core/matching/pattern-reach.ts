@@ -8,67 +8,73 @@ export interface Range {
  * The most units that a try of a pattern can look at, from its source; infinite where a repeat has no bound.
  * Alternatives count as the longest; what looks ahead or behind does not count.
  */
-export function patternReach(pattern: { readonly source: string }): number {
-  return readAlternatives({ source: pattern.source, at: 0, count: () => ONE }).most;
+export function patternReach({ source }: { readonly source: string }): number {
+  return read(source, { ...RANGES, atom: () => ONE }).most;
 }
 
-/** How many digits what a pattern matches has, from its source; as `patternReach`. */
-export function patternDigits(pattern: { readonly source: string }): Range {
-  return readAlternatives({ source: pattern.source, at: 0, count: digitsOf });
+/**
+ * What is asked of a pattern: what each atom that stands for one unit comes to, and what follows from its parts.
+ * What only looks ahead or behind comes to `none`, where it is bounded.
+ */
+export interface Question<Answer> {
+  readonly none: Answer;
+  readonly atom: (atom: string) => Answer;
+  readonly both: (a: Answer, b: Answer) => Answer;
+  readonly either: (a: Answer, b: Answer) => Answer;
+  readonly repeat: (one: Answer, fewest: number, most: number) => Answer;
+  /** What an assertion comes to whose inside comes to this. */
+  readonly assertion: (inside: Answer) => Answer;
 }
 
-/** `count` says for an atom that stands for one unit how often it counts. */
-interface Reader {
+/** Reads a pattern's source for the answer to a question. */
+export function read<Answer>(source: string, question: Question<Answer>): Answer {
+  return readAlternatives({ source, at: 0, question });
+}
+
+export const NONE: Range = { least: 0, most: 0 };
+export const ONE: Range = { least: 1, most: 1 };
+
+/** How often something stands in a match; `atom` says how often in one unit. */
+export const RANGES: Omit<Question<Range>, 'atom'> = {
+  none: NONE,
+  both: (a, b) => ({ least: a.least + b.least, most: a.most + b.most }),
+  either: (a, b) => ({ least: Math.min(a.least, b.least), most: Math.max(a.most, b.most) }),
+  repeat: (one, fewest, most) => ({ least: one.least * fewest, most: one.most === 0 ? 0 : one.most * most }),
+  assertion: ({ most }) => (most === Number.POSITIVE_INFINITY ? { least: 0, most } : NONE),
+};
+
+interface Reader<Answer> {
   readonly source: string;
   at: number;
-  readonly count: (atom: string) => Range;
+  readonly question: Question<Answer>;
 }
-
-const ONE: Range = { least: 1, most: 1 };
-const NONE: Range = { least: 0, most: 0 };
-const MAYBE: Range = { least: 0, most: 1 };
 
 const CLASS = /\[(?:\\.|[^\]\\])*\]/y;
 const ESCAPE = /\\(?:u\{[^}]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[pP]\{[^}]+\}|k<\w+>|.)/y;
 const OPENING = /\((?:\?(?::|<?[=!]|<\w+>|[a-z-]+:))?/y;
 const COUNT = /(?:\*|\+|\?|\{(\d+)(,(\d*))?\})\??/y;
 
-/** Only digits, no digit, or either. */
-function digitsOf(atom: string): Range {
-  const one = new RegExp(`^${atom}$`);
-  const digits = [...'0123456789'].some((digit) => one.test(digit));
-  if (!digits) return NONE;
-  const is_only = /^(?:\d|\\d|\[(?:\d|-|\\d)+\])$/.test(atom) && !/^\[-|-\]$/.test(atom);
-  return is_only ? ONE : MAYBE;
-}
-
-function readAlternatives(reader: Reader): Range {
-  let all: Range | null = null;
-  let one: Range = NONE;
-  while (reader.at < reader.source.length && reader.source[reader.at] !== ')') {
-    if (reader.source[reader.at] === '|') {
-      all = either(all, one);
-      one = NONE;
+function readAlternatives<Answer>(reader: Reader<Answer>): Answer {
+  const { question, source } = reader;
+  let all: Answer | null = null;
+  let one = question.none;
+  while (reader.at < source.length && source[reader.at] !== ')') {
+    if (source[reader.at] === '|') {
+      all = all === null ? one : question.either(all, one);
+      one = question.none;
       reader.at += 1;
-    } else {
-      const term = readTerm(reader);
-      one = { least: one.least + term.least, most: one.most + term.most };
-    }
+    } else one = question.both(one, readTerm(reader));
   }
-  return either(all, one);
+  return all === null ? one : question.either(all, one);
 }
 
-function either(a: Range | null, b: Range): Range {
-  return a === null ? b : { least: Math.min(a.least, b.least), most: Math.max(a.most, b.most) };
-}
-
-function readTerm(reader: Reader): Range {
-  const { least, most } = readAtom(reader);
+function readTerm<Answer>(reader: Reader<Answer>): Answer {
+  const one = readAtom(reader);
   const count = take(reader, COUNT);
-  if (count === null) return { least, most };
-  if (count[0].startsWith('?')) return { least: 0, most };
+  if (count === null) return one;
+  if (count[0].startsWith('?')) return reader.question.repeat(one, 0, 1);
   const fewest = count[1] === undefined ? (count[0].startsWith('+') ? 1 : 0) : Number(count[1]);
-  return { least: least * fewest, most: most === 0 ? 0 : most * mostOf(count) };
+  return reader.question.repeat(one, fewest, mostOf(count));
 }
 
 function mostOf(count: RegExpExecArray): number {
@@ -76,24 +82,24 @@ function mostOf(count: RegExpExecArray): number {
   return Number(count[2] === undefined ? count[1] : count[3]);
 }
 
-function readAtom(reader: Reader): Range {
+function readAtom<Answer>(reader: Reader<Answer>): Answer {
+  const { question } = reader;
   const opening = take(reader, OPENING);
   if (opening !== null) {
-    const inner = readAlternatives(reader);
+    const inside = readAlternatives(reader);
     reader.at += 1;
-    if (!/[=!]$/.test(opening[0])) return inner;
-    return inner.most === Number.POSITIVE_INFINITY ? { least: 0, most: inner.most } : NONE;
+    return /[=!]$/.test(opening[0]) ? question.assertion(inside) : inside;
   }
   const escaped = take(reader, ESCAPE);
-  if (escaped !== null) return /^\\[bB]/.test(escaped[0]) ? NONE : reader.count(escaped[0]);
+  if (escaped !== null) return /^\\[bB]/.test(escaped[0]) ? question.none : question.atom(escaped[0]);
   const one_of = take(reader, CLASS);
-  if (one_of !== null) return reader.count(one_of[0]);
+  if (one_of !== null) return question.atom(one_of[0]);
   const char = reader.source[reader.at]!;
   reader.at += 1;
-  return char === '^' || char === '$' ? NONE : reader.count(char);
+  return char === '^' || char === '$' ? question.none : question.atom(char);
 }
 
-function take(reader: Reader, pattern: RegExp): RegExpExecArray | null {
+function take<Answer>(reader: Reader<Answer>, pattern: RegExp): RegExpExecArray | null {
   pattern.lastIndex = reader.at;
   const found = pattern.exec(reader.source);
   if (found !== null) reader.at = pattern.lastIndex;

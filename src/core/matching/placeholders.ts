@@ -72,8 +72,15 @@ const EXAMPLE =
 const TO_FILL_IN =
   /(?:^|[-_ <])(?:your|insert|replace|enter|put|paste)[-_ ]|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|x{6,}|^__\w+__$|\.{3}|\*{3}|\u2026/i;
 
+/** Whether a value is made of two characters at most, and is longer than they are. */
 function isRepeated(value: string): boolean {
-  return new Set(value).size <= Math.min(2, value.length - 1);
+  const seen: string[] = [];
+  for (const char of value) {
+    if (seen.includes(char)) continue;
+    seen.push(char);
+    if (seen.length > 2) return false;
+  }
+  return seen.length < value.length;
 }
 
 /** Whether a vendor's token has a body of its own: not `ghp_xxxxxxxx`. */

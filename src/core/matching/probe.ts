@@ -101,6 +101,17 @@ export function stepBack(text: string, from: number, over: Uint8Array, units_max
   return is_escape ? start + 1 : start;
 }
 
+/** Work of checking digits, besides that of each. */
+const DIGITS_WORK = 4;
+
+/** Whether the only match that there can be is right, by its digits; `units` is its length. Counts the work. */
+export function isRight({ detector }: Probe, digits: string, units: number, meter: Meter): boolean {
+  const check = detector.validateDigits ?? (digits.length === units ? detector.validate : undefined);
+  if (check === undefined) return true;
+  meter.work += DIGITS_WORK + digits.length;
+  return check(digits);
+}
+
 /** Tries a probe's pattern at one place, and the validator on what it finds; nothing before `least`. Counts the work. */
 export function matchAt(
   probe: Probe,

@@ -1,5 +1,5 @@
 import type { Detector, Named } from './detector.ts';
-import type { Range } from './pattern-reach.ts';
+import type { Digits } from './pattern-digits.ts';
 
 /**
  * Detectors by their numbers, and what is asked of them before one is tried. In the built program most are never made:
@@ -9,8 +9,8 @@ export interface Roster {
   readonly count: number;
   /** What settings name each by. */
   readonly nameAt: (index: number) => Named;
-  /** How many digits a match has; `null` where the detector does not say. */
-  readonly digitsAt: (index: number) => Range | null;
+  /** What digits a match has; `null` where the detector does not say. */
+  readonly digitsAt: (index: number) => Digits | null;
   /** The numbers of those that know a value by the key before it. */
   readonly cued: readonly number[];
   readonly detectorAt: (index: number) => Detector;
@@ -48,7 +48,7 @@ export interface WrittenRoster {
   /** How many detectors each file has. */
   readonly counts: readonly number[];
   readonly cued: readonly number[];
-  /** A line for each: its id, its family, how many digits a match has (`9-11`, or nothing), and its tags. */
+  /** A line for each: its id, its family, what digits a match has (see `writeDigits`; or nothing), and its tags. */
   readonly lines: string;
 }
 
@@ -58,7 +58,7 @@ export function writeRoster(files: readonly DetectorFile[]): WrittenRoster {
   const roster = rosterOf(all.flat());
   const lines = all.flat().map(({ id, detector, tags }, index) => {
     const digits = roster.digitsAt(index);
-    return [id, detector, digits === null ? '' : `${digits.least}-${digits.most}`, ...tags].join(' ');
+    return [id, detector, digits === null ? '' : writeDigits(digits), ...tags].join(' ');
   });
   return { counts: all.map(({ length }) => length), cued: roster.cued, lines: lines.join('\n') };
 }
@@ -79,7 +79,7 @@ export function readRoster({ counts, cued, lines }: WrittenRoster, files: readon
       const [id, detector, , tag, ...tags] = partsAt(index);
       return { id: id!, detector: detector!, tags: [tag!, ...tags] };
     },
-    digitsAt: (index) => rangeOf(partsAt(index)[2]!),
+    digitsAt: (index) => readDigits(partsAt(index)[2]!),
     cued,
     detectorAt: (index) => {
       const file = starts.findLastIndex((start) => start <= index);
@@ -88,8 +88,18 @@ export function readRoster({ counts, cued, lines }: WrittenRoster, files: readon
   };
 }
 
-function rangeOf(digits: string): Range | null {
-  if (digits === '') return null;
-  const [least, most] = digits.split('-');
-  return { least: Number(least), most: Number(most) };
+/** Writes `11/9,11/2/1`: the most, the lengths of those that are nothing else, what joins them, and whether few fit. */
+function writeDigits({ most, lengths, joins, is_strict }: Digits): string {
+  return `${most}/${lengths.join(',')}/${joins}/${Number(is_strict)}`;
+}
+
+function readDigits(written: string): Digits | null {
+  if (written === '') return null;
+  const [most, lengths, joins, is_strict] = written.split('/');
+  return {
+    most: Number(most),
+    lengths: lengths === '' ? [] : lengths!.split(',').map(Number),
+    joins: Number(joins),
+    is_strict: is_strict === '1',
+  };
 }

@@ -2,10 +2,10 @@ import { parseAnchor } from './anchors.ts';
 import { type Automaton, makeAutomaton } from './automaton.ts';
 import { classesOf } from './classes.ts';
 import type { Detector, Named } from './detector.ts';
-import type { Range } from './pattern-reach.ts';
 import { INJECTION_SUMS, type InjectionSums } from './phrases.ts';
-import { type Match, type Meter, matchAt, type Probe, probeOf, stepBack } from './probe.ts';
+import { isRight, type Match, type Meter, matchAt, type Probe, probeOf, stepBack } from './probe.ts';
 import { longerRoster, type Roster, rosterOf } from './roster.ts';
+import { digitsOf, leftAt, makeRows, type Rows } from './rows.ts';
 import { growTree, type Tree } from './tree.ts';
 import { trieOf } from './trie.ts';
 import { blobSignals } from './views/blobs.ts';
@@ -26,8 +26,7 @@ export interface Scanner {
   readonly roster: Roster;
   /** Per detector, what tries it: made when it is first tried. */
   readonly probes: (Probe | undefined)[];
-  /** Per detector, how many digits a match has: asked for when an anchor of it was first seen. */
-  readonly digits: (Range | null | undefined)[];
+  readonly rows: Rows;
   /** Per detector whether it is asked, `UNASKED` until an anchor of it was seen. */
   readonly standings: Uint8Array;
   readonly isEnabled: (named: Named) => boolean;
@@ -62,10 +61,8 @@ const WORDING_SIGNAL = -3;
 /** In the order in which their anchors stand behind those of the detectors. */
 const SIGNALS = [SIGNAL, BLOB_SIGNAL, WORDING_SIGNAL];
 
-/** What weighing a phrase costs, and what a look at a row of digits does. */
+/** What weighing a phrase costs. */
 const PHRASE_WORK = 512;
-const ROW_WORK = 1;
-const ROW_UNITS_MAX = 48;
 
 /** So many phrases are held until they are weighed; what stands on both sides of such a cut is not added up. */
 const PHRASES_MAX = 512;
@@ -122,15 +119,16 @@ export function scannerOf(
   sums: InjectionSums = INJECTION_SUMS,
 ): Scanner {
   const { count } = roster;
+  const anchor_probe = anchorProbes(counts, count, lengths.length);
   return {
     automaton: makeAutomaton(trie),
     tree,
     roster,
     probes: emptyList(count),
-    digits: emptyList(count),
+    rows: makeRows(roster, anchor_probe, lengths),
     standings: new Uint8Array(count),
     isEnabled: () => true,
-    anchor_probe: anchorProbes(counts, count, lengths.length),
+    anchor_probe,
     anchor_length: lengths,
     matched_until: new Int32Array(count),
     failed_at: new Int32Array(count),
@@ -169,14 +167,16 @@ function withMore(scanner: Scanner, more: readonly Detector[]): Scanner {
   const anchors = more.map((detector) => detector.anchors.flatMap(parseAnchor));
   const tree = growTree(anchors.flat(), scanner.tree());
   const users = anchors.flatMap((of, index) => of.map(() => first + index));
+  const roster = longerRoster(scanner.roster, more);
+  const anchor_probe = Int32Array.from([...scanner.anchor_probe, ...users]);
   return {
     ...scanner,
     automaton: makeAutomaton(trieOf(tree)),
     tree: () => tree,
-    roster: longerRoster(scanner.roster, more),
+    roster,
     probes: [...scanner.probes, ...emptyList<Probe>(more.length)],
-    digits: [...scanner.digits, ...emptyList<Range>(more.length)],
-    anchor_probe: Int32Array.from([...scanner.anchor_probe, ...users]),
+    rows: makeRows(roster, anchor_probe, tree.lengths),
+    anchor_probe,
     anchor_length: tree.lengths,
   };
 }
@@ -217,16 +217,7 @@ export function scan(
     for (let hit = 0; hit < hits.count && !is_over; hit++) {
       if (!has_anchors) forget(scanner);
       has_anchors = true;
-      verify(
-        scanner,
-        text,
-        hits.ends[hit]!,
-        automaton.endings[hits.states[hit]!]!,
-        matches,
-        phrases,
-        meter,
-        places,
-      );
+      verify(scanner, text, hits.ends[hit]!, hits.states[hit]!, matches, phrases, meter, places);
       if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches, scanner.sums);
       is_over = matches.length >= matches_max || meter.work > meter.allowed;
     }
@@ -257,44 +248,41 @@ export function forget({ matched_until, failed_at }: Scanner): void {
   failed_at.fill(-1);
 }
 
-/** Tries the detectors whose anchors end at a place, and notes the places that may read otherwise. */
+/** Tries the detectors whose anchors end at a place, in a state of the automaton, and notes the places that may read otherwise. */
 export function verify(
   scanner: Scanner,
   text: string,
   anchor_end: number,
-  anchors: readonly number[],
+  state: number,
   matches: Match[],
   phrases: Match[],
   meter: Meter,
   places: Places,
 ): void {
-  let row_start = -1;
-  let row_end = -1;
-  let ends_number = false;
-  for (const anchor of anchors) {
-    const index = scanner.anchor_probe[anchor]!;
-    const from = anchor_end - scanner.anchor_length[anchor]!;
+  const { automaton, anchor_probe, anchor_length } = scanner;
+  const { anchors, units } = leftAt(scanner.rows, text, anchor_end, state, automaton.endings[state]!, meter);
+  let digits = '';
+  let digits_units = 0;
+  for (let at = 0; at < anchors.length; at++) {
+    const anchor = anchors[at]!;
+    const index = anchor_probe[anchor]!;
+    const from = anchor_end - anchor_length[anchor]!;
     if (index < 0) {
       if (index === BLOB_SIGNAL) places.blob_starts.push(from);
       else addPlace(index === SIGNAL ? places.windows : places.wordings, from, anchor_end);
       continue;
     }
     if (scanner.standings[index] !== ENABLED && !isAsked(scanner, index)) continue;
-    const digits = scanner.digits[index] === undefined ? digitsAt(scanner, index) : scanner.digits[index];
-    if (digits !== null) {
-      if (row_start !== from) {
-        row_start = from;
-        row_end = rowEnd(text, from);
-        ends_number = ENDS_NUMBER.has(text.charAt(row_end));
-      }
-      meter.work += ROW_WORK;
-      if (isOtherRow(row_end - from, ends_number, digits)) continue;
-    }
     const probe = scanner.probes[index] ?? probeAt(scanner, index);
     const start =
       probe.back_over === null ? from : stepBack(text, from, probe.back_over, probe.back_units_max);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
-    const match = matchAt(probe, text, start, scanner.matched_until[index]!, meter);
+    if (units[at]! > 0 && units[at] !== digits_units) {
+      digits_units = units[at]!;
+      digits = digitsOf(text, start, start + digits_units);
+    }
+    const is_wrong = units[at]! > 0 && !isRight(probe, digits, digits_units, meter);
+    const match = is_wrong ? null : matchAt(probe, text, start, scanner.matched_until[index]!, meter);
     if (match === null) {
       scanner.failed_at[index] = start;
       continue;
@@ -306,29 +294,4 @@ export function verify(
       phrases.push(match);
     }
   }
-}
-
-function digitsAt({ roster, digits }: Scanner, index: number): Range | null {
-  const range = roster.digitsAt(index);
-  digits[index] = range;
-  return range;
-}
-
-/** What ends a number, and is in none. */
-const ENDS_NUMBER = new Set(['', '\n', '\r', '\t', ',', ';', '"', "'", '|', ')', ']', '}', '<']);
-
-/** Where the row of digits ends that begins at `start`; no longer one than any detector knows is followed. */
-function rowEnd(text: string, start: number): number {
-  let end = start;
-  while (end - start <= ROW_UNITS_MAX && isDigit(text.charCodeAt(end))) end += 1;
-  return end;
-}
-
-/** Whether a row of so many digits is too long for a match, or ends before there are as many as the match has. */
-function isOtherRow(count: number, ends_number: boolean, { least, most }: Range): boolean {
-  return count > most || (count < least && count > 0 && ends_number);
-}
-
-function isDigit(unit: number): boolean {
-  return unit >= 48 && unit <= 57;
 }

@@ -1,12 +1,4 @@
-import {
-  digitAt,
-  digitsOf,
-  hasDay,
-  isVaried,
-  remainder,
-  twoDigits,
-  weigh,
-} from '../../matching/check-digits.ts';
+import { hasDay, isVaried, remainder, twoDigits, weigh } from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { identifier } from '../../matching/identifier.ts';
@@ -81,9 +73,8 @@ export const benelux: readonly Detector[] = [
 /** Who was born from 2000 has a 2 before the number when the check digits are worked out. */
 function isRijksregister(code: string): boolean {
   const month = twoDigits(code, 2) % 20;
-  if (month > 12 || twoDigits(code, 4) > 31 || digitsOf(code).every((digit) => digit === digitAt(code, 0)))
-    return false;
-  const check = Number(code.slice(9));
+  if (month > 12 || twoDigits(code, 4) > 31 || !isVaried(code)) return false;
+  const check = twoDigits(code, 9);
   const body = code.slice(0, 9);
   return 97 - remainder(body, 97) === check || 97 - remainder(`2${body}`, 97) === check;
 }

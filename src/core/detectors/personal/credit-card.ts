@@ -1,7 +1,18 @@
+import { isVaried } from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
+import { codeOf } from '../../matching/code.ts';
 import type { Detector } from '../../matching/detector.ts';
+import { lazily } from '../../matching/lazily.ts';
+import { patternDigits } from '../../matching/pattern-digits.ts';
 
 const ANCHORS = ['(?<![\\d.])[2-6]\\d{3}[ -]\\d{3}', '(?<![\\d.])[2-6]\\d{7}', '(?<![\\d.])1800[ -]?\\d{3}'];
+
+const NUMBER =
+  /(?<![\da-f]{4})(?:3[47](?:[ -]?\d){13}|(?:1800|2131)(?:[ -]?\d){11}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d|\.\d|-?[\da-f]{4})/;
+const numberDigits = lazily(() => patternDigits(NUMBER));
+
+const LONG_NUMBER = /(?<![\da-f]{4})[456](?:\d{12}|(?:[ -]?\d){16,18})(?!\d|\.\d|-?[\da-f]{4})/;
+const longNumberDigits = lazily(() => patternDigits(LONG_NUMBER));
 
 export const creditCard: readonly Detector[] = [
   {
@@ -13,10 +24,12 @@ export const creditCard: readonly Detector[] = [
     description:
       'Payment card numbers (ISO/IEC 7812) of the usual length of their issuer, 14 to 16 digits, with a right Luhn digit; with spaces, dashes or neither.',
     anchors: ANCHORS,
-    pattern:
-      /(?<![\da-f]{4})(?:3[47](?:[ -]?\d){13}|(?:1800|2131)(?:[ -]?\d){11}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d|\.\d|-?[\da-f]{4})/,
-    digits: { least: 14, most: 16 },
-    validate: isCard,
+    pattern: NUMBER,
+    get digits() {
+      return numberDigits();
+    },
+    validate: (value) => isLuhn(value) && isCard(codeOf(value)),
+    validateDigits: isCard,
     examples: {
       hits: [
         `card «${'4111'} 1111 1111 1111» exp`,
@@ -47,9 +60,12 @@ export const creditCard: readonly Detector[] = [
     description:
       'Payment card numbers of 17 to 19 digits, and those of 13 without separators, with a right Luhn digit.',
     anchors: ANCHORS,
-    pattern: /(?<![\da-f]{4})[456](?:\d{12}|(?:[ -]?\d){16,18})(?!\d|\.\d|-?[\da-f]{4})/,
-    digits: { least: 13, most: 19 },
-    validate: isCard,
+    pattern: LONG_NUMBER,
+    get digits() {
+      return longNumberDigits();
+    },
+    validate: (value) => isLuhn(value) && isCard(codeOf(value)),
+    validateDigits: isCard,
     examples: {
       hits: [`«${'4222'}222222222»`, `«${'6304'} 9001 7740 2924 416»`],
       misses: [`${'4222'}222222223`, '4000000000000'],
@@ -84,9 +100,8 @@ const ISSUERS: readonly {
   { from: '67', to: '67', lengths: [16, 19] },
 ];
 
-function isCard(value: string): boolean {
-  const digits = value.replace(/[ -]/g, '');
-  return isLuhn(digits) && /(\d)(?!\1)\d/.test(digits) && isIssued(digits);
+function isCard(digits: string): boolean {
+  return isLuhn(digits) && isVaried(digits) && isIssued(digits);
 }
 
 function isIssued(digits: string): boolean {

@@ -119,7 +119,7 @@ function isNir(code: string): boolean {
   const month = twoDigits(code, 3);
   if (month < 1 || (month > 12 && month < 20) || (month > 42 && month < 50)) return false;
   const body = code.slice(0, 13).replace('2A', '19').replace('2B', '18');
-  return /^\d+$/.test(body) && 97 - remainder(body, 97) === Number(code.slice(13));
+  return !/[AB]/.test(body) && 97 - remainder(body, 97) === Number(code.slice(13));
 }
 
 const VAT_KEYS = '0123456789ABCDEFGHJKLMNPQRSTUVWXYZ';

@@ -1,5 +1,10 @@
 import ipaddr from 'ipaddr.js';
 import type { Detector } from '../../matching/detector.ts';
+import { lazily } from '../../matching/lazily.ts';
+import { patternDigits } from '../../matching/pattern-digits.ts';
+
+const V4 = /(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\w-]|\.\d)/;
+const digits = lazily(() => patternDigits(V4));
 
 export const ipAddress: readonly Detector[] = [
   {
@@ -11,7 +16,10 @@ export const ipAddress: readonly Detector[] = [
     description:
       'IPv4 addresses that are routed: not private, loopback, link-local, multicast or documentation ones.',
     anchors: ['(?<![\\w.-])\\d{1,3}\\.\\d{1,3}\\.\\d'],
-    pattern: /(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\w-]|\.\d)/,
+    pattern: V4,
+    get digits() {
+      return digits();
+    },
     validate: isRoutedV4,
     examples: {
       hits: ['from «8.8.8.8» at', 'http://«93.184.216.34»/x', '«151.101.1.69»:443'],
@@ -64,7 +72,16 @@ export const ipAddress: readonly Detector[] = [
   },
 ];
 
+/**
+ * First parts below multicast (224) of addresses that are not all routed (RFC 6890 and what the library adds): it is asked
+ * about these only, for it compares an address with all ranges that there are.
+ */
+const SPECIAL_PARTS = new Set(['0', '10', '100', '127', '169', '172', '192', '198', '203']);
+const MULTICAST = 224;
+
 function isRoutedV4(value: string): boolean {
+  const first = value.slice(0, value.indexOf('.'));
+  if (Number(first) < MULTICAST && !SPECIAL_PARTS.has(String(Number(first)))) return true;
   return new ipaddr.IPv4(value.split('.').map(Number)).range() === 'unicast';
 }
 

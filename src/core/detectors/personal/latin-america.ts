@@ -239,20 +239,23 @@ function isCbuBlock(block: string): boolean {
   return (10 - (sum % 10)) % 10 === digitAt(block, -1);
 }
 
+const CPF_FIRST = [10, 9, 8, 7, 6, 5, 4, 3, 2];
+const CPF_SECOND = [11, ...CPF_FIRST];
+
 function isCpf(code: string): boolean {
-  const digit = (length: number): number => {
-    const weights = Array.from({ length }, (_, at) => length + 1 - at);
-    return ((11 - (weigh(code, weights) % 11)) % 11) % 10;
-  };
-  return isVaried(code) && digit(9) === digitAt(code, 9) && digit(10) === digitAt(code, 10);
+  return isVaried(code) && isBrazilian(code, CPF_FIRST) && isBrazilian(code, CPF_SECOND);
 }
 
-const CNPJ_WEIGHTS = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
+const CNPJ_FIRST = [5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
+const CNPJ_SECOND = [6, ...CNPJ_FIRST];
 
 function isCnpj(code: string): boolean {
-  const digit = (length: number): number =>
-    ((11 - (weigh(code, CNPJ_WEIGHTS.slice(-length)) % 11)) % 11) % 10;
-  return isVaried(code) && digit(12) === digitAt(code, 12) && digit(13) === digitAt(code, 13);
+  return isVaried(code) && isBrazilian(code, CNPJ_FIRST) && isBrazilian(code, CNPJ_SECOND);
+}
+
+/** Whether the digit behind those that have a weight is right. */
+function isBrazilian(code: string, weights: readonly number[]): boolean {
+  return ((11 - (weigh(code, weights) % 11)) % 11) % 10 === digitAt(code, weights.length);
 }
 
 function isRut(code: string): boolean {

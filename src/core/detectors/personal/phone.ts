@@ -1,4 +1,10 @@
 import type { Detector } from '../../matching/detector.ts';
+import { lazily } from '../../matching/lazily.ts';
+import { patternDigits } from '../../matching/pattern-digits.ts';
+
+const NORTH_AMERICAN =
+  /(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]?\d{3}[ .-]\d{4}|[2-9]\d\d(?<sep>[.-])\d{3}\k<sep>\d{4})(?![\d-]|\.\d)/;
+const digits = lazily(() => patternDigits(NORTH_AMERICAN));
 
 export const phone: readonly Detector[] = [
   {
@@ -28,8 +34,10 @@ export const phone: readonly Detector[] = [
       '\\([2-9]\\d\\d\\)',
       '(?<![\\w.+-])1[ .-]\\(?[2-9]\\d\\d',
     ],
-    pattern:
-      /(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]?\d{3}[ .-]\d{4}|[2-9]\d\d(?<sep>[.-])\d{3}\k<sep>\d{4})(?![\d-]|\.\d)/,
+    pattern: NORTH_AMERICAN,
+    get digits() {
+      return digits();
+    },
     examples: {
       hits: ['call «(415) 555-0132»', 'or «415-555-0132».', 'fax «212.555.0199»', '«1-800-555-0199»'],
       misses: [

@@ -1,10 +1,16 @@
 import type { Detector } from '../../matching/detector.ts';
+import { lazily } from '../../matching/lazily.ts';
 import { patternOf } from '../../matching/named-value.ts';
+import { patternDigits } from '../../matching/pattern-digits.ts';
 
 /** Areas, groups and serials that were given out, with any separator. */
 const NUMBER = '(?!000|666|9)\\d{3}[ .-]?(?!00)\\d{2}[ .-]?(?!0000)\\d{4}';
 
 const WHOLE = new RegExp(`^${NUMBER}$`);
+
+const PATTERN =
+  /(?!000|666|9)\d{3}(?:-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])|(?<sign>[ .])(?!00)\d{2}\k<sign>(?!0000)\d{4}(?![\w-]|[ .]\d))/;
+const digits = lazily(() => patternDigits(PATTERN));
 
 export const ssn: readonly Detector[] = [
   {
@@ -16,8 +22,10 @@ export const ssn: readonly Detector[] = [
     description:
       'US social security numbers with dashes, blanks or dots, but for areas, groups and serials that are never given out.',
     anchors: ['(?<![\\w-])\\d{3}-\\d{2}-\\d', '(?<![\\w.-])\\d{3}[ .]\\d{2}[ .]\\d'],
-    pattern:
-      /(?!000|666|9)\d{3}(?:-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])|(?<sign>[ .])(?!00)\d{2}\k<sign>(?!0000)\d{4}(?![\w-]|[ .]\d))/,
+    pattern: PATTERN,
+    get digits() {
+      return digits();
+    },
     validate: (value) => value !== '078-05-1120' && value !== '219-09-9999',
     examples: {
       hits: ['SSN «123-45-6789».', 'a\\n«536-90-4399»', 'id «536 90 4399»', 'id «536.90.4399».'],

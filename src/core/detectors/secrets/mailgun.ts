@@ -22,7 +22,7 @@ export const mailgun: readonly Detector[] = [
     severity: 'critical',
     strength: 'shape',
     description: 'Mailgun API keys, newer form: 32, 8 and 8 hex digits with dashes between.',
-    anchors: ['\\b[a-f0-9]{12}'],
+    anchors: ['\\b[a-f0-9]{17}'],
     pattern: /[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}(?![A-Za-z0-9-])/,
     validate: isUnmasked,
     examples: {

@@ -26,8 +26,8 @@ export function scanAround(
   for (let at = 0; at < spans.length; at += 2) {
     meter.work += spans[at + 1]! - spans[at]!;
     const is_over = (): boolean => matches.length >= matches_max || meter.work > meter.allowed;
-    hitsIn(scanner, view.text, spans[at]!, spans[at + 1]!, meter, (end, anchors) => {
-      if (!is_over()) verify(scanner, view.text, end, anchors, matches, phrases, meter, places);
+    hitsIn(scanner, view.text, spans[at]!, spans[at + 1]!, meter, (end, state) => {
+      if (!is_over()) verify(scanner, view.text, end, state, matches, phrases, meter, places);
     });
   }
   if (!phrases.some(({ start, end }) => isNew(view, start, end))) return;
@@ -52,18 +52,18 @@ function spansOf(view: View, odd: Windows): Windows {
 
 const hits = makeHits();
 
-/** Tells where anchors end between two places of a text, and which. */
+/** Tells where anchors end between two places of a text, and in which state. */
 function hitsIn(
   { automaton }: Scanner,
   text: string,
   from: number,
   to: number,
   meter: Meter,
-  tell: (end: number, anchors: readonly number[]) => void,
+  tell: (end: number, state: number) => void,
 ): void {
   let place = firstPlace(automaton);
   for (let at = from; at < to; at += PART_UNITS) {
     place = walk(automaton, place, text, at, Math.min(to, at + PART_UNITS), hits, meter);
-    for (let hit = 0; hit < hits.count; hit++) tell(hits.ends[hit]!, automaton.endings[hits.states[hit]!]!);
+    for (let hit = 0; hit < hits.count; hit++) tell(hits.ends[hit]!, hits.states[hit]!);
   }
 }

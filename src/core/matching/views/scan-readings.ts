@@ -126,11 +126,14 @@ function searchView(search: Search, view: View, odd: Windows): boolean {
   return found.some((match) => match.end === view.text.length);
 }
 
+/** Work of one piece of a view of words, which are looked for first. */
+const WORD_WORK = 64;
+
 /** Words that are spelled otherwise make instructions, and nothing else. */
 function searchWording(search: Search, start: number, end: number): void {
   const { scanner, matches_max, meter } = search;
   const view = readWording(search.text, start, end);
-  meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
+  meter.work += end - start + (view?.starts.length ?? 0) * WORD_WORK;
   if (view === null) return;
   const found: Match[] = [];
   scan(scanner, view.text, found, matches_max, meter);
