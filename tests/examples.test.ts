@@ -9,6 +9,7 @@ import { MEMORY_DOCUMENT } from '../src/entry/cli/scaffold/documents.ts';
 import { proxyForward } from '../src/operations/forward.ts';
 import { operations } from '../src/operations/index.ts';
 import { mcpPinsApprove } from '../src/operations/mcp.ts';
+import { EXAMPLE_ADAPTER } from '../src/operations/testing/adapter.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 /** What the examples of approvals wait for. */
@@ -27,6 +28,12 @@ const REFUND = {
 };
 
 const SECRET = { MAIL_PASSWORD: ['mail', 'password', '7a61'].join('-') };
+
+const EXAMPLE_PLUGIN = `export default ${JSON.stringify({
+  name: 'example',
+  version: '1.0.0',
+  adapters: [EXAMPLE_ADAPTER],
+})};\n`;
 
 /** What stands behind it in the example of a call that goes on. */
 const upstream = createServer((request, response) => {
@@ -54,8 +61,10 @@ before(async () => {
         policies: [REFUNDS],
         secrets: { backend: 'env' },
         proxy: { target: `http://127.0.0.1:${port}` },
+        plugins: { files: ['plugins/example.mjs'] },
         cost: { budgets: [{ name: 'team', limit_usd: 50, period: 'total' }] },
       },
+      files: { 'plugins/example.mjs': EXAMPLE_PLUGIN },
       env: SECRET,
       workers: 2,
     }),
@@ -171,7 +180,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, operations.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 46);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 47);
 });
 
 /** The id that the examples show stands for a request that waits. */
@@ -202,9 +211,8 @@ async function changeTool(): Promise<void> {
 async function ask({ name, method, path: shown, body }: Example): Promise<{ status: number; text: string }> {
   const path = name.startsWith('approvals_') ? shown.replace(/apr_\w+/, await waiting()) : shown;
   if (name === 'mcp_pins_approve') await changeTool();
-  const { state_dir, url } = /^(approvals|capabilities|proxy|secrets|dashboard_cost|check_budget)/.test(name)
-    ? shop
-    : service;
+  const { state_dir, url } =
+    /^(adapter|approvals|capabilities|proxy|secrets|dashboard_cost|check_budget)/.test(name) ? shop : service;
   const operator = readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
   const answer = await fetch(`${url}${path}`, {
     method,

@@ -43,7 +43,7 @@ before(async () => {
       'plugins/hangs.mjs': 'for (;;);',
       'plugins/reading-hangs.mjs': 'export default { get detectors() { for (;;); } };',
       'plugins/taken.mjs': exporting({ ...ORDER, name: 'taken' }),
-      'plugins/misshapen.mjs': exporting({ ...ORDER, name: 'misshapen', drivers: [] }),
+      'plugins/misshapen.mjs': exporting({ ...ORDER, name: 'misshapen', adaptors: [] }),
       'node_modules/agent-safety-plugin-example/package.json': readFileSync(
         join(root, 'examples/plugin-detector/package.json'),
         'utf8',
@@ -103,7 +103,7 @@ test('the service starts with those that are good, and says of each other why it
     ['plugins/hangs.mjs', 'left_out', /within 2000 ms/],
     ['plugins/reading-hangs.mjs', 'left_out', /within 2000 ms/],
     ['plugins/taken.mjs', 'left_out', /taken by another detector/],
-    ['plugins/misshapen.mjs', 'left_out', /`drivers` is no key here/],
+    ['plugins/misshapen.mjs', 'left_out', /`adaptors` is no key here/],
   ];
   for (const [path, status, reason] of expected) {
     const [is, why] = told.get(path) as [string, string];

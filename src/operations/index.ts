@@ -1,3 +1,4 @@
+import { adapterAsk } from './adapters.ts';
 import { observeAgent, observeAgents, observeSession, observeSessions } from './agents.ts';
 import {
   approvalsApprove,
@@ -42,6 +43,7 @@ import { policyTemplate, policyTemplates } from './templates.ts';
 
 /** Everything that one can ask for, in alphabetical order. */
 export const operations: readonly AnyOperation[] = [
+  adapterAsk,
   agentSessionReset,
   approvalsApprove,
   approvalsCancel,

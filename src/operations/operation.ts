@@ -37,6 +37,8 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
     readonly method: 'GET' | 'POST';
     /** Names in braces are taken from the path: `/v1/policies/templates/{template_name}`. */
     readonly path: string;
+    /** Whatever stands below the path asks for the same: for programs that add a path of their own. */
+    readonly below?: true;
     /** The media type of an answer that is a text and no JSON. */
     readonly produces?: string;
     /** Whether one file may come as `multipart/form-data`. */

@@ -1,6 +1,8 @@
 import type { PluginReport } from '../runtime/plugins/types.ts';
 import { operation } from './operation.ts';
 
+const names = { type: 'array', items: { type: 'string' }, description: 'Their names.' } as const;
+
 export const pluginsList = operation({
   name: 'plugins_list',
   summary: 'List plug-ins',
@@ -32,6 +34,8 @@ export const pluginsList = operation({
             'adapter_count',
             'detectors',
             'templates',
+            'dialects',
+            'adapters',
             'problems',
           ],
           properties: {
@@ -43,33 +47,37 @@ export const pluginsList = operation({
             sha256: { type: ['string', 'null'], description: 'Of the file that was loaded.' },
             detector_count: { type: 'integer' },
             template_count: { type: 'integer' },
-            adapter_count: { type: 'integer', description: 'Always 0 in this version.' },
+            adapter_count: { type: 'integer' },
             detectors: { type: 'array', items: { type: 'string' }, description: 'Their ids.' },
-            templates: { type: 'array', items: { type: 'string' }, description: 'Their names.' },
+            templates: names,
+            dialects: { ...names, description: 'Ways in which coding agents ask `service hook`.' },
+            adapters: { ...names, description: 'Ways in which others ask `/v1/adapters/{adapter_name}`.' },
             problems: { type: 'array', items: { type: 'string' }, description: 'Why it is left out.' },
           },
         },
       },
-      adapters: { type: 'array', items: { type: 'string' }, description: 'Always empty in this version.' },
+      adapters: { ...names, description: 'All that can be asked.' },
     },
   },
   example: {},
   answer: { count: 0, plugins: [], adapters: [] },
   run: async (_input, { runtime }) => {
-    const { plugins } = await runtime.plugins();
-    return { count: plugins.length, plugins: plugins.map(shown), adapters: [] };
+    const { plugins, adapters } = await runtime.plugins();
+    return { count: plugins.length, plugins: plugins.map(shown), adapters: adapters.map(({ name }) => name) };
   },
 });
 
-function shown({ from, detectors, templates, problems, ...rest }: PluginReport) {
+function shown({ from, detectors, templates, dialects, adapters, problems, ...rest }: PluginReport) {
   return {
     ...rest,
     path: from,
     detector_count: detectors.length,
     template_count: templates.length,
-    adapter_count: 0,
+    adapter_count: adapters.length,
     detectors: [...detectors],
     templates: [...templates],
+    dialects: [...dialects],
+    adapters: [...adapters],
     problems: problems.map(({ message }) => message),
   };
 }

@@ -3,11 +3,12 @@ import { writeSpool } from '../../runtime/audit/spool.ts';
 import { enforce } from '../../runtime/enforce.ts';
 import { newEventId } from '../../runtime/event-id.ts';
 import { openFingerprints } from '../../runtime/fingerprints.ts';
+import type { WrittenDialect } from '../../runtime/protocols/types.ts';
 import { sessionClock } from '../../runtime/sessions/clock.ts';
 import type { Ports } from '../../runtime/types.ts';
 import type { HookAnswer } from './dialects/dialect.ts';
 import { type HookQuestion, type HookRuntime, judgeChecks } from './judge.ts';
-import type { Alone } from './place.ts';
+import type { Alone, Place } from './place.ts';
 import { readStand, type Stand } from './stand.ts';
 
 export { startResident } from './start-resident.ts';
@@ -37,6 +38,11 @@ export async function decideAlone(question: HookQuestion, alone: Alone): Promise
   } finally {
     await close();
   }
+}
+
+/** The description of a coding agent by a plug-in that the configuration names; `null` where none has it. */
+export async function dialectAlone(name: string, place: Place): Promise<WrittenDialect | null> {
+  return (await import('./whole.ts')).dialectIn(place, name);
 }
 
 async function openWhole({ place, version }: Alone): Promise<WholeRuntime> {

@@ -60,12 +60,12 @@ export async function runHook(process: HookProcess): Promise<void> {
   } catch (failure) {
     return tell(process, exitReply(sentenceOf(failure)), 2, () => {});
   }
-  const forced = options.dialect === null ? null : dialects.find(({ name }) => name === options.dialect);
+  const named = options.dialect === null ? null : dialects.find(({ name }) => name === options.dialect);
   const desk: Desk = {
     process,
     options,
-    deny: forced?.refuse ?? exitReply,
-    known: { dialect: forced ?? null, event: null, question: null },
+    deny: named?.refuse ?? exitReply,
+    known: { dialect: named ?? null, event: null, question: null },
     recorded: null,
     is_told: false,
     afterwards: () => {},
@@ -74,14 +74,22 @@ export async function runHook(process: HookProcess): Promise<void> {
   const late_ms = options.timeout_ms ?? TIMEOUT_MS;
   const watchdog = setTimeout(() => refuseLate(desk, new TooLate(late_ms)), late_ms);
   try {
-    if (forced === undefined) throw new UsageFailure(unknownDialect());
-    finish(desk, await answerTo(desk, forced));
+    finish(desk, await answerTo(desk, named === undefined ? await plugged(desk) : named));
   } catch (failure) {
     await record(desk, failure);
     finish(desk, no(desk.deny(sentenceOf(failure))));
   } finally {
     clearTimeout(watchdog);
   }
+}
+
+/** One that is not built in; a plug-in of the configuration may bring it. */
+async function plugged({ options, process }: Desk): Promise<Dialect> {
+  const { pluggedDialect } = await import('./plugged.ts');
+  const place = placeOf(options.config, process.env, process.cwd);
+  const dialect = await pluggedDialect(options.dialect ?? '', place, userOf(process.env));
+  if (dialect !== null) return dialect;
+  throw new UsageFailure(unknownDialect());
 }
 
 /** In time for every host: they wait for ten seconds or more. */
@@ -283,7 +291,8 @@ class OwnerFailure extends Error {
 }
 
 function unknownDialect(): string {
-  return `--dialect is one of ${dialects.map(({ name }) => name).join(', ')}.`;
+  const names = dialects.map(({ name }) => name).join(', ');
+  return `--dialect is one of ${names}, or one of a plug-in of the configuration (\`service plugins list\`).`;
 }
 
 /** What may be told of a fault: sentences of ours, and nothing of any other. */

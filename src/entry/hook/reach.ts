@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { WrittenDialect } from '../../runtime/protocols/types.ts';
 import { shortPath } from '../../runtime/serve/socket-path.ts';
 import type { HookAnswer } from './dialects/dialect.ts';
 import type { HookQuestion } from './judge.ts';
@@ -19,33 +20,51 @@ export interface Asking {
   readonly user: string;
 }
 
+/** Has the process that owns the state folder decide; how long to wait for it is the business of who calls. */
+export async function reach(question: HookQuestion, asking: Asking): Promise<Reached> {
+  const told = await exchange('hook', question, asking);
+  return 'line' in told ? reachedOf(told.line, question.checks.length) : told;
+}
+
 /**
- * Asks the process that owns the state folder, in one line, and waits for its answer; for how long is the business of
- * who calls.
+ * Asks the owner for a way of asking that a plug-in brings: plain data, `null` where its configuration names none. It is
+ * `alone` where nobody can say.
  */
-export function reach(question: HookQuestion, asking: Asking): Promise<Reached> {
-  const { config_file, version, user } = asking;
+export async function reachDialect(
+  name: string,
+  asking: Asking,
+): Promise<{ readonly dialect: WrittenDialect | null } | { readonly alone: true }> {
+  const told = await exchange('dialect', name, asking);
+  if (!('line' in told)) return { alone: true };
+  const answer = JSON.parse(told.line) as { readonly value?: WrittenDialect | null };
+  return answer.value === undefined ? { alone: true } : { dialect: answer.value };
+}
+
+/** One line there, and one back. */
+function exchange(
+  ask: 'hook' | 'dialect',
+  input: unknown,
+  { state_dir, config_file, version, user }: Asking,
+): Promise<{ readonly line: string } | { readonly alone: 'nobody' | 'ended' }> {
   return new Promise((resolve) => {
-    const short = pathOf(join(asking.state_dir, 'service.sock'));
+    const short = pathOf(join(state_dir, 'service.sock'));
     if (short === null) return resolve({ alone: 'nobody' });
     let connected = false;
     let heard = '';
     const socket: Socket = connect(short.path);
     socket.setEncoding('utf8');
-    const give = (reached: Reached): void => {
+    const give = (told: { readonly line: string } | { readonly alone: 'nobody' | 'ended' }): void => {
       short.close();
       socket.destroy();
-      resolve(reached);
+      resolve(told);
     };
     socket.once('connect', () => {
       connected = true;
-      socket.write(
-        `${JSON.stringify({ id: 1, ask: 'hook', input: question, config_file, version, user })}\n`,
-      );
+      socket.write(`${JSON.stringify({ id: 1, ask, input, config_file, version, user })}\n`);
     });
     socket.on('data', (chunk: string) => {
       heard += chunk;
-      if (heard.includes('\n')) give(reachedOf(heard, question.checks.length));
+      if (heard.includes('\n')) give({ line: heard });
     });
     socket.on('error', () => {});
     socket.once('close', () => give({ alone: connected ? 'ended' : 'nobody' }));

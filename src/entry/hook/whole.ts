@@ -6,8 +6,10 @@ import { type Config, loadConfig } from '../../runtime/config/index.ts';
 import { realFile } from '../../runtime/config/real-file.ts';
 import { namesPlugins } from '../../runtime/plugins/named.ts';
 import { filesOf } from '../../runtime/policies/document-files.ts';
+import { pluginsOf } from '../../runtime/policies/load-policy.ts';
 import { isSaved, savePolicy } from '../../runtime/policies/saved.ts';
 import { watchList } from '../../runtime/policies/watch.ts';
+import type { WrittenDialect } from '../../runtime/protocols/types.ts';
 import { StartFailure } from '../../runtime/serve/failure.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../runtime/serve/local.ts';
 import { makeStateDir, statePaths } from '../../runtime/serve/state-dir.ts';
@@ -51,6 +53,17 @@ export async function auditedState({ path, cwd, state_dir }: Place): Promise<str
   const read = await loadConfig({ path, cwd, env: process.env, secrets: 'leave' });
   if (!read.ok) return state_dir;
   return read.config.audit.enabled ? read.config.state_dir : null;
+}
+
+/**
+ * Loads the plug-ins of the configuration for the one that describes a coding agent.
+ * @throws StartFailure `config_invalid`
+ */
+export async function dialectIn(place: Place, name: string): Promise<WrittenDialect | null> {
+  const read = await loadConfig({ path: place.path, env: process.env, cwd: place.cwd, secrets: 'leave' });
+  if (!read.ok) throw new StartFailure('config_invalid', 'The configuration is not valid.', read.problems);
+  const { dialects } = await pluginsOf(read.config);
+  return dialects.find((dialect) => dialect.name === name) ?? null;
 }
 
 type LookedAt = Stand['looked_at'];

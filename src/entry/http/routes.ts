@@ -27,11 +27,17 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Adds an operation's route: who calls, then the body, then `call`, then the answer's bytes. */
 export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: RoutePorts): void {
-  const { method, path, produces = JSON_TYPE } = operation.http;
+  const { path, below } = operation.http;
+  const url = path.replace(/\{(\w+)\}/g, ':$1');
+  for (const each of below === true ? [url, `${url}/*`] : [url]) addRouteAt(each, app, operation, ports);
+}
+
+function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, ports: RoutePorts): void {
+  const { method, produces = JSON_TYPE } = operation.http;
   const read = readerOf(operation);
   app.route({
     method,
-    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    url,
     onRequest: (request, _reply, done) => {
       const outcome = admit(request, operation, ports);
       if (outcome instanceof Promise) outcome.then((refusal) => done(refusal ?? undefined), done);
@@ -75,7 +81,9 @@ function readerOf({ http, input }: AnyOperation): (request: FastifyRequest) => u
   if (!hasNames) return ({ body }) => body;
   return ({ body, params }) => {
     const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body);
-    return isRecord || body === undefined ? { ...body, ...(params as object) } : body;
+    // What stands below the path is a program's own.
+    const { '*': _, ...names } = params as Readonly<Record<string, string>>;
+    return isRecord || body === undefined ? { ...body, ...names } : body;
   };
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { operations } from '../../operations/index.ts';
+import { EXAMPLE_ADAPTER } from '../../operations/testing/adapter.ts';
 import { exampleTarget } from '../../operations/testing/upstream.ts';
 import { llmRoutes } from '../llm/routes.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -150,7 +151,7 @@ test('what is answered is what the description says', async (t) =>
       assert.deepEqual(unknownFields(output, answer.json), [], name);
       ran++;
     }
-    assert.equal(ran, 19);
+    assert.equal(ran, 20);
   }));
 
 test('the errors that are described are those that happen', () =>
@@ -343,9 +344,10 @@ test('a fault of ours blocks, is logged without its text, and says nothing more'
       const checks = operations.filter(
         ({ permission, needs }) => permission === 'check' && needs === 'policy',
       );
-      assert.equal(checks.length, 7);
+      assert.equal(checks.length, 8);
       for (const { http, example } of checks) {
-        const answer = await ask({ path: http.path, body: example });
+        const path = http.path.replace('{adapter_name}', EXAMPLE_ADAPTER.name);
+        const answer = await ask({ path, body: example });
         assert.equal(answer.status, 500, http.path);
         assert.deepEqual(Object.keys(answer.json), ['error', 'code', 'decision', 'request_id']);
         assert.deepEqual([answer.json.code, answer.json.decision], ['internal_error', 'block']);
@@ -358,7 +360,7 @@ test('a fault of ours blocks, is logged without its text, and says nothing more'
       }
       const health = await ask({ path: '/v1/health' });
       assert.deepEqual([health.status, 'decision' in health.json], [500, false]);
-      assert.equal(logged.length, 8);
+      assert.equal(logged.length, 9);
       assert.ok(!logged.join().includes(SECRET));
       assert.match(logged[0] ?? '', /"request_id":.*"code":"EFAULT"/);
     },

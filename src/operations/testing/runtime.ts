@@ -13,6 +13,7 @@ import { noting } from '../../runtime/secrets/for-agents.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
 import { StoreFailure } from '../../runtime/store/failure.ts';
 import type { AuditEvent, AuditFilter, Ports, Runtime } from '../../runtime/types.ts';
+import { EXAMPLE_ADAPTER } from './adapter.ts';
 
 /** What a test wants of its runtime; everything has the default of a service without configuration. */
 export interface TestOptions {
@@ -110,7 +111,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       }),
     ready: async () => true,
     agentsSeen: async () => [...new Set(events.map((event) => event.agent_id))].sort(),
-    plugins: async () => NO_PLUGINS,
+    plugins: async () => ({ ...NO_PLUGINS, adapters: [EXAMPLE_ADAPTER] }),
     metricsText: async () => '# HELP service_requests_total Checks.\n',
     reload: async () => ({
       reloaded: true,

@@ -5,6 +5,8 @@ import { shapeProblems } from '../../core/compile/shape.ts';
 import { templates as builtinTemplates, type Template } from '../../core/templates/index.ts';
 import type { Json, Problem } from '../../core/types.ts';
 import { problemAt } from '../config/problem-text.ts';
+import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../protocols/admit.ts';
+import type { WrittenAdapter, WrittenDialect } from '../protocols/types.ts';
 import { pluginSchema } from './schema.ts';
 import type { Plugin } from './types.ts';
 
@@ -13,6 +15,8 @@ export interface Taken {
   readonly plugins: Set<string>;
   readonly detectors: Set<string>;
   readonly templates: Set<string>;
+  readonly dialects: Set<string>;
+  readonly adapters: Set<string>;
 }
 
 /** Nothing but what is built in, and the configuration's own patterns: those of plug-ins come behind them. */
@@ -21,6 +25,8 @@ export function takenBy(patterns: readonly { readonly id: string }[]): Taken {
     plugins: new Set(),
     detectors: new Set(patterns.map(({ id }) => id)),
     templates: new Set(builtinTemplates.map(({ name }) => name)),
+    dialects: new Set(BUILTIN_DIALECTS),
+    adapters: new Set(),
   };
 }
 
@@ -46,11 +52,13 @@ export async function admit(
     ...doubled(plugin, from, taken),
     ...patternProblems(plugin.detectors, { file: from, path: 'detectors' }, taken.detectors),
     ...(await Promise.all(plugin.templates.map((each) => documentProblems(each, from, settings)))).flat(),
+    ...plugin.dialects.flatMap((each, at) => dialectProblems(each, from, ['dialects', at])),
+    ...plugin.adapters.flatMap((each, at) => adapterProblems(each, from, ['adapters', at])),
   ];
   if (problems.length > 0) return { ok: false, name: plugin.name, problems };
   taken.plugins.add(plugin.name);
   for (const { id } of plugin.detectors) taken.detectors.add(id);
-  for (const { name } of plugin.templates) taken.templates.add(name);
+  for (const kind of NAMED) for (const { name } of plugin[kind]) taken[kind].add(name);
   return { ok: true, plugin };
 }
 
@@ -63,6 +71,8 @@ interface WrittenPlugin {
     readonly examples: { readonly hits: readonly string[]; readonly misses?: readonly string[] };
   })[];
   readonly templates?: readonly Template[];
+  readonly dialects?: readonly WrittenDialect[];
+  readonly adapters?: readonly WrittenAdapter[];
 }
 
 function pluginOf({
@@ -71,9 +81,11 @@ function pluginOf({
   description = '',
   detectors = [],
   templates = [],
+  dialects = [],
+  adapters = [],
 }: WrittenPlugin): Plugin {
   const whole = detectors.map((each) => ({ ...each, examples: { misses: [], ...each.examples } }));
-  return { name, version, description, detectors: whole, templates };
+  return { name, version, description, detectors: whole, templates, dialects, adapters };
 }
 
 function nameIn(value: Json): string | null {
@@ -81,16 +93,22 @@ function nameIn(value: Json): string | null {
   return typeof name === 'string' && /^[a-z0-9-]{1,64}$/.test(name) ? name : null;
 }
 
-function doubled({ name, templates }: Plugin, from: string, taken: Taken): Problem[] {
-  const seen = new Set(taken.templates);
-  const twice = templates.flatMap((template, at) => {
-    if (!seen.has(template.name)) {
-      seen.add(template.name);
-      return [];
-    }
-    return problemAt(from, ['templates', at, 'name'], 'is taken by another template');
+/** What is known by a name of its own, and how one of them is called. */
+const NAMED = ['templates', 'dialects', 'adapters'] as const;
+const WORDS = { templates: 'template', dialects: 'dialect', adapters: 'adapter' } as const;
+
+function doubled(plugin: Plugin, from: string, taken: Taken): Problem[] {
+  const twice = NAMED.flatMap((kind) => {
+    const seen = new Set(taken[kind]);
+    return plugin[kind].flatMap(({ name }, at) => {
+      if (!seen.has(name)) {
+        seen.add(name);
+        return [];
+      }
+      return problemAt(from, [kind, at, 'name'], `is taken by another ${WORDS[kind]}`);
+    });
   });
-  return taken.plugins.has(name)
+  return taken.plugins.has(plugin.name)
     ? [problemAt(from, ['name'], 'is taken by another plug-in'), ...twice]
     : twice;
 }

@@ -11,7 +11,7 @@ import { type FoundPlugins, findPlugins } from './find.ts';
 import { type LockedFiles, lockedBeside, unlike } from './locked.ts';
 import { type Run, runPlugin } from './run.ts';
 import { distrust } from './trust.ts';
-import type { Plugin, PluginReport, PluginSource, PluginsInUse } from './types.ts';
+import type { Plugin, PluginReport, PluginSource, PluginsInUse, PlugKind } from './types.ts';
 
 /** Everything that came of the plug-ins of a configuration. */
 export interface LoadedPlugins extends PluginsInUse, Pick<FoundPlugins, 'filled' | 'empty' | 'warnings'> {
@@ -48,6 +48,8 @@ export async function loadPlugins(
     ],
     patterns: plugins.flatMap(({ detectors }) => detectors),
     templates: plugins.flatMap(({ templates }) => templates),
+    dialects: plugins.flatMap(({ dialects }) => dialects),
+    adapters: plugins.flatMap(({ adapters }) => adapters),
     filled,
     empty,
     warnings,
@@ -124,11 +126,17 @@ async function judge(
     return { report: leftOut(source, sha256, admission.problems, admission.name), plugin: null };
   const { plugin } = admission;
   const { name, version } = plugin;
-  const detectors = plugin.detectors.map(({ id }) => id);
-  const templates = plugin.templates.map((template) => template.name);
+  const report = { name, version, kind, from, status: 'active', sha256, problems: [] } as const;
+  return { report: { ...report, ...namesIn(plugin) }, plugin };
+}
+
+function namesIn({ detectors, ...named }: Plugin): Pick<PluginReport, PlugKind> {
+  const names = (kind: Exclude<PlugKind, 'detectors'>) => named[kind].map(({ name }) => name);
   return {
-    report: { name, version, kind, from, status: 'active', sha256, detectors, templates, problems: [] },
-    plugin,
+    detectors: detectors.map(({ id }) => id),
+    templates: names('templates'),
+    dialects: names('dialects'),
+    adapters: names('adapters'),
   };
 }
 
@@ -147,6 +155,8 @@ function leftOut(
     sha256,
     detectors: [],
     templates: [],
+    dialects: [],
+    adapters: [],
     problems,
   };
 }

@@ -9,7 +9,7 @@ export function namesPlugins({ plugins }: Config): boolean {
 }
 
 /** A problem for each thing that keeps a plug-in out. */
-export function leftOutProblems({ plugins }: PluginsInUse): Problem[] {
+export function leftOutProblems({ plugins }: Pick<PluginsInUse, 'plugins'>): Problem[] {
   return plugins.flatMap(({ from, problems }) =>
     problems.map((problem) => ({
       ...problem,
@@ -29,6 +29,5 @@ export function brokenSince(running: PluginsInUse, next: PluginsInUse): Problem[
   const active = running.plugins.filter(({ status }) => status === 'active').map(({ from }) => from);
   return leftOutProblems({
     plugins: next.plugins.filter(({ status, from }) => status === 'left_out' && active.includes(from)),
-    templates: [],
   });
 }

@@ -64,6 +64,23 @@ const GOOD = exporting(TICKETS);
 const withDetector = (change: object): string =>
   exporting({ ...TICKETS, detectors: [{ ...TICKETS.detectors[0], ...change }] });
 
+const DIALECT = {
+  name: 'acme-agent',
+  events: {
+    tool: {
+      checks: [{ kind: 'call', tool: 't', content: '{/args}' }],
+      deny: { stderr: '{reason}', code: 2 },
+    },
+  },
+  examples: [{ payload: { args: 1 }, checks: [{ kind: 'call', tool: 't', content: 1 }] }],
+};
+const ADAPTER = {
+  name: 'acme-gateway',
+  events: { prompt: { checks: [{ kind: 'prompt', content: '{/text}' }], deny: { ok: false } } },
+  pass: { ok: true },
+  examples: [{ payload: { text: 'a' }, checks: [{ kind: 'prompt', content: 'a' }] }],
+};
+
 /** Plug-ins that are left out, each beside a good one, with what is said of them. */
 const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
   ['throws', 'throw new Error("no luck");', /threw when it was loaded \(Error: no luck\)/],
@@ -95,7 +112,11 @@ const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
     /has a regular expression as `pattern`/,
   ],
   ['has no name', exporting({ version: '1.0.0' }), /`name` is missing/],
-  ['has a key that nothing takes', exporting({ ...TICKETS, dialects: [] }), /`dialects` is no key here/],
+  [
+    'has a key that nothing takes',
+    exporting({ ...TICKETS, adaptors: [] }),
+    /`adaptors` is no key here.*`adapters`/,
+  ],
   ['has a pattern without an anchor', withDetector({ pattern: '[0-9]{4}' }), /3 characters in a row/],
   ['has a pattern that is none', withDetector({ pattern: 'TKT-(' }), /is no pattern of RE2/],
   ['has a hit that is no hit', withDetector({ examples: { hits: ['TKT'] } }), /hits\[0\]` is not found/],
@@ -115,6 +136,34 @@ const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
     'takes the name of a template',
     exporting({ ...TICKETS, templates: [{ ...TICKETS.templates[0], name: 'finance' }] }),
     /`templates\[0\].name` is taken/,
+  ],
+  [
+    'takes the name of a coding agent',
+    exporting({ ...TICKETS, dialects: [{ ...DIALECT, name: 'cursor' }] }),
+    /`dialects\[0\].name` is taken by another dialect/,
+  ],
+  [
+    'has a dialect that stops nobody',
+    exporting({
+      ...TICKETS,
+      dialects: [{ ...DIALECT, events: { tool: { ...DIALECT.events.tool, deny: { code: 1 } } } }],
+    }),
+    /deny` stops nobody/,
+  ],
+  [
+    'has an answer that is no mapping',
+    exporting({ ...TICKETS, adapters: [{ ...ADAPTER, pass: 'yes' }] }),
+    /`adapters\[0\].pass` must be a mapping/,
+  ],
+  [
+    'has two adapters of one name',
+    exporting({ ...TICKETS, adapters: [ADAPTER, ADAPTER] }),
+    /`adapters\[1\].name` is taken/,
+  ],
+  [
+    'has a dialect with a function',
+    `const own = ${JSON.stringify({ ...TICKETS, dialects: [DIALECT] })}; own.dialects[0].recognises = () => true; export default own;`,
+    /has a function as `recognises`/,
   ],
   [
     'has a template that does not compile',
@@ -144,7 +193,7 @@ test('a plug-in with anything wrong is left out with the reason, and the one bes
     assert.deepEqual([patterns, templates], [[], []], what);
     tried += 1;
   }
-  assert.equal(tried, 23);
+  assert.equal(tried, 28);
 });
 
 test('a good one is in the policy, in the list of templates, and found by what it looks for', async () => {
@@ -166,6 +215,21 @@ test('a good one is in the policy, in the list of templates, and found by what i
     ['acme-tickets', '1.2.3', 'plugins/tickets.mjs', 'active', 64],
   );
   assert.deepEqual(made.warnings, []);
+});
+
+test('dialects and adapters are had as they were written, and the first of two of one name', async () => {
+  const ways = { dialects: [DIALECT], adapters: [ADAPTER] };
+  const first = exporting({ name: 'first', version: '1.0.0', ...ways });
+  const second = exporting({ name: 'second', version: '1.0.0', ...ways });
+  const loaded = await pluginsOf(await configIn(folder({ 'plugins/a.mjs': first, 'plugins/b.mjs': second })));
+  assert.deepEqual([loaded.dialects, loaded.adapters], [[DIALECT], [ADAPTER]]);
+  assert.deepEqual(
+    loaded.plugins.map(({ status, dialects, adapters }) => [status, dialects, adapters]),
+    [
+      ['active', ['acme-agent'], ['acme-gateway']],
+      ['left_out', [], []],
+    ],
+  );
 });
 
 test('the hash of the policy is that of its detectors, whoever gave them', async () => {

@@ -1,16 +1,11 @@
 import { configSchema } from '../config/index.ts';
+import { adaptersSchema, dialectsSchema, plugName as name } from '../protocols/schema.ts';
 
 const TEMPLATES_MAX = 100;
-const name = {
-  type: 'string',
-  maxLength: 64,
-  pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$',
-  'x-expects': 'must be a name of lower-case letters and digits with single dashes between',
-} as const;
 
 const sentence = { type: 'string', minLength: 1, maxLength: 500 } as const;
 
-/** What a plug-in exports: detectors as `detection.patterns` has them, and policy packs. */
+/** What a plug-in exports: detectors as `detection.patterns` has them, policy packs, and ways of asking. */
 export const pluginSchema = {
   type: 'object',
   required: ['name', 'version'],
@@ -35,5 +30,7 @@ export const pluginSchema = {
         properties: { name, description: sentence, document: { type: 'object' } },
       },
     },
+    dialects: dialectsSchema,
+    adapters: adaptersSchema,
   },
 } as const;

@@ -1,6 +1,7 @@
 import type { WrittenPattern } from '../../core/compile/custom-pattern.ts';
 import type { Template } from '../../core/templates/index.ts';
 import type { Problem } from '../../core/types.ts';
+import type { WrittenAdapter, WrittenDialect } from '../protocols/types.ts';
 
 /** Where a plug-in is loaded from. */
 export interface PluginSource {
@@ -18,10 +19,15 @@ export interface Plugin {
   readonly description: string;
   readonly detectors: readonly WrittenPattern[];
   readonly templates: readonly Template[];
+  readonly dialects: readonly WrittenDialect[];
+  readonly adapters: readonly WrittenAdapter[];
 }
 
-/** A plug-in that the configuration names, and what became of it. */
-export interface PluginReport {
+/** What a plug-in can bring, by the keys of its records. */
+export type PlugKind = 'detectors' | 'templates' | 'dialects' | 'adapters';
+
+/** A plug-in that the configuration names, and what became of it: the names of what it brings, by their kinds. */
+export interface PluginReport extends Readonly<Record<PlugKind, readonly string[]>> {
   /** Its own name; where it gave none, that of its file or package. */
   readonly name: string;
   /** `null` where it gave none. */
@@ -31,9 +37,6 @@ export interface PluginReport {
   readonly status: 'active' | 'left_out';
   /** SHA-256 of the file that was loaded, as hex; `null` where it could not be read. */
   readonly sha256: string | null;
-  /** What it brings: the ids of detectors, and the names of templates. */
-  readonly detectors: readonly string[];
-  readonly templates: readonly string[];
   /** Why it is left out. */
   readonly problems: readonly Problem[];
 }
@@ -42,6 +45,8 @@ export interface PluginReport {
 export interface PluginsInUse {
   readonly plugins: readonly PluginReport[];
   readonly templates: readonly Template[];
+  readonly dialects: readonly WrittenDialect[];
+  readonly adapters: readonly WrittenAdapter[];
 }
 
-export const NO_PLUGINS: PluginsInUse = { plugins: [], templates: [] };
+export const NO_PLUGINS: PluginsInUse = { plugins: [], templates: [], dialects: [], adapters: [] };

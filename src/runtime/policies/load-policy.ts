@@ -83,11 +83,15 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
       filled: [...found.filled, ...plugins.filled],
       empty: [...found.empty, ...plugins.empty],
     },
-    plugins: { plugins: plugins.plugins, templates: plugins.templates },
+    plugins: inUse(plugins),
     warnings,
     places: compiled.places,
     withLines: (problems) => withLines(problems, read.documents, config),
   };
+}
+
+function inUse({ plugins, templates, dialects, adapters }: LoadedPlugins): PluginsInUse {
+  return { plugins, templates, dialects, adapters };
 }
 
 const NOTHING_LOADED: LoadedPlugins = { ...NO_PLUGINS, patterns: [], filled: [], empty: [], warnings: [] };

@@ -8,7 +8,8 @@ export type SocketQuestion =
   | { readonly id: number; readonly ask: 'leave' }
   | {
       readonly id: number;
-      readonly ask: 'hook';
+      /** What a hook asks, or, by its name, a way of asking that a plug-in brings. */
+      readonly ask: 'hook' | 'dialect';
       readonly input: unknown;
       readonly user: string;
       /** Of which program the hook is; a build of a checkout says more behind a `+`. */

@@ -4,6 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { agent, mcpAgent, person } from '../access/callers.ts';
 import type { TrailPage, TrailWish } from '../events/trail.ts';
 import { faultFields, type Log } from '../log.ts';
+import type { WrittenDialect } from '../protocols/types.ts';
 import type { Caller, Runtime } from '../types.ts';
 import {
   LINE_BYTES_MAX,
@@ -151,14 +152,20 @@ function answerTo(question: SocketQuestion, options: Options, peer: Peer): unkno
   if (question.ask === 'follow') return follow(question, options, peer);
   options.resident?.onQuestion();
   const { runtime, dispatch } = options;
-  if (question.ask === 'hook') {
+  if (question.ask !== 'call') {
     const stranger = strangerTo(question, options);
     if (stranger !== null) return Promise.reject(stranger);
+    if (question.ask === 'dialect') return dialectNamed(question.input, runtime);
     const caller = agent(`hook:${nameOf(question.user)}`, ['check', 'approvals:own'], '*', '*');
     return dispatch(HOOK, question.input, { runtime, caller, request_id: `hook-${question.id}` });
   }
   const request_id = `cli-${question.id}`;
   return dispatch(question.operation, question.input, { runtime, caller: callerOf(question), request_id });
+}
+
+async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<WrittenDialect | null> {
+  const { dialects } = await plugins();
+  return dialects.find(({ name }) => name === wanted) ?? null;
 }
 
 /**
@@ -214,7 +221,7 @@ function leave({ resident }: Options): { readonly leaving: boolean } {
 
 /** Why a hook is not to be answered here; a resident process of another program makes room for its own. */
 function strangerTo(
-  { version, config_file }: Extract<SocketQuestion, { ask: 'hook' }>,
+  { version, config_file }: Extract<SocketQuestion, { config_file: unknown }>,
   { status, config_file: own, resident }: Options,
 ): SocketRefusal | null {
   const is_own_version = version === status().version || String(version).startsWith(`${status().version}+`);

@@ -15,6 +15,8 @@ interface Listed {
     readonly status: PluginReport['status'];
     readonly detector_count: number;
     readonly template_count: number;
+    readonly dialects: readonly string[];
+    readonly adapters: readonly string[];
     readonly problems: readonly string[];
   }[];
 }
@@ -74,6 +76,10 @@ function tellList({ plugins }: Listed, terminal: Terminal): void {
   ]);
   const head = ['NAME', 'VERSION', 'STATUS', 'DETECTORS', 'TEMPLATES', 'FROM'];
   for (const line of table(head, rows)) say(terminal, line);
+  for (const { name, dialects, adapters } of plugins) {
+    for (const dialect of dialects) say(terminal, `${name}: service hook --dialect ${dialect}`);
+    for (const adapter of adapters) say(terminal, `${name}: POST /v1/adapters/${adapter}`);
+  }
   for (const { path, problems } of plugins)
     for (const problem of problems) remark(terminal, `${shown(path)}: ${shown(problem)}`);
 }
@@ -109,4 +115,10 @@ function tellChecked(report: PluginReport, plugin: Plugin | null, terminal: Term
     say(terminal, `  detector ${id}: ${tried}`);
   }
   for (const template of plugin.templates) say(terminal, `  template ${template.name}`);
+  for (const kind of ['dialects', 'adapters'] as const)
+    for (const { name, events, examples } of plugin[kind])
+      say(
+        terminal,
+        `  ${kind.slice(0, -1)} ${name}: ${counted(Object.keys(events).length, 'event')}, ${counted(examples.length, 'example')}`,
+      );
 }

@@ -27,13 +27,20 @@ export function tellPlan(plan: SkillPlan, terminal: Terminal): void {
   }
 }
 
+const PLUGS = [
+  ['detectors', 'detector'],
+  ['templates', 'template'],
+  ['dialects', 'dialect'],
+  ['adapters', 'adapter'],
+] as const;
+
 function tellPlugins({ plugins }: SkillPlan, terminal: Terminal): void {
   if (plugins.length === 0) return;
   say(terminal, paint(terminal, 'bold', 'Code that will run in the service'));
-  for (const { name, version, from, sha256, detectors, templates } of plugins) {
+  for (const { name, version, from, sha256, ...brought } of plugins) {
     say(terminal, `  ${shown(from)}: ${shown(name)} ${version}, SHA-256 ${sha256}`);
-    for (const id of detectors) say(terminal, `    detector ${shown(id)}`);
-    for (const template of templates) say(terminal, `    template ${shown(template)}`);
+    for (const [kind, word] of PLUGS)
+      for (const each of brought[kind]) say(terminal, `    ${word} ${shown(each)}`);
   }
 }
 

@@ -1,0 +1,72 @@
+import type { Json } from '../../core/types.ts';
+import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../../runtime/protocols/read.ts';
+import type {
+  DialectReply,
+  FoundCheck,
+  WrittenDialect,
+  WrittenEvent,
+} from '../../runtime/protocols/types.ts';
+import type { Dialect, HookCheck, HookEvent, HookReply, Payload } from './dialects/dialect.ts';
+import { exitReply, Unreadable } from './payload.ts';
+
+/** A coding agent as a plug-in describes it: what it writes is read, and answered, by places and templates alone. */
+export function dialectFrom(written: WrittenDialect): Dialect {
+  const { name, agent_id = name, events, silent = [], pass = {} } = written;
+  return {
+    name,
+    agent_id,
+    // It is named on the command line, and never found by what a payload looks like.
+    recognises: () => false,
+    eventOf: (payload, asked) => must(eventNameIn(written, payload, asked)),
+    subjectOf: (payload) => ({ ...must(subjectIn(written, payload)), approval_request_id: null }),
+    events: Object.fromEntries(Object.entries(events).map(([key, event]) => [key, eventFrom(event)])),
+    silent,
+    pass: replyOf(pass, {}, {}),
+    refuse: exitReply,
+  };
+}
+
+function eventFrom({ deny, change, ask, ...event }: WrittenEvent<DialectReply>): HookEvent {
+  return {
+    checks: (payload) => must(checksIn(event, payload)).map(checkOf),
+    deny: (reason, payload) => replyOf(deny, payload, { reason }),
+    ...(change !== undefined && {
+      change: (changed: Json, reason: string, payload: Payload) =>
+        replyOf(change, payload, { reason, changed }),
+    }),
+    ...(ask !== undefined && {
+      ask: (reason: string, payload: Payload) => replyOf(ask, payload, { reason }),
+    }),
+  };
+}
+
+function checkOf({ kind, tool = '', content }: FoundCheck): HookCheck {
+  if (kind === 'call') return { kind, tool, input: content };
+  if (kind === 'result') return { kind, tool, output: content };
+  if (typeof content === 'string') return { kind: 'prompt', text: content };
+  throw new Unreadable('its prompt is no text');
+}
+
+function replyOf(
+  { stdout = '', stderr = '', code = 0 }: DialectReply,
+  payload: Payload,
+  told: { readonly reason?: string; readonly changed?: Json },
+): HookReply {
+  return {
+    stdout: lineOf(answerWith(stdout, payload, told)),
+    stderr: lineOf(answerWith(stderr, payload, told)),
+    code,
+  };
+}
+
+/** Texts as they are, all else as JSON, and nothing where there is nothing. */
+function lineOf(value: Json): string {
+  if (value === '') return '';
+  return `${typeof value === 'string' ? value : JSON.stringify(value)}\n`;
+}
+
+/** @throws Unreadable */
+function must<Value>(read: Read<Value>): Value {
+  if (read.ok) return read.value;
+  throw new Unreadable(`it ${read.why}`);
+}

@@ -1,0 +1,22 @@
+import type { Dialect } from './dialects/dialect.ts';
+import type { Place } from './place.ts';
+import { dialectFrom } from './plugged-dialect.ts';
+import { reachDialect } from './reach.ts';
+import { hookVersion } from './version.ts';
+
+/**
+ * The coding agent of that name, as a plug-in of the configuration describes it; `null` where none does. Whoever owns
+ * the state folder has it loaded; without anybody there the plug-ins are loaded here.
+ *
+ * @throws StartFailure where the configuration cannot be read
+ */
+export async function pluggedDialect(name: string, place: Place, user: string): Promise<Dialect | null> {
+  const { state_dir, config_file } = place;
+  if (state_dir !== null) {
+    const reached = await reachDialect(name, { state_dir, config_file, version: hookVersion(), user });
+    if ('dialect' in reached) return reached.dialect === null ? null : dialectFrom(reached.dialect);
+  }
+  const { dialectAlone } = await import('./alone.ts');
+  const written = await dialectAlone(name, place);
+  return written === null ? null : dialectFrom(written);
+}

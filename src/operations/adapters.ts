@@ -1,0 +1,156 @@
+import type { Content, Crossing, Json } from '../core/types.ts';
+import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../runtime/protocols/read.ts';
+import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../runtime/protocols/types.ts';
+import { type Acting, toolCrossing } from '../runtime/tool-calls.ts';
+import type { Endpoint, Ruling } from '../runtime/types.ts';
+import { plain } from './check.ts';
+import { type Context, operation, Refusal } from './operation.ts';
+import { changedContent, replyOf } from './reply.ts';
+import { actingAgent, subjectOf } from './subject.ts';
+
+export const adapterAsk = operation({
+  name: 'adapter_ask',
+  summary: 'Ask as a gateway or a framework asks',
+  description:
+    'Judges what a program sends in its own form and answers in its own form, as an adapter of a plug-in says; `GET /v1/plugins` lists them. A refusal by the policy is an answer of status 200 in the words of the adapter, and so is the no to a body that the adapter cannot read.',
+  http: { method: 'POST', path: '/v1/adapters/{adapter_name}', below: true },
+  permission: 'check',
+  needs: 'policy',
+  input: {
+    type: 'object',
+    required: ['adapter_name'],
+    properties: { adapter_name: { type: 'string', minLength: 1, maxLength: 64 } },
+    description: 'The body is the program’s own.',
+  },
+  output: { description: 'As the adapter says.' },
+  example: { adapter_name: 'example', text: 'What does the SLA say about response times?' } as {
+    adapter_name: string;
+  },
+  answer: { allowed: true },
+  refusals: ['not_found', 'agent_context_required'],
+  async run({ adapter_name, ...payload }, context) {
+    const { adapters } = await context.runtime.plugins();
+    const adapter = adapters.find(({ name }) => name === adapter_name);
+    if (adapter === undefined)
+      throw new Refusal(
+        'not_found',
+        'No plug-in brings an adapter of this name; `GET /v1/plugins` lists those that there are.',
+      );
+    return askAs(adapter, payload, context);
+  },
+});
+
+type Payload = Readonly<Record<string, unknown>>;
+
+async function askAs(adapter: WrittenAdapter, payload: Payload, context: Context): Promise<Json> {
+  const name = eventNameIn(adapter, payload, null);
+  if (name.ok && (adapter.silent ?? []).includes(name.value)) return answerWith(adapter.pass, payload, {});
+  const event = name.ok && Object.hasOwn(adapter.events, name.value) ? adapter.events[name.value]! : null;
+  if (!name.ok || event === null) throw unknownEvent(name);
+  const deny = (reason: string) => answerWith(event.deny, payload, { reason });
+  const subject = subjectIn(adapter, payload);
+  const checks = checksIn(event, payload);
+  if (!subject.ok) return deny(unreadable(subject.why));
+  if (!checks.ok) return deny(unreadable(checks.why));
+  const acting = actingOf(adapter, subject.value, context);
+  const about = { adapter: adapter.name, adapter_event: name.value };
+  const judged: Judged[] = [];
+  for (const check of checks.value) judged.push(await judge(check, acting, about, context));
+  return answerOf(adapter, event, judged, payload);
+}
+
+/** An event has its own words for a no; where it is not known, there are none. */
+function unknownEvent(name: Read<string>): Refusal {
+  const what = name.ok ? 'is of an event that the adapter does not know' : name.why;
+  return new Refusal('invalid_request', `The body ${what}.`);
+}
+
+function unreadable(why: string): string {
+  return `What was sent cannot be judged: it ${why}. It is refused.`;
+}
+
+/** Whom it is about: as the payload says, else as the credential leaves no choice, else the adapter's own agent. */
+function actingOf(
+  { name, agent_id: own = name }: WrittenAdapter,
+  subject: Readonly<Record<SubjectKey, string | null>>,
+  context: Context,
+): Acting {
+  const agent_id = subject.agent_id ?? (context.caller.agents === '*' ? own : null);
+  const settled = subjectOf({ agent_id, tenant_id: subject.tenant_id }, context);
+  return {
+    tenant_id: settled.tenant_id,
+    agent_id: settled.agent_id,
+    source_agent_id: actingAgent(settled, context.runtime),
+    session_id: subject.session_id,
+    declared_tags: [],
+    now_ms: context.runtime.now_ms(),
+  };
+}
+
+interface Judged {
+  readonly ruling: Ruling;
+  readonly crossing: Crossing;
+}
+
+const ENDPOINTS: Readonly<Record<FoundCheck['kind'], Endpoint>> = {
+  call: 'intercept_tool',
+  result: 'intercept_tool',
+  prompt: 'scan_input',
+  answer: 'guard_output',
+};
+
+async function judge(
+  check: FoundCheck,
+  acting: Acting,
+  about: Readonly<Record<string, string>>,
+  { runtime, caller }: Context,
+): Promise<Judged> {
+  const crossing = crossingOf(check, acting);
+  const extras = { about: () => about, finds_approved: true };
+  return { crossing, ruling: await runtime.enforce(crossing, caller, ENDPOINTS[check.kind], null, extras) };
+}
+
+function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: Acting): Crossing {
+  const content: Content =
+    typeof value === 'string' ? { kind: 'text', text: value } : { kind: 'json', value };
+  if (kind === 'prompt' || kind === 'answer') {
+    const boundary = kind === 'prompt' ? 'input' : 'output';
+    return { ...acting, boundary, phase: null, content, destination_agent_id: null, tool: null };
+  }
+  const phase = kind === 'call' ? 'request' : 'response';
+  return toolCrossing(acting, {
+    phase,
+    tool,
+    content,
+    destination_agent_id: null,
+    capability: null,
+  });
+}
+
+/** All checks must hold: the strictest of them is the answer. What is changed can stand in place of the first one alone. */
+function answerOf(
+  adapter: WrittenAdapter,
+  event: WrittenEvent<Json>,
+  judged: readonly Judged[],
+  payload: Payload,
+): Json {
+  const blocked = judged.find(({ ruling }) => ruling.verdict.decision === 'block');
+  if (blocked !== undefined) return answerWith(event.deny, payload, { reason: reasonOf(blocked) });
+  const [first, ...others] = judged.filter(({ ruling }) => ruling.verdict.decision === 'modify');
+  if (first === undefined) return answerWith(adapter.pass, payload, {});
+  const reason = reasonOf(first);
+  const changed = changedContent(first.ruling.verdict);
+  const has_place = event.change !== undefined && event.checks[0]?.each === undefined;
+  if (has_place && others.length === 0 && first === judged[0] && changed !== null)
+    return answerWith(event.change!, payload, { reason, changed: plain(changed) as Json });
+  const what = `${reason} It cannot be changed here, so it is refused.`;
+  return answerWith(event.deny, payload, { reason: what });
+}
+
+/** Which rule, why, and where to read on. */
+function reasonOf({ ruling, crossing }: Judged): string {
+  const { rule, reason, event_id, approval } = replyOf(ruling, crossing, false);
+  const request =
+    approval === undefined ? '' : ` Approval request ${approval.request_id} is ${approval.status}.`;
+  return `${reason}${request} (rule ${rule}, event ${event_id})`;
+}

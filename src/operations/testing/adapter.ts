@@ -1,0 +1,15 @@
+import type { WrittenAdapter } from '../../runtime/protocols/types.ts';
+
+/** What the example of the route of adapters asks: a prompt, and an answer of yes or no. */
+export const EXAMPLE_ADAPTER: WrittenAdapter = {
+  name: 'example',
+  events: {
+    prompt: {
+      checks: [{ kind: 'prompt', content: '{/text}' }],
+      deny: { allowed: false, reason: '{reason}' },
+      change: { allowed: true, text: '{changed}' },
+    },
+  },
+  pass: { allowed: true },
+  examples: [{ payload: { text: 'hello' }, checks: [{ kind: 'prompt', content: 'hello' }] }],
+};

@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Json, Problem } from '../../core/types.ts';
+import type { Step } from '../config/problem-path.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { checksIn, eventNameIn, type Read } from './read.ts';
+import { hasPlace } from './template.ts';
+import type { DialectReply, FoundCheck, Protocol, Template, WrittenCheck, WrittenExample } from './types.ts';
+
+/** The coding agents that are built in; a plug-in takes none of their names. */
+export const BUILTIN_DIALECTS = ['claude-code', 'codex', 'copilot', 'cursor', 'gemini', 'plain'] as const;
+
+/** What a way of asking can do, and what its answers come to. */
+interface Way<Reply> {
+  /** Answers of a coding agent, or bodies over HTTP. */
+  readonly kind: 'dialects' | 'adapters';
+  /** What stops nobody. */
+  readonly pass: Reply;
+  /** Whether an answer says nothing at all. */
+  readonly isSilent: (reply: Reply) => boolean;
+}
+
+/** What is wrong with a way in which a coding agent asks, beyond its shape: its examples are tried. */
+export function dialectProblems(
+  written: Protocol<DialectReply> & { readonly pass?: DialectReply },
+  from: string,
+  steps: readonly Step[],
+): Problem[] {
+  const isSilent = ({ stdout = '', code = 0 }: DialectReply) => stdout === '' && code !== 2;
+  return protocolProblems(written, { kind: 'dialects', pass: written.pass ?? {}, isSilent }, from, steps);
+}
+
+/** The same of a way in which others ask over HTTP. */
+export function adapterProblems(
+  written: Protocol<Template> & { readonly pass: Template },
+  from: string,
+  steps: readonly Step[],
+): Problem[] {
+  return protocolProblems(
+    written,
+    { kind: 'adapters', pass: written.pass, isSilent: () => false },
+    from,
+    steps,
+  );
+}
+
+function protocolProblems<Reply>(
+  written: Protocol<Reply>,
+  way: Way<Reply>,
+  from: string,
+  steps: readonly Step[],
+): Problem[] {
+  const wrong = (inner: readonly Step[], what: string) => problemAt(from, [...steps, ...inner], what);
+  const of_events = Object.entries(written.events).flatMap(([name, { checks, deny, ask, change }]) => {
+    const at = ['events', name];
+    const lets_pass = [way.pass, ask, change].some((other) => isDeepStrictEqual(other, deny));
+    const told = lets_pass || way.isSilent(deny);
+    return [
+      ...(told
+        ? [wrong([...at, 'deny'], 'stops nobody: it is what lets an event go on, or says nothing')]
+        : []),
+      ...(change !== undefined && !hasPlace(change as Json, 'changed')
+        ? [wrong([...at, 'change'], 'gives nothing in place of what was changed: `{changed}` is missing')]
+        : []),
+      ...checks.flatMap((check, i) =>
+        checkProblem(check, way.kind).map((what) => wrong([...at, 'checks', i], what)),
+      ),
+    ];
+  });
+  const events_tried = new Set<string>();
+  const of_examples = written.examples.flatMap((example, i) => {
+    const tried = tryExample(written, example);
+    if (tried.event !== null) events_tried.add(tried.event);
+    return tried.what === null ? [] : [wrong(['examples', i], tried.what)];
+  });
+  const doubled = (written.silent ?? []).flatMap((name, i) =>
+    Object.hasOwn(written.events, name) ? [wrong(['silent', i], 'is an event that is decided')] : [],
+  );
+  const untried = Object.keys(written.events).filter((name) => !events_tried.has(name));
+  return [
+    ...of_events,
+    ...of_examples,
+    ...doubled,
+    ...untried.map((name) => wrong(['events', name], 'has no example')),
+  ];
+}
+
+function checkProblem({ kind, tool, content, json }: WrittenCheck, way: Way<unknown>['kind']): string[] {
+  const has_tool = kind === 'call' || kind === 'result';
+  return [
+    ...(has_tool && tool === undefined ? ['names no `tool`'] : []),
+    ...(!has_tool && tool !== undefined ? [`has a \`tool\`, which a ${kind} has not`] : []),
+    ...(kind === 'answer' && way === 'dialects' ? ['is of a kind that hooks do not judge: `answer`'] : []),
+    ...(kind === 'prompt' && way === 'dialects' && (json === true || typeof content !== 'string')
+      ? ['is a prompt, and its content is no text']
+      : []),
+  ];
+}
+
+/** What is not as an example says, and of which event it is. */
+function tryExample(
+  written: Protocol<unknown>,
+  { payload, event: asked, checks }: WrittenExample,
+): { readonly event: string | null; readonly what: string | null } {
+  const event = eventNameIn(written, payload, asked ?? null);
+  if (!event.ok) return { event: null, what: event.why };
+  if ((written.silent ?? []).includes(event.value))
+    return {
+      event: null,
+      what: checks.length === 0 ? null : 'is of an event at which there is nothing to decide',
+    };
+  if (!Object.hasOwn(written.events, event.value))
+    return { event: null, what: 'is of an event that is not among `events`' };
+  const found: Read<readonly FoundCheck[]> = checksIn(written.events[event.value]!, payload);
+  if (!found.ok) return { event: event.value, what: found.why };
+  const is_same = isDeepStrictEqual(found.value, checks);
+  return {
+    event: event.value,
+    what: is_same ? null : `is read as ${JSON.stringify(found.value).slice(0, 300)}`,
+  };
+}

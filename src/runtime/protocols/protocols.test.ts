@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../core/types.ts';
+import { adapterProblems, dialectProblems } from './admit.ts';
+import { answerWith, checksIn, eventNameIn, subjectIn } from './read.ts';
+import { fill, lookIn } from './template.ts';
+import type { WrittenCheck, WrittenDialect, WrittenEvent } from './types.ts';
+
+test('a template is filled in by what stands at its places', () => {
+  const root: Json = { a: { b: 1, 'c/d': 'x', list: ['y', { z: null }] }, text: 'hi', '': 'empty' };
+  const rows: readonly (readonly [template: Json, value: Json, missing?: readonly string[]])[] = [
+    ['{/a/b}', 1],
+    ['{/a/c~1d}', 'x'],
+    ['{/a/list/0}', 'y'],
+    ['{/a/list/1/z}', null],
+    ['{payload}', root],
+    ['{/}', 'empty'],
+    ['mcp__{/text}__{/a/b}', 'mcp__hi__1'],
+    [{ k: ['{/text}', 2, null, true] }, { k: ['hi', 2, null, true] }],
+    ['{other} {} {a}', '{other} {} {a}'],
+    ['{/none}', null, ['/none']],
+    ['x {/none}', 'x ', ['/none']],
+    ['x {/a}', 'x ', ['/a']],
+    ['x {/a/list/1/z}', 'x ', ['/a/list/1/z']],
+    ['{/text/length}', null, ['/text/length']],
+    ['{/constructor}', null, ['/constructor']],
+    ['{/__proto__/polluted}', null, ['/__proto__/polluted']],
+    ['{reason}', null, ['reason']],
+  ];
+  for (const [template, value, missing = []] of rows)
+    assert.deepEqual(fill(template, lookIn(root)), { value, missing }, JSON.stringify(template));
+  assert.equal(rows.length, 17);
+});
+
+test('what is put in is not filled in again', () => {
+  const payload = { a: '{reason}', b: '{/a}' };
+  assert.equal(answerWith('{/b}: {/a}', payload, { reason: 'no' }), '{/a}: {reason}');
+  assert.equal(answerWith('{reason}', payload, { reason: 'see {/a}' }), 'see {/a}');
+  assert.deepEqual(answerWith({ id: '{/id}', changed: '{changed}' }, {}, { changed: { c: 1 } }), {
+    id: null,
+    changed: { c: 1 },
+  });
+});
+
+const event = (...checks: WrittenCheck[]): WrittenEvent<Json> => ({ checks, deny: 'no' });
+
+test('what is to be judged is read, and what cannot be is told without a word of it', () => {
+  const call: WrittenCheck = { kind: 'call', tool: '{/tool}', content: '{/args}' };
+  const each: WrittenCheck = {
+    kind: 'call',
+    each: '/calls',
+    tool: '{/name}',
+    content: '{/args}',
+    json: true,
+  };
+  const rows: readonly (readonly [WrittenEvent<Json>, Record<string, Json>, Json | RegExp])[] = [
+    [event(call), { tool: 't', args: { a: 1 } }, [{ kind: 'call', tool: 't', content: { a: 1 } }]],
+    [event(call), { tool: 't', args: null }, [{ kind: 'call', tool: 't', content: null }]],
+    [event(call), { tool: 't' }, /^lacks `\/args`$/],
+    [event(call), { args: {} }, /^lacks `\/tool`$/],
+    [event(call), { tool: '', args: {} }, /has no name as its tool/],
+    [event(call), { tool: ' \t', args: {} }, /has no name/],
+    [event(call), { tool: 'a\nb', args: {} }, /has no name/],
+    [event(call), { tool: 'x'.repeat(257), args: {} }, /has no name/],
+    [event(call), { tool: ['t'], args: {} }, /has no name/],
+    [
+      event(each),
+      {
+        calls: [
+          { name: 'a', args: '{"b": 1}' },
+          { name: 'c', args: 'no json' },
+        ],
+      },
+      [
+        { kind: 'call', tool: 'a', content: { b: 1 } },
+        { kind: 'call', tool: 'c', content: 'no json' },
+      ],
+    ],
+    [event(each), { calls: {} }, /has no list at `\/calls`/],
+    [event(each), {}, /has no list/],
+    [event(each), { calls: [] }, /holds nothing that could be judged/],
+    [event(each), { calls: [{ name: 'a' }] }, /lacks `\/args`/],
+    [event({ ...each, optional: true }), {}, /holds nothing that could be judged/],
+    [event({ ...each, optional: true }, { ...call, optional: true }), { tool: 't' }, /nothing/],
+    [
+      event({ ...each, optional: true }, call),
+      { tool: 't', args: [] },
+      [{ kind: 'call', tool: 't', content: [] }],
+    ],
+    [event(each), { calls: Array.from({ length: 101 }, () => ({ name: 'a', args: '' })) }, /more than 100/],
+  ];
+  for (const [written, payload, expected] of rows) {
+    const read = checksIn(written, payload);
+    if (expected instanceof RegExp) assert.match(read.ok ? 'read' : read.why, expected);
+    else assert.deepEqual(read, { ok: true, value: expected });
+  }
+  assert.equal(rows.length, 18);
+});
+
+test('the event and whom it is about are read', () => {
+  const events = { a: event(), b: event() };
+  const by_place = { event: '{/e}', events };
+  assert.deepEqual(eventNameIn(by_place, { e: 'a' }, null), { ok: true, value: 'a' });
+  assert.deepEqual(eventNameIn(by_place, { e: 'a' }, 'b'), { ok: true, value: 'b' });
+  assert.equal(eventNameIn(by_place, {}, null).ok, false);
+  assert.equal(eventNameIn(by_place, { e: { a: 1 } }, null).ok, false);
+  assert.equal(eventNameIn({ events }, {}, null).ok, false, 'two, and nobody says which');
+  assert.deepEqual(eventNameIn({ events: { a: event() } }, {}, null), { ok: true, value: 'a' });
+  const subject = { session_id: '{/s}', tenant_id: '{/t}' };
+  const nobody = { agent_id: null, session_id: null, tenant_id: null, tool_use_id: null };
+  assert.deepEqual(subjectIn({ subject }, { s: 's1', t: '' }), {
+    ok: true,
+    value: { ...nobody, session_id: 's1' },
+  });
+  assert.equal(subjectIn({ subject }, { s: { a: 1 } }).ok, false);
+  assert.equal(subjectIn({ subject }, { s: 'a\u0000' }).ok, false);
+});
+
+const DIALECT: WrittenDialect = {
+  name: 'acme',
+  event: '{/e}',
+  events: {
+    tool: {
+      checks: [{ kind: 'call', tool: '{/tool}', content: '{/args}' }],
+      deny: { stdout: { allow: false, why: '{reason}' } },
+      change: { stdout: { allow: true, args: '{changed}' } },
+    },
+  },
+  silent: ['start'],
+  examples: [
+    { payload: { e: 'tool', tool: 't', args: 1 }, checks: [{ kind: 'call', tool: 't', content: 1 }] },
+    { payload: { e: 'start' }, checks: [] },
+  ],
+};
+
+test('a way of asking that could let something through unseen is not admitted', () => {
+  const tool = DIALECT.events.tool!;
+  const withEvent = (change: object): WrittenDialect => ({
+    ...DIALECT,
+    events: { tool: { ...tool, ...change } },
+  });
+  const rows: readonly (readonly [WrittenDialect, RegExp])[] = [
+    [withEvent({ deny: {} }), /deny` stops nobody/],
+    [withEvent({ deny: { stderr: 'no', code: 1 } }), /deny` stops nobody/],
+    [{ ...withEvent({ deny: { stdout: 'ok' } }), pass: { stdout: 'ok' } }, /deny` stops nobody/],
+    [withEvent({ ask: tool.deny }), /deny` stops nobody/],
+    [withEvent({ change: { stdout: { allow: true } } }), /`\{changed\}` is missing/],
+    [withEvent({ checks: [{ kind: 'call', content: '{/args}' }] }), /names no `tool`/],
+    [withEvent({ checks: [{ kind: 'prompt', tool: 't', content: '{/args}' }] }), /has a `tool`/],
+    [withEvent({ checks: [{ kind: 'answer', content: '{/args}' }] }), /hooks do not judge/],
+    [withEvent({ checks: [{ kind: 'prompt', content: { a: '{/args}' } }] }), /its content is no text/],
+    [withEvent({ checks: [{ kind: 'call', tool: 't', content: '{/other}' }] }), /lacks `\/other`/],
+    [{ ...DIALECT, silent: ['start', 'tool'] }, /is an event that is decided/],
+    [{ ...DIALECT, examples: DIALECT.examples.slice(1) }, /`dialects\[0\]\.events\.tool` has no example/],
+    [{ ...DIALECT, examples: [{ payload: { e: 'other' }, checks: [] }] }, /is not among `events`/],
+    [
+      { ...DIALECT, examples: [{ payload: { e: 'tool', tool: 't', args: 1 }, checks: [] }] },
+      /is read as \[\{"kind":"call"/,
+    ],
+  ];
+  assert.deepEqual(dialectProblems(DIALECT, 'acme.mjs', ['dialects', 0]), []);
+  for (const [written, words] of rows) {
+    const said = dialectProblems(written, 'acme.mjs', ['dialects', 0]).map(({ message }) => message);
+    assert.match(said.join('\n'), words);
+  }
+  assert.equal(rows.length, 14);
+});
+
+test('an adapter whose no is its yes is not admitted', () => {
+  const adapter = {
+    name: 'acme',
+    events: {
+      prompt: { checks: [{ kind: 'prompt' as const, content: '{/text}' }], deny: { allowed: false } },
+    },
+    pass: { allowed: true },
+    examples: [{ payload: { text: 'a' }, checks: [{ kind: 'prompt' as const, content: 'a' }] }],
+  };
+  assert.deepEqual(adapterProblems(adapter, 'acme.mjs', ['adapters', 0]), []);
+  const [problem] = adapterProblems({ ...adapter, pass: { allowed: false } }, 'acme.mjs', ['adapters', 0]);
+  assert.match(problem?.message ?? '', /stops nobody/);
+});

@@ -1,0 +1,142 @@
+import type { Json } from '../../core/types.ts';
+import { fill, lookIn } from './template.ts';
+import {
+  type FoundCheck,
+  type Protocol,
+  SUBJECT_KEYS,
+  type SubjectKey,
+  type Template,
+  type WrittenCheck,
+  type WrittenEvent,
+} from './types.ts';
+
+/** A payload as it came: one JSON object. */
+type Payload = Readonly<Record<string, unknown>>;
+
+/** What was read, or the predicate of a sentence that says why it cannot be; it repeats nothing of the payload. */
+export type Read<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly why: string };
+
+const NAME_UNITS_MAX = 256;
+/** Things to judge in one payload. */
+const CHECKS_MAX = 100;
+
+/** The name of the event that a payload is of; `asked` is what whoever asks says it is, and comes first. */
+export function eventNameIn(
+  { event, events }: Pick<Protocol<unknown>, 'event' | 'events'>,
+  payload: Payload,
+  asked: string | null,
+): Read<string> {
+  if (asked !== null) return { ok: true, value: asked };
+  const names = Object.keys(events);
+  if (event === undefined)
+    return names.length === 1 ? { ok: true, value: names[0]! } : wrong('does not say what event it is of');
+  return nameOf(event, payload as Json, 'event');
+}
+
+/** Whom a payload is about; `null` where it names nobody. A name that is there and is none is not passed over. */
+export function subjectIn(
+  { subject = {} }: Pick<Protocol<unknown>, 'subject'>,
+  payload: Payload,
+): Read<Readonly<Record<SubjectKey, string | null>>> {
+  const found: Record<SubjectKey, string | null> = {
+    agent_id: null,
+    session_id: null,
+    tenant_id: null,
+    tool_use_id: null,
+  };
+  for (const key of SUBJECT_KEYS) {
+    const template = subject[key];
+    if (template === undefined) continue;
+    const { value, missing } = fill(template, lookIn(payload as Json));
+    if (missing.length > 0 || value === null || value === '') continue;
+    if (!isName(value)) return wrong(`has no name as \`${key}\``);
+    found[key] = value;
+  }
+  return { ok: true, value: found };
+}
+
+/** Everything that is to be judged of a payload: at least one thing. */
+export function checksIn(
+  { checks }: Pick<WrittenEvent<unknown>, 'checks'>,
+  payload: Payload,
+): Read<readonly FoundCheck[]> {
+  const found: FoundCheck[] = [];
+  for (const check of checks) {
+    const items = itemsOf(check, payload as Json);
+    if (!items.ok) return items;
+    if (found.length + items.value.length > CHECKS_MAX)
+      return wrong(`holds more than ${CHECKS_MAX} things to judge`);
+    for (const item of items.value) {
+      const one = checkIn(check, item);
+      if (!one.ok) return one;
+      if (one.value !== null) found.push(one.value);
+    }
+  }
+  return found.length === 0 ? wrong('holds nothing that could be judged') : { ok: true, value: found };
+}
+
+function itemsOf({ each, optional = false }: WrittenCheck, payload: Json): Read<readonly Json[]> {
+  if (each === undefined) return { ok: true, value: [payload] };
+  const list = lookIn(payload)(each);
+  if (optional && (list === undefined || list === null)) return { ok: true, value: [] };
+  return Array.isArray(list) ? { ok: true, value: list } : wrong(`has no list at \`${each}\``);
+}
+
+function checkIn(
+  { kind, tool, content, json = false, optional = false }: WrittenCheck,
+  item: Json,
+): Read<FoundCheck | null> {
+  const filled = fill(content, lookIn(item));
+  if (optional && (filled.missing.length > 0 || filled.value === null)) return { ok: true, value: null };
+  if (filled.missing.length > 0) return lacking(filled.missing);
+  const value = json ? parsed(filled.value) : filled.value;
+  if (tool === undefined) return { ok: true, value: { kind, content: value } };
+  const name = nameOf(tool, item, 'tool');
+  return name.ok ? { ok: true, value: { kind, tool: name.value, content: value } } : name;
+}
+
+/** What is no JSON stays the text that it is. */
+function parsed(value: Json): Json {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value) as Json;
+  } catch {
+    return value;
+  }
+}
+
+function nameOf(template: string, root: Json, what: string): Read<string> {
+  const { value, missing } = fill(template, lookIn(root));
+  if (missing.length > 0) return lacking(missing);
+  return isName(value) ? { ok: true, value } : wrong(`has no name as its ${what}`);
+}
+
+function isName(value: Json): value is string {
+  return (
+    typeof value === 'string' &&
+    value.trim() !== '' &&
+    value.length <= NAME_UNITS_MAX &&
+    !/[\p{Cc}\p{Cs}]/u.test(value)
+  );
+}
+
+function lacking([place = '']: readonly string[]): { readonly ok: false; readonly why: string } {
+  return wrong(`lacks \`${place}\``);
+}
+
+function wrong(why: string): { readonly ok: false; readonly why: string } {
+  return { ok: false, why };
+}
+
+/** An answer, filled in; what the payload lacks is `null` there, for an answer does not fail. */
+export function answerWith(
+  template: Template,
+  payload: Payload,
+  told: { readonly reason?: string; readonly changed?: Json },
+): Json {
+  const look = lookIn(payload as Json);
+  const places: Readonly<Record<string, Json | undefined>> = { ...told };
+  return fill(template, (place) => places[place] ?? look(place)).value;
+}

@@ -1,0 +1,67 @@
+import type { Json } from '../../core/types.ts';
+import type { Template } from './types.ts';
+
+/** What stands at a place; `undefined` where nothing does. */
+export type LookUp = (place: string) => Json | undefined;
+
+/** The rest in braces is text like any other. */
+const PLACE = /\{(payload|reason|changed|\/[^{}\s]{0,200})\}/g;
+const ONE_PLACE = new RegExp(`^${PLACE.source}$`);
+
+/** A template with its places filled in, and the places that had nothing to put in. */
+export interface Filled {
+  readonly value: Json;
+  readonly missing: readonly string[];
+}
+
+/**
+ * Fills in a template. Keys stay as they are written. What is not there is `null`, and nothing in the midst of a text, where
+ * only texts, numbers and truths can stand.
+ */
+export function fill(template: Template, look: LookUp): Filled {
+  const missing: string[] = [];
+  const fillIn = (inner: Template): Json => {
+    if (typeof inner === 'string') return fillText(inner, look, missing);
+    if (typeof inner !== 'object' || inner === null) return inner;
+    if (Array.isArray(inner)) return inner.map(fillIn);
+    return Object.fromEntries(Object.entries(inner).map(([key, each]) => [key, fillIn(each)]));
+  };
+  return { value: fillIn(template), missing };
+}
+
+function fillText(text: string, look: LookUp, missing: string[]): Json {
+  const [, whole] = ONE_PLACE.exec(text) ?? [];
+  if (whole !== undefined) {
+    const value = look(whole);
+    if (value === undefined) missing.push(whole);
+    return value ?? null;
+  }
+  return text.replace(PLACE, (_all, place: string) => {
+    const found = look(place);
+    if (found !== undefined && found !== null && typeof found !== 'object') return String(found);
+    missing.push(place);
+    return '';
+  });
+}
+
+/** Whether a template has this place anywhere. */
+export function hasPlace(template: Template, place: string): boolean {
+  if (typeof template === 'string') return template.includes(`{${place}}`);
+  if (typeof template !== 'object' || template === null) return false;
+  return Object.values(template).some((inner) => hasPlace(inner, place));
+}
+
+/** Looks places up in a JSON value, by JSON pointers. */
+export function lookIn(root: Json): LookUp {
+  return (place) => {
+    if (place === 'payload') return root;
+    if (!place.startsWith('/')) return undefined;
+    let at: Json | undefined = root;
+    for (const step of place.slice(1).split('/')) {
+      const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+      if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+      at = (at as Readonly<Record<string, Json>>)[key];
+    }
+    return at;
+  };
+}
