@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const root = resolve(import.meta.dirname, '..', '..');
-const service = join(root, 'service');
+export const service = join(root, 'service');
 
 /** Resolves when a process has ended; that it never does fails the test by its time-out. */
 export async function gone(pid: number): Promise<void> {
@@ -43,8 +43,10 @@ export async function run(
   words: readonly string[],
   stdin = '',
   env: Readonly<Record<string, string>> = {},
+  program: readonly string[] = [service],
 ): Promise<Ran> {
-  const child = spawn(service, words, { cwd, env: { ...process.env, ...env } });
+  const [command, ...first] = program;
+  const child = spawn(command!, [...first, ...words], { cwd, env: { ...process.env, ...env } });
   const told = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     told.stdout += text;

@@ -1,0 +1,65 @@
+/** The hook of a checkout is built again when its sources are newer, and refuses where it cannot be. */
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Ran, root, run } from './support.ts';
+
+const checkout = mkdtempSync(join(tmpdir(), 'hook-rebuild-'));
+const built = join(checkout, 'node_modules/.cache/service-hook/built.sh');
+const source = join(checkout, 'src/entry/hook/hook.ts');
+const SENTENCE = 'it is not JSON';
+
+/** The sources of this checkout, its packages, and nothing that was built. */
+before(() => {
+  for (const name of ['src', 'scripts', 'service', 'package.json', 'package-lock.json', 'tsconfig.json'])
+    cpSync(join(root, name), join(checkout, name), {
+      recursive: true,
+      filter: (path) => !path.startsWith(join(root, 'scripts/node/node_modules')),
+    });
+  mkdirSync(join(checkout, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (name !== '.cache' && name !== '.service-node')
+      symlinkSync(join(root, 'node_modules', name), join(checkout, 'node_modules', name));
+  writeFileSync(join(checkout, 'node_modules/.service-node'), `${process.execPath}\n`);
+});
+after(() => rmSync(checkout, { recursive: true, force: true, maxRetries: 5 }));
+
+function hook(stdin: string): Promise<Ran> {
+  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  return run(checkout, ['hook'], stdin, env, [join(checkout, 'service')]);
+}
+
+test('a newer source is in the next answer, and where none is newer nothing is built', async () => {
+  const first = await hook('garbage');
+  assert.deepEqual([first.code, first.stdout], [2, '']);
+  assert.match(first.stderr, new RegExp(`${SENTENCE}\\.`));
+  const { mtimeNs } = statSync(built, { bigint: true });
+  assert.match((await hook('{"tool":"Bash","input":{"command":"rm -rf /"}}')).stdout, /"decision":"block"/);
+  assert.equal(statSync(built, { bigint: true }).mtimeNs, mtimeNs);
+  const text = readFileSync(source, 'utf8');
+  assert.ok(text.includes(SENTENCE));
+  writeFileSync(source, text.replace(SENTENCE, 'it is no JSON at all'));
+  const second = await hook('garbage');
+  assert.equal(second.code, 2);
+  assert.match(second.stderr, /it is no JSON at all\./);
+  assert.ok(statSync(built, { bigint: true }).mtimeNs > mtimeNs);
+
+  writeFileSync(source, `${text}\nconst broken = ;\n`);
+  const broken = await hook('{"tool":"Bash","input":{"command":"ls"}}');
+  assert.deepEqual([broken.code, broken.stdout], [2, '']);
+  assert.match(broken.stderr, /The hook could not be built, so it is refused\.\n$/);
+  writeFileSync(source, text);
+  assert.match((await hook('{"tool":"Bash","input":{"command":"ls"}}')).stdout, /"decision":"allow"/);
+});

@@ -1,0 +1,198 @@
+/** The resident process in its whole life: it makes room, ends by itself, is killed, and finds its disk full. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { startTestService } from '../support/service.ts';
+import { until } from '../support/stream.ts';
+import { gone, hook, readOwner, root, run, service } from './support.ts';
+
+const ALONE = { SERVICE_HOOK_RESIDENT: 'off' };
+const HARMLESS = { tool: 'Bash', input: { command: 'ls' } };
+const HARMFUL = { tool: 'Bash', input: { command: 'rm -rf /' } };
+
+/** A folder whose resident process, if any, is ended with the test. */
+function folderOf(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'hook-resident-'));
+  t.after(async () => {
+    const owner = readOwner(dir);
+    if (owner !== null && (await isOpen(dir))) {
+      process.kill(owner, 'SIGKILL');
+      await gone(owner);
+    }
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return dir;
+}
+
+interface Told {
+  readonly decision: string;
+  readonly rule: string;
+  readonly event_id: string;
+}
+
+async function decided(dir: string, call: object, env: Readonly<Record<string, string>> = {}): Promise<Told> {
+  const { stdout, stderr } = await hook(dir, call, [], env);
+  assert.notEqual(stdout, '', stderr);
+  return JSON.parse(stdout) as Told;
+}
+
+/** A resident process as a hook starts it, of the version that is asked for. */
+async function startResident(t: TestContext, dir: string, words: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, words, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  await until(async () => readOwner(dir) === child.pid && (await isOpen(dir)), 'it is up');
+  return child;
+}
+
+/** Whether somebody takes connections at the socket: one who was killed leaves its file. */
+async function isOpen(dir: string): Promise<boolean> {
+  const socket = connect(join(dir, '.service/service.sock'));
+  const is_open = await new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  });
+  socket.destroy();
+  return is_open;
+}
+
+const program = join(root, 'src', 'entry', 'hook', 'resident-process.ts');
+
+/** The events of a folder by their ids, those that nobody has chained yet among them. */
+function written(dir: string): string {
+  const journal = join(dir, '.service', 'journal');
+  return readdirSync(journal, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => readFileSync(join(journal, name), 'utf8'))
+    .join('');
+}
+
+const timesIn = (text: string, part: string): number => text.split(`"event_id":"${part}"`).length - 1;
+
+test('a service takes over from a resident process, and the hook goes on asking', async (t) => {
+  const dir = folderOf(t);
+  const first = await decided(dir, HARMFUL);
+  await until(() => existsSync(join(dir, '.service/service.sock')), 'a resident process comes up');
+  const resident = readOwner(dir)!;
+  const second = await decided(dir, HARMFUL);
+  const running = await startTestService({ dir, keep: true });
+  await gone(resident);
+  assert.equal(readOwner(dir), running.pid);
+  const third = await decided(dir, HARMFUL);
+  for (const { decision } of [first, second, third]) assert.equal(decision, 'block');
+  const shown = await run(dir, ['logs', '--json', '--agent', 'unknown']);
+  for (const { event_id } of [first, second, third]) assert.equal(timesIn(shown.stdout, event_id), 1);
+  assert.deepEqual(readdirSync(join(dir, '.service/journal/spool')), [], 'it was the service that decided');
+  await running.stop();
+  assert.equal((await run(dir, ['audit', 'verify'])).code, 0);
+  assert.equal((await decided(dir, HARMFUL, ALONE)).decision, 'block', 'and without it, too');
+});
+
+test('one that nobody asks ends by itself and leaves the folder to others', async (t) => {
+  const dir = folderOf(t);
+  const child = await startResident(t, dir, [join(root, 'tests/support/resident/main.ts'), '1500']);
+  const [code] = (await once(child, 'close')) as [number | null];
+  assert.equal(code, 0);
+  assert.equal(readOwner(dir), null);
+  assert.ok(!existsSync(join(dir, '.service/service.sock')));
+  assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
+  const next = await startResident(t, dir, [program, '0.0.1']);
+  next.kill();
+});
+
+test('one of an older program makes room: the hook decides alone, and starts its own', async (t) => {
+  const dir = folderOf(t);
+  const old = await startResident(t, dir, [program, '0.0.1']);
+  const ended = once(old, 'close');
+  assert.equal((await decided(dir, HARMFUL)).decision, 'block');
+  assert.deepEqual(await ended, [0, null]);
+  await until(
+    () => readOwner(dir) !== null && existsSync(join(dir, '.service/service.sock')),
+    'a new one is up',
+  );
+  assert.notEqual(readOwner(dir), old.pid);
+  const owner = JSON.parse(readFileSync(join(dir, '.service/owner.json'), 'utf8')) as { version: string };
+  assert.notEqual(owner.version, '0.0.1');
+  assert.equal((await decided(dir, HARMLESS)).decision, 'allow');
+  assert.deepEqual(
+    readdirSync(join(dir, '.service/journal/spool')).filter((name) => name.endsWith('.refused')),
+    [],
+  );
+});
+
+test('one that is killed in the middle of a question leaves the hook to decide alone', async (t) => {
+  const dir = folderOf(t);
+  await decided(dir, HARMLESS, ALONE);
+  let ran = 0;
+  for (const [call, decision] of [
+    [HARMFUL, 'block'],
+    [HARMLESS, 'allow'],
+  ] as const) {
+    const child = await startResident(t, dir, [program, versionOf(dir)]);
+    // It has the question, and does not come to answer it.
+    child.kill('SIGSTOP');
+    const asking = decided(dir, call, ALONE);
+    await until(() => waitingAt(dir) > 0, 'the hook waits for its answer');
+    child.kill('SIGKILL');
+    const { decision: told, event_id } = await asking;
+    assert.equal(told, decision);
+    assert.equal(timesIn(written(dir), event_id), 1, 'what was decided is written down');
+    ran += 1;
+  }
+  assert.equal(ran, 2);
+  for (let round = 0; round < 6; round++) {
+    const child = await startResident(t, dir, [program, versionOf(dir)]);
+    const asking = decided(dir, HARMFUL, ALONE);
+    await new Promise((done) => setTimeout(done, round * 15));
+    child.kill('SIGKILL');
+    const { decision, event_id } = await asking;
+    assert.equal(decision, 'block');
+    assert.equal(timesIn(written(dir), event_id), 1);
+    await gone(child.pid!);
+  }
+});
+
+test('a full disk is a no, alone and in a resident process, and neither ends of it', async (t) => {
+  const dir = folderOf(t);
+  const full = ['sh', '-c', 'ulimit -f 0; exec "$0" "$@"', service];
+  const answer = async (call: string): Promise<string> =>
+    (await run(dir, ['hook'], call, ALONE, full)).stdout;
+  const harmless = JSON.stringify(HARMLESS);
+  const first = await run(dir, ['hook', '--dialect', 'plain'], harmless, ALONE, full);
+  assert.match(first.stdout, /"decision":"block"/, 'in a folder where nothing was saved');
+  assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
+  assert.match(await answer(harmless), /"decision":"block".*"rule":"fault\.audit"/);
+  assert.equal((await run(dir, ['hook'], 'garbage', ALONE, full)).code, 2);
+  assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow', 'when there is room again');
+
+  const child = await startResident(t, dir, [program, versionOf(dir)]);
+  assert.equal((await decided(dir, HARMLESS)).decision, 'allow');
+  const limit = (bytes: string): Buffer =>
+    execFileSync('prlimit', ['--pid', `${child.pid}`, `--fsize=${bytes}:`]);
+  limit('0');
+  const { decision, rule } = await decided(dir, HARMLESS);
+  assert.deepEqual([decision, rule], ['block', 'fault.audit']);
+  assert.equal(child.exitCode, null);
+  limit('unlimited');
+  await until(async () => (await decided(dir, HARMLESS)).decision === 'allow', 'it decides again');
+  assert.equal(readOwner(dir), child.pid, 'the same process');
+  child.kill();
+  await once(child, 'close');
+  assert.equal((await run(dir, ['audit', 'verify'])).code, 0);
+});
+
+/** The version that the hook of this checkout has: what it saved says so. */
+function versionOf(dir: string): string {
+  return (JSON.parse(readFileSync(join(dir, '.service/hook.json'), 'utf8')) as { version: string }).version;
+}
+
+/** How many connections to the owner's socket are open. */
+function waitingAt(dir: string): number {
+  return readFileSync('/proc/net/unix', 'utf8')
+    .split('\n')
+    .filter((line) => !line.includes(' 00010000 ') && line.endsWith(join(dir, '.service/service.sock')))
+    .length;
+}
