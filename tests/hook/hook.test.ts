@@ -135,8 +135,8 @@ test('a resident process that says nothing is not waited for, and one that ends 
   ending.close();
   const babbling = createServer((peer) => peer.end('no JSON\n')).listen(socket);
   await once(babbling, 'listening');
-  const { code, stdout } = await hook(dir, { tool: 'Bash', input: { command: 'ls' } }, [], env);
-  assert.deepEqual([stdout, code], ['', 2]);
+  const { stdout } = await hook(dir, { tool: 'Bash', input: { command: 'ls' } }, [], env);
+  assert.match(stdout, /"decision":"block".*A fault in the hook kept it from deciding/);
   babbling.close();
   rmSync(dir, { recursive: true });
 });
