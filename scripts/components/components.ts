@@ -52,6 +52,21 @@ export const components: readonly Component[] = [
     needed_for: 'the tests of the gateway with the SDKs of model providers for Python',
   },
   {
+    name: 'frameworks-python',
+    apt: 'python3-venv',
+    pypi: [
+      'autogen-agentchat==0.7.5',
+      'langchain==1.4.7',
+      'langgraph==1.2.22',
+      'llama-index-core==0.14.25',
+      'openai-agents==0.24.0',
+    ],
+    program: 'python',
+    folders: programsOf('frameworks-python'),
+    is_own: true,
+    needed_for: 'the tests of what `service setup` writes for frameworks of agents',
+  },
+  {
     name: 'clients-node',
     apt: 'npm',
     npm: 'tests/gateway/clients',

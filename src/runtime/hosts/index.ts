@@ -10,6 +10,7 @@ export { installed, readDocument } from './document.ts';
 export type { Host, InstalledHook, Machine, Scope, SettingsPlace } from './host.ts';
 export { filesOf, installedIn } from './places.ts';
 export { type Made, type OpenSetup, openSetup, type SettingsChange, type Wish } from './setup/apply.ts';
+export { deleteSettings, readSettings, writeSettings } from './setup/files.ts';
 export { hooksPart, serverPart } from './setup/parts.ts';
 
 /** Every coding agent that can be set up, in the order of the alphabet. */

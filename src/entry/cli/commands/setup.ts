@@ -2,6 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import { hosts, type Scope } from '../../../runtime/hosts/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
+import { frameworks } from '../setup/frameworks.ts';
 import { setupNames, tellNames, unknownName } from '../setup/names.ts';
 import type { Consent } from '../skills/consent.ts';
 import type { Terminal } from '../terminal.ts';
@@ -13,6 +14,7 @@ interface SetupOptions extends Consent {
   readonly mcp?: true;
   readonly uninstall?: true;
   readonly list?: true;
+  readonly force?: true;
 }
 
 export function setup(command: Command, terminal: Terminal): void {
@@ -20,8 +22,9 @@ export function setup(command: Command, terminal: Terminal): void {
   name.argChoices = [...setupNames];
   command
     .description(
-      'Have a coding agent ask this service before it acts: enters the hooks into the agent’s own settings, which are kept as they\n' +
-        'are otherwise. What would change is shown first. --uninstall leaves the settings as they were.',
+      'Have an agent ask this service before it acts. For a coding agent: enters the hooks into the agent’s own settings, which are\n' +
+        'kept as they are otherwise. What would change is shown first; --uninstall leaves the settings as they were.\n' +
+        'For a framework: writes one file that guards it over HTTP.',
     )
     .addArgument(name)
     .addOption(
@@ -32,6 +35,7 @@ export function setup(command: Command, terminal: Terminal): void {
       ]),
     )
     .option('--path <folder>', 'the project', '.')
+    .option('--force', 'write over a framework’s file that was changed')
     .option('--mcp', 'add the service to the agent’s MCP servers too')
     .option('--uninstall', 'take everything out again')
     .option('--list', 'list what can be set up')
@@ -45,6 +49,7 @@ export function setup(command: Command, terminal: Terminal): void {
     ['service setup codex --scope user --config ~/safety/service.yaml', 'in every project'],
     ['service setup cursor --mcp --yes', 'in a script, with the MCP server'],
     ['service setup claude-code --uninstall', 'as it was before'],
+    ['service setup langchain', 'writes service_langchain.py here'],
     ['service setup --list', 'what there is'],
   ]);
 }
@@ -56,11 +61,28 @@ async function run(name: string | undefined, options: SetupOptions, terminal: Te
       hint: `There are: ${setupNames.join(', ')}.`,
     });
   const host = hosts.find((each) => each.name === name);
+  refuseMisplaced(options, host !== undefined);
   if (host !== undefined) {
     const { setUpHost } = await import('../setup/host.ts');
     return setUpHost(host, { ...options, scope: options.scope ?? 'project' }, terminal);
   }
+  const framework = frameworks.find((each) => each.name === name);
+  if (framework !== undefined) {
+    const { setUpFramework } = await import('../setup/framework.ts');
+    return setUpFramework(framework, options, terminal);
+  }
   if (name !== 'generic') throw unknownName(name);
   const { tellGeneric } = await import('../setup/generic.ts');
   tellGeneric(options.config, terminal);
+}
+
+/** An option that would do nothing is a misunderstanding. */
+function refuseMisplaced({ scope, mcp, force }: SetupOptions, is_host: boolean): void {
+  const given = is_host ? { '--force': force } : { '--scope': scope, '--mcp': mcp };
+  const misplaced = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
+  if (misplaced === undefined) return;
+  const whom = is_host ? 'frameworks' : 'coding agents';
+  throw new CommandFailure(EXIT.usage, 'usage', `${misplaced} is for ${whom} only.`, {
+    hint: 'Leave it out; `service setup --list` says which is what.',
+  });
 }

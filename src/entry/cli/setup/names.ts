@@ -3,9 +3,13 @@ import { hosts } from '../../../runtime/hosts/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { table } from '../table.ts';
 import { say, sayJson, type Terminal } from '../terminal.ts';
+import { frameworks } from './frameworks.ts';
 
-/** All that can be set up: coding agents, and what is done by hand. */
-export const setupNames: readonly string[] = [...hosts.map(({ name }) => name), 'generic'];
+/** All that can be set up: coding agents, frameworks, and what is done by hand. */
+export const setupNames: readonly string[] = [
+  ...[...hosts, ...frameworks].map(({ name }) => name),
+  'generic',
+];
 
 /** The end for a name that is none: says which is near, and which there are. */
 export function unknownName(name: string): CommandFailure {
@@ -26,6 +30,7 @@ export function tellNames(as_json: boolean, terminal: Terminal): void {
       kind: 'coding agent',
       scopes: targets(machine).map(({ scope }) => scope),
     })),
+    ...frameworks.map(({ name, label }) => ({ name, label, kind: 'framework', scopes: [] })),
     { name: 'generic', label: 'anything else', kind: 'by hand', scopes: [] },
   ];
   if (as_json) {

@@ -1,0 +1,80 @@
+import { join, relative, resolve } from 'node:path';
+import {
+  deleteSettings,
+  readSettings,
+  type SettingsChange,
+  writeSettings,
+} from '../../../runtime/hosts/index.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { tellDiff, unifiedDiff } from './diff-text.ts';
+import { type Framework, frameworkText } from './frameworks.ts';
+
+export interface FrameworkOptions {
+  readonly path: string;
+  readonly force?: true;
+  readonly uninstall?: true;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+/**
+ * Writes the file that guards a framework, or deletes it again. One that is there and was changed is kept, unless `force`
+ * says otherwise.
+ */
+export async function setUpFramework(
+  framework: Framework,
+  options: FrameworkOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const path = join(resolve(terminal.cwd, options.path), framework.file);
+  const standing = await readSettings(path);
+  const text = await frameworkText(framework);
+  const after = options.uninstall ? null : text;
+  const is_kept = standing.text !== null && standing.text !== text && !options.force;
+  const does = standing.text !== after && !options.dryRun;
+  if (is_kept) throw kept(path, options, terminal);
+  if (does) await (after === null ? deleteSettings(standing) : writeSettings(standing, after));
+  tell(
+    framework,
+    { path, real_path: standing.real_path, before: standing.text, after },
+    does,
+    options,
+    terminal,
+  );
+}
+
+function kept(path: string, { uninstall }: FrameworkOptions, terminal: Terminal): CommandFailure {
+  const name = relative(terminal.cwd, path);
+  const what = uninstall ? 'is not as it was written' : 'is there and says something else';
+  return new CommandFailure(EXIT.no, 'kept', `\`${name}\` ${what}, and was kept.`, {
+    hint: uninstall ? 'Delete it by hand, or add --force.' : 'Add --force to have it written over.',
+  });
+}
+
+function tell(
+  { name, label }: Framework,
+  change: Omit<SettingsChange, 'action'>,
+  done: boolean,
+  { json, dryRun, uninstall }: FrameworkOptions,
+  terminal: Terminal,
+): void {
+  const { path, before, after } = change;
+  const action =
+    before === after ? 'keep' : before === null ? 'create' : after === null ? 'delete' : 'change';
+  if (json) {
+    const diff = action === 'keep' ? '' : unifiedDiff({ ...change, action });
+    sayJson(terminal, { name, files: [{ path, action, diff, done }], done });
+    return;
+  }
+  const file = shown(relative(terminal.cwd, path) || path);
+  if (action === 'keep') say(terminal, uninstall ? `There is no ${file}.` : 'Nothing to change.');
+  else if (dryRun) tellDiff({ ...change, action }, terminal);
+  else say(terminal, `${{ create: 'created', change: 'changed', delete: 'deleted' }[action]}  ${file}`);
+  if (uninstall || dryRun) return;
+  say(
+    terminal,
+    `Its first lines show how ${label} uses it. It asks the service at $SERVICE_URL, else at http://127.0.0.1:8000:`,
+  );
+  say(terminal, `  ${terminal.name} serve`);
+}
