@@ -1,10 +1,12 @@
 /** The official client of the protocol against our program, over each transport and in each of the two eras. */
-import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { locate } from '../../scripts/components/components.ts';
-import { ownNodeEnvironment, root } from '../support/checkout.ts';
+import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
+import type { TestService } from '../support/service.ts';
 
 export const ERAS = ['2026-07-28', '2025-11-25'] as const;
 export type Era = (typeof ERAS)[number];
@@ -51,6 +53,20 @@ export async function connectHttp(options: {
   return client;
 }
 
+/** What stands before other servers, `/mcp/gateway` of a service that runs; without another word as the agent `tester`. */
+export async function connectGateway(
+  { url }: Pick<TestService, 'url'>,
+  era: Era,
+  headers: Readonly<Record<string, string>> = {},
+  client: Client = newClient(era),
+): Promise<Client> {
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp/gateway', url), {
+    requestInit: { headers: { 'x-service-agent': 'tester', ...headers } },
+  });
+  await client.connect(transport);
+  return client;
+}
+
 export interface Told {
   readonly isError: boolean;
   /** What its text says, read as JSON; the text itself where it is none. */
@@ -84,12 +100,36 @@ export const noInspector: string | false =
     : false;
 
 /** Runs the inspector's command line on a server and gives what it prints. */
-export function inspect(dir: string, server: readonly string[], words: readonly string[]): unknown {
-  const ran = spawnSync(process.execPath, [locate('mcp-inspector')!, '--cli', ...server, ...words], {
-    cwd: dir,
-    env: ownNodeEnvironment(),
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
+export async function inspect(
+  dir: string,
+  server: readonly string[],
+  words: readonly string[],
+): Promise<unknown> {
+  const inspector = [process.execPath, locate('mcp-inspector')!, '--cli', ...server, ...words];
+  const ran = await runProgram(inspector, { cwd: dir, env: ownNodeEnvironment(), timeout: 60_000 });
   return JSON.parse(ran.stdout);
+}
+
+/** Looks again and again until it is so; fails after ten seconds. */
+export async function until(is: () => boolean | Promise<boolean>): Promise<void> {
+  for (let time = 0; time < 200; time++) {
+    if (await is()) return;
+    await sleep(50);
+  }
+  throw new Error('it did not come about');
+}
+
+/** Has a person say yes or no to a request for approval. */
+export async function decide(
+  service: Pick<TestService, 'url' | 'state_dir'>,
+  request_id: string,
+  word: 'approve' | 'deny',
+): Promise<void> {
+  const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
+  const answer = await fetch(`${service.url}/v1/approvals/${request_id}/${word}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  if (answer.status !== 200) throw new Error(`a request could not be decided: ${answer.status}`);
 }

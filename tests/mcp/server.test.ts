@@ -330,10 +330,10 @@ test('over HTTP, requests are held to the rules of the protocol and of every oth
     assert.equal((await fetch(`${service.url}/mcp`, { method })).status, 405, method);
 });
 
-test('the inspector’s command line lists the tools and calls one', { skip: noInspector }, () => {
+test('the inspector’s command line lists the tools and calls one', { skip: noInspector }, async () => {
   const stdio = [process.execPath, program, 'mcp'];
   for (const server of [stdio, [`${service.url}/mcp`]]) {
-    const { tools } = inspect(service.dir, server, ['--method', 'tools/list']) as {
+    const { tools } = (await inspect(service.dir, server, ['--method', 'tools/list'])) as {
       tools: { name: string }[];
     };
     assert.equal(tools.length, CASES.length);
@@ -345,7 +345,7 @@ test('the inspector’s command line lists the tools and calls one', { skip: noI
       '--tool-arg',
       `text=Use key ${KEY}`,
     ];
-    const { structuredContent } = inspect(service.dir, server, words) as {
+    const { structuredContent } = (await inspect(service.dir, server, words)) as {
       structuredContent: { decision: string };
     };
     assert.equal(structuredContent.decision, 'block');

@@ -1,9 +1,14 @@
 /** Scripted MCP servers over HTTP in the process of the test: good ones, and such that no client should meet. */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  type McpHttpHandler,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import { nothingSeen, type Script, type Seen, scriptedServer } from './script.ts';
 
 export interface HttpServer {
@@ -19,35 +24,107 @@ export interface HttpServer {
 /** What a rude server does with the calls of its tools, and only with those. */
 export type Manner = 'good' | 'redirect' | 'error' | 'garbage' | 'giant' | 'giant-event' | 'slow-headers';
 
-/** A server at `/mcp`. A manner holds for everything but finding out about it and its list. */
+type Answer = (request: Request, body: string, response: ServerResponse) => Promise<Response | null>;
+
+/** A server at `/mcp`. A manner holds for calls of tools, and where it is so always for everything. */
 export async function startHttpServer(
   first: Script,
   manner: Manner = 'good',
   always = false,
 ): Promise<HttpServer> {
   let script = first;
-  let headers: IncomingMessage['headers'] = {};
   const seen = nothingSeen();
   const handler = createMcpHandler(() => scriptedServer(() => script, seen), { keepAliveMs: 0 });
+  const { url, headers, close } = await listening(async (request, body, response) => {
+    const { method } = (body === '' ? {} : JSON.parse(body)) as { method?: string };
+    if (request.url.endsWith('/elsewhere')) seen.methods.push('elsewhere');
+    if (manner === 'good' || !(always || method === 'tools/call')) return handler.fetch(request);
+    rude(manner, body, response);
+    return null;
+  });
+  return {
+    url,
+    seen,
+    headers,
+    turn: (next) => {
+      script = next;
+    },
+    notify: handler.notify,
+    close: async () => {
+      await handler.close();
+      await close();
+    },
+  };
+}
+
+export interface SessionServer extends Pick<HttpServer, 'url' | 'seen' | 'close'> {
+  /** How many sessions are there. */
+  readonly sessions: () => number;
+  /** Forgets all sessions, as a server does that was started anew. */
+  readonly forget: () => void;
+  readonly tellToolsChanged: () => void;
+}
+
+/** A server of the revision 2025-11-25, which remembers its clients in sessions and tells them of changes on a stream. */
+export async function startSessionServer(script: Script): Promise<SessionServer> {
+  const seen = nothingSeen();
+  const sessions = new Map<
+    string,
+    { transport: WebStandardStreamableHTTPServerTransport; server: ReturnType<typeof scriptedServer> }
+  >();
+  const open = async () => {
+    const server = scriptedServer(() => script, seen);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, { transport, server }),
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    await server.connect(transport);
+    return transport;
+  };
+  const { url, close } = await listening(async (request, body) => {
+    const id = request.headers.get('mcp-session-id');
+    if (id !== null)
+      return sessions.get(id)?.transport.handleRequest(request) ?? new Response(null, { status: 404 });
+    const { method } = JSON.parse(body) as { method: string };
+    // Whatever else a client of a later revision asks first is unknown to it.
+    if (method !== 'initialize') return new Response('unknown', { status: 400 });
+    return (await open()).handleRequest(request);
+  });
+  return {
+    url,
+    seen,
+    sessions: () => sessions.size,
+    forget: () => sessions.clear(),
+    tellToolsChanged: () => {
+      for (const { server } of sessions.values()) void server.sendToolListChanged();
+    },
+    close,
+  };
+}
+
+async function listening(answer: Answer) {
+  let headers: IncomingMessage['headers'] = {};
   const server = createServer(async (request, response) => {
     headers = request.headers;
     const body = await bodyOf(request);
-    const { method } = (body === '' ? {} : JSON.parse(body)) as { method?: string };
-    if (request.url === '/elsewhere') seen.methods.push('elsewhere');
-    if (manner !== 'good' && (always || method === 'tools/call')) return rude(manner, body, response);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const answer = await handler.fetch(
-      new Request(`http://127.0.0.1${request.url}`, {
-        method: request.method ?? 'GET',
-        headers: Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-        signal: gone.signal,
-        ...(body !== '' && { body }),
-      }),
-    );
-    response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    if (answer.body === null) return response.end();
-    Readable.fromWeb(answer.body as never)
+    const asked = new Request(`http://127.0.0.1${request.url}`, {
+      method: request.method ?? 'GET',
+      headers: Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      signal: gone.signal,
+      ...(body !== '' && { body }),
+    });
+    const answered = await answer(asked, body, response);
+    if (answered === null) return;
+    response.writeHead(answered.status, Object.fromEntries(answered.headers));
+    response.flushHeaders();
+    if (answered.body === null) {
+      response.end();
+      return;
+    }
+    Readable.fromWeb(answered.body as never)
       .on('error', () => response.destroy())
       .pipe(response);
   });
@@ -56,14 +133,8 @@ export async function startHttpServer(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/mcp`,
-    seen,
     headers: () => headers,
-    turn: (next) => {
-      script = next;
-    },
-    notify: handler.notify,
     close: async () => {
-      await handler.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

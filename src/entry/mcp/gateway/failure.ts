@@ -8,6 +8,7 @@ const SENTENCES = {
   late: 'It did not answer in time.',
   unreachable: 'It cannot be reached, or ended.',
   refused: 'It refused with an error.',
+  unauthorized: 'It wants another credential than the one that is configured.',
   rude: 'Its answer is none that the protocol knows.',
   endless: 'Its list has no end.',
 } as const;
@@ -40,6 +41,7 @@ export function failureOf(error: unknown): BehindFailure {
 
 function codeOf(error: unknown): BehindFailureCode | null {
   const { name, code, status } = (error ?? {}) as { name?: unknown; code?: unknown; status?: unknown };
+  if (status === 401 || status === 403) return 'unauthorized';
   // A number is the code of an error of the protocol, or a status of HTTP.
   if (typeof code === 'number' || typeof status === 'number') return 'refused';
   if (typeof code === 'string') return BY_CODE[code] ?? 'unreachable';

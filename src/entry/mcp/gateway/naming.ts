@@ -27,6 +27,7 @@ export const sameNames: Naming = {
 const NAME_CHARS_MAX = 64;
 const PLAIN = /^[A-Za-z0-9_-]+$/;
 const HASH_CHARS = 8;
+const MAY_BE_CUT = /_[0-9a-f]{8}$/;
 
 /**
  * For one of several servers: `github__search`, and `github+file:///a.txt`, which is a URI of a scheme of its own. A name
@@ -47,7 +48,7 @@ export function namesOf(server: string): Naming {
     shown,
     there: (name) => {
       const rest = name.startsWith(prefix) ? name.slice(prefix.length) : null;
-      return rest !== null && shown(rest) === name ? rest : null;
+      return rest !== null && shown(rest) === name && !MAY_BE_CUT.test(name) ? rest : null;
     },
     judged: (name) => `${prefix}${name}`,
     uriShown: (uri) => `${scheme}${uri}`,

@@ -111,11 +111,11 @@ const SUBSCRIPTIONS_MAX = 8;
 function openRoom(first: Guest, { runtime, servers, env, failed }: RoomsParts): Kept {
   const { version } = runtime;
   const { tenant_id, agent_id, session_id } = first;
-  const user_id = first.user_id ?? '';
   const guard = openGuard(
     (operation, input) =>
       call(operation, input, { runtime, caller: kept.guest.caller, tenant_id, request_id: 'mcp-gateway' }),
-    { agent_id, session_id, user_id },
+    // All users come with the configured credential: they are shown one list, and it has one set of pins.
+    { agent_id, session_id, user_id: '' },
   );
   const telling = openTelling((notice) => publish(handler, notice), failed);
   const behinds = servers

@@ -6,6 +6,8 @@ import { openGuardedFetch } from './guarded-fetch.ts';
 /** A way to a server that is not connected yet, and what is to be closed after it. */
 export interface Way {
   readonly transport: Transport;
+  /** Tells the server that nobody comes back; before `transport` is closed. Never rejects. */
+  readonly leave: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -25,7 +27,7 @@ export function programWay(
     stderr: 'inherit',
     ...(answer_bytes_max !== undefined && { maxBufferSize: answer_bytes_max }),
   });
-  return { transport, close: async () => {} };
+  return { transport, leave: async () => {}, close: async () => {} };
 }
 
 /** The way to a configured server, over HTTP or to a program. */
@@ -48,7 +50,7 @@ export function configuredWay(settings: McpServerSettings, env: NodeJS.ProcessEn
       return () => clearTimeout(timer);
     },
   });
-  return { transport, close: guarded.close };
+  return { transport, leave: () => transport.terminateSession().catch(() => {}), close: guarded.close };
 }
 
 const RECONNECT_MS_MIN = 1_000;

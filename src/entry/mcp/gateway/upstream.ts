@@ -33,7 +33,11 @@ const STEADY_MS = 10_000;
 interface Connected {
   readonly client: Client;
   readonly hearing: Hearing;
+  /** Tells the server that nobody comes back. Never rejects. */
+  readonly leave: () => Promise<void>;
 }
+
+const LEAVE_MS_MAX = 1_000;
 
 /** Opens the way to a server; nothing runs and nothing is connected to before somebody asks for it. */
 export function openUpstream(options: UpstreamOptions): Upstream {
@@ -65,8 +69,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
       try {
         return await work(client);
       } catch (error) {
-        // The server has forgotten the session: the next call begins another.
-        if (error instanceof SdkHttpError && error.status === 404) await client.close().catch(() => {});
+        if (hasForgotten(client, error)) await client.close().catch(() => {});
         throw error;
       }
     },
@@ -78,7 +81,9 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     },
     close: async () => {
       is_closed = true;
-      await (await current?.catch(() => null))?.client.close();
+      const last = await current?.catch(() => null);
+      await Promise.race([last?.leave(), sleep(LEAVE_MS_MAX, undefined, { ref: false })]);
+      await last?.client.close();
     },
   };
 }
@@ -89,7 +94,7 @@ async function connect(
   watched: ReadonlySet<string>,
   over: (began_ms: number | null) => void,
 ): Promise<Connected> {
-  const { transport, close } = way();
+  const { transport, leave, close } = way();
   const client = newClient(version);
   const hearing = hear(client, told, watched);
   let began_ms: number | null = null;
@@ -111,7 +116,12 @@ async function connect(
   }
   began_ms = performance.now();
   hearing.begin();
-  return { client, hearing };
+  return { client, hearing, leave };
+}
+
+/** Whether a server of an earlier revision knows the session no more: then the next call begins another. */
+function hasForgotten(client: Client, error: unknown): boolean {
+  return client.getProtocolEra() !== 'modern' && error instanceof SdkHttpError && error.status === 404;
 }
 
 function newClient(version: string): Client {

@@ -1,4 +1,5 @@
 import type { Behind } from './behind.ts';
+import { failureOf } from './failure.ts';
 import type { Change } from './hearing.ts';
 import { holderOf } from './passing.ts';
 import { Refused } from './refused.ts';
@@ -30,7 +31,10 @@ export function openWatching(behinds: readonly Behind[]): Watching {
     if (all >= WATCHED_MAX) throw new Refused(`At most ${WATCHED_MAX} resources are watched at a time.`);
     const uris = holders.get(holder) ?? new Set();
     holders.set(holder, uris.add(uri));
-    await upstream.watch(there, true);
+    await upstream.watch(there, true).catch(async (error: unknown) => {
+      await leave(holder, [uri]);
+      throw error;
+    });
   }
 
   async function leave(holder: string, given?: readonly string[]): Promise<void> {
@@ -79,7 +83,7 @@ export function openTelling(
         if ('list' in change && change.list === 'tools')
           await behind.catalogue
             .shown()
-            .catch((error: unknown) => failed(behind.name, 'tools/list has failed', error));
+            .catch((error: unknown) => failed(behind.name, 'tools/list has failed', failureOf(error)));
         tell(notice);
       };
       waiting.set(

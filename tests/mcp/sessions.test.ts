@@ -1,0 +1,52 @@
+/** The gateway before a server of the revision 2025-11-25 over HTTP, which remembers its clients in sessions. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestService, type TestService } from '../support/service.ts';
+import { callTool, connectGateway, ERAS, newClient, until } from './connect.ts';
+import { type SessionServer, startSessionServer } from './servers/over-http.ts';
+import { tool } from './servers/script.ts';
+
+let former: SessionServer;
+let service: TestService;
+before(async () => {
+  former = await startSessionServer({ tools: [tool('do')] });
+  service = await startTestService({ config: { mcp: { servers: [{ name: 'former', url: former.url }] } } });
+});
+after(async () => {
+  await service?.stop();
+  await former?.close();
+});
+
+test('each caller has a session, hears of changes, and gets another session where it is lost', async () => {
+  const told: string[] = [];
+  const client = newClient(ERAS[0]);
+  client.setNotificationHandler('notifications/tools/list_changed', () => void told.push('tools'));
+  const agent = { 'x-service-agent': 'former', 'x-service-session': 'a' };
+  await connectGateway(service, ERAS[0], agent, client);
+  const call = () => callTool(client, 'former__do', { path: 'a' });
+  try {
+    assert.deepEqual((await call()).said, { path: 'a' });
+    const mine = former.sessions();
+    const other = await connectGateway(service, ERAS[0], { ...agent, 'x-service-session': 'b' });
+    assert.equal((await callTool(other, 'former__do', {})).isError, false);
+    await other.close();
+    assert.ok(former.sessions() > mine, 'another caller has a session of its own');
+    await client.listen({ toolsListChanged: true });
+    await until(() => {
+      former.tellToolsChanged();
+      return told.length > 0;
+    });
+    former.forget();
+    const lost = [await call(), await call(), await call(), await call()].map(({ isError }) => isError);
+    // Each of two workers may find out for itself.
+    assert.deepEqual(lost.slice(2), [false, false], lost.join());
+  } finally {
+    await client.close();
+  }
+});
+
+test('sessions are ended at the server when the service stops', async () => {
+  assert.ok(former.sessions() > 0);
+  await service.stop();
+  await until(() => former.sessions() === 0);
+});
