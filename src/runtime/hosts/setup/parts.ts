@@ -102,7 +102,7 @@ function withoutEmpty(document: unknown, path: Path): Path {
   return Object.keys(others).length > 1 ? path : withoutEmpty(document, outer);
 }
 
-/** The MCP server of this program in a host's list; gateways to other servers (`mcp --wrap`) are let be. */
+/** The MCP server of this program in a host's list; gateways to other servers (`--wrap`, `--gateway`) are let be. */
 export function serverPart({ mcp }: Host, words: readonly string[]): Part {
   const ours = (draft: Draft) =>
     bounded(
@@ -138,7 +138,7 @@ function isServer(entry: unknown): boolean {
   const { command, args } = membersOf(entry);
   if (typeof command !== 'string') return false;
   const told = toldTo('mcp', [command, ...(Array.isArray(args) ? args.map(String) : [])]);
-  return told !== null && !told.includes('--wrap');
+  return told !== null && !told.some((word) => word === '--wrap' || word === '--gateway');
 }
 
 function bounded<Entry>(entries: readonly Entry[]): readonly Entry[] {

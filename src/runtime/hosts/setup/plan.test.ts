@@ -260,12 +260,13 @@ test('a server keeps what a person added, and gateways to other servers are let 
   const cursor = hosts.find(({ name }) => name === 'cursor')!;
   const parts = [serverPart(cursor, WORDS)];
   const gateway = { command: 'service', args: ['mcp', '--wrap', '--', 'npx', 'x'] };
+  const all = { command: 'service', args: ['mcp', '--gateway'] };
   const old = { command: 'service', args: ['mcp'], env: { A: '1' } };
-  const before = JSON.stringify({ mcpServers: { files: gateway, mine: old } });
+  const before = JSON.stringify({ mcpServers: { files: gateway, all, mine: old } });
   const after = plain(readDocument(planned(before, 'json', parts, null).after!, 'json'));
   assert.deepEqual(after, {
-    mcpServers: { files: gateway, mine: { command: WORDS[0], args: WORDS.slice(1), env: { A: '1' } } },
+    mcpServers: { files: gateway, all, mine: { command: WORDS[0], args: WORDS.slice(1), env: { A: '1' } } },
   });
   const left = plannedAway(before, 'json', parts, null)!;
-  assert.deepEqual(plain(readDocument(left, 'json')), { mcpServers: { files: gateway } });
+  assert.deepEqual(plain(readDocument(left, 'json')), { mcpServers: { files: gateway, all } });
 });
