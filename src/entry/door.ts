@@ -1,5 +1,5 @@
 import { type Dispatch, FOLLOW, HOOK } from '../runtime/serve/socket-server.ts';
-import type { HookQuestion } from './hook/judge.ts';
+import type { HookQuestion } from './hook/question.ts';
 
 /** What is behind the socket of a state folder; loaded when someone comes through it. */
 export const dispatch: Dispatch = async (name, input, context) => {

@@ -19,6 +19,8 @@ const CASES: readonly Case[] = [
   { args: [], code: 2, stderr: [/Usage: service/] },
   { args: ['scna'], code: 2, stderr: [/unknown command 'scna'/, /Did you mean scan\?/, /service help/] },
   { args: ['hook', '--dialect', 'other'], code: 2, stderr: [/Allowed choices are claude-code, codex/] },
+  { args: ['doctor', '--since', 'yesterday'], code: 2, stderr: [/s, m, h, d, w/] },
+  { args: ['doctor', '--host', 'emacs'], code: 2, stderr: [/Allowed choices are claude-code/] },
   { args: ['scan', '--hepl'], code: 2, stderr: [/unknown option/, /--help/] },
   { args: ['scan', 'one', 'two'], code: 2, stderr: [/too many arguments/] },
   { args: ['scan', 'x', '--boundary', 'sideways'], code: 2, stderr: [/Allowed choices are input, output/] },

@@ -7,8 +7,9 @@ import type { WrittenDialect } from '../../runtime/protocols/types.ts';
 import { sessionClock } from '../../runtime/sessions/clock.ts';
 import type { Ports } from '../../runtime/types.ts';
 import type { HookAnswer } from './dialects/dialect.ts';
-import { type HookQuestion, type HookRuntime, judgeChecks } from './judge.ts';
+import { judgeChecks } from './judge.ts';
 import type { Alone, Place } from './place.ts';
+import type { HookQuestion, HookRuntime } from './question.ts';
 import { readStand, type Stand } from './stand.ts';
 
 export { startResident } from './start-resident.ts';
@@ -60,14 +61,15 @@ function lightRuntime(
     opened ??= open();
     return (await opened).runtime;
   };
+  const record: Ports['record'] = stand.audited
+    ? (event) => writeSpool({ dir: `${stand.state_dir}/journal`, events: [event], now_ms: Date.now })
+    : async () => {};
   const ports: Ports = {
     policy,
     fingerprintOf: openFingerprints(keyPlace(stand), policy),
     now_ms: Date.now,
     new_event_id: newEventId,
-    record: stand.audited
-      ? (event) => writeSpool({ dir: `${stand.state_dir}/journal`, events: [event], now_ms: Date.now })
-      : async () => {},
+    record,
     logged: stand.logged,
     settle: async (settling) => (await (await whole()).approvals()).settle(settling),
     sessions: {
@@ -79,6 +81,8 @@ function lightRuntime(
   return {
     runtime: {
       now_ms: Date.now,
+      policy: () => policy,
+      note: record,
       enforce: (crossing, caller, endpoint, approval_request_id = null, extras = {}) =>
         enforce(crossing, caller, endpoint, ports, approval_request_id, extras),
     },

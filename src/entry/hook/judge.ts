@@ -1,37 +1,33 @@
 import type { Content, Crossing, Json } from '../../core/types.ts';
 import { changedContent, replyOf } from '../../operations/reply.ts';
 import { type Acting, toolCrossing } from '../../runtime/tool-calls.ts';
-import type { Caller, Endpoint, Ruling, Runtime } from '../../runtime/types.ts';
+import type { Caller, Endpoint, Ruling } from '../../runtime/types.ts';
+import { canaryOf, refuseCanary, withoutCanary } from './canary.ts';
 import type { HookAnswer, HookCheck } from './dialects/dialect.ts';
-
-/** What a hook asks of whoever decides: this process, a resident one, or a service. Plain JSON. */
-export interface HookQuestion {
-  /** Which host asks, at which event. */
-  readonly dialect: string;
-  readonly event: string;
-  readonly agent_id: string;
-  readonly tenant_id: string;
-  readonly session_id: string | null;
-  readonly tool_use_id: string | null;
-  readonly approval_request_id: string | null;
-  readonly checks: readonly HookCheck[];
-}
-
-/** What deciding takes. */
-export type HookRuntime = Pick<Runtime, 'enforce' | 'now_ms'>;
+import type { HookQuestion, HookRuntime } from './question.ts';
 
 /** Decides on what a hook asks, one answer for each check: by the same road as every other transport. */
 export async function judgeChecks(
-  question: HookQuestion,
-  { enforce, now_ms }: HookRuntime,
+  asked: HookQuestion,
+  runtime: HookRuntime,
   caller: Caller,
 ): Promise<readonly HookAnswer[]> {
+  const canary = canaryOf(asked);
+  if (canary === 'block') return refuseCanary(asked, runtime, caller);
+  const { session_id, about: canary_about } = withoutCanary(canary === null ? null : asked.session_id);
+  const question = canary === null ? asked : { ...asked, session_id };
+  const { enforce, now_ms } = runtime;
   const answers: HookAnswer[] = [];
   for (const check of question.checks) {
     const crossing = crossingOf(check, question, now_ms());
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
     const { approval_request_id, dialect, event, tool_use_id } = question;
-    const about = { hook: dialect, hook_event: event, ...(tool_use_id !== null && { tool_use_id }) };
+    const about = {
+      ...canary_about,
+      hook: dialect,
+      hook_event: event,
+      ...(tool_use_id !== null && { tool_use_id }),
+    };
     const extras = { about: () => about, finds_approved: true };
     const ruling = await enforce(crossing, caller, endpoint, approval_request_id, extras);
     answers.push(answerOf(ruling, crossing));
@@ -39,7 +35,8 @@ export async function judgeChecks(
   return answers;
 }
 
-function crossingOf(check: HookCheck, question: HookQuestion, now_ms: number): Crossing {
+/** What crosses, for a check of a hook. */
+export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: number): Crossing {
   const { agent_id, tenant_id, session_id } = question;
   const acting: Acting = {
     agent_id,

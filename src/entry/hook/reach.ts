@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { WrittenDialect } from '../../runtime/protocols/types.ts';
 import { shortPath } from '../../runtime/serve/socket-path.ts';
 import type { HookAnswer } from './dialects/dialect.ts';
-import type { HookQuestion } from './judge.ts';
+import type { HookQuestion } from './question.ts';
 
 /** What came of asking whoever owns the state folder. */
 export type Reached =

@@ -2,8 +2,9 @@ import type { Crossing, Policy } from '../../core/types.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { type Objected, refuse } from '../../runtime/enforce.ts';
 import { newEventId } from '../../runtime/event-id.ts';
-import type { HookQuestion } from './judge.ts';
+import { withoutCanary } from './canary.ts';
 import type { Alone, Place } from './place.ts';
+import type { HookQuestion } from './question.ts';
 import { readStand } from './stand.ts';
 
 /** Something that a hook refused and nobody judged, as far as it was read. Nothing of what the host sent is in it. */
@@ -42,12 +43,14 @@ export async function recordRefusal(unjudged: Unjudged, { place, version, caller
     fault: rule.startsWith('fault.'),
     coverage: { status: 'partial', reason: 'Nothing was looked at.', bytes: 0 },
   };
+  const { session_id, about: canary } = withoutCanary(question?.session_id ?? null);
   const about = {
+    ...canary,
     ...(dialect !== null && { hook: dialect }),
     ...(event !== null && { hook_event: event }),
     ...(question !== null && question.tool_use_id !== null && { tool_use_id: question.tool_use_id }),
   };
-  const crossing = crossingOf(unjudged);
+  const crossing = crossingOf(unjudged, session_id);
   const endpoint = crossing.boundary === 'input' ? 'scan_input' : 'intercept_tool';
   const ports = {
     policy: ledger.policy,
@@ -79,7 +82,7 @@ async function ledgerOf(place: Place, version: string): Promise<Ledger | null> {
   return state_dir === null ? null : { state_dir, policy: NO_POLICY };
 }
 
-function crossingOf({ question, agent_id, tenant_id }: Unjudged): Crossing {
+function crossingOf({ question, agent_id, tenant_id }: Unjudged, session_id: string | null): Crossing {
   return {
     boundary: question?.checks[0]?.kind === 'prompt' ? 'input' : 'action',
     phase: null,
@@ -87,7 +90,7 @@ function crossingOf({ question, agent_id, tenant_id }: Unjudged): Crossing {
     declared_tags: [],
     agent_id,
     tenant_id,
-    session_id: question?.session_id ?? null,
+    session_id,
     source_agent_id: null,
     destination_agent_id: null,
     tool: null,

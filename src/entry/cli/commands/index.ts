@@ -50,6 +50,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./fingerprint.ts')).fingerprint,
   },
   {
+    name: 'doctor',
+    summary: 'try the hooks of coding agents, and say which really block',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
     name: 'hook',
     summary: 'decide on what a coding agent is about to do, in its own words',
     load: async () => (await import('./hook.ts')).hook,

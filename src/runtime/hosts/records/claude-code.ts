@@ -30,7 +30,7 @@ export const claudeCode: Host = {
     otherwise: (scope, command) =>
       `Claude Code keeps this list in a file that it rewrites itself; run: claude mcp add --scope ${scope} agent-safety -- ${command}`,
   },
-  transcripts: (machine) => ({ folder: join(folderOf(machine), 'projects'), pattern: '*/*.jsonl' }),
+  transcripts: (machine) => ({ folder: join(folderOf(machine), 'projects'), pattern: '**/*.jsonl' }),
   remarks: () => [],
 };
 

@@ -27,7 +27,10 @@ export const gemini: Host = {
     entry: ([command = '', ...args]) => ({ command, args }),
     otherwise: (_scope, command) => `Run: gemini mcp add agent-safety ${command}`,
   },
-  transcripts: (machine) => ({ folder: join(folderOf(machine), 'tmp'), pattern: '*/chats/session-*.json' }),
+  transcripts: (machine) => ({
+    folder: join(folderOf(machine), 'tmp'),
+    pattern: '*/chats/session-*.{json,jsonl}',
+  }),
   remarks: (scope) =>
     scope === 'project'
       ? ['Gemini CLI runs hooks of a project in trusted folders only, and asks about them when they are new.']

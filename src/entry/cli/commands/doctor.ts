@@ -1,0 +1,64 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../../runtime/audit/filter.ts';
+import { hosts, type Scope } from '../../../runtime/hosts/index.ts';
+import { EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { sayJson, type Terminal } from '../terminal.ts';
+
+interface Options {
+  readonly host?: string;
+  readonly scope?: Scope;
+  readonly since: number;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+const SINCE = '7d';
+const SCOPES: readonly Scope[] = ['project', 'local', 'user', 'managed'];
+
+export function doctor(command: Command, terminal: Terminal): void {
+  command
+    .description(
+      'Try the hooks of all coding agents, in the way that each agent calls them, and say which of them really block;\n' +
+        'look at what they stand on; and list sessions in which an agent ran tools that its hook never saw. Nothing is run\n' +
+        'but the hooks themselves. Ends with 1 where something has to be mended.',
+    )
+    .addOption(new Option('--host <name>', 'one coding agent').choices(hosts.map(({ name }) => name)))
+    .addOption(new Option('--scope <scope>', 'hooks of one kind of settings').choices(SCOPES))
+    .addOption(
+      new Option('--since <duration>', 'sessions of how long back are compared')
+        .default(parseDuration(SINCE), SINCE)
+        .argParser(duration),
+    )
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((options: Options) => run(options, terminal));
+  examples(command, [
+    ['service doctor', 'everything, for the project in this folder'],
+    ['service doctor --host claude-code --since 30d', ''],
+    ['service doctor --scope user --json', 'for a program'],
+  ]);
+}
+
+function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null) throw new InvalidArgumentError('Give a whole number and one of s, m, h, d, w: 24h, 7d.');
+  return ms;
+}
+
+async function run(options: Options, terminal: Terminal): Promise<void> {
+  const { examine } = await import('../doctor/examine.ts');
+  const { env, cwd } = terminal;
+  const diagnosis = await examine({
+    host: options.host ?? null,
+    scope: options.scope ?? null,
+    config: options.config ?? null,
+    since_ms: Date.now() - options.since,
+    cwd,
+    env,
+    now_ms: Date.now,
+  });
+  if (options.json) sayJson(terminal, diagnosis);
+  else (await import('../doctor/report.ts')).tellDiagnosis(diagnosis, terminal);
+  if (diagnosis.status === 'fail') terminal.exit_code = EXIT.no;
+}

@@ -1,0 +1,222 @@
+import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { type Config, loadConfig } from '../../../runtime/config/index.ts';
+import { StartFailure } from '../../../runtime/serve/failure.ts';
+import { type LocalRuntime, openLocalRuntime } from '../../../runtime/serve/local.ts';
+import { reachService } from '../../../runtime/serve/socket-client.ts';
+import type { Detail } from '../exit.ts';
+import { packageVersion } from '../version.ts';
+import { type Check, fail, NOWHERE, ok, type Place, warn } from './check.ts';
+import { DESTRUCTIVE, verdictOn } from './expect.ts';
+
+/** Which configuration, as a hook or the command line names it. */
+export interface ConfigAsked {
+  /** `null`: the one that is found from `cwd`. */
+  readonly path: string | null;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A configuration, opened as a hook opens it that decides by itself. */
+export interface OpenConfig {
+  readonly place: Place;
+  /** `null`: it cannot be used, and a check says why. */
+  readonly opened: { readonly config: Config; readonly runtime: LocalRuntime } | null;
+  readonly checks: readonly Check[];
+}
+
+const PROBLEMS_SHOWN_MAX = 3;
+
+/** Opens a configuration and its policy. What is wrong with them is a check, and never thrown. */
+export async function openConfig({ path, cwd, env }: ConfigAsked): Promise<OpenConfig> {
+  const read = await loadConfig({ path, cwd, env, secrets: 'decide' });
+  const named: Place = { ...NOWHERE, file: path };
+  if (!read.ok) return unusable(named, read.problems);
+  const { config } = read;
+  const place: Place = { ...NOWHERE, file: config.origin.file };
+  try {
+    const runtime = await openLocalRuntime(config, packageVersion());
+    return { place, opened: { config, runtime }, checks: await policyChecks(runtime, place) };
+  } catch (failure) {
+    if (!(failure instanceof StartFailure)) throw failure;
+    const { problems, message } = failure;
+    return unusable(place, problems.length === 0 ? [{ path: '', message }] : problems);
+  }
+}
+
+function unusable(place: Place, problems: readonly Detail[]): OpenConfig {
+  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map(lineOf).join('; ');
+  const more =
+    problems.length > PROBLEMS_SHOWN_MAX ? `; and ${problems.length - PROBLEMS_SHOWN_MAX} more` : '';
+  const check = fail(
+    'config.valid',
+    place,
+    `The configuration cannot be used, so that every hook with it refuses everything: ${shown}${more}.`,
+    'Mend it, then look again with `service validate`.',
+  );
+  return { place, opened: null, checks: [check] };
+}
+
+function lineOf({ path, line, message }: Detail): string {
+  const where = line === undefined ? path : `line ${line}`;
+  return where === '' ? message : `${where}: ${message}`;
+}
+
+async function policyChecks(runtime: LocalRuntime, place: Place): Promise<readonly Check[]> {
+  const policy = runtime.policy();
+  const verdict = await verdictOn(policy, 'claude-code', { agent: null, tenant: null }, [DESTRUCTIVE]);
+  const name = `The policy compiles (${policy.hash.slice(0, 'sha256:'.length + 12)})`;
+  if (verdict?.decision === 'block') return [ok('config.valid', place, `${name}, and blocks \`rm -rf /\`.`)];
+  return [
+    ok('config.valid', place, `${name}.`),
+    warn(
+      'config.blocks',
+      place,
+      `By this policy even \`rm -rf /\` in a shell is answered with \`${verdict?.action}\` (rule ${verdict?.rule}).`,
+      'Where that is not what you want, look at rules in monitor mode and at switched-off detectors: `service policy lint`.',
+    ),
+  ];
+}
+
+/** A process that answers does so at once. */
+const STATUS_MS = 5_000;
+const CLOCK_SLACK_MS = 60_000;
+
+/** What stands around a configuration once hooks have been tried: its folder, who has it, and what is written there. */
+export async function stateChecks(
+  { place, opened }: OpenConfig,
+  sent: readonly string[],
+  now_ms: number,
+): Promise<readonly Check[]> {
+  if (opened === null) return [];
+  const { config, runtime } = opened;
+  const folder = await folderCheck(config.state_dir, place);
+  if (folder.status === 'fail') return [folder];
+  const owner = await ownerCheck(config, runtime, place);
+  // Nobody can read the trail past a process that does not answer.
+  if (owner.status === 'fail') return [folder, owner];
+  return [folder, owner, ...(await trailChecks(opened, place, sent, now_ms))];
+}
+
+async function folderCheck(state_dir: string, place: Place): Promise<Check> {
+  const stats = await stat(state_dir).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown');
+  if (stats === 'ENOENT')
+    return ok('state.folder', place, `The state folder ${state_dir} is made by the first decision.`);
+  if (typeof stats === 'string' || !stats.isDirectory())
+    return fail(
+      'state.folder',
+      place,
+      `The state folder ${state_dir} cannot be looked at${typeof stats === 'string' ? ` (${stats})` : ': it is a file'}.`,
+      'Give it back to this user, or set `state_dir`.',
+    );
+  const is_writable = await access(state_dir, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!is_writable)
+    return fail(
+      'state.folder',
+      place,
+      `The state folder ${state_dir} cannot be written, so that hooks refuse everything.`,
+      'Give it back to this user, or set `state_dir`.',
+    );
+  const mode = stats.mode & 0o777;
+  if ((mode & 0o077) === 0)
+    return ok('state.folder', place, `The state folder ${state_dir} is for this user alone.`);
+  return warn(
+    'state.folder',
+    place,
+    `Others may look into the state folder ${state_dir} (mode ${mode.toString(8)}).`,
+    `chmod 700 ${state_dir}`,
+  );
+}
+
+async function ownerCheck(config: Config, runtime: LocalRuntime, place: Place): Promise<Check> {
+  const door = await reachService(config.state_dir);
+  if (door === null)
+    return ok(
+      'state.owner',
+      place,
+      'No process has the state folder: hooks decide by themselves, and start one for the next call.',
+    );
+  try {
+    const { pid, url, version, policy_hash } = await inTime(door.status());
+    const who = `${url === null ? 'A resident process' : `The service at ${url}`} (process ${pid}, version ${version})`;
+    if (policy_hash === runtime.policy().hash)
+      return ok('state.owner', place, `${who} answers hooks by the policy as it stands.`);
+    return warn(
+      'state.owner',
+      place,
+      `${who} decides by another policy than the configuration comes to now.`,
+      'Have it read again with `service policy reload`; what is wrong with it then, that says.',
+    );
+  } catch {
+    return fail(
+      'state.owner',
+      place,
+      'A process has the state folder and does not answer, so that hooks refuse everything.',
+      `End the process that ${config.state_dir}/owner.json names.`,
+    );
+  } finally {
+    door.close();
+  }
+}
+
+/** Rejects when there is no answer in time. */
+async function inTime<Value>(answer: Promise<Value>): Promise<Value> {
+  const late = AbortSignal.timeout(STATUS_MS);
+  return Promise.race([answer, once(late, 'abort').then(() => Promise.reject(new Error('late')))]);
+}
+
+async function trailChecks(
+  { config, runtime }: NonNullable<OpenConfig['opened']>,
+  place: Place,
+  sent: readonly string[],
+  now_ms: number,
+): Promise<readonly Check[]> {
+  if (!config.audit.enabled)
+    return [
+      warn(
+        'state.trail',
+        place,
+        'Decisions are not written down: `audit.enabled` is false.',
+        'Set it to true.',
+      ),
+    ];
+  try {
+    const { events } = await runtime.queryAudit({ metadata_key: 'canary', last: '1h', limit: 10_000 });
+    const written = new Set(events.map(({ metadata }) => metadata.canary));
+    const missing = sent.filter((session) => !written.has(session)).length;
+    if (missing > 0)
+      return [
+        fail(
+          'state.trail',
+          place,
+          `Of ${missing} of ${sent.length} hooks that were tried nothing stands in the audit trail here.`,
+          'Those hooks take another configuration than they name, or are none of this program.',
+        ),
+      ];
+    const [newest] = (await runtime.queryAudit({ limit: 1 })).events;
+    if (newest !== undefined && Date.parse(newest.timestamp) > now_ms + CLOCK_SLACK_MS)
+      return [
+        warn(
+          'state.clock',
+          place,
+          `The newest event is of ${newest.timestamp}, which is still to come: the clock was put back.`,
+          'Set the clock. Windows of time in rules and budgets are wrong until then.',
+        ),
+      ];
+    return sent.length === 0 ? [] : [ok('state.trail', place, 'What was tried stands in the audit trail.')];
+  } catch (failure) {
+    const { message } = failure as Error;
+    return [
+      fail(
+        'state.trail',
+        place,
+        `The audit trail cannot be read: ${message}`,
+        'Try again, then `service audit verify`.',
+      ),
+    ];
+  }
+}

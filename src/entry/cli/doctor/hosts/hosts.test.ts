@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hosts } from '../../../../runtime/hosts/index.ts';
+import { CANARY_TEXTS } from '../../../hook/canary.ts';
+import type { HookReply, Payload } from '../../../hook/dialects/dialect.ts';
+import { dialects } from '../../../hook/dialects/index.ts';
+import type { Effect, HostSide, InstalledHook } from './host.ts';
+import { hostSides } from './index.ts';
+
+const CANARY = CANARY_TEXTS.block;
+const PLACE = { text: CANARY, session_id: 'service-doctor-0123456789abcdef', cwd: '/home/ada', now_ms: 0 };
+const HOOK: InstalledHook = {
+  event: 'any',
+  matcher: null,
+  command: 'service hook',
+  args: null,
+  timeout_ms: null,
+  fails_closed: false,
+  is_ours: true,
+  config_path: null,
+  path: [],
+  cwd: null,
+  env: {},
+  in_background: false,
+};
+
+function sideOf(name: string): HostSide {
+  const side = hostSides.find((each) => each.name === name);
+  assert.ok(side !== undefined, name);
+  return side;
+}
+
+/** Exit code, standard output and standard error of a hook, and what the host makes of it. */
+type Case = readonly [
+  host: string,
+  event: string,
+  code: number | null,
+  stdout: string | object,
+  stderr: string,
+  effect: Effect,
+  has_fault: boolean,
+];
+
+const deny = { permissionDecision: 'deny', permissionDecisionReason: 'no' };
+const claude = (event: string, decision: object) => ({
+  hookSpecificOutput: { hookEventName: event, ...decision },
+});
+
+const CASES: readonly Case[] = [
+  ['claude-code', 'PreToolUse', 0, '', '', 'goes_on', false],
+  ['claude-code', 'PreToolUse', 0, claude('PreToolUse', deny), '', 'stops', false],
+  ['claude-code', 'PreToolUse', 1, claude('PreToolUse', deny), '', 'stops', false],
+  ['claude-code', 'PreToolUse', 2, '', 'no', 'stops', false],
+  ['claude-code', 'PreToolUse', 2, claude('PreToolUse', { permissionDecision: 'allow' }), '', 'stops', false],
+  ['claude-code', 'PreToolUse', 1, '', 'no', 'goes_on', true],
+  ['claude-code', 'PreToolUse', 127, '', 'not found', 'goes_on', true],
+  ['claude-code', 'PreToolUse', null, '', '', 'goes_on', true],
+  ['claude-code', 'PreToolUse', 0, 'denied', '', 'goes_on', true],
+  ['claude-code', 'PreToolUse', 0, ' {"decision":"block"}', '', 'goes_on', true],
+  ['claude-code', 'PreToolUse', 0, '{"decision":', '', 'goes_on', true],
+  ['claude-code', 'PreToolUse', 0, { decision: 'block' }, '', 'stops', false],
+  ['claude-code', 'PreToolUse', 0, claude('PostToolUse', deny), '', 'goes_on', true],
+  ['claude-code', 'PreToolUse', 0, claude('PreToolUse', { permissionDecision: 'no' }), '', 'goes_on', true],
+  ['claude-code', 'PreToolUse', 0, claude('PreToolUse', { permissionDecision: 'ask' }), '', 'asks', false],
+  ['claude-code', 'PreToolUse', 0, { continue: false }, '', 'stops', false],
+  ['claude-code', 'PermissionRequest', 2, '', 'no', 'goes_on', true],
+  ['claude-code', 'PermissionRequest', 0, claude('PermissionRequest', deny), '', 'goes_on', false],
+  [
+    'claude-code',
+    'PermissionRequest',
+    0,
+    claude('PermissionRequest', { decision: { behavior: 'deny' } }),
+    '',
+    'stops',
+    false,
+  ],
+  ['claude-code', 'UserPromptSubmit', 0, { decision: 'block', reason: 'no' }, '', 'stops', false],
+  ['claude-code', 'UserPromptSubmit', 2, '', 'no', 'stops', false],
+  ['claude-code', 'PostToolUse', 2, '', 'no', 'goes_on', true],
+  ['claude-code', 'PostToolUse', 0, { decision: 'block', reason: 'no' }, '', 'goes_on', true],
+  ['claude-code', 'PostToolUse', 0, claude('PostToolUse', { updatedToolOutput: 'no' }), '', 'stops', false],
+  [
+    'claude-code',
+    'PostToolUse',
+    0,
+    claude('PostToolUse', { updatedToolOutput: CANARY }),
+    '',
+    'goes_on',
+    false,
+  ],
+  ['codex', 'PreToolUse', 0, '', '', 'goes_on', false],
+  ['codex', 'PreToolUse', 0, claude('PreToolUse', deny), '', 'stops', false],
+  ['codex', 'PreToolUse', 1, claude('PreToolUse', deny), '', 'goes_on', true],
+  ['codex', 'PreToolUse', 0, claude('PreToolUse', { permissionDecision: 'deny' }), '', 'goes_on', true],
+  [
+    'codex',
+    'PreToolUse',
+    0,
+    claude('PreToolUse', { ...deny, permissionDecisionReason: ' ' }),
+    '',
+    'goes_on',
+    true,
+  ],
+  ['codex', 'PreToolUse', 0, claude('PreToolUse', { ...deny, severity: 'high' }), '', 'goes_on', true],
+  ['codex', 'PreToolUse', 0, { ...claude('PreToolUse', deny), note: 'x' }, '', 'goes_on', true],
+  ['codex', 'PreToolUse', 0, { ...claude('PreToolUse', deny), continue: false }, '', 'goes_on', true],
+  ['codex', 'PreToolUse', 0, claude('PreToolUse', { permissionDecision: 'ask' }), '', 'goes_on', true],
+  ['codex', 'PreToolUse', 0, claude('PreToolUse', { permissionDecision: 'allow' }), '', 'goes_on', true],
+  ['codex', 'PreToolUse', 0, { decision: 'block', reason: 'no' }, '', 'stops', false],
+  ['codex', 'PreToolUse', 0, { decision: 'block' }, '', 'goes_on', true],
+  ['codex', 'PreToolUse', 2, '', 'no', 'stops', false],
+  ['codex', 'PreToolUse', 2, '', '', 'goes_on', true],
+  ['codex', 'PostToolUse', 0, { decision: 'block', reason: 'no' }, '', 'stops', false],
+  ['codex', 'PostToolUse', 0, { decision: 'block', reason: '' }, '', 'goes_on', true],
+  [
+    'codex',
+    'PermissionRequest',
+    0,
+    claude('PermissionRequest', { decision: { behavior: 'deny', interrupt: true } }),
+    '',
+    'goes_on',
+    true,
+  ],
+  ['cursor', 'beforeShellExecution', 0, { permission: 'deny' }, '', 'stops', false],
+  ['cursor', 'beforeShellExecution', 0, {}, '', 'goes_on', false],
+  ['cursor', 'beforeShellExecution', 0, '', '', 'goes_on', true],
+  ['cursor', 'beforeShellExecution', 1, { permission: 'deny' }, '', 'goes_on', true],
+  ['cursor', 'beforeShellExecution', 2, '', '', 'stops', false],
+  ['cursor', 'beforeShellExecution', 0, { permission: 'ask' }, '', 'asks', false],
+  ['cursor', 'preToolUse', 0, { permission: 'ask' }, '', 'goes_on', true],
+  ['cursor', 'subagentStart', 0, { permission: 'ask' }, '', 'stops', false],
+  ['cursor', 'beforeSubmitPrompt', 0, { permission: 'deny' }, '', 'goes_on', false],
+  ['cursor', 'beforeSubmitPrompt', 0, { continue: false }, '', 'stops', false],
+  ['cursor', 'postToolUse', 0, { additional_context: 'no' }, '', 'goes_on', false],
+  ['cursor', 'postToolUse', 0, { updated_mcp_tool_output: 'no' }, '', 'stops', false],
+  ['gemini', 'BeforeTool', 0, { decision: 'deny' }, '', 'stops', false],
+  ['gemini', 'BeforeTool', 0, { decision: 'block' }, '', 'stops', false],
+  ['gemini', 'BeforeTool', 0, 'deny', '', 'goes_on', true],
+  ['gemini', 'BeforeTool', 1, { decision: 'deny' }, '', 'goes_on', true],
+  ['gemini', 'BeforeTool', 2, '', 'no', 'stops', false],
+  ['gemini', 'BeforeTool', 2, '', '', 'goes_on', true],
+  ['copilot', 'preToolUse', 0, { permissionDecision: 'deny' }, '', 'stops', false],
+  [
+    'copilot',
+    'preToolUse',
+    0,
+    `{"type":"progress","message":"x"}\n${JSON.stringify(deny)}`,
+    '',
+    'stops',
+    false,
+  ],
+  ['copilot', 'preToolUse', 0, `${JSON.stringify(deny)}\n${JSON.stringify(deny)}`, '', 'goes_on', true],
+  ['copilot', 'preToolUse', 0, { permissionDecision: 'ask' }, '', 'asks', false],
+  ['copilot', 'preToolUse', 1, '', '', 'stops', true],
+  ['copilot', 'preToolUse', 2, { permissionDecision: 'allow' }, '', 'stops', false],
+  ['copilot', 'PreToolUse', 127, '', '', 'stops', true],
+  ['copilot', 'permissionRequest', 1, { behavior: 'deny' }, '', 'goes_on', true],
+  ['copilot', 'permissionRequest', 2, '', '', 'stops', false],
+  ['copilot', 'permissionRequest', 0, { behavior: 'deny' }, '', 'stops', false],
+  ['copilot', 'userPromptSubmitted', 2, '', 'no', 'unheard', false],
+  ['copilot', 'UserPromptSubmit', 1, '', 'no', 'unheard', true],
+  ['copilot', 'postToolUse', 2, '', 'no', 'goes_on', true],
+  [
+    'copilot',
+    'postToolUse',
+    0,
+    { modifiedResult: { resultType: 'success', textResultForLlm: 'no' } },
+    '',
+    'stops',
+    false,
+  ],
+  [
+    'copilot',
+    'postToolUse',
+    0,
+    { modifiedResult: { resultType: 'success', textResultForLlm: CANARY } },
+    '',
+    'goes_on',
+    false,
+  ],
+];
+
+test('answers of hooks are read as their hosts read them', () => {
+  let ran = 0;
+  for (const [host, event, code, out, stderr, effect, has_fault] of CASES) {
+    const stdout = typeof out === 'string' ? out : JSON.stringify(out);
+    const reading = sideOf(host).read(event, { code, stdout, stderr, is_late: false }, HOOK, CANARY);
+    assert.deepEqual(
+      [reading.effect, reading.fault !== null],
+      [effect, has_fault],
+      `${host} ${event} ${code} ${stdout}: ${reading.fault}`,
+    );
+    ran += 1;
+  }
+  assert.equal(ran, 75);
+});
+
+test('a late answer is none: every host goes on, but for Cursor where it is told not to', () => {
+  const late = { code: null, stdout: '{"permission":"deny","decision":"deny"}', stderr: '', is_late: true };
+  for (const { name, wanted } of hosts) {
+    for (const { event } of wanted) {
+      const { effect, fault } = sideOf(name).read(event, late, HOOK, CANARY);
+      assert.deepEqual([effect, fault !== null], ['goes_on', true], `${name} ${event}`);
+    }
+  }
+  const closed = sideOf('cursor').read('preToolUse', late, { ...HOOK, fails_closed: true }, CANARY);
+  assert.deepEqual([closed.effect, closed.fault !== null], ['stops', true]);
+});
+
+test('what we answer stops each host at each event that setup enters, and what passes passes', () => {
+  let ran = 0;
+  for (const { name, wanted } of hosts) {
+    const side = sideOf(name);
+    const dialect = dialects.find((each) => each.name === name)!;
+    for (const { event } of wanted) {
+      const payload = side.payload(event, PLACE) as Payload | null;
+      assert.ok(payload !== null, `${name} ${event}`);
+      const one = dialect.events[dialect.eventOf(payload, event)!];
+      assert.ok(one !== undefined, `${name} ${event}`);
+      const read = ({ code, stdout, stderr }: HookReply) =>
+        side.read(event, { code, stdout, stderr, is_late: false }, HOOK, CANARY);
+      const stopped = read(one.deny('No. (rule a, event b)', payload));
+      const effect = name === 'copilot' && event === 'userPromptSubmitted' ? 'unheard' : 'stops';
+      assert.deepEqual(stopped, { effect, fault: null }, `${name} ${event}`);
+      const passed = read(dialect.pass);
+      if (effect === 'stops')
+        assert.deepEqual(passed, { effect: 'goes_on', fault: null }, `${name} ${event}`);
+      assert.ok(one.checks(payload).length > 0, `${name} ${event}`);
+      ran += 1;
+    }
+  }
+  assert.equal(ran, 23);
+});
+
+test('hooks are started as their hosts start them', () => {
+  const folder = { project: '/p q', home: '/home/ada', scope: 'user', shell: '/bin/zsh' } as const;
+  const started = (name: string, more: Partial<InstalledHook> = {}) =>
+    sideOf(name).start({ ...HOOK, command: 'service hook', ...more }, folder);
+  assert.deepEqual(started('claude-code').args, ['-c', 'service hook']);
+  assert.equal(started('claude-code').env.CLAUDE_PROJECT_DIR, '/p q');
+  assert.deepEqual([started('claude-code', { args: ['hook'] }).file], ['service hook']);
+  assert.deepEqual([started('codex').file, started('codex').args[0]], ['/bin/zsh', '-lc']);
+  assert.equal(started('cursor').cwd, '/home/ada/.cursor');
+  const gemini = started('gemini', { command: '$GEMINI_PROJECT_DIR/x' });
+  assert.deepEqual(gemini.args, ['-c', "'/p q'/x"]);
+  assert.deepEqual(
+    [started('copilot', { cwd: 'sub', env: { A: '1' } }).cwd, started('copilot', { env: { A: '1' } }).env],
+    ['/p q/sub', { A: '1' }],
+  );
+});

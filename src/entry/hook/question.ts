@@ -1,0 +1,18 @@
+import type { Runtime } from '../../runtime/types.ts';
+import type { HookCheck } from './dialects/dialect.ts';
+
+/** What a hook asks of whoever decides: this process, a resident one, or a service. Plain JSON. */
+export interface HookQuestion {
+  /** Which host asks, at which event. */
+  readonly dialect: string;
+  readonly event: string;
+  readonly agent_id: string;
+  readonly tenant_id: string;
+  readonly session_id: string | null;
+  readonly tool_use_id: string | null;
+  readonly approval_request_id: string | null;
+  readonly checks: readonly HookCheck[];
+}
+
+/** What deciding takes. */
+export type HookRuntime = Pick<Runtime, 'enforce' | 'note' | 'now_ms' | 'policy'>;

@@ -1,0 +1,51 @@
+import {
+  listOf,
+  membersOf,
+  nameOf,
+  type ToolRun,
+  type TranscriptForm,
+  type TranscriptTaker,
+  timeOf,
+} from './transcript.ts';
+
+/**
+ * Claude Code: a line for each message, with what was called in those of the assistant and what came of it in those of the
+ * user. Helpers of a session write files of their own under its name.
+ */
+export const claudeCode: TranscriptForm = {
+  host: 'claude-code',
+  marks: ['"tool_use"', '<tool_use_error>'],
+  open,
+};
+
+/** What the host answers where it did not run a tool at all: an unknown one, or arguments that do not fit. */
+const REFUSED = '<tool_use_error>';
+
+function open(): TranscriptTaker {
+  let session_id: string | null = null;
+  let cwd: string | null = null;
+  const runs = new Map<string, ToolRun>();
+  const takeResult = (block: Readonly<Record<string, unknown>>): void => {
+    const run = runs.get(String(block.tool_use_id));
+    // An MCP server writes its errors itself, so that what it writes says nothing about whether it ran.
+    if (run === undefined || run.tool.startsWith('mcp__')) return;
+    if (block.is_error === true && typeof block.content === 'string' && block.content.startsWith(REFUSED))
+      runs.delete(String(block.tool_use_id));
+  };
+  return {
+    take: (value) => {
+      const line = membersOf(value);
+      session_id ??= nameOf(line.sessionId);
+      cwd ??= nameOf(line.cwd);
+      for (const block of listOf(membersOf(line.message).content)) {
+        const id = nameOf(block.id);
+        const tool = nameOf(block.name);
+        if (block.type === 'tool_use' && line.type === 'assistant' && id !== null && tool !== null)
+          runs.set(id, { id, tool, at_ms: timeOf(line.timestamp), is_asked: 'yes' });
+        if (block.type === 'tool_result') takeResult(block);
+      }
+    },
+    done: () =>
+      session_id === null ? null : { session_id, cwd, cwd_sha256: null, runs: [...runs.values()] },
+  };
+}

@@ -1,0 +1,564 @@
+/** `./service doctor` on hooks that are entered as hosts read them: those that work, and those that are broken in some way. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { hookCommand, hosts, quoted } from '../../src/runtime/hosts/index.ts';
+
+const service = join(resolve(import.meta.dirname, '..', '..'), 'service');
+const top = mkdtempSync(join(tmpdir(), 'doctor it s-'));
+after(() => rmSync(top, { recursive: true, force: true, maxRetries: 5 }));
+
+/** A project and a home of its own, in which blanks have to be quoted. */
+interface Desk {
+  readonly project: string;
+  readonly home: string;
+}
+
+let desk_count = 0;
+function newDesk(config = '{}\n'): Desk {
+  desk_count += 1;
+  const desk = { project: join(top, `${desk_count} project`), home: join(top, `${desk_count} home`) };
+  for (const folder of [desk.project, desk.home]) mkdirSync(folder);
+  writeFileSync(join(desk.project, 'service.yaml'), config);
+  return desk;
+}
+
+interface Entering {
+  readonly host: string;
+  readonly events?: readonly string[];
+  /** What is changed in each entry that stands in the host's file. */
+  readonly entry?: (entry: Record<string, unknown>) => void;
+  /** What is changed in the whole of it. */
+  readonly document?: (document: Record<string, unknown>) => void;
+  readonly scope?: 'project' | 'user';
+}
+
+/** Enters hooks as setup does, but for what a test changes; gives the file. */
+function enter(
+  { project, home }: Desk,
+  { host: name, events, entry, document, scope = 'project' }: Entering,
+): string {
+  const host = hosts.find((each) => each.name === name)!;
+  const file = host.targets({ project, home, env: {} }).find((place) => place.scope === scope)!.path;
+  const hooks: Record<string, unknown[]> = {};
+  for (const wanted of host.wanted) {
+    if (events !== undefined && !events.includes(wanted.event)) continue;
+    const command = hookCommand({
+      program: [service],
+      config: join(project, 'service.yaml'),
+      dialect: name,
+      event: host.needs_event ? wanted.event : null,
+      guards_exit: host.guards_exit,
+    });
+    const made = structuredClone(host.shape.entry(wanted, command)) as Record<string, unknown>;
+    const inner = Array.isArray(made.hooks) ? (made.hooks[0] as Record<string, unknown>) : made;
+    entry?.(inner);
+    if (inner.matcher !== undefined && inner !== made) {
+      made.matcher = inner.matcher;
+      delete inner.matcher;
+    }
+    hooks[wanted.event] = [made];
+  }
+  const whole = { ...host.frame, hooks };
+  document?.(whole);
+  write(file, JSON.stringify(whole));
+  return file;
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+interface Diagnosis {
+  readonly status: string;
+  readonly checks: readonly {
+    readonly status: string;
+    readonly name: string;
+    readonly host: string | null;
+    readonly event: string | null;
+    readonly message: string;
+    readonly next: string | null;
+  }[];
+  readonly sessions: readonly Record<string, unknown>[];
+  readonly tried_count: number;
+  readonly blocking_count: number;
+}
+
+interface Ran {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
+
+async function run(desk: Desk, words: readonly string[], stdin = ''): Promise<Ran> {
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: desk.home, SERVICE_HOOK_RESIDENT: 'off' };
+  const child = spawn(service, words, { cwd: desk.project, env });
+  const told = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      told[name] += text;
+    });
+  child.stdin.on('error', () => {});
+  child.stdin.end(stdin);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { ...told, code };
+}
+
+async function diagnose(
+  desk: Desk,
+  ...words: readonly string[]
+): Promise<Diagnosis & { readonly code: number }> {
+  const { stdout, stderr, code } = await run(desk, ['doctor', '--json', ...words]);
+  assert.equal(stderr, '');
+  return { ...(JSON.parse(stdout) as Diagnosis), code: code! };
+}
+
+/** What is not as it should be: `fail hook.blocks PreToolUse`. */
+function complaints({ checks }: Diagnosis): string[] {
+  return checks
+    .filter(({ status }) => status !== 'ok')
+    .map(({ status, name, event }) => `${status} ${name}${event === null ? '' : ` ${event}`}`)
+    .sort();
+}
+
+const FIRST = {
+  'claude-code': 'PreToolUse',
+  codex: 'PreToolUse',
+  gemini: 'BeforeTool',
+  copilot: 'preToolUse',
+};
+
+test('hooks of every host that work are said to block, and what was tried is in the audit trail', async () => {
+  const desk = newDesk();
+  const files = new Map(hosts.map(({ name }) => [name, enter(desk, { host: name })]));
+  const keys = ['pre_tool_use', 'post_tool_use', 'permission_request', 'user_prompt_submit'].map(
+    (event) => `[hooks.state."${files.get('codex')}:${event}:0:0"]\ntrusted_hash = "sha256:0"\n`,
+  );
+  write(
+    join(desk.home, '.codex/config.toml'),
+    `${keys.join('')}[projects."${desk.project}"]\ntrust_level = "trusted"\n`,
+  );
+  const diagnosis = await diagnose(desk);
+  assert.deepEqual(complaints(diagnosis), ['warn hook.blocks userPromptSubmitted', 'warn sessions.read']);
+  const { status, code, tried_count, blocking_count, sessions } = diagnosis;
+  assert.deepEqual([status, code, tried_count, blocking_count, sessions], ['warn', 0, 23, 22, []]);
+  const trail = await run(desk, ['logs', '--json', '--last', '1h', '--tail', '1000']);
+  const events = trail.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown> & { metadata: Record<string, unknown> });
+  assert.equal(
+    events.length,
+    22 * 2 + 1 + 2,
+    'two for each hook; one more for a file, one less where nothing is decided',
+  );
+  for (const { decision, session_id, metadata } of events) {
+    assert.deepEqual([decision, session_id], ['allow', null]);
+    assert.match(String(metadata.canary), /^service-doctor-[0-9a-f]{16}$/);
+  }
+  assert.match((await run(desk, ['observe', 'sessions', '--json'])).stdout, /"sessions":\[\]/);
+});
+
+test('a person is told the same, with what to do', async () => {
+  const desk = newDesk();
+  enter(desk, { host: 'claude-code', events: ['UserPromptSubmit'] });
+  const { stdout, code } = await run(desk, ['doctor', '--host', 'claude-code', '--scope', 'project']);
+  assert.equal(code, 1);
+  assert.match(stdout, /^Program\n {2}ok {4}Version /);
+  assert.match(stdout, /ok {4}UserPromptSubmit: It blocks, and lets a harmless call through\./);
+  assert.match(
+    stdout,
+    /fail {2}PreToolUse: No hook is entered for PreToolUse\..*\n {8}Run `.*service setup claude-code --scope project` again\./,
+  );
+  assert.match(stdout, /\n1 hook tried, 1 blocks; 1 failure, 2 warnings\.\n$/);
+  assert.ok(!stdout.includes('\u001b'), 'no colours without a terminal');
+});
+
+test('without any hook that is said, and a host that is asked for and has none is a failure', async () => {
+  const desk = newDesk();
+  const nobody = await diagnose(desk);
+  assert.deepEqual([nobody.code, complaints(nobody)], [0, ['warn host.installed']]);
+  const asked = await diagnose(desk, '--host', 'gemini');
+  assert.deepEqual([asked.code, complaints(asked)], [1, ['fail host.installed']]);
+  assert.equal((await run(desk, ['doctor', '--host', 'emacs'])).code, 2);
+  assert.equal((await run(desk, ['doctor', '--since', 'yesterday'])).code, 2);
+  const invalid = newDesk('policies: [{ name: a, boundary: sideways }]\n');
+  assert.deepEqual(complaints(await diagnose(invalid)), ['fail config.valid', 'warn host.installed']);
+});
+
+/** A program named as ours that answers in its own way. */
+function stub(desk: Desk, script: string): string {
+  const file = join(desk.project, 'bin', 'service');
+  write(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+  return quoted(file);
+}
+
+interface Broken {
+  readonly name: string;
+  readonly host: keyof typeof FIRST;
+  readonly config?: string;
+  readonly entry?: (entry: Record<string, unknown>, desk: Desk) => void;
+  readonly document?: (document: Record<string, unknown>) => void;
+  readonly before?: (desk: Desk, file: string) => void;
+  readonly found: readonly string[];
+  readonly says?: RegExp;
+}
+
+const EVENTS_MISSING = {
+  'claude-code': ['PermissionRequest', 'PostToolUse', 'UserPromptSubmit'],
+  codex: ['PermissionRequest', 'PostToolUse', 'UserPromptSubmit'],
+  gemini: ['AfterTool', 'BeforeAgent'],
+  copilot: ['permissionRequest', 'postToolUse', 'userPromptSubmitted'],
+};
+
+function commandOf(entry: Record<string, unknown>, change: (command: string) => string): void {
+  const key = entry.bash === undefined ? 'command' : 'bash';
+  entry[key] = change(String(entry[key]));
+}
+
+const BROKEN: readonly Broken[] = [
+  {
+    name: 'a program that is not there lets everything through',
+    host: 'claude-code',
+    entry: (entry) =>
+      commandOf(entry, () => '/nowhere/service hook --dialect claude-code --config service.yaml'),
+    found: ['fail hook.blocks', 'fail hook.program'],
+    says: /NOT block: its program is not found \(exit code 127\), and the host goes on/,
+  },
+  {
+    name: 'or stops everything, where the entry sees to that',
+    host: 'claude-code',
+    entry: (entry) => commandOf(entry, (command) => command.replace(quoted(service), '/nowhere/service')),
+    found: ['fail hook.passes', 'fail hook.program'],
+    says: /does not let a harmless call through: it answered no/,
+  },
+  {
+    name: 'at Copilot a program that is not there stops everything',
+    host: 'copilot',
+    entry: (entry) =>
+      commandOf(entry, () => '/nowhere/service hook --event preToolUse --config service.yaml'),
+    found: ['fail hook.blocks', 'fail hook.program'],
+    says: /broken \(its program is not found \(exit code 127\)\), and the host refuses everything/,
+  },
+  {
+    name: 'a program that may not be run',
+    host: 'gemini',
+    entry: (entry, desk) => {
+      commandOf(entry, () => `${stub(desk, 'exit 0')} hook --config service.yaml`);
+      chmodSync(join(desk.project, 'bin', 'service'), 0o644);
+    },
+    found: ['fail hook.blocks', 'fail hook.program'],
+    says: /may not be run \(exit code 126\)/,
+  },
+  {
+    name: 'exit code 1 is a yes',
+    host: 'claude-code',
+    entry: (entry, desk) =>
+      commandOf(entry, () => `${stub(desk, 'echo no >&2; exit 1')} hook --config service.yaml`),
+    found: ['fail hook.blocks'],
+    says: /NOT block: it ended with exit code 1/,
+  },
+  {
+    name: 'a hook that always says yes',
+    host: 'codex',
+    entry: (entry, desk) =>
+      commandOf(entry, () => `${stub(desk, 'cat >/dev/null')} hook --config service.yaml`),
+    found: ['fail hook.blocks', 'fail host.trusted', 'warn host.trusted'],
+    says: /NOT block: it answered yes/,
+  },
+  {
+    name: 'a hook that always says no',
+    host: 'codex',
+    entry: (entry, desk) =>
+      commandOf(entry, () => `${stub(desk, 'echo never >&2; exit 2')} hook --config service.yaml`),
+    found: ['fail hook.passes', 'fail host.trusted', 'warn hook.blocks', 'warn host.trusted'],
+    says: /does not let a harmless call through/,
+  },
+  {
+    name: 'words that another host would understand',
+    host: 'gemini',
+    entry: (entry) =>
+      commandOf(entry, (command) => command.replace('--dialect gemini', '--dialect claude-code')),
+    found: ['fail hook.dialect', 'fail hook.passes'],
+  },
+  {
+    name: 'a configuration that is not there',
+    host: 'claude-code',
+    entry: (entry) => commandOf(entry, (command) => command.replace('service.yaml', 'other.yaml')),
+    found: ['fail config.valid', 'fail hook.config', 'fail hook.passes', 'warn sessions.read'],
+  },
+  {
+    name: 'a configuration that is not valid',
+    host: 'claude-code',
+    config: 'policies: [{ name: a, boundary: sideways }]\n',
+    found: ['fail config.valid', 'fail hook.passes', 'warn sessions.read'],
+  },
+  {
+    name: 'a configuration that is not named',
+    host: 'claude-code',
+    entry: (entry) => commandOf(entry, (command) => command.replace(/ --config '.*?'/, '')),
+    found: ['warn hook.config'],
+  },
+  {
+    name: 'another configuration than the one that is named',
+    host: 'claude-code',
+    entry: (entry, desk) => {
+      const other = newDesk();
+      const script = `exec ${quoted(service)} hook --config ${quoted(join(other.project, 'service.yaml'))}`;
+      const named = quoted(join(desk.project, 'service.yaml'));
+      commandOf(entry, () => `${stub(desk, script)} hook --config ${named}`);
+    },
+    found: ['fail state.trail'],
+  },
+  {
+    name: 'options that the hook does not know',
+    host: 'claude-code',
+    entry: (entry) => commandOf(entry, (command) => command.replace(' --config', ' --bogus --config')),
+    found: ['fail hook.options', 'fail hook.passes'],
+    says: /refuses its own options/,
+  },
+  {
+    name: 'a host that waits too little',
+    host: 'claude-code',
+    entry: (entry) => {
+      entry.timeout = 5;
+    },
+    found: ['fail hook.timeout'],
+    says: /waits 5000 ms, and the hook itself says no after 8000 ms/,
+  },
+  {
+    name: 'seconds where milliseconds are counted',
+    host: 'gemini',
+    entry: (entry) => {
+      entry.timeout = 30;
+    },
+    found: ['fail hook.blocks', 'fail hook.timeout'],
+    says: /no answer in the time that the host waits/,
+  },
+  {
+    name: 'tools that are left out',
+    host: 'claude-code',
+    entry: (entry) => {
+      entry.matcher = 'Bash';
+    },
+    found: ['warn hook.matcher'],
+    says: /Only tools that fit `Bash`/,
+  },
+  {
+    name: 'a hook that nobody waits for',
+    host: 'claude-code',
+    entry: (entry) => {
+      entry.async = true;
+    },
+    found: ['fail hook.waits', 'warn hook.blocks'],
+  },
+  {
+    name: 'hooks that are switched off',
+    host: 'claude-code',
+    document: (document) => {
+      document.disableAllHooks = true;
+    },
+    found: ['fail host.hooks_on', 'warn hook.blocks'],
+  },
+  {
+    name: 'hooks that are switched off at Gemini CLI',
+    host: 'gemini',
+    document: (document) => {
+      document.hooksConfig = { enabled: false };
+    },
+    found: ['fail host.hooks_on', 'warn hook.blocks'],
+  },
+  {
+    name: 'a file that is no JSON',
+    host: 'claude-code',
+    before: (_desk, file) => writeFileSync(file, '{"hooks": {'),
+    found: ['fail host.installed', 'fail settings.readable'],
+    says: /is not JSON at line 1/,
+  },
+  {
+    name: 'a file that is a folder',
+    host: 'claude-code',
+    before: (_desk, file) => {
+      rmSync(file);
+      mkdirSync(file);
+    },
+    found: ['fail host.installed', 'fail settings.readable'],
+  },
+  {
+    name: 'a policy that lets everything through',
+    host: 'claude-code',
+    config: 'policies: [{ name: all, boundary: action, action: allow, data_tags: [dangerous] }]\n',
+    found: ['warn config.blocks'],
+  },
+  {
+    name: 'a policy that lets nothing through',
+    host: 'claude-code',
+    config: 'policies: [{ name: none, boundary: action, action: require_approval }]\n',
+    found: ['warn hook.passes'],
+    says: /the policy answers it with `require_approval` \(rule none\)/,
+  },
+  {
+    name: 'no audit trail',
+    host: 'claude-code',
+    config: 'audit: { enabled: false }\n',
+    found: ['warn sessions.read', 'warn state.trail'],
+  },
+  {
+    name: 'a state folder into which others may look',
+    host: 'claude-code',
+    config: 'state_dir: open\n',
+    before: ({ project }) => mkdirSync(join(project, 'open'), { mode: 0o755 }),
+    found: ['warn state.folder'],
+  },
+];
+
+for (const { name, host, config, entry, document, before, found, says } of BROKEN)
+  test(`it is told of ${name}`, async () => {
+    const desk = newDesk(config);
+    const file = enter(desk, {
+      host,
+      events: [FIRST[host]],
+      ...(entry !== undefined && { entry: (each: Record<string, unknown>) => entry(each, desk) }),
+      ...(document !== undefined && { document }),
+    });
+    before?.(desk, file);
+    const diagnosis = await diagnose(desk, '--host', host);
+    const missing = EVENTS_MISSING[host].map((event) => `warn host.events ${event}`);
+    const own = complaints(diagnosis).filter((each) => !missing.includes(each));
+    assert.deepEqual(
+      own.map((each) => each.replace(` ${FIRST[host]}`, '')),
+      found,
+    );
+    assert.equal(diagnosis.code, found.some((each) => each.startsWith('fail')) ? 1 : 0);
+    const told = diagnosis.checks.map(({ message }) => message).join('\n');
+    if (says !== undefined) assert.match(told, says);
+    for (const { status, next } of diagnosis.checks) if (status === 'fail') assert.ok(next, told);
+    assert.ok(!told.includes('service-doctor-canary'));
+  });
+
+test('there is a broken hook for every way to break one', () => assert.equal(BROKEN.length, 25));
+
+test('Cursor without failClosed, and with it a program that is not there', async () => {
+  const desk = newDesk();
+  enter(desk, {
+    host: 'cursor',
+    entry: (entry) => {
+      delete entry.failClosed;
+    },
+  });
+  const open = await diagnose(desk, '--host', 'cursor');
+  assert.deepEqual(
+    [...new Set(complaints(open).map((each) => each.split(' ').slice(0, 2).join(' ')))],
+    ['fail hook.fail_closed', 'warn sessions.read'],
+  );
+  assert.equal(open.blocking_count, 8, 'it blocks as long as nothing goes wrong');
+  enter(desk, { host: 'cursor', entry: (entry) => commandOf(entry, () => '/nowhere/service hook') });
+  const gone = await diagnose(desk, '--host', 'cursor');
+  assert.match(gone.checks.map(({ message }) => message).join('\n'), /the host refuses everything for it/);
+});
+
+test('hooks of others are not run', async () => {
+  const desk = newDesk();
+  const proof = join(desk.project, 'ran');
+  enter(desk, {
+    host: 'claude-code',
+    document: ({ hooks }) => {
+      const other = { matcher: '*', hooks: [{ type: 'command', command: `touch ${quoted(proof)}` }] };
+      (hooks as Record<string, unknown[]>).PreToolUse!.push(other);
+    },
+  });
+  const { checks, tried_count } = await diagnose(desk);
+  assert.equal(tried_count, 4);
+  assert.match(checks.map(({ message }) => message).join('\n'), /Hooks of other programs \(1\) were not run/);
+  assert.throws(() => readFileSync(proof), /ENOENT/);
+});
+
+const AGO = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+
+test('sessions in which tools ran unseen are listed, by what the audit trail has', async () => {
+  const desk = newDesk();
+  enter(desk, { host: 'claude-code' });
+  const asked = {
+    session_id: 's-1',
+    cwd: desk.project,
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Bash',
+    tool_input: { command: 'ls' },
+    tool_use_id: 'toolu_seen',
+  };
+  const words = ['hook', '--dialect', 'claude-code', '--config', 'service.yaml'];
+  assert.deepEqual(await run(desk, words, JSON.stringify(asked)), { stdout: '', stderr: '', code: 0 });
+  const call = (sessionId: string, id: string, name: string, minutes: number) =>
+    JSON.stringify({
+      type: 'assistant',
+      sessionId,
+      cwd: desk.project,
+      timestamp: AGO(minutes),
+      message: { content: [{ type: 'tool_use', id, name, input: { command: 'private' } }] },
+    });
+  const folder = join(desk.home, '.claude/projects/p');
+  write(join(folder, 's-1.jsonl'), `${call('s-1', 'toolu_seen', 'Bash', 5)}\n`);
+  const fine = await diagnose(desk);
+  assert.deepEqual([fine.status, fine.sessions], ['ok', []]);
+  // The file is as old as the session, so that nothing of it was before the hook was there.
+  write(join(folder, 's-1/subagents/agent-1.jsonl'), `${call('s-1', 'toolu_gone', 'Write', 3)}\n`);
+  write(join(folder, 's-2.jsonl'), `${call('s-2', 'toolu_old', 'Bash', 60 * 24 * 9)}\n`);
+  const early = await diagnose(desk);
+  assert.deepEqual(
+    early.sessions.map(({ session_id, kind, unseen }) => [session_id, kind, unseen]),
+    [['s-1', 'before_setup', [{ tool: 'Write', count: 1 }]]],
+  );
+  assert.equal(early.code, 0);
+  const { utimesSync } = await import('node:fs');
+  utimesSync(
+    join(desk.project, '.claude/settings.json'),
+    Date.now() / 1_000 - 3_600,
+    Date.now() / 1_000 - 3_600,
+  );
+  const late = await diagnose(desk, '--since', '30d');
+  assert.deepEqual(
+    late.sessions.map(({ session_id, kind, host }) => [session_id, kind, host]),
+    [
+      ['s-1', 'unseen', 'claude-code'],
+      ['s-2', 'before_setup', 'claude-code'],
+    ],
+  );
+  assert.equal(late.code, 1);
+  const told = (await run(desk, ['doctor'])).stdout;
+  assert.match(told, /fail {2}In 1 session the host ran tools that the hook never saw\./);
+  assert.match(told, /HOST +SESSION +LAST +KIND +TOOLS\nclaude-code +s-1 +\S+ +unseen +Write 1\n/);
+  assert.ok(!told.includes('private'));
+});
+
+test('sessions of other projects count where the hook is for the user', async () => {
+  const desk = newDesk();
+  const elsewhere = (scope: 'project' | 'user') => enter(desk, { host: 'codex', scope });
+  const rollout = [
+    { timestamp: AGO(5), type: 'session_meta', payload: { id: 's-9', cwd: '/somewhere/else' } },
+    {
+      timestamp: AGO(5),
+      type: 'response_item',
+      payload: { type: 'function_call', name: 'shell_command', call_id: 'call_1', arguments: 'private' },
+    },
+  ];
+  write(
+    join(desk.home, '.codex/sessions/2026/11/21/rollout-1.jsonl'),
+    rollout.map((line) => JSON.stringify(line)).join('\n'),
+  );
+  elsewhere('project');
+  assert.deepEqual((await diagnose(desk, '--host', 'codex')).sessions, []);
+  rmSync(join(desk.project, '.codex'), { recursive: true });
+  elsewhere('user');
+  const { sessions } = await diagnose(desk, '--host', 'codex');
+  assert.deepEqual(
+    sessions.map(({ session_id, unseen }) => [session_id, unseen]),
+    [['s-9', [{ tool: 'shell_command', count: 1 }]]],
+  );
+});
