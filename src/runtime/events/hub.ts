@@ -27,6 +27,8 @@ export interface HubPorts {
     event_id: string,
   ) => Promise<{ readonly position: number; readonly streamed: Streamed } | null>;
   readonly log: Pick<Log, 'error'>;
+  /** How long one that catches up may take for what was read ahead for it; half a minute unless told. */
+  readonly patience_ms?: number;
 }
 
 /** Serves the readers of one worker. */
@@ -43,8 +45,7 @@ const READERS_MAX = 1_000;
 const WAITING_BYTES_MAX = 1_048_576;
 /** Bytes beside which no more is read for one that catches up. */
 const READ_AHEAD_BYTES = 262_144;
-/** How long one that catches up may take for these. */
-const READ_AHEAD_MS = 30_000;
+const PATIENCE_MS = 30_000;
 
 interface Member {
   readonly asked: StreamAsked;
@@ -263,7 +264,8 @@ async function readOut(state: State, member: Member, from: number, to: () => num
     await nextTurn();
     if (sink.waitingBytes() <= READ_AHEAD_BYTES) continue;
     const late = new AbortController();
-    await Promise.race([sink.drained(), sleep(READ_AHEAD_MS, null, { signal: late.signal, ref: false })]);
+    const { patience_ms = PATIENCE_MS } = state.ports;
+    await Promise.race([sink.drained(), sleep(patience_ms, null, { signal: late.signal, ref: false })]);
     late.abort();
     if (sink.waitingBytes() > READ_AHEAD_BYTES) finish(state, member, 'slow');
   }

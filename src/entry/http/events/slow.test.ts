@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+import { eventually, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
+import type { AuditEvent } from '../../../runtime/types.ts';
+import { bareReader, opened, type Stage, staged } from '../testing/stage.ts';
+
+const ROUND = 500;
+const ROUNDS = 30;
+
+/** So many events that no buffer of the system holds them all. */
+function many(round: number): AuditEvent[] {
+  return Array.from({ length: ROUND }, (_, index) =>
+    sampleEvent(round * ROUND + index, { agent_id: `agent-${'x'.repeat(1_000)}` }),
+  );
+}
+
+/** Tells them all, no faster than a reader takes them. */
+async function tellAll({ tell }: Stage, seen: () => number): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    await tell(...many(round));
+    await eventually(() => seen() === (round + 1) * ROUND);
+  }
+}
+
+test('who reads nothing is dropped, and holds up nobody', async () => {
+  await staged({}, async (stage) => {
+    const { service } = stage;
+    const stuck = await bareReader(service);
+    const reader = await opened(service);
+    assert.equal(await service.connections(), 2);
+    await tellAll(stage, () => reader.events.length);
+    await eventually(async () => (await service.connections()) === 1);
+    assert.equal(reader.socket.readyState, reader.socket.OPEN);
+    reader.socket.terminate();
+    stuck.destroy();
+  });
+});
+
+test('who reads too slowly is told so, and goes on behind what it has seen', async () => {
+  await staged({}, async (stage) => {
+    const { service } = stage;
+    const slow = await opened(service);
+    const reader = await opened(service);
+    slow.socket.pause();
+    await tellAll(stage, () => reader.events.length);
+    slow.socket.resume();
+    const { code, reason } = await slow.closed;
+    assert.equal(code, 1013);
+    assert.match(reason, /too slowly/);
+    const before = slow.events.length;
+    assert.ok(before > 0 && before < ROUNDS * ROUND, `it has seen ${before}`);
+    const last = slow.events.at(-1) as unknown as { event_id: string };
+    const again = await opened(service, `?after=${last.event_id}`);
+    await eventually(() => before + again.events.length === ROUNDS * ROUND);
+    const ids = [...slow.events, ...again.events].map(
+      (each) => (each as unknown as { event_id: string }).event_id,
+    );
+    assert.equal(new Set(ids).size, ROUNDS * ROUND);
+    for (const { socket } of [reader, again]) socket.terminate();
+  });
+});
+
+test('server-sent events: who reads nothing is dropped, too', async () => {
+  await staged({}, async (stage) => {
+    const { service } = stage;
+    const asked = get({ host: '127.0.0.1', port: service.port, path: '/v1/events', agent: false });
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.pause();
+    asked.on('error', () => {});
+    answer.on('error', () => {});
+    const reader = await opened(service);
+    await tellAll(stage, () => reader.events.length);
+    await eventually(async () => (await service.connections()) === 1);
+    reader.socket.terminate();
+    asked.destroy();
+  });
+});

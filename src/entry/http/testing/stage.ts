@@ -1,0 +1,151 @@
+/** The event stream over HTTP, with readers as clients are and events that a test tells. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { WebSocket } from 'ws';
+import { type Hub, openHub } from '../../../runtime/events/hub.ts';
+import { streamedOf } from '../../../runtime/events/streamed.ts';
+import type { AuditEvent } from '../../../runtime/types.ts';
+import { type Served, type ServeOptions, serve } from './serve.ts';
+
+/** The state folder of the servers of one test file. */
+export const scratch = mkdtempSync(join(tmpdir(), 'events-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** The server over a hub that the test feeds, as the parent would. */
+export interface Stage {
+  readonly service: Served;
+  readonly tell: (...events: readonly AuditEvent[]) => Promise<void>;
+  readonly readers: () => number;
+}
+
+/** Runs a test on such a server, and ends it. */
+export async function staged(
+  options: Partial<ServeOptions>,
+  run: (stage: Stage) => Promise<void>,
+): Promise<void> {
+  const past: AuditEvent[] = [];
+  let turn = 0;
+  let wanted = 0;
+  const hub: Hub = openHub({
+    join: async (next) => {
+      turn = next;
+      wanted += 1;
+      return past.length;
+    },
+    leave: async () => {
+      wanted -= 1;
+    },
+    read: async (from, to) => ({ events: past.slice(from, to).map(streamedOf), to }),
+    find: async (event_id) => {
+      const at = past.findIndex((event) => event.event_id === event_id);
+      return at < 0 ? null : { position: at + 1, streamed: streamedOf(past[at]!) };
+    },
+    log: { error: (message) => assert.fail(message) },
+  });
+  const tell = (...events: readonly AuditEvent[]): Promise<void> => {
+    const from = past.length;
+    past.push(...events);
+    const texts = events.map((event) => {
+      const { caller_id, json } = streamedOf(event);
+      return { caller_id, json };
+    });
+    return hub.receive({ turn, from, to: past.length, events: texts });
+  };
+  const service = await serve({
+    state_dir: scratch,
+    ...options,
+    instead: { ...options.instead, events: async () => hub },
+  });
+  try {
+    await run({ service, tell, readers: () => wanted });
+  } finally {
+    hub.close();
+    await service.close();
+  }
+}
+
+/** A WebSocket that is open. */
+export interface Opened {
+  readonly socket: WebSocket;
+  readonly events: { readonly agent_id: string }[];
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+}
+
+/** A WebSocket that is open, or the status that it was refused with. */
+export function open(
+  { port }: Served,
+  query = '',
+  options: { protocols?: string[]; headers?: Record<string, string>; autoPong?: boolean } = {},
+): Promise<Opened | number> {
+  const { protocols = [], headers = {}, autoPong = true } = options;
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws/events${query}`, protocols, {
+    headers,
+    autoPong,
+  } as object);
+  const events: { agent_id: string }[] = [];
+  socket.on('message', (data) => void events.push(JSON.parse(String(data))));
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+  return new Promise((resolve) => {
+    socket.on('open', () => resolve({ socket, events, closed }));
+    socket.on('error', () => {});
+    socket.on('unexpected-response', (_request, response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+  });
+}
+
+/** The same, where it must be let in. */
+export async function opened(...asked: Parameters<typeof open>): Promise<Opened> {
+  const outcome = await open(...asked);
+  assert.ok(typeof outcome === 'object', `refused with ${outcome}`);
+  return outcome;
+}
+
+/** Reads an answer that does not end. */
+export async function readLines(
+  { port }: Served,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const asked = get({ host: '127.0.0.1', port, path, headers, agent: false });
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  assert.equal(answer.statusCode, 200);
+  assert.match(answer.headers['content-type'] ?? '', /^text\/event-stream/);
+  let text = '';
+  answer.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  // One that is broken off here says so.
+  asked.on('error', () => {});
+  const ended = new Promise((resolve) => answer.once('error', resolve).once('close', resolve));
+  return { text: () => text, ended, end: () => asked.destroy() };
+}
+
+/** A reader that takes the 101 and then nothing. */
+export async function bareReader({ port }: Served): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    [
+      'GET /v1/ws/events HTTP/1.1',
+      `Host: 127.0.0.1:${port}`,
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      '\r\n',
+    ].join('\r\n'),
+  );
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause();
+  socket.on('error', () => {});
+  return socket;
+}
