@@ -28,7 +28,8 @@ export function readDocument(text: string, format: SettingsFormat): unknown {
   const bare = withoutMark(text);
   if (format === 'toml') return readToml(bare);
   if (bare.trim() === '') return null;
-  return getNodeValue(jsonTree(bare, format));
+  const tree = jsonTree(bare, format);
+  return withinStack(() => getNodeValue(tree));
 }
 
 /**
@@ -38,15 +39,17 @@ export function readDocument(text: string, format: SettingsFormat): unknown {
 export function jsonTree(text: string, format: 'json' | 'jsonc'): Node {
   const errors: ParseError[] = [];
   const lax = format === 'jsonc';
-  const tree = treeOf(text, errors, { disallowComments: !lax, allowTrailingComma: lax });
+  const options = { disallowComments: !lax, allowTrailingComma: lax };
+  const tree = withinStack(() => parseTree(text, errors, options));
   if (tree !== undefined && errors.length === 0) return tree;
   const line = text.slice(0, errors[0]?.offset ?? 0).split('\n').length;
   throw new SettingsFailure(`is not ${lax ? 'JSON with comments' : 'JSON'} at line ${line}`);
 }
 
-function treeOf(...args: Parameters<typeof parseTree>): Node | undefined {
+/** What is done with a document level by level. @throws SettingsFailure where it has more of them than can be followed */
+export function withinStack<Result>(act: () => Result): Result {
   try {
-    return parseTree(...args);
+    return act();
   } catch (error) {
     if (error instanceof RangeError) throw new SettingsFailure('is nested too deeply to be read');
     throw error;
@@ -55,10 +58,9 @@ function treeOf(...args: Parameters<typeof parseTree>): Node | undefined {
 
 function readToml(text: string): unknown {
   try {
-    return parseToml(text);
+    return withinStack(() => parseToml(text));
   } catch (error) {
     if (error instanceof TomlError) throw new SettingsFailure(`is not TOML at line ${error.line}`);
-    if (error instanceof RangeError) throw new SettingsFailure('is nested too deeply to be read');
     throw error;
   }
 }

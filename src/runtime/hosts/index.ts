@@ -9,7 +9,14 @@ export { hookCommand, quoted, wordsOf } from './command.ts';
 export { installed, readDocument } from './document.ts';
 export type { Host, InstalledHook, Machine, Scope, SettingsPlace } from './host.ts';
 export { filesOf, installedIn } from './places.ts';
-export { type Made, type OpenSetup, openSetup, type SettingsChange, type Wish } from './setup/apply.ts';
+export {
+  type Made,
+  named,
+  type OpenSetup,
+  openSetup,
+  type SettingsChange,
+  type Wish,
+} from './setup/apply.ts';
 export { deleteSettings, readSettings, writeSettings } from './setup/files.ts';
 export { hooksPart, serverPart } from './setup/parts.ts';
 

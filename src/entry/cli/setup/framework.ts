@@ -1,6 +1,7 @@
-import { join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import {
   deleteSettings,
+  named,
   readSettings,
   type SettingsChange,
   writeSettings,
@@ -8,6 +9,7 @@ import {
 import { CommandFailure, EXIT } from '../exit.ts';
 import { say, sayJson, shown, type Terminal } from '../terminal.ts';
 import { tellDiff, unifiedDiff } from './diff-text.ts';
+import { folderAt } from './folder.ts';
 import { type Framework, frameworkText } from './frameworks.ts';
 
 export interface FrameworkOptions {
@@ -27,21 +29,17 @@ export async function setUpFramework(
   options: FrameworkOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const path = join(resolve(terminal.cwd, options.path), framework.file);
-  const standing = await readSettings(path);
+  const path = join(await folderAt(options.path, terminal), framework.file);
+  const standing = await named(path, () => readSettings(path));
   const text = await frameworkText(framework);
   const after = options.uninstall ? null : text;
   const is_kept = standing.text !== null && standing.text !== text && !options.force;
   const does = standing.text !== after && !options.dryRun;
   if (is_kept) throw kept(path, options, terminal);
-  if (does) await (after === null ? deleteSettings(standing) : writeSettings(standing, after));
-  tell(
-    framework,
-    { path, real_path: standing.real_path, before: standing.text, after },
-    does,
-    options,
-    terminal,
-  );
+  if (does && after === null) await named(path, () => deleteSettings(standing));
+  if (does && after !== null) await named(path, () => writeSettings(standing, after));
+  const { real_path, text: before } = standing;
+  tell(framework, { path, real_path, before, after }, does, options, terminal);
 }
 
 function kept(path: string, { uninstall }: FrameworkOptions, terminal: Terminal): CommandFailure {

@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import type { Config } from '../../../runtime/config/index.ts';
 import {
   filesOf,
@@ -22,6 +21,7 @@ import { CommandFailure, EXIT } from '../exit.ts';
 import { agreed, type Consent } from '../skills/consent.ts';
 import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
 import { tellDiff, unifiedDiff } from './diff-text.ts';
+import { folderAt } from './folder.ts';
 import { programWords } from './program-words.ts';
 
 export interface HostOptions extends Consent {
@@ -56,13 +56,9 @@ export async function setUpHost(host: Host, options: HostOptions, terminal: Term
   await carryOut(host, setup, remarks, options, terminal);
 }
 
-async function machineOf({ path }: HostOptions, { cwd, env }: Terminal): Promise<Machine> {
-  const project = resolve(cwd, path);
-  if (!(await stat(project).catch(() => null))?.isDirectory())
-    throw new CommandFailure(EXIT.usage, 'no_folder', `\`${path}\` is no folder.`, {
-      hint: 'Name the folder of the project with --path.',
-    });
-  return { project, home: env.HOME || homedir(), env };
+async function machineOf({ path }: HostOptions, terminal: Terminal): Promise<Machine> {
+  const { env } = terminal;
+  return { project: await folderAt(path, terminal), home: env.HOME || homedir(), env };
 }
 
 function noScope({ label, targets }: Host, machine: Machine, scope: Scope): CommandFailure {

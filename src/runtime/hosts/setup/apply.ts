@@ -122,8 +122,8 @@ function foldersOf({ read, receipt }: Step): readonly string[] {
   return (receipt?.folders ?? []).filter((folder) => read.real_path.startsWith(`${folder}/`));
 }
 
-/** Says of which file a failure speaks, and that it is as it was. */
-async function named<Result>(path: string, act: () => Promise<Result>): Promise<Result> {
+/** Has a failure say of which file it speaks, and that this is as it was. */
+export async function named<Result>(path: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();
   } catch (error) {

@@ -219,6 +219,23 @@ test('what cannot be read, or not changed without a loss, is refused', () => {
 
 const TOML = '# mine\nmodel = "o4" # here\n\n[mcp_servers.other]\ncommand = "npx"\nargs = [\n  "-y",\n]\n';
 
+test('nesting of any depth is read or refused, in every format', () => {
+  let refused = 0;
+  for (const host of hosts)
+    for (const depth of [500, 2_000, 4_000, 8_000, 16_000, 200_000]) {
+      const text = `{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`;
+      try {
+        planned(text, formatOf(host), partsOf(host), null);
+      } catch (error) {
+        assert.match(String(error), /nested too deeply/);
+        refused += 1;
+      }
+    }
+  assert.ok(refused >= hosts.length, `${refused}`);
+  const toml = `a = ${'['.repeat(100_000)}`;
+  assert.throws(() => readDocument(toml, 'toml'), /nested too deeply|not TOML/);
+});
+
 test('the list of Codex is TOML: a table at its end, and away again', () => {
   const codex = hosts.find(({ name }) => name === 'codex')!;
   const parts = [serverPart(codex, WORDS)];

@@ -1,5 +1,5 @@
 import type { Json } from '../../../../core/types.ts';
-import { readDocument, SettingsFailure, withoutMark } from '../../document.ts';
+import { readDocument, SettingsFailure, withinStack, withoutMark } from '../../document.ts';
 import type { SettingsFormat } from '../../host.ts';
 import { applied, type Edit, inverse, type Path } from './edit.ts';
 import { insertInJson, removeFromJson, replaceInJson } from './json.ts';
@@ -38,7 +38,8 @@ export function openDraft(whole: string, format: SettingsFormat): Draft {
     meant(expected);
     put(edits);
     document = readAgain(text, format);
-    if (JSON.stringify(document) !== JSON.stringify(expected)) throw unlike();
+    const [is, was_meant] = withinStack(() => [document, expected].map((each) => JSON.stringify(each)));
+    if (is !== was_meant) throw unlike();
   }
   if (format !== 'toml' && document === null) {
     put([{ offset: 0, length: text.length, content: '{}\n' }]);
