@@ -96,6 +96,7 @@ test('each event comes once, whoever owns the state folder: nobody, a service, o
     await until(() => connections(service!.state_dir) === 1, `${name}: it is followed over its socket`);
     for (let count = 0; count < 4; count++) decided.push(await decide(service, `${name}-last-${count}`));
     await service.kill(way);
+    assert.doesNotMatch(service.logs(), /"level":"(?:error|fatal)"/, `${name}: who follows is no fault`);
     await all(`${name}: what it decided last`);
     await scan(`behind ${name}`);
   }

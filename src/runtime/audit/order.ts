@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DIR_MODE, FILE_MODE, isWriterName, listWriters, temporaryName } from './files.ts';
+import { DIR_MODE, FILE_MODE, isWriterName, listWriters } from './files.ts';
 
 /** One step of the order in which events came into the index: those of a writer, up to a number of its chain. */
 export interface Step {
@@ -98,7 +98,8 @@ function takeBack(steps: Step[], writer: string, seq: number): void {
 }
 
 function writeWhole(path: string, text: string): number {
-  const temporary = temporaryName(path);
+  // One owner writes it: what a full disk left of the last try is overwritten.
+  const temporary = `${path}.tmp`;
   writeFileSync(temporary, text, { mode: FILE_MODE });
   renameSync(temporary, path);
   return text.length;

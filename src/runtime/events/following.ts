@@ -52,6 +52,7 @@ async function* fromService(
   const door = await reachService(state_dir);
   if (door === null) return false;
   signal.addEventListener('abort', door.close);
+  if (signal.aborted) door.close();
   const isNew = newcomers(progress);
   try {
     for await (const { events, place } of door.follow({ ...filter, after: progress.after })) {

@@ -195,8 +195,11 @@ async function follow(
   if (socket.destroyed) end();
   try {
     const pages = await followTrail(wish, gone.signal);
-    if (pages === null) return refuse('not_found', 'The event `after` is not known, or no longer.');
+    if (pages === null) return await refuse('not_found', 'The event `after` is not known, or no longer.');
     for await (const page of pages) await send(socket, { id, page }, gone.signal);
+  } catch (fault) {
+    // What is read for one who has gone may be closed already.
+    if (!gone.signal.aborted) throw fault;
   } finally {
     followers.delete(socket);
     socket.off('close', end);
