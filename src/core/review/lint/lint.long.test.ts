@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { celConditions } from '../../conditions/cel.ts';
 import { judge } from '../../decide.ts';
+import { asksSessions } from '../../flow.ts';
 import { isFact } from '../../tags.ts';
 import { templates } from '../../templates/index.ts';
 import { crossings, type GeneratedParts, policyOfParts, policyParts } from '../../testing/generated.ts';
 import { type PolicyParts, policyOf } from '../../testing/policies.ts';
-import type { Crossing, Policy, Rule, Verdict } from '../../types.ts';
+import type { Crossing, Policy, Rule, Tag, Verdict } from '../../types.ts';
 import { lint } from './lint.ts';
 import { DEAD, REMARKS, type RemarkId } from './remark.ts';
 
@@ -214,6 +215,44 @@ const crowded = fc.record({ parts: policyParts, plain: fc.boolean() }).map(({ pa
   rules: parts.rules.map((each) => (plain ? { ...each, condition: {} } : each)),
 }));
 
+/** The only rule that asks what a session has read never speaks: without it nothing is kept of the session. */
+const ONLY_ONE_ASKS: [GeneratedParts, Crossing[]] = [
+  {
+    rules: [
+      rule('r0', 'allow', { priority: 1, enforcement: 'enforce', data_tags: ['own.tag'], condition: {} }),
+      rule('r1', 'allow', {
+        priority: 1,
+        enforcement: 'enforce',
+        data_tags: ['own.tag'],
+        condition: { when: 'has_tag(session_tags, "untrusted.web")' },
+      }),
+    ] as unknown as GeneratedParts['rules'],
+    contracts: [],
+    identities: [],
+    settings: {
+      default_action: 'allow',
+      builtin_rules: false,
+      undeclared_tools: 'allow',
+      unknown_agents: 'allow',
+    },
+  },
+  [
+    {
+      boundary: 'input',
+      phase: null,
+      content: { kind: 'text', text: 'Write to anna.holm@acme-mail.io' },
+      tenant_id: 'acme',
+      agent_id: 'bot',
+      session_id: null,
+      source_agent_id: null,
+      destination_agent_id: null,
+      tool: null,
+      declared_tags: [],
+      now_ms: 0,
+    },
+  ],
+];
+
 test('lint: rules that never speak can go, and no answer is another', () => {
   const ran = { all: 0, dead: 0 };
   fc.assert(
@@ -227,9 +266,12 @@ test('lint: rules that never speak can go, and no answer is another', () => {
       const lean = policyOfParts({ ...parts, rules: parts.rules.filter((each) => !isDead(each, dead)) });
       assert.equal(lean.rules.length, policy.rules.length - dead.size);
       for (const crossing of some)
-        assert.deepEqual(answer(judged(crossing, lean)), answer(judged(crossing, policy)));
+        assert.deepEqual(
+          answer(crossing, lean),
+          answer(crossing, policy, asksSessions(lean, crossing.tenant_id)),
+        );
     }),
-    { numRuns: 500 },
+    { numRuns: 500, examples: [ONLY_ONE_ASKS] },
   );
   assert.ok(ran.all >= 500 && ran.dead > 25, JSON.stringify(ran));
 });
@@ -246,9 +288,19 @@ function isDead(written: Written, dead: ReadonlySet<object>): boolean {
   });
 }
 
-/** Facts are looked for where any rule names one; they are in the record, and in no answer. */
-function answer({ policy_hash: _, data_tags, ...rest }: Verdict): object {
-  return { ...rest, data_tags: data_tags.filter((tag) => !isFact(tag)) };
+/**
+ * Facts are looked for where any rule names one, and what a session has read is kept where any asks for it, be it one
+ * that never speaks: both are in the record, and in no answer.
+ */
+function answer(crossing: Crossing, policy: Policy, is_session_asked = true): object {
+  const { policy_hash: _, data_tags, session_change, ...rest }: Verdict = judged(crossing, policy);
+  const open = (tags: readonly Tag[]): readonly Tag[] => tags.filter((tag) => !isFact(tag));
+  const kept = is_session_asked && session_change !== null;
+  return {
+    ...rest,
+    data_tags: open(data_tags),
+    session_change: kept ? { ...session_change, add: open(session_change.add) } : null,
+  };
 }
 
 test('lint: the packs have no errors', () => {
