@@ -27,6 +27,8 @@ export interface Identifier {
   readonly check?: Check;
   /** What a try beside the name costs at most, where the value is of many kinds; see `Detector`. */
   readonly try_work?: number;
+  /** What the check costs for each unit of a value, where it is more than sums; see `Detector`. */
+  readonly check_work?: number;
   /** Whether small and capital letters differ in the value. */
   readonly is_exact_case?: boolean;
   /** In the anchors' notation. The first names it in its examples, so it is plain. */
@@ -61,6 +63,8 @@ const REALMS = {
 
 /** Behind a name, a value is looked for between each two of a dozen words and signs. */
 const TRY_WORK = 48;
+/** A check weighs and adds up digits. */
+const CHECK_WORK = 3;
 
 /** What stands in an id where a country would. */
 const WORLDWIDE = new Set(['any', 'card', 'crypto', 'phone']);
@@ -90,6 +94,7 @@ function alone(kind: Identifier, { anchors, value = kind.value, check = kind.che
       return digits();
     },
     validate: validateOf(check),
+    validate_work: kind.check_work ?? CHECK_WORK,
     ...(check?.length === 1 && { validateDigits: (digits: string) => check(digits, digits) }),
     examples: {
       hits: [`row «${kind.right[0]}» of it`, `("«${kind.right[0]}»")`],
@@ -120,6 +125,7 @@ function besideName(kind: Identifier, id: string): Detector {
     },
     try_work: kind.try_work ?? TRY_WORK,
     validate,
+    validate_work: kind.check_work ?? CHECK_WORK,
     get member() {
       return member();
     },

@@ -48,8 +48,10 @@ export interface Rows {
   readonly by_anchors: Map<string, Choice>;
 }
 
-/** So many rows, and what is between them, are looked at. */
+/** So many rows, and what is between them, are looked at; and so many before few anchors, which are tried sooner. */
 const ROWS_MAX = 8;
+const ROWS_OF_FEW_MAX = 2;
+const FEW = 3;
 
 /** What a look at the anchors of a state costs, and one at a row. */
 const LOOK_WORK = 2;
@@ -87,7 +89,7 @@ export function leftAt(
     depth += 1;
     let next = node.next.get(key);
     if (next === undefined) {
-      next = grow(rows, choice.back_units, node, shapeOf(text, start, at, key === 0), depth);
+      next = grow(rows, choice, node, shapeOf(text, start, at, key === 0), depth);
       node.next.set(key, next);
     }
     node = next;
@@ -159,9 +161,16 @@ function saidDigits({ anchor_probe, asked }: Rows, anchor: number): Digits | nul
 }
 
 /** What the shape so far leaves of what a node has; it ends with the row number `depth`. */
-function grow(rows: Rows, back_units: number, node: Node, shape: Shape, depth: number): Node {
+function grow(
+  rows: Rows,
+  { back_units, anchors: all }: Choice,
+  node: Node,
+  shape: Shape,
+  depth: number,
+): Node {
   // What is behind the first digits says most, and asks for no detector.
   if (depth === 1 && shape.kinds[0] === DIGIT && !shape.is_whole) return { ...node, next: new Map() };
+  const rows_max = all.length <= FEW ? ROWS_OF_FEW_MAX : ROWS_MAX;
   const anchors: number[] = [];
   const units: number[] = [];
   let is_open = false;
@@ -173,7 +182,7 @@ function grow(rows: Rows, back_units: number, node: Node, shape: Shape, depth: n
     units.push(isNumber(shape, found) ? found.ends[0]! : 0);
     is_open ||= found.is_open;
   }
-  return { anchors, units, next: is_open && depth < ROWS_MAX ? new Map() : null };
+  return { anchors, units, next: is_open && depth < rows_max ? new Map() : null };
 }
 
 /** Whether all that is left of a shape is one number of digits. */

@@ -30,6 +30,7 @@ export const creditCard: readonly Detector[] = [
     },
     validate: (value) => isLuhn(value) && isCard(codeOf(value)),
     validateDigits: isCard,
+    validate_work: 3,
     examples: {
       hits: [
         `card «${'4111'} 1111 1111 1111» exp`,
@@ -66,6 +67,7 @@ export const creditCard: readonly Detector[] = [
     },
     validate: (value) => isLuhn(value) && isCard(codeOf(value)),
     validateDigits: isCard,
+    validate_work: 3,
     examples: {
       hits: [`«${'4222'}222222222»`, `«${'6304'} 9001 7740 2924 416»`],
       misses: [`${'4222'}222222223`, '4000000000000'],

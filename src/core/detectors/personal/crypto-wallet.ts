@@ -4,6 +4,9 @@ import type { Detector } from '../../matching/detector.ts';
 import { identifier } from '../../matching/identifier.ts';
 import { BASE58 } from '../../matching/sample-text.ts';
 
+/** A look at an address hashes it, which takes some microseconds. */
+const HASH_WORK = 64;
+
 /** Addresses of wallets, whose checksums prove them. Alone or beside a name, letters are taken as they are written. */
 export const cryptoWallet: readonly Detector[] = [
   ...identifier({
@@ -13,6 +16,7 @@ export const cryptoWallet: readonly Detector[] = [
       'Bitcoin, Litecoin, Dogecoin, Dash, Tron and like addresses with a right checksum (Base58Check).',
     value: '[13LMDXTA9][1-9A-HJ-NP-Za-km-z]{25,34}',
     check: (_, written) => isBase58Check(written),
+    check_work: HASH_WORK,
     alone: { anchors: ['(?<![\\w.-])[13][1-9A-HJ-NP-Za-km-z]{8}'] },
     names: ['bitcoin', 'btc', 'wallet'],
     right: ['1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2', '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy'],
@@ -40,6 +44,7 @@ export const cryptoWallet: readonly Detector[] = [
     description: 'Ethereum addresses with a right checksum in the case of their letters (EIP-55).',
     value: '0x[0-9a-f]{40}',
     check: (_, written) => isEip55(written),
+    check_work: HASH_WORK,
     alone: { anchors: ['(?<![\\w.-])0x[0-9A-Fa-f]{3}'] },
     names: ['ethereum', 'eth'],
     right: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'],

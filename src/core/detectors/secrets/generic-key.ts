@@ -34,6 +34,7 @@ export const genericKey: readonly Detector[] = [
       '(?i)credential',
       '(?i)[_-]key',
     ],
+    try_work: 256,
     pattern: new RegExp(`${NAME}(?:${ASSIGNED}|${NAMED})`, 'i'),
     validate: isRandomKey,
     member: {

@@ -27,7 +27,7 @@ export const gitlab: readonly Detector[] = [
       '\\bGR1348941',
     ],
     pattern: /(?:gl(?:pat|dt|rt|ptt|cbt|soat|imt|agent|ft|ffct|oas|wt)-|GR1348941)[\w.-]{20,300}(?![\w-])/,
-    try_work: 64,
+    try_work: 256,
     validate: isUnmasked,
     examples: {
       hits: [`«${'glpat'}-${body(20)}»`, `runner «${'glrt'}-${body(20)}»`],

@@ -101,7 +101,7 @@ function searchWindows(search: Search, odd: Windows, read: Read): void {
 const PLACE_WORK = 16;
 
 /** Work of one piece of a view, decoded or as it stands. */
-const PIECE_WORK = 2;
+const PIECE_WORK = 8;
 
 /** Scans one window as it reads. Returns where the part that was looked at ends. */
 function searchWindow(search: Search, start: number, first_end: number, odd: Windows, read: Read): number {
@@ -126,14 +126,11 @@ function searchView(search: Search, view: View, odd: Windows): boolean {
   return found.some((match) => match.end === view.text.length);
 }
 
-/** Work of one piece of a view of words, which are looked for first. */
-const WORD_WORK = 64;
-
 /** Words that are spelled otherwise make instructions, and nothing else. */
 function searchWording(search: Search, start: number, end: number): void {
   const { scanner, matches_max, meter } = search;
-  const view = readWording(search.text, start, end);
-  meter.work += end - start + (view?.starts.length ?? 0) * WORD_WORK;
+  const view = readWording(search.text, start, end, meter);
+  meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
   if (view === null) return;
   const found: Match[] = [];
   scan(scanner, view.text, found, matches_max, meter);

@@ -32,6 +32,8 @@ function typesIn(text: string): readonly string[] {
   return detect({ kind: 'text', text }, DETECTION, LIMITS).findings.map(({ type }) => type);
 }
 
+const METER = { work: 0, allowed: Number.POSITIVE_INFINITY };
+
 test('an order is found however it is spelled, at its place', () => {
   let count = 0;
   for (const [name, spell] of Object.entries(SPELLINGS)) {
@@ -57,7 +59,7 @@ test('an order that is not one stays none, however it is spelled', () => {
 
 test('only instructions are read so', () => {
   const spelled = `My p455w0rd and 7h3 4cc0un7 n4m3: jane.doe4cm3c0rp.c0m, 55N 078 O5 112O`;
-  assert.notEqual(readWording(spelled, 0, spelled.length), null);
+  assert.notEqual(readWording(spelled, 0, spelled.length, METER), null);
   assert.deepEqual(typesIn(spelled), []);
 });
 
@@ -69,6 +71,6 @@ const AS_WRITTEN: readonly string[] = [
 ];
 
 test('what is spelled as it is meant has no other reading', () => {
-  for (const text of AS_WRITTEN) assert.equal(readWording(text, 0, text.length), null, text);
+  for (const text of AS_WRITTEN) assert.equal(readWording(text, 0, text.length, METER), null, text);
   assert.equal(AS_WRITTEN.length, 4);
 });

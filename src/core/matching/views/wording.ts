@@ -1,4 +1,5 @@
 import { lazily } from '../lazily.ts';
+import type { Meter } from '../probe.ts';
 import { addDecoded, addPlain, finishView, startView, type View } from './view.ts';
 
 /**
@@ -55,11 +56,17 @@ export function wordingSignals(): readonly string[] {
   return [...LEET_SIGNALS, ...wrong.map((word) => `(?i)\\b${word}`)];
 }
 
-/** The units from `start` to `end` with their words as they are meant; `null` where none is written otherwise. */
-export function readWording(text: string, start: number, end: number): View | null {
+/** What a look at one word costs. */
+const WORD_WORK = 24;
+
+/**
+ * The units from `start` to `end` with their words as they are meant; `null` where none is written otherwise, or the
+ * meter, which counts the words, is over.
+ */
+export function readWording(text: string, start: number, end: number, meter: Meter): View | null {
   const part = text.slice(start, end);
-  const words = [...leetWords(part), ...wrongWords(part)].sort((a, b) => a.start - b.start);
-  if (words.length === 0) return null;
+  const words = [...leetWords(part, meter), ...wrongWords(part, meter)].sort((a, b) => a.start - b.start);
+  if (words.length === 0 || meter.work > meter.allowed) return null;
   const builder = startView();
   let plain_from = start;
   for (const word of words) {
@@ -79,19 +86,28 @@ interface Word {
   readonly meant: string;
 }
 
-function leetWords(part: string): readonly Word[] {
-  const words = [...part.matchAll(LEET_WORD)];
+/** What a pattern finds in a part, as long as the meter allows. */
+function* found(part: string, pattern: RegExp, meter: Meter): Iterable<RegExpExecArray> {
+  for (const match of part.matchAll(pattern)) {
+    meter.work += WORD_WORK;
+    if (meter.work > meter.allowed) return;
+    yield match;
+  }
+}
+
+function leetWords(part: string, meter: Meter): readonly Word[] {
+  const words = [...found(part, LEET_WORD, meter)];
   if (words.length < LEET_WORDS_MIN) return [];
-  return [...words, ...part.matchAll(LEET_NUMBER)].map(({ 0: word, index }) => ({
+  return [...words, ...found(part, LEET_NUMBER, meter)].map(({ 0: word, index }) => ({
     start: index,
     length: word.length,
     meant: word.replace(/[^a-z]/gi, (sign) => LETTERS[sign]!),
   }));
 }
 
-function wrongWords(part: string): readonly Word[] {
+function wrongWords(part: string, meter: Meter): readonly Word[] {
   const words: Word[] = [];
-  for (const { 0: word, index } of part.matchAll(/(?<![\w-])[A-Za-z]{4,16}(?![\w-])/g)) {
+  for (const { 0: word, index } of found(part, /(?<![\w-])[A-Za-z]{4,16}(?![\w-])/g, meter)) {
     const meant = spellings().get(word.toLowerCase());
     if (meant !== undefined) words.push({ start: index, length: word.length, meant });
   }
