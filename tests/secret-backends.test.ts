@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type SecretBackend, SecretFailure } from '../src/drivers/secrets/backend.ts';
 import { openSecrets, SecretUnread } from '../src/runtime/secrets/secrets.ts';
-import { cloudWorld, envWorld, vaultWireWorld, vaultWorld, type World } from './support/secrets/worlds.ts';
+import {
+  cloudWorld,
+  envWorld,
+  pluginWorld,
+  vaultWireWorld,
+  vaultWorld,
+  type World,
+} from './support/secrets/worlds.ts';
 
 const VALUES = {
   alpha: ['alpha', 'value', '1f8b2c'].join('-'),
@@ -147,6 +154,8 @@ async function holdAll(world: World, t: TestContext): Promise<number> {
 }
 
 test('env', async (t) => assert.equal(await holdAll(await envWorld(), t), 3));
+test('plugin: the example that reads files', async (t) =>
+  assert.equal(await holdAll(await pluginWorld(), t), 3));
 test('vault, on the wire', async (t) => assert.equal(await holdAll(await vaultWireWorld(), t), 6));
 
 test('cloud: the SDK of AWS against moto', async (t) => {

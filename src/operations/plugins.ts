@@ -34,6 +34,7 @@ export const pluginsList = operation({
             'adapter_count',
             'detectors',
             'templates',
+            'drivers',
             'dialects',
             'adapters',
             'problems',
@@ -50,6 +51,7 @@ export const pluginsList = operation({
             adapter_count: { type: 'integer' },
             detectors: { type: 'array', items: { type: 'string' }, description: 'Their ids.' },
             templates: names,
+            drivers: { ...names, description: 'Drivers, such as secret backends.' },
             dialects: { ...names, description: 'Ways in which coding agents ask `service hook`.' },
             adapters: { ...names, description: 'Ways in which others ask `/v1/adapters/{adapter_name}`.' },
             problems: { type: 'array', items: { type: 'string' }, description: 'Why it is left out.' },
@@ -67,7 +69,7 @@ export const pluginsList = operation({
   },
 });
 
-function shown({ from, detectors, templates, dialects, adapters, problems, ...rest }: PluginReport) {
+function shown({ from, detectors, templates, drivers, dialects, adapters, problems, ...rest }: PluginReport) {
   return {
     ...rest,
     path: from,
@@ -76,6 +78,7 @@ function shown({ from, detectors, templates, dialects, adapters, problems, ...re
     adapter_count: adapters.length,
     detectors: [...detectors],
     templates: [...templates],
+    drivers: [...drivers],
     dialects: [...dialects],
     adapters: [...adapters],
     problems: problems.map(({ message }) => message),

@@ -147,7 +147,7 @@ export const secretsCheck = operation({
     type: 'object',
     required: ['backend', 'reachable', 'secrets'],
     properties: {
-      backend: { enum: ['env', 'vault', 'cloud'] },
+      backend: { enum: ['env', 'vault', 'cloud', 'plugin'] },
       reachable: { type: 'boolean' },
       reason: { type: 'string', description: 'Why not; only where it is not reachable.' },
       secrets: {
@@ -173,7 +173,7 @@ export const secretsCheck = operation({
     const results = await Promise.all([...new Set(secret_keys)].map((key) => look(key, secrets)));
     await record(results, secrets, context);
     return {
-      backend: secrets.backend as 'env' | 'vault' | 'cloud',
+      backend: secrets.backend as 'env' | 'vault' | 'cloud' | 'plugin',
       reachable: failure === null,
       ...(failure !== null && { reason: failure }),
       secrets: results,

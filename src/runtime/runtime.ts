@@ -88,7 +88,9 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   let ports = portsOf(parts, agents, unrecorded, approvals, sessions, parts.policy);
   const road = lazyRoad(() => ports);
   const forwarder = lazyForwarder(config);
-  const trusted = forAgents({ config, store: parts.store.open, ports: () => ports });
+  const plugins = () =>
+    available(centre.plugins(), log, 'The service did not say in time which plug-ins it has.');
+  const trusted = forAgents({ config, store: parts.store.open, ports: () => ports, plugins });
   const costs = lazyCosts(parts, () => ports);
   const hub = lazyHub(parts, trail.index);
   const runtime: Runtime = {
@@ -108,7 +110,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
     agentsSeen: () => allAgents(centre, agents, log),
     metricsText: () => metricsText(parts),
-    plugins: () => available(centre.plugins(), log, 'The service did not say in time which plug-ins it has.'),
+    plugins,
     reload: centre.reload,
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...trail.offers,

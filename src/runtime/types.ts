@@ -246,7 +246,7 @@ export interface Runtime {
   readonly capabilities: () => Promise<Capabilities>;
   /** The secret backend; `null` where none is configured. */
   readonly secrets: {
-    readonly backend: 'env' | 'vault' | 'cloud';
+    readonly backend: 'env' | 'vault' | 'cloud' | 'plugin';
     /** Rejects with a `SecretUnread` where it cannot be opened; it is tried again with the next question. */
     readonly open: () => Promise<Secrets>;
   } | null;

@@ -61,6 +61,7 @@ const SETTINGS: PolicySettings = {
 const SECRETS = { timeout_ms: 5_000, cache_ttl_seconds: 0, cache_entries_max: 0, env_map: {} };
 const SECRETS_WORLD = {
   env: { MAIL_PASSWORD: ['mail', 'password', '7a61'].join('-') },
+  driverOf: () => Promise.reject(new Error('this test has no plug-ins')),
   now_ms: () => NOW_MS,
 };
 

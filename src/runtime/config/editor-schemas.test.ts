@@ -119,6 +119,7 @@ const full = {
     env_map: { a: 'B' },
     vault: { address: 'http://v', token_env: 'T', path: 'p', namespace: 'n' },
     cloud: { region: 'r', secret_name: 's' },
+    plugin: { from: 'a.mjs', driver: 'd', settings: { a: 'b' } },
   },
   alerts: {
     channels: [
@@ -341,7 +342,7 @@ test('unknown keys are refused by both, but for free ones', () => {
       !Array.isArray(part) &&
       !steps.includes('x-free') &&
       !steps.includes('env_map') &&
-      !['tenants', 'detectors', 'headers', 'models'].includes(String(steps.at(-1)))
+      !['tenants', 'detectors', 'headers', 'models', 'settings'].includes(String(steps.at(-1)))
     );
   });
   for (const steps of objects) {

@@ -58,7 +58,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
       : { file: resolve(cwd, found), label: found, base_dir: dirname(resolve(cwd, found)) };
   const written = origin.file === null ? null : await readMapping(origin.file, origin.label);
   if (written !== null && !written.ok) return { ...written, secret_readings: [] };
-  const { sources, readings } = await sourcesOf(written?.value, request);
+  const { sources, readings } = await sourcesOf(written?.value, origin, request);
   const settled = settleConfig(written, origin, request, sources);
   return { ...(settled.ok ? await addPrices(settled) : settled), secret_readings: readings };
 }
@@ -66,6 +66,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
 /** The environment, and what the configuration asks of the secret backend, if it does. */
 async function sourcesOf(
   written: unknown,
+  origin: Origin,
   { env, secrets }: ConfigRequest,
 ): Promise<{ sources: Sources; readings: readonly SecretReading[] }> {
   if (secrets === 'leave') return { sources: { env, secrets: 'left' }, readings: [] };
@@ -73,8 +74,7 @@ async function sourcesOf(
   const names = namesIn(written, left_sections);
   if (names.size === 0) return { sources: { env, secrets: new Map(), left_sections }, readings: [] };
   const { readReferences } = await import('../secrets/references.ts');
-  const section = (written as { secrets?: unknown }).secrets;
-  const { reads, readings } = await readReferences([...names], section, env);
+  const { reads, readings } = await readReferences([...names], written as object, origin, env);
   return { sources: { env, secrets: reads, left_sections }, readings };
 }
 

@@ -10,7 +10,11 @@ export const secrets = {
   additionalProperties: false,
   default: {},
   properties: {
-    backend: { type: 'string', enum: ['env', 'vault', 'cloud'], description: 'The secret backend.' },
+    backend: {
+      type: 'string',
+      enum: ['env', 'vault', 'cloud', 'plugin'],
+      description: 'The secret backend; `plugin` is a driver that a plug-in brings.',
+    },
     timeout_ms: {
       type: 'integer',
       minimum: 50,
@@ -90,10 +94,35 @@ export const secrets = {
         },
       },
     },
+    plugin: {
+      type: 'object',
+      description: 'For `plugin`: a driver that a plug-in brings; see [plugins.md](plugins.md#drivers).',
+      additionalProperties: false,
+      required: ['from', 'driver'],
+      properties: {
+        from: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 1024,
+          description:
+            'The plug-in, as `service plugins list` shows it: a file or a package that `plugins` names.',
+        },
+        driver: { type: 'string', minLength: 1, maxLength: 64, description: 'The name of its driver.' },
+        settings: {
+          type: 'object',
+          description: 'What the driver is opened with: texts, by names of its own.',
+          additionalProperties: { type: 'string', maxLength: 8192 },
+          propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
+          maxProperties: 100,
+          default: {},
+        },
+      },
+    },
   },
   'x-needs': [
     { key: 'backend', is: 'vault', needs: 'vault' },
     { key: 'backend', is: 'cloud', needs: 'cloud' },
+    { key: 'backend', is: 'plugin', needs: 'plugin' },
   ],
 } as const;
 

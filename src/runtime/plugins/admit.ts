@@ -8,16 +8,20 @@ import { problemAt } from '../config/problem-text.ts';
 import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../protocols/admit.ts';
 import type { WrittenAdapter, WrittenDialect } from '../protocols/types.ts';
 import { pluginSchema } from './schema.ts';
-import type { Plugin } from './types.ts';
+import type { Plugin, WrittenDriver } from './types.ts';
 
 /** The names that are taken, by what is built in, by the configuration, and by plug-ins before this one. */
 export interface Taken {
   readonly plugins: Set<string>;
   readonly detectors: Set<string>;
   readonly templates: Set<string>;
+  readonly drivers: Set<string>;
   readonly dialects: Set<string>;
   readonly adapters: Set<string>;
 }
+
+/** Names that `secrets.backend` has for others. */
+const BUILTIN_DRIVERS = ['env', 'vault', 'cloud', 'plugin'] as const;
 
 /** Nothing but what is built in, and the configuration's own patterns: those of plug-ins come behind them. */
 export function takenBy(patterns: readonly { readonly id: string }[]): Taken {
@@ -25,6 +29,7 @@ export function takenBy(patterns: readonly { readonly id: string }[]): Taken {
     plugins: new Set(),
     detectors: new Set(patterns.map(({ id }) => id)),
     templates: new Set(builtinTemplates.map(({ name }) => name)),
+    drivers: new Set(BUILTIN_DRIVERS),
     dialects: new Set(BUILTIN_DIALECTS),
     adapters: new Set(),
   };
@@ -71,6 +76,7 @@ interface WrittenPlugin {
     readonly examples: { readonly hits: readonly string[]; readonly misses?: readonly string[] };
   })[];
   readonly templates?: readonly Template[];
+  readonly drivers?: readonly WrittenDriver[];
   readonly dialects?: readonly WrittenDialect[];
   readonly adapters?: readonly WrittenAdapter[];
 }
@@ -81,11 +87,12 @@ function pluginOf({
   description = '',
   detectors = [],
   templates = [],
+  drivers = [],
   dialects = [],
   adapters = [],
 }: WrittenPlugin): Plugin {
   const whole = detectors.map((each) => ({ ...each, examples: { misses: [], ...each.examples } }));
-  return { name, version, description, detectors: whole, templates, dialects, adapters };
+  return { name, version, description, detectors: whole, templates, drivers, dialects, adapters };
 }
 
 function nameIn(value: Json): string | null {
@@ -94,8 +101,13 @@ function nameIn(value: Json): string | null {
 }
 
 /** What is known by a name of its own, and how one of them is called. */
-const NAMED = ['templates', 'dialects', 'adapters'] as const;
-const WORDS = { templates: 'template', dialects: 'dialect', adapters: 'adapter' } as const;
+const NAMED = ['templates', 'drivers', 'dialects', 'adapters'] as const;
+const WORDS = {
+  templates: 'template',
+  drivers: 'driver',
+  dialects: 'dialect',
+  adapters: 'adapter',
+} as const;
 
 function doubled(plugin: Plugin, from: string, taken: Taken): Problem[] {
   const twice = NAMED.flatMap((kind) => {

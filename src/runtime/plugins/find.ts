@@ -2,8 +2,8 @@ import { readFile, realpath } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { Problem } from '../../core/types.ts';
-import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
+import type { Config } from '../config/schema.ts';
 import { type EmptyPattern, filesOf, labelOf } from '../policies/document-files.ts';
 import type { PluginSource } from './types.ts';
 
@@ -20,7 +20,10 @@ export interface FoundPlugins {
 const PLUGINS_MAX = 100;
 
 /** Finds the files and packages that `plugins` names. Nothing of them is run, and nothing comes over a network. */
-export async function findPlugins({ plugins, origin }: Config): Promise<FoundPlugins> {
+export async function findPlugins({
+  plugins,
+  origin,
+}: Pick<Config, 'plugins' | 'origin'>): Promise<FoundPlugins> {
   const sources = new Map<string, PluginSource>();
   const missing: FoundPlugins['missing'][number][] = [];
   const warnings: Problem[] = [];

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { WrittenPattern } from '../../core/compile/custom-pattern.ts';
 import type { PolicySettings } from '../../core/compile/index.ts';
@@ -8,10 +6,10 @@ import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { admit, type Taken, takenBy } from './admit.ts';
 import { type FoundPlugins, findPlugins } from './find.ts';
-import { type LockedFiles, lockedBeside, unlike } from './locked.ts';
+import { type LockedFiles, lockedBeside } from './locked.ts';
 import { type Run, runPlugin } from './run.ts';
-import { distrust } from './trust.ts';
 import type { Plugin, PluginReport, PluginSource, PluginsInUse, PlugKind } from './types.ts';
+import { vet } from './vet.ts';
 
 /** Everything that came of the plug-ins of a configuration. */
 export interface LoadedPlugins extends PluginsInUse, Pick<FoundPlugins, 'filled' | 'empty' | 'warnings'> {
@@ -91,25 +89,12 @@ const TOO_LATE: Loaded = {
   sha256: null,
 };
 
-async function runTrusted(
-  { kind, path }: PluginSource,
-  timeout_ms: number,
-  locked: LockedFiles,
-): Promise<Loaded> {
-  try {
-    const reason = await distrust(path);
-    if (reason !== null) return { ok: false, reason, sha256: null };
-    const sha256 = createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex');
-    // Skills bring files, and no packages.
-    const changed = kind === 'file' ? unlike(locked, path, sha256) : null;
-    if (changed !== null) return { ok: false, reason: changed, sha256 };
-    return { ...(await runPlugin(path, timeout_ms)), sha256 };
-  } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    return { ok: false, reason: `could not be read (${code})`, sha256: null };
-  }
+async function runTrusted(source: PluginSource, timeout_ms: number, locked: LockedFiles): Promise<Loaded> {
+  const vetted = await vet(source, locked);
+  const { sha256 } = vetted;
+  return vetted.ok
+    ? { ...(await runPlugin(source.path, timeout_ms)), sha256 }
+    : { ok: false, reason: vetted.why, sha256 };
 }
 
 async function judge(
@@ -135,6 +120,7 @@ function namesIn({ detectors, ...named }: Plugin): Pick<PluginReport, PlugKind> 
   return {
     detectors: detectors.map(({ id }) => id),
     templates: names('templates'),
+    drivers: names('drivers'),
     dialects: names('dialects'),
     adapters: names('adapters'),
   };
@@ -155,6 +141,7 @@ function leftOut(
     sha256,
     detectors: [],
     templates: [],
+    drivers: [],
     dialects: [],
     adapters: [],
     problems,

@@ -2,10 +2,14 @@ import { configSchema } from '../config/index.ts';
 import { adaptersSchema, dialectsSchema, plugName as name } from '../protocols/schema.ts';
 
 const TEMPLATES_MAX = 100;
+const DRIVERS_MAX = 20;
 
 const sentence = { type: 'string', minLength: 1, maxLength: 500 } as const;
 
-/** What a plug-in exports: detectors as `detection.patterns` has them, policy packs, and ways of asking. */
+/** What stands for a function in the records of a plug-in. */
+export const FUNCTION = 'function';
+
+/** What a plug-in exports: detectors as `detection.patterns` has them, policy packs, ways of asking, and drivers. */
 export const pluginSchema = {
   type: 'object',
   required: ['name', 'version'],
@@ -28,6 +32,22 @@ export const pluginSchema = {
         required: ['name', 'description', 'document'],
         additionalProperties: false,
         properties: { name, description: sentence, document: { type: 'object' } },
+      },
+    },
+    drivers: {
+      type: 'array',
+      maxItems: DRIVERS_MAX,
+      items: {
+        type: 'object',
+        required: ['kind', 'name', 'open'],
+        additionalProperties: false,
+        properties: {
+          kind: { enum: ['secrets'], description: 'What it is a driver of.' },
+          name,
+          description: sentence,
+          // The one thing that is code: the thread that loads a plug-in says only that it is there.
+          open: { enum: [FUNCTION], 'x-expects': 'must be a function' },
+        },
       },
     },
     dialects: dialectsSchema,

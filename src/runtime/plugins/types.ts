@@ -19,12 +19,20 @@ export interface Plugin {
   readonly description: string;
   readonly detectors: readonly WrittenPattern[];
   readonly templates: readonly Template[];
+  readonly drivers: readonly WrittenDriver[];
   readonly dialects: readonly WrittenDialect[];
   readonly adapters: readonly WrittenAdapter[];
 }
 
+/** What is known of a driver before it is opened. */
+export interface WrittenDriver {
+  readonly kind: 'secrets';
+  readonly name: string;
+  readonly description?: string;
+}
+
 /** What a plug-in can bring, by the keys of its records. */
-export type PlugKind = 'detectors' | 'templates' | 'dialects' | 'adapters';
+export type PlugKind = 'detectors' | 'templates' | 'drivers' | 'dialects' | 'adapters';
 
 /** A plug-in that the configuration names, and what became of it: the names of what it brings, by their kinds. */
 export interface PluginReport extends Readonly<Record<PlugKind, readonly string[]>> {

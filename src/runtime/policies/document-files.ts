@@ -1,8 +1,8 @@
 import { glob, lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Problem } from '../../core/types.ts';
-import { type Config, configSchema } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
+import { type Config, configSchema } from '../config/schema.ts';
 
 /** One file of documents. */
 export interface DocumentFile {

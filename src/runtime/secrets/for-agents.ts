@@ -1,6 +1,7 @@
 import { durationMs } from '../../core/compile/duration.ts';
 import type { Capabilities } from '../capabilities/types.ts';
 import type { Config } from '../config/index.ts';
+import type { DriverFile } from '../plugins/driver-file.ts';
 import type { Store } from '../store/index.ts';
 import type { Ports, Runtime } from '../types.ts';
 import { Unavailable } from '../unavailable.ts';
@@ -9,6 +10,7 @@ export interface ForAgentsParts {
   readonly config: Config;
   readonly store: () => Promise<Store>;
   readonly ports: () => Ports;
+  readonly plugins: Runtime['plugins'];
 }
 
 /** The part of a runtime that has to do with what agents are trusted with: tokens, and secrets by them. */
@@ -17,7 +19,7 @@ export function forAgents(parts: ForAgentsParts): {
   readonly close: () => Promise<void>;
 } {
   const { config, ports } = parts;
-  const secrets = secretsOf(config);
+  const secrets = secretsOf(config, parts.plugins);
   return {
     offers: {
       capabilities: lazily(() => openCapabilitiesOf(parts)).open,
@@ -53,18 +55,40 @@ async function openCapabilitiesOf({ config, store, ports }: ForAgentsParts): Pro
 }
 
 /** The backend is opened by the first agent that wants something of it. */
-function secretsOf({ secrets: settings }: Config) {
+function secretsOf(config: Config, plugins: Runtime['plugins']) {
+  const { secrets: settings } = config;
   const { backend } = settings;
   if (backend === undefined) return null;
   const opened = lazily(async () => {
     const { openConfiguredSecrets } = await import('./open.ts');
-    return openConfiguredSecrets(backend, settings, { env: process.env, now_ms: () => performance.now() });
+    return openConfiguredSecrets(backend, settings, {
+      env: process.env,
+      driverOf: (from) => admittedDriver(config, plugins, from),
+      now_ms: () => performance.now(),
+    });
   });
   return {
     backend,
     open: opened.open,
     close: async () => (await opened.begun()?.catch(() => null))?.close(),
   };
+}
+
+/** The file of a driver, where the service has its plug-in in use as it is now. */
+async function admittedDriver(
+  config: Config,
+  plugins: Runtime['plugins'],
+  from: string,
+): Promise<DriverFile> {
+  const { assertAdmitted, findDriver } = await import('../plugins/driver-file.ts');
+  const file = await findDriver(config, from);
+  const reports = (await plugins()).plugins;
+  assertAdmitted(
+    file,
+    reports.find((report) => report.from === from),
+    from,
+  );
+  return file;
 }
 
 /** Opens with the first question, and again with the next one where that failed. */

@@ -1,6 +1,7 @@
 import { type SecretBackend, SecretFailure } from '../../drivers/secrets/backend.ts';
 import type { secrets } from '../config/schema-outside.ts';
 import type { Settled } from '../config/schema-types.ts';
+import type { DriverFile } from '../plugins/driver-file.ts';
 import { openSecrets, type Secrets, SecretUnread } from './secrets.ts';
 
 /** The `secrets` section of the configuration. */
@@ -8,6 +9,11 @@ export type SecretSettings = Settled<typeof secrets>;
 
 export interface SecretsWorld {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /**
+   * The file of a plug-in whose driver is wanted, where it may be run. Rejects with a `SecretFailure` where not.
+   * @param from the plug-in, as it is listed
+   */
+  readonly driverOf: (from: string) => Promise<DriverFile>;
   /** A clock that never jumps. */
   readonly now_ms: () => number;
 }
@@ -21,27 +27,27 @@ export type BackendName = NonNullable<SecretSettings['backend']>;
 export async function openConfiguredSecrets(
   name: BackendName,
   settings: SecretSettings,
-  { env, now_ms }: SecretsWorld,
+  world: SecretsWorld,
 ): Promise<Secrets> {
   const { timeout_ms, cache_ttl_seconds, cache_entries_max } = settings;
-  const backend = await openBackend(name, settings, env);
+  const backend = await openBackend(name, settings, world);
   return openSecrets({
     name,
     backend,
     timeout_ms,
     cache_ttl_ms: cache_ttl_seconds * 1_000,
     cache_entries_max,
-    now_ms,
+    now_ms: world.now_ms,
   });
 }
 
 async function openBackend(
   name: BackendName,
   settings: SecretSettings,
-  env: SecretsWorld['env'],
+  world: SecretsWorld,
 ): Promise<SecretBackend> {
   try {
-    return await OPENERS[name](settings, env);
+    return await OPENERS[name](settings, world);
   } catch (error) {
     if (!(error instanceof SecretFailure)) throw error;
     throw new SecretUnread(error.code, `Secrets cannot be read: the backend \`${name}\` ${error.message}.`);
@@ -49,13 +55,18 @@ async function openBackend(
 }
 
 const OPENERS: Readonly<
-  Record<BackendName, (settings: SecretSettings, env: SecretsWorld['env']) => Promise<SecretBackend>>
+  Record<BackendName, (settings: SecretSettings, world: SecretsWorld) => Promise<SecretBackend>>
 > = {
-  env: async ({ env_map }, environment) =>
+  env: async ({ env_map }, { env: environment }) =>
     (await import('../../drivers/secrets/env.ts')).env.open({ env_map, env: environment }),
-  vault: async ({ vault: section }, environment) => {
+  vault: async ({ vault: section }, { env: environment }) => {
     const { vault } = await import('../../drivers/secrets/vault.ts');
     return vault.open({ ...present(section, 'vault'), env: environment });
+  },
+  plugin: async ({ plugin: section }, { driverOf }) => {
+    const { from, driver, settings } = present(section, 'plugin');
+    const { openDriver } = await import('../plugins/driver.ts');
+    return openDriver({ file: await driverOf(from), name: driver, settings });
   },
   cloud: async ({ cloud: section }) =>
     (await import('../../drivers/secrets/cloud.ts')).cloud.open(present(section, 'cloud')),

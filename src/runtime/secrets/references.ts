@@ -1,8 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { isSecretKey } from '../../drivers/secrets/backend.ts';
+import { isSecretKey, SecretFailure } from '../../drivers/secrets/backend.ts';
 import type { SecretRead } from '../config/interpolate.ts';
+import type { Origin } from '../config/schema.ts';
 import { secrets as secretsSchema } from '../config/schema-outside.ts';
+import { plugins as pluginsSchema } from '../config/schema-plugins.ts';
+import type { Settled } from '../config/schema-types.ts';
 import { settle } from '../config/settle.ts';
+import type { DriverFile } from '../plugins/driver-file.ts';
 import { openConfiguredSecrets, type SecretSettings } from './open.ts';
 import { type Secrets, SecretUnread } from './secrets.ts';
 
@@ -13,16 +17,23 @@ export interface SecretReading {
   readonly result: 'allow' | 'missing' | 'error';
 }
 
+/** What of a written configuration says how secrets are read. */
+interface WrittenSections {
+  readonly secrets?: unknown;
+  readonly plugins?: unknown;
+}
+
 /** Secrets that one configuration may ask for. */
 const REFERENCES_MAX = 1_000;
 
 /**
- * Reads what `${secret:name}` asks for of the backend that the written section describes, all at once and each
+ * Reads what `${secret:name}` asks for of the backend that the written configuration describes, all at once and each
  * afresh. What cannot be read says why, for the key that asks.
  */
 export async function readReferences(
   names: readonly string[],
-  section: unknown,
+  written: WrittenSections,
+  origin: Origin,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<{ reads: ReadonlyMap<string, SecretRead>; readings: readonly SecretReading[] }> {
   const refuseAll = (message: string) => ({
@@ -30,7 +41,7 @@ export async function readReferences(
     readings: [],
   });
   if (names.length > REFERENCES_MAX) return refuseAll(`is one of more than ${REFERENCES_MAX} secrets`);
-  const settled = settle(section ?? {}, secretsSchema, { env, secrets: new Map() });
+  const settled = settle(written.secrets ?? {}, secretsSchema, { env, secrets: new Map() });
   if (settled.problems.length > 0)
     return refuseAll('asks for a secret, and the section `secrets` is not right');
   const { backend: name } = settled.value as SecretSettings;
@@ -40,7 +51,8 @@ export async function readReferences(
     );
   let backend: Secrets;
   try {
-    const world = { env, now_ms: () => performance.now() };
+    const driverOf = (from: string) => writtenDriver(written, origin, env, from);
+    const world = { env, driverOf, now_ms: () => performance.now() };
     backend = await openConfiguredSecrets(name, settled.value as SecretSettings, world);
   } catch (error) {
     return refuseAll(`asks for a secret. ${sentenceOf(error)}`);
@@ -50,6 +62,20 @@ export async function readReferences(
   } finally {
     backend.close();
   }
+}
+
+/** The driver of a plug-in that the written configuration names; nothing else of it is settled yet. */
+async function writtenDriver(
+  written: WrittenSections,
+  origin: Origin,
+  env: Readonly<Record<string, string | undefined>>,
+  from: string,
+): Promise<DriverFile> {
+  const { value, problems } = settle(written.plugins ?? {}, pluginsSchema, { env, secrets: new Map() });
+  if (problems.length > 0)
+    throw new SecretFailure('secrets_setup', 'is of a plug-in, and the section `plugins` is not right');
+  const { findDriver } = await import('../plugins/driver-file.ts');
+  return findDriver({ plugins: value as Settled<typeof pluginsSchema>, origin }, from);
 }
 
 async function readAll(names: readonly string[], backend: Secrets) {

@@ -1,11 +1,22 @@
 /** The places that secret backends read, so that one set of laws holds for all of them. */
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
 import { locate } from '../../../scripts/components/components.ts';
 import type { SecretBackend } from '../../../src/drivers/secrets/backend.ts';
 import { env } from '../../../src/drivers/secrets/env.ts';
 import { vault } from '../../../src/drivers/secrets/vault.ts';
+import { openDriver } from '../../../src/runtime/plugins/driver.ts';
 import { freePort } from '../service.ts';
 import { eventually } from './eventually.ts';
 import { type Gate, openGate } from './gate.ts';
@@ -39,6 +50,25 @@ export async function envWorld(): Promise<World> {
     gate: null,
     credentials: [],
     close: async () => {},
+  };
+}
+
+/** The driver of a plug-in, in its thread: the example, which reads a folder of files. */
+export async function pluginWorld(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'secret-files-'));
+  const path = resolve(import.meta.dirname, '../../../examples/plugin-secrets/index.js');
+  const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
+  return {
+    name: 'plugin',
+    open: async () => openDriver({ file: { path, sha256 }, name: 'files', settings: { folder } }),
+    refuses: [],
+    put: async (secrets) => {
+      for (const name of readdirSync(folder)) rmSync(join(folder, name));
+      for (const [name, value] of Object.entries(secrets)) writeFileSync(join(folder, name), value);
+    },
+    gate: null,
+    credentials: [folder],
+    close: async () => rmSync(folder, { recursive: true }),
   };
 }
 

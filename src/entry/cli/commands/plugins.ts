@@ -15,6 +15,7 @@ interface Listed {
     readonly status: PluginReport['status'];
     readonly detector_count: number;
     readonly template_count: number;
+    readonly drivers: readonly string[];
     readonly dialects: readonly string[];
     readonly adapters: readonly string[];
     readonly problems: readonly string[];
@@ -76,7 +77,8 @@ function tellList({ plugins }: Listed, terminal: Terminal): void {
   ]);
   const head = ['NAME', 'VERSION', 'STATUS', 'DETECTORS', 'TEMPLATES', 'FROM'];
   for (const line of table(head, rows)) say(terminal, line);
-  for (const { name, dialects, adapters } of plugins) {
+  for (const { name, drivers, dialects, adapters } of plugins) {
+    for (const driver of drivers) say(terminal, `${name}: secrets.plugin.driver ${driver}`);
     for (const dialect of dialects) say(terminal, `${name}: service hook --dialect ${dialect}`);
     for (const adapter of adapters) say(terminal, `${name}: POST /v1/adapters/${adapter}`);
   }
@@ -115,6 +117,7 @@ function tellChecked(report: PluginReport, plugin: Plugin | null, terminal: Term
     say(terminal, `  detector ${id}: ${tried}`);
   }
   for (const template of plugin.templates) say(terminal, `  template ${template.name}`);
+  for (const driver of plugin.drivers) say(terminal, `  driver ${driver.name}: code that stays`);
   for (const kind of ['dialects', 'adapters'] as const)
     for (const { name, events, examples } of plugin[kind])
       say(

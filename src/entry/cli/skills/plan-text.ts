@@ -30,6 +30,7 @@ export function tellPlan(plan: SkillPlan, terminal: Terminal): void {
 const PLUGS = [
   ['detectors', 'detector'],
   ['templates', 'template'],
+  ['drivers', 'driver'],
   ['dialects', 'dialect'],
   ['adapters', 'adapter'],
 ] as const;

@@ -1,0 +1,64 @@
+/** The thread that a driver of a plug-in stays in: it opens the driver, and answers one question after the other. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { DriverAnswer, DriverData, DriverQuestion } from './driver-words.ts';
+
+/** What a plug-in's `open` gives, as far as it is used. */
+interface Opened {
+  readonly get: (key: string, signal: AbortSignal) => unknown;
+  readonly check?: (signal: AbortSignal) => unknown;
+}
+
+interface Module {
+  readonly default?: {
+    readonly drivers?: readonly { readonly name: string; readonly open: (settings: object) => unknown }[];
+  };
+}
+
+const { href, driver, settings } = workerData as DriverData;
+const say = (answer: DriverAnswer): void => parentPort?.postMessage(answer);
+
+async function open(): Promise<Opened> {
+  const module = (await import(href)) as Module;
+  const record = module.default?.drivers?.find(({ name }) => name === driver);
+  if (record === undefined) throw new Error('there is no such driver');
+  return (await record.open(settings)) as Opened;
+}
+
+/** The code that a driver's error has; its words may repeat what was read, and go nowhere. */
+function codeOf(error: unknown): string {
+  return String((error as { readonly code?: unknown } | null)?.code);
+}
+
+async function answer(
+  opened: Opened,
+  { id, ask, key }: Exclude<DriverQuestion, { ask: 'leave' }>,
+  signal: AbortSignal,
+) {
+  try {
+    const given = await (ask === 'get' ? opened.get(key, signal) : opened.check?.(signal));
+    const value = ask === 'get' ? given : null;
+    if (value === null || value === undefined) say({ id, value: null });
+    else if (typeof value === 'string') say({ id, value });
+    else say({ id, code: 'secrets_answer' });
+  } catch (error) {
+    say({ id, code: codeOf(error) });
+  }
+}
+
+try {
+  const opened = await open();
+  const asked = new Map<number, AbortController>();
+  parentPort?.on('message', (question: DriverQuestion) => {
+    if (question.ask === 'leave') {
+      asked.get(question.id)?.abort();
+      // Whoever hears this knows that the thread is not stuck.
+      return say({ id: question.id, left: true });
+    }
+    const controller = new AbortController();
+    asked.set(question.id, controller);
+    void answer(opened, question, controller.signal).finally(() => asked.delete(question.id));
+  });
+  say({ opened: true });
+} catch (error) {
+  say({ opened: false, code: codeOf(error) });
+}

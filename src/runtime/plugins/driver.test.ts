@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type SecretBackend, SecretFailure } from '../../drivers/secrets/backend.ts';
+import { loadConfig } from '../config/index.ts';
+import { pluginsOf } from '../policies/load-policy.ts';
+import { openDriver } from './driver.ts';
+import { assertAdmitted, findDriver } from './driver-file.ts';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'drivers-')));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+const PATIENT_MS = 30_000;
+const HASTY_MS = 700;
+/** What a driver read, and what must be told nowhere else. */
+const VALUE = ['value', '5d41'].join('-');
+
+/** A plug-in with one driver `d`, whose `open` has this body. */
+const plugin = (body: string): string =>
+  `export default { name: 'own', version: '1.0.0', drivers: [{ kind: 'secrets', name: 'd', async open(settings) {\n${body}\n} }] };\n`;
+
+let files = 0;
+function opened(text: string, name = 'd'): { readonly backend: SecretBackend; readonly path: string } {
+  files += 1;
+  const path = join(root, `driver-${files}.mjs`);
+  writeFileSync(path, text);
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { path, backend: openDriver({ file: { path, sha256 }, name, settings: { own: VALUE } }) };
+}
+
+const get = (backend: SecretBackend, key: string, timeout_ms = PATIENT_MS) =>
+  backend.get(key, AbortSignal.timeout(timeout_ms));
+
+async function failureOf(question: Promise<unknown>): Promise<SecretFailure> {
+  const failure = await question.then(
+    () => assert.fail('it answered'),
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof SecretFailure, String(failure));
+  assert.ok(![failure.message, failure.stack, JSON.stringify(failure)].join().includes(VALUE));
+  return failure;
+}
+
+test('a driver is opened with its settings, in a thread without the environment, and answers', async () => {
+  process.env.DRIVER_TEST = 'seen';
+  const { backend } = opened(
+    plugin(`return {
+      get: async (key, signal) => ({ own: settings.own, env: process.env.DRIVER_TEST ?? 'unseen', none: null, signal: signal.constructor.name })[key],
+    };`),
+  );
+  assert.equal(await get(backend, 'own'), VALUE);
+  assert.equal(await get(backend, 'env'), 'unseen');
+  assert.equal(await get(backend, 'signal'), 'AbortSignal');
+  assert.deepEqual([await get(backend, 'none'), await get(backend, 'other')], [null, null]);
+  await backend.check(AbortSignal.timeout(PATIENT_MS));
+  backend.close();
+  assert.equal((await failureOf(get(backend, 'own'))).code, 'secrets_unavailable');
+  delete process.env.DRIVER_TEST;
+});
+
+test('whatever a driver does wrong is a failure with a code, and nothing of what it says is told', async () => {
+  const rows: readonly (readonly [what: string, text: string, code: string])[] = [
+    ['throws', plugin(`return { get() { throw new Error(settings.own); } };`), 'secrets_unavailable'],
+    [
+      'says why',
+      plugin(
+        `return { get() { throw Object.assign(new Error(settings.own), { code: 'secrets_denied' }); } };`,
+      ),
+      'secrets_denied',
+    ],
+    [
+      'says a code of its own',
+      plugin(`return { get() { throw Object.assign(new Error(), { code: settings.own }); } };`),
+      'secrets_unavailable',
+    ],
+    ['throws what is no error', plugin('return { get() { throw null; } };'), 'secrets_unavailable'],
+    ['gives no text', plugin('return { get: () => ({ value: settings.own }) };'), 'secrets_answer'],
+    ['gives too much', plugin(`return { get: () => 'x'.repeat(262_145) };`), 'secrets_answer'],
+    ['has no `get`', plugin('return {};'), 'secrets_unavailable'],
+    ['opens nothing', plugin(''), 'secrets_unavailable'],
+    ['does not open', plugin('throw new Error(settings.own);'), 'secrets_setup'],
+    ['is no module', 'export default {', 'secrets_setup'],
+    ['has another driver', plugin('return {};').replace("name: 'd'", "name: 'e'"), 'secrets_setup'],
+    ['leaves', plugin('return { get() { process.exit(0); } };'), 'secrets_unavailable'],
+    [
+      'throws where nobody catches it',
+      plugin(
+        'return { get: () => new Promise(() => { setTimeout(() => { throw new Error(settings.own); }); }) };',
+      ),
+      'secrets_unavailable',
+    ],
+    [
+      'takes all memory',
+      plugin('return { get() { const a = []; for (;;) a.push(new Array(1e5).fill(Math.random())); } };'),
+      'secrets_unavailable',
+    ],
+    [
+      'speaks in the place of its thread',
+      `import { parentPort } from 'node:worker_threads';\n${plugin('return { get() { parentPort.postMessage({ id: 1, value: { a: settings.own } }); return new Promise(() => {}); } };')}`,
+      'secrets_answer',
+    ],
+  ];
+  for (const [what, text, code] of rows) {
+    const { backend } = opened(text);
+    assert.equal((await failureOf(get(backend, 'a'))).code, code, what);
+    backend.close();
+  }
+  assert.equal(rows.length, 15);
+});
+
+test('one that hangs fails in time, is ended, and is begun anew', async () => {
+  const { backend } = opened(
+    plugin(
+      `return { get: (key) => { if (key === 'loop') for (;;); if (key === 'wait') return new Promise(() => {}); return key; } };`,
+    ),
+  );
+  assert.equal(await get(backend, 'a'), 'a');
+  assert.equal((await failureOf(get(backend, 'wait', HASTY_MS))).code, 'secrets_timeout');
+  assert.equal(await get(backend, 'b'), 'b', 'one that only waits is not ended for it');
+  const beside = failureOf(get(backend, 'wait'));
+  assert.equal((await failureOf(get(backend, 'loop', HASTY_MS))).code, 'secrets_timeout');
+  assert.equal((await beside).code, 'secrets_timeout', 'the thread was ended, and who waited is told');
+  assert.equal((await failureOf(get(backend, 'a'))).code, 'secrets_timeout', 'it is not begun again at once');
+  await sleep(1_100);
+  assert.equal(await get(backend, 'a'), 'a');
+  backend.close();
+  const never: readonly (readonly [text: string, code: string])[] = [
+    ['for (;;);\n', 'secrets_timeout'],
+    [plugin('for (;;);'), 'secrets_timeout'],
+    [plugin('setInterval(() => {}, 1000); await new Promise(() => {});'), 'secrets_timeout'],
+    // Nothing keeps its thread any more.
+    [plugin('await new Promise(() => {});'), 'secrets_unavailable'],
+  ];
+  for (const [text, code] of never) {
+    const hanging = opened(text).backend;
+    assert.equal((await failureOf(get(hanging, 'a', HASTY_MS))).code, code, text);
+    hanging.close();
+  }
+});
+
+test('whoever does not wait any more is told to the driver', async () => {
+  const { backend } = opened(
+    plugin(
+      `let left = 'no'; return { get: (key, signal) => key === 'left' ? left : new Promise(() => { signal.onabort = () => { left = 'yes'; }; }) };`,
+    ),
+  );
+  assert.equal(await get(backend, 'left'), 'no');
+  await failureOf(get(backend, 'a', HASTY_MS));
+  assert.equal(await get(backend, 'left'), 'yes');
+  backend.close();
+});
+
+test('a file that was changed since it was looked at is not run', async () => {
+  const { backend, path } = opened(plugin(`return { get: () => 'first' };`));
+  writeFileSync(path, plugin(`return { get: () => 'second' };`));
+  const { code, message } = await failureOf(get(backend, 'a'));
+  assert.deepEqual([code, /was changed since/.test(message)], ['secrets_setup', true]);
+  backend.close();
+});
+
+test('a driver is used where its plug-in is named and in use as it is now', async () => {
+  const settings = 'plugins: {files: ["good.mjs", "bad.mjs"], timeout_ms: 2000}\n';
+  const dir = realpathSync(mkdtempSync(join(root, 'project-')));
+  writeFileSync(join(dir, 'service.yaml'), settings);
+  const good = plugin(`return { get: () => 'good' };`);
+  writeFileSync(join(dir, 'good.mjs'), good);
+  writeFileSync(
+    join(dir, 'bad.mjs'),
+    good.replace("name: 'd'", "name: 'vault'").replace("name: 'own'", "name: 'bad'"),
+  );
+  writeFileSync(join(dir, 'lies-there.mjs'), good);
+  const read = await loadConfig({ path: null, cwd: dir, env: {} });
+  assert.ok(read.ok, JSON.stringify(read));
+  const { plugins } = await pluginsOf(read.config);
+  assert.match(plugins[1]?.problems[0]?.message ?? '', /`drivers\[0\]\.name` is taken by another driver/);
+  const reportOf = (from: string) => plugins.find((each) => each.from === from);
+  const file = await findDriver(read.config, 'good.mjs');
+  assertAdmitted(file, reportOf('good.mjs'), 'good.mjs');
+  const backend = openDriver({ file, name: 'd', settings: {} });
+  assert.equal(await get(backend, 'a'), 'good');
+  backend.close();
+  const bad = await findDriver(read.config, 'bad.mjs');
+  assert.throws(() => assertAdmitted(bad, reportOf('bad.mjs'), 'bad.mjs'), /which is left out/);
+  assert.throws(() => assertAdmitted(bad, undefined, 'bad.mjs'), /which is left out/);
+  await assert.rejects(findDriver(read.config, 'lies-there.mjs'), /`plugins` names none/);
+  writeFileSync(join(dir, 'good.mjs'), `${good}\n`);
+  const changed = await findDriver(read.config, 'good.mjs');
+  assert.throws(
+    () => assertAdmitted(changed, reportOf('good.mjs'), 'good.mjs'),
+    /was changed since it was loaded/,
+  );
+});

@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import {
+  bounded,
+  type SecretBackend,
+  SecretFailure,
+  type SecretFailureCode,
+} from '../../drivers/secrets/backend.ts';
+import type { DriverFile } from './driver-file.ts';
+import type { DriverAnswer, DriverData, DriverQuestion } from './driver-words.ts';
+
+/** A driver of a plug-in that is to be used. */
+export interface WantedDriver {
+  readonly file: DriverFile;
+  readonly name: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+const MEMORY_MB_MAX = 256;
+/** How long a thread may say nothing when it was told that nobody waits any more; then it is ended. */
+const STUCK_MS = 1_000;
+/** A thread that ended is not begun again before. */
+const AGAIN_MS = 1_000;
+
+/**
+ * A secret backend whose driver a plug-in brings. Its code runs in a thread of its own, begun with the first question and
+ * begun anew where it ended: a driver that throws, hangs or takes all memory fails the questions that were asked of it and
+ * nothing else. What it throws is told by its code alone.
+ */
+export function openDriver(wanted: WantedDriver): SecretBackend {
+  let running: Begun | null = null;
+  let ended: { readonly again_ms: number; readonly failed: SecretFailure } | null = null;
+  let is_closed = false;
+
+  function thread(): Begun {
+    if (running !== null) return running;
+    const begun = begin(wanted, (failed) => {
+      if (running === begun) running = null;
+      ended = { again_ms: performance.now() + AGAIN_MS, failed };
+    });
+    running = begun;
+    return begun;
+  }
+
+  async function ask(question: 'get' | 'check', key: string, signal: AbortSignal): Promise<string | null> {
+    if (is_closed) throw failure('secrets_unavailable');
+    if (running === null && ended !== null && performance.now() < ended.again_ms) throw ended.failed;
+    const begun = thread();
+    const askThread = await inTime(begun.opened, signal, () => begun.end(failure('secrets_timeout')));
+    return askThread(question, key, signal);
+  }
+
+  return {
+    get: async (key, signal) => {
+      const value = await ask('get', key, signal);
+      return value === null ? null : bounded(value);
+    },
+    check: async (signal) => void (await ask('check', '', signal)),
+    close: () => {
+      is_closed = true;
+      running?.end(failure('secrets_unavailable'));
+    },
+  };
+}
+
+type AskThread = (question: 'get' | 'check', key: string, signal: AbortSignal) => Promise<string | null>;
+
+interface Begun {
+  /** Resolves when the driver is open. Rejects with a `SecretFailure`. */
+  readonly opened: Promise<AskThread>;
+  /** Ends the thread, once; whoever waits is told why. */
+  readonly end: (failed: SecretFailure) => void;
+}
+
+interface Waiting {
+  readonly resolve: (value: string | null) => void;
+  readonly reject: (failure: SecretFailure) => void;
+}
+
+function begin(wanted: WantedDriver, onEnd: (failed: SecretFailure) => void): Begun {
+  const waiting = new Map<number, Waiting>();
+  let worker: Worker | null = null;
+  let over: SecretFailure | null = null;
+  let tellOpened: (failed: SecretFailure) => void = () => {};
+  const end = (failed: SecretFailure): void => {
+    if (over !== null) return;
+    over = failed;
+    onEnd(failed);
+    tellOpened(failed);
+    for (const { reject } of waiting.values()) reject(failed);
+    waiting.clear();
+    void worker?.terminate();
+  };
+  const open = async (): Promise<AskThread> => {
+    await assertUnchanged(wanted.file);
+    if (over !== null) throw over;
+    worker = startThread(wanted);
+    await new Promise<void>((resolve, reject) => {
+      tellOpened = reject;
+      worker?.on('message', (answer: DriverAnswer) => {
+        if (!('opened' in answer)) return;
+        if (answer.opened === true) resolve();
+        else end(failure(answer.code, 'secrets_setup'));
+      });
+      // It threw where nobody caught it, took too much memory, or left.
+      worker?.once('error', () => end(failure('secrets_unavailable')));
+      worker?.once('exit', () => end(failure('secrets_unavailable')));
+    });
+    return asking(worker, waiting, end);
+  };
+  const opened = open().catch((error: SecretFailure) => {
+    end(error);
+    throw error;
+  });
+  opened.catch(() => {});
+  return { opened, end };
+}
+
+function startThread({ file, name, settings }: WantedDriver): Worker {
+  const workerData: DriverData = { href: pathToFileURL(file.path).href, driver: name, settings };
+  // Source and compiled program lie alike, and differ in the ending.
+  const worker = new Worker(new URL(`./driver-thread${extname(import.meta.url)}`, import.meta.url), {
+    workerData,
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+  });
+  worker.stdout.resume();
+  worker.stderr.resume();
+  return worker;
+}
+
+function asking(worker: Worker, waiting: Map<number, Waiting>, end: Begun['end']): AskThread {
+  let asked = 0;
+  let heard = 0;
+  worker.on('message', (answer: DriverAnswer) => {
+    heard += 1;
+    if ('opened' in answer || 'left' in answer) return;
+    const who = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if (who === undefined) return;
+    if ('code' in answer) who.reject(failure(answer.code));
+    else if (answer.value === null || typeof answer.value === 'string') who.resolve(answer.value);
+    else who.reject(failure('secrets_answer'));
+  });
+  return (ask, key, signal) => {
+    asked += 1;
+    const id = asked;
+    const answered = new Promise<string | null>((resolve, reject) => waiting.set(id, { resolve, reject }));
+    send(worker, { id, ask, key });
+    return inTime(answered, signal, () => {
+      waiting.delete(id);
+      send(worker, { id, ask: 'leave' });
+      const heard_before = heard;
+      setTimeout(() => {
+        if (heard === heard_before) end(failure('secrets_timeout'));
+      }, STUCK_MS).unref();
+    });
+  };
+}
+
+function send(worker: Worker, question: DriverQuestion): void {
+  worker.postMessage(question);
+}
+
+/** The same, or a failure as soon as the signal says that it takes too long. */
+function inTime<Value>(answered: Promise<Value>, signal: AbortSignal, late: () => void): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const tooLate = (): void => {
+      late();
+      reject(failure('secrets_timeout'));
+    };
+    if (signal.aborted) return tooLate();
+    signal.addEventListener('abort', tooLate, { once: true });
+    const settle = () => signal.removeEventListener('abort', tooLate);
+    answered.then(resolve, reject).finally(settle);
+  });
+}
+
+/** The file that is run is the one that was looked at. */
+async function assertUnchanged({ path, sha256 }: DriverFile): Promise<void> {
+  const bytes = await readFile(path).catch(() => null);
+  if (bytes !== null && createHash('sha256').update(bytes).digest('hex') === sha256) return;
+  throw new SecretFailure(
+    'secrets_setup',
+    'is of a plug-in whose file was changed since it was opened; start the service again',
+  );
+}
+
+/** What is told of each code, for what a driver says itself may repeat what it read. */
+const PREDICATES: Readonly<Record<SecretFailureCode, string>> = {
+  secrets_unavailable: 'cannot be reached, or its driver failed',
+  secrets_timeout: 'did not answer in time',
+  secrets_denied: 'does not accept the credentials, or they may not read this',
+  secrets_answer: 'gave what is no text',
+  secrets_setup: 'cannot be opened by its driver; see `secrets.plugin.settings`',
+};
+
+/** @param otherwise what a code stands for that is none of ours */
+function failure(code: string, otherwise: SecretFailureCode = 'secrets_unavailable'): SecretFailure {
+  const known = Object.hasOwn(PREDICATES, code) ? (code as SecretFailureCode) : otherwise;
+  return new SecretFailure(known, PREDICATES[known]);
+}
