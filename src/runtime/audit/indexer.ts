@@ -7,7 +7,7 @@ import { listWriters } from './files.ts';
 import { type ArrivalOrder, openOrder } from './order.ts';
 import { FROM_START, type Position, type ReadRecord, readChain } from './reader.ts';
 import { type ChainHead, eventJson, type JournalRecord } from './record.ts';
-import { compareOrder, readInOrder, type StepBlock } from './reorder.ts';
+import { readInOrder, type StepBlock, stepsToFollow } from './reorder.ts';
 import { compare, forget, type Replaced, rememberLost } from './replaced.ts';
 import type { AuditIndex, EventRow, IndexTables } from './store.ts';
 
@@ -82,7 +82,7 @@ interface Filling {
 
 async function readAll(filling: Filling, rest: () => Promise<void>): Promise<number> {
   const { dir } = filling;
-  const { order, ordered, ...followed } = await followOrder(filling, rest);
+  const { order, ...followed } = await followOrder(filling, rest);
   const positions = await readPositions(filling.index);
   let { events } = followed;
   for (const writer of await listWriters(dir)) {
@@ -90,7 +90,7 @@ async function readAll(filling: Filling, rest: () => Promise<void>): Promise<num
     let replaced: Replaced | null = null;
     for await (const block of readChain(join(dir, writer), from)) {
       if (block.again) replaced = { matched_seq: block.position.segment - 1, forgotten: false };
-      events += await insertBlock(filling, { writer, block, ordered, replaced, order });
+      events += await insertBlock(filling, { writer, block, ordered: true, replaced, order });
       await rest();
     }
     if (replaced?.forgotten === false) await forgetEnd(filling.index, writer, replaced, order);
@@ -102,23 +102,21 @@ async function readAll(filling: Filling, rest: () => Promise<void>): Promise<num
 interface Followed {
   readonly order: ArrivalOrder;
   readonly events: number;
-  /** Whether what comes besides has an order that is known. */
-  readonly ordered: boolean;
 }
 
 /** Reads again, in the order that was kept, what the index has not; most of the time that is nothing. */
 async function followOrder(filling: Filling, rest: () => Promise<void>): Promise<Followed> {
   const { index, dir } = filling;
-  if (filling.order !== null) return { order: filling.order, events: 0, ordered: true };
+  if (filling.order !== null) return { order: filling.order, events: 0 };
   const order = openOrder(dir);
   const positions = await readPositions(index);
-  const { steps, ordered } = compareOrder(order, positions, (await listWriters(dir)).length);
+  const steps = await stepsToFollow(order, dir, positions);
   let events = 0;
   for await (const step of readInOrder(dir, steps, positions)) {
     events += await insertBlock(filling, { ...step, replaced: null, order: null });
     await rest();
   }
-  return { order, events, ordered };
+  return { order, events };
 }
 
 /** What was read again ends before the end that was read first. */

@@ -5,6 +5,7 @@ import test, { type TestContext } from 'node:test';
 import { placeOf } from '../events/replay.ts';
 import { openIndexer } from './indexer.ts';
 import { beginOrder, openOrder } from './order.ts';
+import { stepsToFollow } from './reorder.ts';
 import { type AuditIndex, openIndex } from './store.ts';
 import { appendRange, makeTrail, sampleEvent, type Trail } from './testing/trail.ts';
 
@@ -127,6 +128,19 @@ test('where the order is lost, nobody goes on from what stood in it', async (t) 
   await remake();
   assert.equal(await placeOf(index(), known[5]!), null, 'it stays so');
   assert.notEqual(await placeOf(index(), sampleEvent(written).event_id), null);
+});
+
+test('a stop in the middle of reading without an order makes none up', async (t) => {
+  const { trail, order, index, sync, remake } = await staged(t);
+  await beginOrder(trail.dir);
+  const written = await writeInTurns(trail, sync);
+  rmSync(order);
+  // What the process did that was stopped before it had read anything.
+  assert.equal((await stepsToFollow(openOrder(trail.dir), trail.dir, new Map())).length, 3);
+  await remake();
+  const all = await streamed(index());
+  assert.equal(all.length, written);
+  for (const event_id of all) assert.equal(await placeOf(index(), event_id), null);
 });
 
 test('an index from before the order was kept keeps its own', async (t) => {

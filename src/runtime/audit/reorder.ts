@@ -1,38 +1,46 @@
 import { join } from 'node:path';
+import { listWriters } from './files.ts';
 import type { ArrivalOrder, Step } from './order.ts';
 import { type Block, FROM_START, type Position, readChain } from './reader.ts';
-
-/** What an index that is opened has to do with the order that was kept. */
-export interface Compared {
-  /** What the index lost, or never had, in the order to read it in. */
-  readonly steps: readonly Step[];
-  /** Whether what is read besides comes in an order that this process makes. */
-  readonly ordered: boolean;
-}
+import { findTail } from './tail.ts';
 
 /**
  * Brings the order and the index together: a stop may leave the one behind the other, and either may have been deleted.
  *
  * @param positions - how far the index has read each chain
- * @param writers - how many chains there are
+ * @returns what the index lost, or never had, in the order to read it in
  */
-export function compareOrder(
+export async function stepsToFollow(
   order: ArrivalOrder,
+  journal_dir: string,
   positions: ReadonlyMap<string, Position>,
-  writers: number,
-): Compared {
-  if (order.kept === null) {
-    for (const [writer, { seq }] of positions) order.note({ writer, seq, ordered: false });
-    // The events of one chain alone have its order.
-    return { steps: [], ordered: positions.size > 0 || writers < 2 };
-  }
-  const noted = new Map(order.kept.map(({ writer, seq }) => [writer, seq]));
+): Promise<readonly Step[]> {
+  const { kept } = order;
+  if (kept === null) return positions.size > 0 ? beginBehind(order, positions) : readAnew(order, journal_dir);
+  const noted = new Map(kept.map(({ writer, seq }) => [writer, seq]));
   for (const [writer, { seq }] of positions)
     if (seq > (noted.get(writer) ?? 0)) order.note({ writer, seq, ordered: true });
-  return {
-    steps: order.kept.filter(({ writer, seq }) => seq > (positions.get(writer)?.seq ?? 0)),
-    ordered: true,
-  };
+  return kept.filter(({ writer, seq }) => seq > (positions.get(writer)?.seq ?? 0));
+}
+
+/** An index from before the order was kept has its own. */
+function beginBehind(order: ArrivalOrder, positions: ReadonlyMap<string, Position>): readonly Step[] {
+  for (const [writer, { seq }] of positions) order.note({ writer, seq, ordered: false });
+  return [];
+}
+
+/** Without index and order only the events of one chain alone have one: its own. */
+async function readAnew(order: ArrivalOrder, journal_dir: string): Promise<readonly Step[]> {
+  const writers = await listWriters(journal_dir);
+  const steps: Step[] = [];
+  for (const writer of writers) {
+    // A chain that cannot be gone on with is told of elsewhere.
+    const tail = await findTail(join(journal_dir, writer), writer).catch(() => null);
+    if (tail !== null && tail.head.seq > 0)
+      steps.push({ writer, seq: tail.head.seq, ordered: writers.length < 2 });
+  }
+  for (const step of steps) order.note(step);
+  return steps;
 }
 
 /** A part of a chain, as one step asks for it. */
