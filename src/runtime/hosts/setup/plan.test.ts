@@ -1,33 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import type { Host, SettingsFormat } from '../host.ts';
-import { hookCommand, hosts, installed, readDocument } from '../index.ts';
-import { hooksPart, type Part, serverPart } from './parts.ts';
-import { planned, plannedAway, type Receipt, sha256Of } from './plan.ts';
-
-const PROGRAM = ['/opt/a b/service'];
-const WORDS = [...PROGRAM, 'mcp', '--config', '/etc/service.yaml'];
-
-function partsOf(host: Host, config = '/etc/service.yaml'): readonly Part[] {
-  const { name, needs_event, guards_exit } = host;
-  const command = (event: string) =>
-    hookCommand({ program: PROGRAM, config, dialect: name, event: needs_event ? event : null, guards_exit });
-  return [hooksPart(host, command), serverPart(host, WORDS)];
-}
-
-function receiptOf({ after, undo, created }: ReturnType<typeof planned>): Receipt {
-  return { created, folders: [], after_sha256: sha256Of(after ?? ''), undo };
-}
-
-const formatOf = (host: Host): SettingsFormat =>
-  host.targets({ project: '/p', home: '/h', env: {} })[0]!.format;
-
-const FOREIGN = { matcher: 'Bash', hooks: [{ type: 'command', command: 'lint --hook', timeout: 5 }] };
-const FLAT_FOREIGN = { command: 'lint --hook', timeout: 5 };
-const foreignFor = (host: Host) => (['cursor', 'copilot'].includes(host.name) ? FLAT_FOREIGN : FOREIGN);
-
-const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+import type { SettingsFormat } from '../host.ts';
+import { hosts, installed, readDocument } from '../index.ts';
+import { serverPart } from './parts.ts';
+import { planned, plannedAway } from './plan.ts';
+import { foreignFor, formatOf, PROGRAM, partsOf, plain, receiptOf, WORDS } from './testing/settings.ts';
 
 test('an empty file, none, and one with hooks of others hold what is wanted, once, and are left as they were', () => {
   let ran = 0;
@@ -105,92 +82,36 @@ test('what a person changes afterwards stays, and only what is ours goes', () =>
   assert.equal(ran, 5);
 });
 
-const key = fc.string({ maxLength: 6 }).filter((text) => !['hooks', 'mcpServers', 'version'].includes(text));
-const extra = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<unknown>, { maxKeys: 4 });
-
-interface Layout {
-  readonly indent: string;
-  readonly eol: string;
-  readonly mark: string;
-  readonly end: string;
-  readonly comments: boolean;
-}
-
-const layout: fc.Arbitrary<Layout> = fc.record({
-  indent: fc.constantFrom('', '  ', '    ', '\t'),
-  eol: fc.constantFrom('\n', '\r\n'),
-  mark: fc.constantFrom('', '\ufeff'),
-  end: fc.constantFrom('', '\n', ' \n\n'),
-  comments: fc.boolean(),
-});
-
-/** Every line of a layout with lines gets a comment behind it; how many there are is the second value. */
-function written(
-  value: unknown,
-  { indent, eol, mark, end, comments }: Layout,
-  lax: boolean,
-): [string, number] {
-  const lines = JSON.stringify(value, null, indent).split('\n');
-  const commented = lax && comments && lines.length > 1;
-  const text = lines.map((line, at) =>
-    commented ? `${line} ${at % 2 ? '//' : '/*'}c${at}${at % 2 ? '' : '*/'}` : line,
+test('a hook among others in a group, one twice, and one at an event that is not wanted are put right', () => {
+  const host = hosts.find(({ name }) => name === 'claude-code')!;
+  const parts = partsOf(host);
+  const [right] = (
+    JSON.parse(planned(null, 'json', parts, null).after!) as { hooks: Record<string, object[]> }
+  ).hooks.PreToolUse!;
+  const ours = { type: 'command', command: '/old/service hook' };
+  const lint = { type: 'command', command: 'lint' };
+  const before = {
+    PreToolUse: [
+      { matcher: 'Bash', hooks: [lint, ours] },
+      right,
+      right,
+      '/old/service hook --profile claude-code',
+    ],
+    PostToolUse: [{ matcher: '*', hooks: [ours, ours] }],
+    Stop: [{ hooks: [ours] }, { hooks: [lint] }],
+  };
+  const after = planned(JSON.stringify({ hooks: before }, null, 2), 'json', parts, null).after!;
+  const { hooks } = plain(readDocument(after, 'json')) as { hooks: Record<string, object[]> };
+  assert.deepEqual(hooks.PreToolUse, [{ matcher: 'Bash', hooks: [lint] }, right]);
+  assert.deepEqual(hooks.Stop, [{ hooks: [lint] }]);
+  assert.deepEqual(
+    Object.values(hooks).map(({ length }) => length),
+    [2, 1, 1, 1, 1],
   );
-  return [mark + text.join(eol) + end, commented ? lines.length : 0];
-}
-
-const commentsIn = (text: string) => text.match(/(?:\/\/|\/\*)c\d+/g)?.length ?? 0;
-
-test('over random settings: all of them stay, twice is once, and back is byte for byte', () => {
-  let ran = 0;
-  for (const host of hosts) {
-    const parts = partsOf(host);
-    const format = formatOf(host);
-    const event = fc.constantFrom(...host.wanted.map((each) => each.event), 'SessionStart');
-    const foreign = fc.array(fc.constant(foreignFor(host)), { minLength: 1, maxLength: 3 });
-    const servers = fc.dictionary(
-      key.filter((text) => text !== 'agent-safety'),
-      fc.constant({ command: 'x' }),
-      { minKeys: 1, maxKeys: 2 },
-    );
-    const settings = fc.record(
-      {
-        rest: extra,
-        hooks: fc.option(fc.dictionary(event, foreign, { minKeys: 1 })),
-        servers: fc.option(servers),
-        first: fc.boolean(),
-      },
-      { requiredKeys: ['rest', 'hooks', 'servers', 'first'] },
-    );
-    fc.assert(
-      fc.property(settings, layout, ({ rest, hooks, servers, first }, look) => {
-        const members = [
-          ...Object.entries(rest),
-          ...(hooks === null ? [] : [['hooks', hooks]]),
-          ...(servers === null ? [] : [['mcpServers', servers]]),
-          ...Object.entries(host.frame),
-        ] as [string, unknown][];
-        const value = Object.fromEntries(first ? members.toReversed() : members);
-        const [before, comments] = written(value, look, format === 'jsonc');
-        const plan = planned(before, format, parts, null);
-        const after = readDocument(plan.after!, format);
-        assert.equal(commentsIn(plan.after!), comments);
-        assert.equal(planned(plan.after, format, parts, null).after, plan.after);
-        assert.equal(plannedAway(plan.after, format, parts, receiptOf(plan)), before);
-        const left = plannedAway(plan.after, format, parts, null)!;
-        assert.deepEqual(plain(readDocument(left, format)), plain(readDocument(before, format)));
-        assert.equal(commentsIn(left), comments);
-        for (const [name, member] of Object.entries(rest))
-          assert.deepEqual(
-            plain({ member: (after as Record<string, unknown>)[name] }),
-            plain({ member }),
-            name,
-          );
-        ran += 1;
-      }),
-      { numRuns: 100 },
-    );
-  }
-  assert.equal(ran, 500);
+  const left = plannedAway(after, 'json', parts, null)!;
+  assert.deepEqual(plain(readDocument(left, 'json')), {
+    hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [lint] }], Stop: [{ hooks: [lint] }] },
+  });
 });
 
 test('what cannot be read, or not changed without a loss, is refused', () => {

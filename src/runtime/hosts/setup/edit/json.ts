@@ -60,7 +60,8 @@ export function removeFromJson(text: string, format: JsonFormat, path: Path): re
   const line = /^[^\S\n]*/.exec(text.slice(comma + 1))![0].length;
   const ends_line = ['\n', '\r'].includes(text[comma + 1 + line] ?? '\n');
   const begins_line = text.slice(before, node.offset).includes('\n');
-  if (begins_line && ends_line)
+  const is_bare = text.slice(end, comma).trim() === '';
+  if (begins_line && ends_line && is_bare)
     return [
       { offset: before, length: end - before, content: '' },
       { offset: comma, length: 1, content: '' },
@@ -74,7 +75,7 @@ export function removeFromJson(text: string, format: JsonFormat, path: Path): re
 /** Where to begin to take out: with the blanks before it, unless what follows would then be a part of a comment. */
 function startOf(text: string, before: number, offset: number, behind: string): number {
   const line = text.slice(text.lastIndexOf('\n', before - 1) + 1, before);
-  return line.includes('//') && !behind.includes('\n') ? offset : before;
+  return line.includes('//') && !/^[^\S\n]*\n/.test(behind) ? offset : before;
 }
 
 /** The last one goes with the blanks around it; a comment in there stays. */
