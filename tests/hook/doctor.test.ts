@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
@@ -200,6 +201,11 @@ function stub(desk: Desk, script: string): string {
   return quoted(file);
 }
 
+/** What a hook is told. */
+function words({ project }: Desk): string {
+  return `hook --config ${quoted(join(project, 'service.yaml'))}`;
+}
+
 interface Broken {
   readonly name: string;
   readonly host: keyof typeof FIRST;
@@ -227,8 +233,7 @@ const BROKEN: readonly Broken[] = [
   {
     name: 'a program that is not there lets everything through',
     host: 'claude-code',
-    entry: (entry) =>
-      commandOf(entry, () => '/nowhere/service hook --dialect claude-code --config service.yaml'),
+    entry: (entry, desk) => commandOf(entry, () => `/nowhere/service ${words(desk)}`),
     found: ['fail hook.blocks', 'fail hook.program'],
     says: /NOT block: its program is not found \(exit code 127\), and the host goes on/,
   },
@@ -242,8 +247,7 @@ const BROKEN: readonly Broken[] = [
   {
     name: 'at Copilot a program that is not there stops everything',
     host: 'copilot',
-    entry: (entry) =>
-      commandOf(entry, () => '/nowhere/service hook --event preToolUse --config service.yaml'),
+    entry: (entry, desk) => commandOf(entry, () => `/nowhere/service ${words(desk)} --event preToolUse`),
     found: ['fail hook.blocks', 'fail hook.program'],
     says: /broken \(its program is not found \(exit code 127\)\), and the host refuses everything/,
   },
@@ -251,7 +255,7 @@ const BROKEN: readonly Broken[] = [
     name: 'a program that may not be run',
     host: 'gemini',
     entry: (entry, desk) => {
-      commandOf(entry, () => `${stub(desk, 'exit 0')} hook --config service.yaml`);
+      commandOf(entry, () => `${stub(desk, 'exit 0')} ${words(desk)}`);
       chmodSync(join(desk.project, 'bin', 'service'), 0o644);
     },
     found: ['fail hook.blocks', 'fail hook.program'],
@@ -260,24 +264,21 @@ const BROKEN: readonly Broken[] = [
   {
     name: 'exit code 1 is a yes',
     host: 'claude-code',
-    entry: (entry, desk) =>
-      commandOf(entry, () => `${stub(desk, 'echo no >&2; exit 1')} hook --config service.yaml`),
+    entry: (entry, desk) => commandOf(entry, () => `${stub(desk, 'echo no >&2; exit 1')} ${words(desk)}`),
     found: ['fail hook.blocks'],
     says: /NOT block: it ended with exit code 1/,
   },
   {
     name: 'a hook that always says yes',
     host: 'codex',
-    entry: (entry, desk) =>
-      commandOf(entry, () => `${stub(desk, 'cat >/dev/null')} hook --config service.yaml`),
+    entry: (entry, desk) => commandOf(entry, () => `${stub(desk, 'cat >/dev/null')} ${words(desk)}`),
     found: ['fail hook.blocks', 'fail host.trusted', 'warn host.trusted'],
     says: /NOT block: it answered yes/,
   },
   {
     name: 'a hook that always says no',
     host: 'codex',
-    entry: (entry, desk) =>
-      commandOf(entry, () => `${stub(desk, 'echo never >&2; exit 2')} hook --config service.yaml`),
+    entry: (entry, desk) => commandOf(entry, () => `${stub(desk, 'echo never >&2; exit 2')} ${words(desk)}`),
     found: ['fail hook.passes', 'fail host.trusted', 'warn hook.blocks', 'warn host.trusted'],
     says: /does not let a harmless call through/,
   },
@@ -307,13 +308,21 @@ const BROKEN: readonly Broken[] = [
     found: ['warn hook.config'],
   },
   {
+    name: 'what is found from the folder that an agent is in',
+    host: 'claude-code',
+    entry: (entry, desk) => {
+      stub(desk, `exec ${quoted(service)} "$@"`);
+      commandOf(entry, () => 'bin/service hook --config ./service.yaml');
+    },
+    found: ['warn hook.config', 'warn hook.program'],
+  },
+  {
     name: 'another configuration than the one that is named',
     host: 'claude-code',
     entry: (entry, desk) => {
       const other = newDesk();
       const script = `exec ${quoted(service)} hook --config ${quoted(join(other.project, 'service.yaml'))}`;
-      const named = quoted(join(desk.project, 'service.yaml'));
-      commandOf(entry, () => `${stub(desk, script)} hook --config ${named}`);
+      commandOf(entry, () => `${stub(desk, script)} ${words(desk)}`);
     },
     found: ['fail state.trail'],
   },
@@ -443,7 +452,7 @@ for (const { name, host, config, entry, document, before, found, says } of BROKE
     assert.ok(!told.includes('service-doctor-canary'));
   });
 
-test('there is a broken hook for every way to break one', () => assert.equal(BROKEN.length, 25));
+test('there is a broken hook for every way to break one', () => assert.equal(BROKEN.length, 26));
 
 test('Cursor without failClosed, and with it a program that is not there', async () => {
   const desk = newDesk();
@@ -462,6 +471,34 @@ test('Cursor without failClosed, and with it a program that is not there', async
   enter(desk, { host: 'cursor', entry: (entry) => commandOf(entry, () => '/nowhere/service hook') });
   const gone = await diagnose(desk, '--host', 'cursor');
   assert.match(gone.checks.map(({ message }) => message).join('\n'), /the host refuses everything for it/);
+});
+
+test('what setup enters blocks, and a hook is not asked any more when setup has taken it out', async () => {
+  const desk = newDesk();
+  const set_up = await run(desk, ['setup', 'claude-code', '--yes']);
+  assert.equal(set_up.code, 0, set_up.stderr);
+  const { status, blocking_count } = await diagnose(desk, '--host', 'claude-code');
+  assert.deepEqual([status, blocking_count], ['ok', 4]);
+  assert.equal((await run(desk, ['setup', 'claude-code', '--uninstall', '--yes'])).code, 0);
+  assert.deepEqual(complaints(await diagnose(desk, '--host', 'claude-code')), ['fail host.installed']);
+});
+
+test('a process that has the state folder and says nothing is told of, and not waited for', async () => {
+  const desk = newDesk();
+  const slow = { host: 'claude-code', events: ['PreToolUse'] };
+  enter(desk, slow);
+  assert.equal((await diagnose(desk, '--host', 'claude-code')).blocking_count, 1);
+  enter(desk, {
+    ...slow,
+    entry: (entry) =>
+      commandOf(entry, (command) => command.replace(' --config', ' --timeout-ms 1000 --config')),
+  });
+  const silent = createServer(() => {}).listen(join(desk.project, '.service', 'service.sock'));
+  await once(silent, 'listening');
+  const { checks } = await diagnose(desk, '--host', 'claude-code');
+  silent.close();
+  const failed = checks.filter((each) => each.status === 'fail').map(({ name }) => name);
+  assert.deepEqual(failed, ['hook.passes', 'state.owner']);
 });
 
 test('hooks of others are not run', async () => {
@@ -516,7 +553,6 @@ test('sessions in which tools ran unseen are listed, by what the audit trail has
     [['s-1', 'before_setup', [{ tool: 'Write', count: 1 }]]],
   );
   assert.equal(early.code, 0);
-  const { utimesSync } = await import('node:fs');
   utimesSync(
     join(desk.project, '.claude/settings.json'),
     Date.now() / 1_000 - 3_600,

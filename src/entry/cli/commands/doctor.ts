@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../../runtime/audit/filter.ts';
 import { hosts, type Scope } from '../../../runtime/hosts/index.ts';
@@ -8,6 +10,7 @@ import { sayJson, type Terminal } from '../terminal.ts';
 interface Options {
   readonly host?: string;
   readonly scope?: Scope;
+  readonly path?: string;
   readonly since: number;
   readonly config?: string;
   readonly json?: true;
@@ -25,6 +28,7 @@ export function doctor(command: Command, terminal: Terminal): void {
     )
     .addOption(new Option('--host <name>', 'one coding agent').choices(hosts.map(({ name }) => name)))
     .addOption(new Option('--scope <scope>', 'hooks of one kind of settings').choices(SCOPES))
+    .option('--path <folder>', 'the project (default: the current folder)')
     .addOption(
       new Option('--since <duration>', 'sessions of how long back are compared')
         .default(parseDuration(SINCE), SINCE)
@@ -52,9 +56,9 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
   const diagnosis = await examine({
     host: options.host ?? null,
     scope: options.scope ?? null,
-    config: options.config ?? null,
+    config: options.config === undefined ? null : resolve(cwd, options.config),
     since_ms: Date.now() - options.since,
-    cwd,
+    project: await realpath(resolve(cwd, options.path ?? '.')),
     env,
     now_ms: Date.now,
   });

@@ -122,7 +122,7 @@ function untried(in_the_way: string, place: Place): Check {
     'hook.passes',
     place,
     `Whether it lets a harmless call through was not tried: ${in_the_way}.`,
-    'Where that is not what you want, look at the policy with `service policy explain`.',
+    'Where that is not what you want, look at the rules with `service policy lint` and `service validate`.',
   );
 }
 

@@ -51,7 +51,18 @@ async function checkProgram(told: Told, place: Place, around: Around): Promise<r
   const missing = await firstMissing(scripts.filter(isAbsolute));
   if (missing !== null)
     return [fail('hook.program', place, `The file \`${missing}\` of the hook is not there.`, AGAIN)];
+  if (file.includes('/') && !isAbsolute(file)) return [moved('hook.program', place, file)];
   return [];
+}
+
+/** Hosts run hooks in the folder that their agent is in, which it may have changed. */
+function moved(name: string, place: Place, path: string): Check {
+  return warn(
+    name,
+    place,
+    `\`${path}\` is found from the folder that the hook is run in, and an agent may change that.`,
+    'Give it by its whole path, as `service setup` does.',
+  );
 }
 
 /** Where a program is; `null`: nowhere. */
@@ -115,6 +126,7 @@ async function checkOptions(
         'Put it back, or run `service setup` again with the one to use.',
       ),
     );
+  else if (!is_open && !isAbsolute(options.config)) checks.push(moved('hook.config', place, options.config));
   return checks;
 }
 

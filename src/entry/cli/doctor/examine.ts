@@ -24,7 +24,8 @@ export interface Asked {
   /** A configuration beside those that hooks name. */
   readonly config: string | null;
   readonly since_ms: number;
-  readonly cwd: string;
+  /** Its folder, without links. */
+  readonly project: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now_ms: () => number;
 }
@@ -42,15 +43,15 @@ export interface Diagnosis {
 
 /** Looks at the program, at the hooks of each host, at what they stand on, and at what went past them. */
 export async function examine(asked: Asked): Promise<Diagnosis> {
-  const { cwd, env } = asked;
-  const machine: Machine = { project: cwd, home: env.HOME || homedir(), env };
+  const { project, env } = asked;
+  const machine: Machine = { project, home: env.HOME || homedir(), env };
   const book = openBook(asked);
   try {
     const examined: Examined[] = [];
     for (const host of hosts.filter(({ name }) => asked.host === null || name === asked.host))
       examined.push(await examineHost(host, machine, asked, book));
     if (asked.config !== null || book.opened().length === 0)
-      await book.open({ path: asked.config, cwd, env });
+      await book.open({ path: asked.config, cwd: project, env });
     const states: Check[] = [];
     const readable = new Set<Entry>();
     for (const entry of book.opened()) {

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { SettingsFailure } from '../../../runtime/hosts/document.ts';
 import {
   filesOf,
@@ -18,7 +18,8 @@ const FILE_BYTES_MAX = 4_194_304;
 /** A settings file of a host that is there. */
 export interface FoundFile {
   readonly place: SettingsPlace;
-  /** `null`: it cannot be read, and a check says why. */
+  /** The path without links, by which a host may know it. */
+  readonly real_path: string;
   readonly document: unknown;
   /** Hooks of this program. */
   readonly hooks: readonly InstalledHook[];
@@ -67,6 +68,7 @@ async function readOne(host: Host, place: SettingsPlace): Promise<FoundFile | nu
   const ours = all.filter(({ is_ours }) => is_ours);
   return {
     place,
+    real_path: await realpath(place.path),
     document,
     hooks: ours.map((hook) => whole(hook, memberAt(document, hook.path))),
     other_count: all.length - ours.length,

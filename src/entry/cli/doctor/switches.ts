@@ -124,7 +124,9 @@ function codexUntrusted(hooks: readonly Entered[], all: FoundHost): Switches {
   for (const file of new Set(hooks.map((each) => each.file))) {
     if (file.place.scope === 'managed') continue;
     const states = (hook: InstalledHook) =>
-      users.map(({ document }) => memberAt(document, ['hooks', 'state', stateKey(file, hook)]));
+      users.flatMap(({ document }) =>
+        stateKeys(file, hook).map((key) => memberAt(document, ['hooks', 'state', key])),
+      );
     const disabled_ones = file.hooks.filter((hook) => states(hook).some(({ enabled }) => enabled === false));
     const untrusted = file.hooks.filter(
       (hook) => !states(hook).some(({ trusted_hash }) => typeof trusted_hash === 'string'),
@@ -157,11 +159,11 @@ function eventsOf(hooks: readonly InstalledHook[]): string {
   return [...new Set(hooks.map(({ event }) => event))].join(', ');
 }
 
-/** Where Codex keeps what it knows of a hook: `<file>:<event>:<group>:<position>`. */
-function stateKey({ place }: FoundFile, { event, path }: InstalledHook): string {
+/** Where Codex keeps what it knows of a hook, `<file>:<event>:<group>:<position>`; with or without links. */
+function stateKeys({ place, real_path }: FoundFile, { event, path }: InstalledHook): readonly string[] {
   const [, , group, , at] = path;
   const snake = event.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
-  return `${place.path}:${snake}:${group}:${at}`;
+  return [place.path, real_path].map((file) => `${file}:${snake}:${group}:${at}`);
 }
 
 function usersOf({ files }: FoundHost): readonly FoundFile[] {

@@ -18,6 +18,8 @@ export const claudeCode: TranscriptForm = {
   open,
 };
 
+/** Ends the conversation, and asks nobody. */
+const NOT_ASKED = 'EndConversation';
 /** What the host answers where it did not run a tool at all: an unknown one, or arguments that do not fit. */
 const REFUSED = '<tool_use_error>';
 
@@ -41,7 +43,12 @@ function open(): TranscriptTaker {
         const id = nameOf(block.id);
         const tool = nameOf(block.name);
         if (block.type === 'tool_use' && line.type === 'assistant' && id !== null && tool !== null)
-          runs.set(id, { id, tool, at_ms: timeOf(line.timestamp), is_asked: 'yes' });
+          runs.set(id, {
+            id,
+            tool,
+            at_ms: timeOf(line.timestamp),
+            is_asked: tool === NOT_ASKED ? 'no' : 'yes',
+          });
         if (block.type === 'tool_result') takeResult(block);
       }
     },

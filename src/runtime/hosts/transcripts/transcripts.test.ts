@@ -60,7 +60,7 @@ test('Claude Code: what was called is found, and what the host refused to run is
     calls(1, use('toolu_1', 'Bash'), use('toolu_2', 'Read')),
     result('toolu_1', '<tool_use_error>InputValidationError: private</tool_use_error>', true),
     result('toolu_2', [{ type: 'text', text: 'private' }]),
-    calls(2, use('toolu_3', 'mcp__notes__add'), use('toolu_4', 'Bash')),
+    calls(2, use('toolu_3', 'mcp__notes__add'), use('toolu_4', 'Bash'), use('toolu_5', 'EndConversation')),
     result('toolu_3', '<tool_use_error>an MCP server may write this itself</tool_use_error>', true),
     result('toolu_4', '<tool_use_error>a result that is no error</tool_use_error>'),
   );
@@ -75,6 +75,7 @@ test('Claude Code: what was called is found, and what the host refused to run is
         { id: 'toolu_2', tool: 'Read', at_ms: NOON_MS + 60_000, is_asked: 'yes' },
         { id: 'toolu_3', tool: 'mcp__notes__add', at_ms: NOON_MS + 120_000, is_asked: 'yes' },
         { id: 'toolu_4', tool: 'Bash', at_ms: NOON_MS + 120_000, is_asked: 'yes' },
+        { id: 'toolu_5', tool: 'EndConversation', at_ms: NOON_MS + 120_000, is_asked: 'no' },
       ],
     },
   ]);
