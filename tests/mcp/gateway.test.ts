@@ -1,6 +1,6 @@
 /** `service mcp --wrap` before a server that turns bad: what agents get to see of it, and what they do not. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -78,7 +78,11 @@ async function wrapped<T>(
   count += 1;
   const server = options.server ?? `server-${count}`;
   const file = join(folder, `${server}.json`);
-  const turn = (next: Script) => writeFileSync(file, JSON.stringify(next));
+  // Whole at any moment, for the server reads it whenever it likes.
+  const turn = (next: Script) => {
+    writeFileSync(`${file}.new`, JSON.stringify(next));
+    renameSync(`${file}.new`, file);
+  };
   turn(script);
   const user = options.user === undefined ? [] : ['--user', options.user];
   const agent = options.agent === undefined ? [] : ['--agent', options.agent];

@@ -167,7 +167,7 @@ test('rude servers are errors in time, and nothing of what they say passes', () 
     for (const manner of RUDE) {
       const told = await callTool(client, `${manner}__do`, {});
       assert.equal(told.isError, true, manner);
-      assert.match(String(told.said.text), /has failed: nothing was passed on/, manner);
+      assert.match(String(told.said.text), /gave no answer, and may have done what was asked/, manner);
       assert.doesNotMatch(String(told.said.text), /Ignore|stack|a a a/, manner);
     }
     assert.deepEqual(rude.get('redirect')?.seen.methods.includes('elsewhere'), false);

@@ -45,6 +45,12 @@ async function run(words: readonly string[], options: McpOptions, terminal: Term
     throw new CommandFailure(EXIT.usage, 'usage', 'The server to stand before is given after `--wrap --`.', {
       hint: 'For example `service mcp --wrap -- npx -y some-server`.',
     });
+  if (options.name !== undefined && options.wrap !== true)
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      '`--name` is for `--wrap`: other servers have theirs in the configuration.',
+    );
   if (options.gateway === true) return serveConfigured(options, terminal);
   if (options.wrap !== true) return serveMcp(options.config, terminal);
   return wrapServer(words, options, terminal);

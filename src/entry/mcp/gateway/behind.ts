@@ -3,7 +3,7 @@ import { type Catalogue, openCatalogue } from './catalogue.ts';
 import type { Guard } from './guard.ts';
 import type { Told } from './hearing.ts';
 import { type Naming, namesOf, sameNames } from './naming.ts';
-import { configuredWay, connectMs, type McpServerSettings, programWay } from './transports.ts';
+import { configuredWay, connectMs, type McpServerSettings, programWay, type Stderr } from './transports.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 
 /** A server behind the gateway, for one caller. */
@@ -24,6 +24,7 @@ export interface BehindParts {
   readonly guard: Guard;
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
+  readonly stderr: Stderr;
   /** Told what a server says has changed. */
   readonly told: (behind: Behind, change: Parameters<Told>[0]) => void;
 }
@@ -48,7 +49,7 @@ const CONFIGURED_WAIT_MS = 500;
 /** The server that is wrapped. It gets the environment of the host without what is ours. */
 export function wrappedBehind({ name, command }: Wrapped, parts: BehindParts): Behind {
   const env = ownEnvironment(parts.env);
-  const way = () => programWay(command, env);
+  const way = () => programWay(command, env, parts.stderr);
   return behind(name, sameNames, way, WRAPPED_MS, () => true, parts);
 }
 
@@ -57,7 +58,7 @@ export function configuredBehind(settings: McpServerSettings, parts: BehindParts
   const { name, allow, deny, timeout_ms } = settings;
   const list_ms = connectMs(settings);
   const offers = (tool: string) => matchesAny(allow, tool) && !matchesAny(deny, tool);
-  const way = () => configuredWay(settings, parts.env);
+  const way = () => configuredWay(settings, parts.env, parts.stderr);
   return behind(
     name,
     namesOf(name),

@@ -7,6 +7,7 @@ import { guardAnswer, type ToolAnswer, withShownUris } from './content.ts';
 import { failureOf } from './failure.ts';
 import type { GatewayParts } from './parts.ts';
 import { requestOf } from './persons.ts';
+import { Refused } from './refused.ts';
 
 const CALL_MS_MAX = 3_600_000;
 
@@ -27,12 +28,17 @@ export async function callTool(
     if (reason !== null) return stopped(reason);
     return await pass(behind, meant[0]!.tool, input, server, context);
   } catch (error) {
-    const failure = failureOf(error);
-    failed(behind.name, 'a call could not be made', failure);
-    return stopped(
-      `The server behind the gateway, or the gateway itself, has failed: nothing was passed on. ${failure.message}`,
-    );
+    const [sentence, fault] = whyFailed(error);
+    failed(behind.name, 'a call could not be made', fault);
+    return stopped(sentence);
   }
+}
+
+/** What the agent is told of a failure, and what the log. */
+function whyFailed(error: unknown): [sentence: string, fault: unknown] {
+  if (error instanceof Refused) return [error.message, error.cause ?? error];
+  const failure = failureOf(error);
+  return [`The server behind the gateway has failed: nothing was passed on. ${failure.message}`, failure];
 }
 
 const NO_TOOL = 'No server behind the gateway has such a tool: see `tools/list`.';
@@ -57,9 +63,18 @@ async function pass(
   const asked = await requestOf(guard, judged_name, input, server, context);
   if ('question' in asked) return asked.question;
   if ('blocked' in asked) return stopped(asked.blocked);
-  const answer = await answerOf(behind, tool, asked.value, context);
+  const answer = await answerOf(behind, tool, asked.value, context).catch(unanswered);
   const judged = await guardAnswer(guard, judged_name, answer);
   return 'blocked' in judged ? stopped(judged.blocked) : withShownUris(judged.answer, naming);
+}
+
+/** It is not known how far the call has come: whoever makes it again may have it done twice. */
+function unanswered(error: unknown): never {
+  const failure = failureOf(error);
+  throw new Refused(
+    `The server behind the gateway gave no answer, and may have done what was asked. ${failure.message}`,
+    failure,
+  );
 }
 
 async function answerOf(

@@ -86,9 +86,10 @@ async function ofAll<T>(
   ask: (behind: Behind) => Promise<T>,
 ): Promise<T[]> {
   const answers = await Promise.allSettled(behinds.map(ask));
-  for (const [at, answer] of answers.entries())
-    if (answer.status === 'rejected')
-      failed(behinds[at]!.name, `${what} has failed`, failureOf(answer.reason));
+  for (const [at, answer] of answers.entries()) {
+    const fault = answer.status === 'rejected' ? faultOf(answer.reason) : undefined;
+    if (fault !== undefined) failed(behinds[at]!.name, `${what} has failed`, fault);
+  }
   const [first] = answers;
   if (first?.status === 'rejected' && answers.length === 1) throw told(first.reason);
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
@@ -98,9 +99,15 @@ async function inWords<T>({ failed }: GatewayParts, what: string, work: () => Pr
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Refused)) failed('', `${what} could not be passed on`, failureOf(error));
+    const fault = faultOf(error);
+    if (fault !== undefined) failed('', `${what} could not be passed on`, fault);
     throw told(error);
   }
+}
+
+/** What the log is told of; `undefined` for a no of the policy, which is none. */
+function faultOf(error: unknown): unknown {
+  return error instanceof Refused ? error.cause : failureOf(error);
 }
 
 /** A no of ours says what it means. Of all else the kind is told, and nothing of a server's own words. */

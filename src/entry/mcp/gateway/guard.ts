@@ -1,6 +1,7 @@
 import type { Json } from '../../../core/types.ts';
 import { operationNamed } from '../../../operations/index.ts';
 import type { AnyOperation } from '../../../operations/operation.ts';
+import { Refused } from './refused.ts';
 
 /** Whom the gateway speaks for. */
 export interface Speaker {
@@ -52,7 +53,8 @@ interface Reply {
 const WAIT = '30s';
 
 /** A guard for one caller: every question goes to the policy by the road of all operations. */
-export function openGuard(ask: Ask, { agent_id, session_id, user_id }: Speaker): Guard {
+export function openGuard(road: Ask, { agent_id, session_id, user_id }: Speaker): Guard {
+  const ask: Ask = (operation, input) => road(operation, input).catch(unasked);
   const intercept = operationNamed('intercept_tool')!;
   const about = { agent_id, session_id };
   return {
@@ -85,6 +87,16 @@ export function openGuard(ask: Ask, { agent_id, session_id, user_id }: Speaker):
       await ask(operationNamed('approvals_cancel')!, { request_id });
     },
   };
+}
+
+/** Errors that stand for an expected no, by name: their sentences are ours, and hold nothing that was asked about. */
+const EXPECTED = ['Refusal', 'SocketFailure', 'StoreFailure'];
+
+/** Where nobody can say what the policy says, nothing passes. */
+function unasked(error: unknown): never {
+  const is_expected = error instanceof Error && EXPECTED.includes(error.name);
+  const why = is_expected ? error.message : 'The service has a fault; its log says more.';
+  throw new Refused(`The policy could not be asked, so nothing is passed on. ${why}`, error);
 }
 
 function judged(reply: Reply, before: Json, after: Json | undefined): Judged {

@@ -39,24 +39,22 @@ export function hear(client: Client, told: Told, watched: ReadonlySet<string>): 
 
   async function listen(): Promise<void> {
     const mine = ++turn;
-    const filter = wantedOf(client, watched);
     const before = subscription;
-    subscription = null;
-    if (Object.keys(filter).length > 0) {
-      const opened = await client.listen(filter);
-      if (mine !== turn || is_closed) return void opened.close();
-      subscription = opened;
-      const began_ms = performance.now();
-      void opened.closed.then((cause) => {
-        if (cause === 'local' || mine !== turn) return;
-        again(performance.now() - began_ms);
-      });
-    }
+    const filter = wantedOf(client, watched);
+    const opened = Object.keys(filter).length === 0 ? null : await client.listen(filter);
+    // A later one has begun meanwhile, and ends what was before.
+    if (mine !== turn || is_closed) return void opened?.close();
+    subscription = opened;
+    const began_ms = performance.now();
+    void opened?.closed.then((cause) => {
+      if (cause !== 'local' && subscription === opened) again(performance.now() - began_ms);
+    });
     await before?.close();
   }
 
   function again(lasted_ms: number): void {
     if (is_closed) return;
+    if (timer !== null) clearTimeout(timer);
     pause_ms = lasted_ms > PAUSE_MS_MAX ? PAUSE_MS : Math.min(pause_ms * 2, PAUSE_MS_MAX);
     timer = setTimeout(() => void listen().catch(() => again(0)), pause_ms).unref();
   }

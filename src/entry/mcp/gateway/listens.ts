@@ -1,8 +1,9 @@
-/** A client's wish to be told of changes of resources, or that it wants that no longer. */
+/** A client's wish to be told of changes, or that it wants that no longer. */
 export interface Listen {
   readonly id: string | number;
   /** By which the wish is known until it ends. */
   readonly holder: string;
+  /** The resources among them. */
   readonly uris: readonly string[];
   readonly ends: boolean;
 }
@@ -16,7 +17,7 @@ interface Message {
   };
 }
 
-/** What a message of the current revision says about resources to be told of; `null` nothing. */
+/** What a message of the current revision says about changes to be told of; `null` nothing. */
 export function listenIn(message: unknown): Listen | null {
   const { id, method, params } = (message ?? {}) as Message;
   if (method === 'notifications/cancelled' && isId(params?.requestId))
@@ -24,7 +25,7 @@ export function listenIn(message: unknown): Listen | null {
   if (method !== 'subscriptions/listen' || !isId(id)) return null;
   const given = params?.notifications?.resourceSubscriptions;
   const uris = Array.isArray(given) ? given.filter((uri) => typeof uri === 'string') : [];
-  return uris.length === 0 ? null : { id, holder: holderOf(id), uris, ends: false };
+  return { id, holder: holderOf(id), uris, ends: false };
 }
 
 function isId(id: unknown): id is string | number {

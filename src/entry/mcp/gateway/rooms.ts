@@ -57,7 +57,7 @@ export function openRooms(parts: RoomsParts): Rooms {
   const kept = new Map<string, Kept>();
   const closeOne = (key: string, one: Kept): Promise<void> => {
     kept.delete(key);
-    return one.close();
+    return one.close().catch((error: unknown) => parts.failed('', 'a room could not be closed', error));
   };
   const timer = setInterval(() => {
     const before_ms = performance.now() - IDLE_MS;
@@ -122,7 +122,9 @@ function openRoom(first: Guest, { runtime, servers, env, failed }: RoomsParts): 
     .filter(
       ({ agents, tenants }) => matchesAny(agents, agent_id ?? 'unknown') && matchesAny(tenants, tenant_id),
     )
-    .map((settings) => configuredBehind(settings, { guard, version, env, told: telling.told }));
+    .map((settings) =>
+      configuredBehind(settings, { guard, version, env, stderr: 'ignore', told: telling.told }),
+    );
   const watching = openWatching(behinds);
   const title = 'service gateway';
   // Of earlier revisions each request stands for itself here: there is nobody who could be told of a change.

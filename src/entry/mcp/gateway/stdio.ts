@@ -40,7 +40,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
         .catch((error: unknown) => failed('', 'a change was not told', error));
   };
   const telling = openTelling(tell, failed);
-  const behinds = behindsOf(options, { guard, version, env, told: telling.told });
+  const behinds = behindsOf(options, { guard, version, env, stderr: 'inherit', told: telling.told });
   const watching = openWatching(behinds);
   const transport = new StdioServerTransport(process.stdin, process.stdout, {
     maxBufferSize: MESSAGE_BYTES_MAX,
@@ -93,7 +93,7 @@ function watchListens(transport: StdioServerTransport, watching: Watching): void
     }
     void takeListen(listen, watching).then((refusal) => {
       if (refusal === null) pass?.(message);
-      else void transport.send({ jsonrpc: '2.0', id: listen.id, error: refusal });
+      else void transport.send({ jsonrpc: '2.0', id: listen.id, error: refusal }).catch(() => {});
     });
   };
 }

@@ -11,12 +11,16 @@ export interface Way {
   readonly close: () => Promise<void>;
 }
 
+/** What becomes of a program's standard error: a host shows it, the log of a service has no room for it. */
+export type Stderr = 'inherit' | 'ignore';
+
 export type McpServerSettings = Config['mcp']['servers'][number];
 
 /** A server on standard input and output that this process starts. */
 export function programWay(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
+  stderr: Stderr,
   answer_bytes_max?: number,
 ): Way {
   const [program, ...args] = command;
@@ -24,20 +28,21 @@ export function programWay(
     command: program!,
     args,
     env: { ...env },
-    stderr: 'inherit',
+    stderr,
     ...(answer_bytes_max !== undefined && { maxBufferSize: answer_bytes_max }),
   });
   return { transport, leave: async () => {}, close: async () => {} };
 }
 
 /** The way to a configured server, over HTTP or to a program. */
-export function configuredWay(settings: McpServerSettings, env: NodeJS.ProcessEnv): Way {
+export function configuredWay(settings: McpServerSettings, env: NodeJS.ProcessEnv, stderr: Stderr): Way {
   const { url, command, answer_bytes_max } = settings;
-  if (url === undefined) return programWay(command!, namedEnvironment(settings.env, env), answer_bytes_max);
+  if (url === undefined)
+    return programWay(command!, namedEnvironment(settings.env, env), stderr, answer_bytes_max);
   const guarded = openGuardedFetch(url, {
     connect_ms: connectMs(settings),
     answer_bytes_max,
-    exceeded: () => void transport.close(),
+    exceeded: () => void transport.close().catch(() => {}),
   });
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: guarded.fetch,

@@ -10,6 +10,8 @@ export interface Upstream {
   readonly use: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   /** Wants to hear of changes of a resource, or no longer. */
   readonly watch: (uri: string, is_wanted: boolean) => Promise<void>;
+  /** Whether somebody wants to be told of changes: then it is connected to without being asked, and again after it has ended. */
+  readonly attend: (is_wanted: boolean) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -22,6 +24,8 @@ export interface UpstreamOptions {
   readonly wait_ms: number;
   /** Told what the server says has changed. */
   readonly told: Told;
+  /** A clock that never jumps, in milliseconds. */
+  readonly now_ms?: () => number;
 }
 
 /** A pause after a connection has ended, which doubles until one has held for a while. */
@@ -42,17 +46,25 @@ const LEAVE_MS_MAX = 1_000;
 /** Opens the way to a server; nothing runs and nothing is connected to before somebody asks for it. */
 export function openUpstream(options: UpstreamOptions): Upstream {
   const watched = new Set<string>();
-  const pauses = openPauses(options.wait_ms);
+  const { wait_ms, now_ms = () => performance.now() } = options;
+  const pauses = openPauses(wait_ms, now_ms);
   let current: Promise<Connected> | null = null;
   let is_closed = false;
+  let is_attended = false;
+  let timer: NodeJS.Timeout | null = null;
 
   async function connected(): Promise<Connected> {
     await pauses.wait();
     if (is_closed) throw new BehindFailure('unreachable');
-    return connect(options, watched, (began_ms) => {
+    return connect(options, watched, now_ms, (began_ms) => {
       current = null;
       pauses.failed(began_ms);
+      timer = setTimeout(keepConnected, pauses.left_ms()).unref();
     });
+  }
+
+  function keepConnected(): void {
+    if (is_attended && !is_closed) connection().catch(() => {});
   }
 
   function connection(): Promise<Connected> {
@@ -79,11 +91,16 @@ export function openUpstream(options: UpstreamOptions): Upstream {
       else watched.delete(uri);
       if (is_wanted || current !== null) await (await connection()).hearing.renew(uri, is_wanted);
     },
+    attend: (is_wanted) => {
+      is_attended = is_wanted;
+      keepConnected();
+    },
     close: async () => {
       is_closed = true;
+      if (timer !== null) clearTimeout(timer);
       const last = await current?.catch(() => null);
       await Promise.race([last?.leave(), sleep(LEAVE_MS_MAX, undefined, { ref: false })]);
-      await last?.client.close();
+      await last?.client.close().catch(() => {});
     },
   };
 }
@@ -92,6 +109,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
 async function connect(
   { way, version, connect_ms, told }: UpstreamOptions,
   watched: ReadonlySet<string>,
+  now_ms: () => number,
   over: (began_ms: number | null) => void,
 ): Promise<Connected> {
   const { transport, leave, close } = way();
@@ -104,7 +122,7 @@ async function connect(
     is_over = true;
     over(began_ms);
     hearing.close();
-    void close();
+    close().catch(() => {});
   };
   client.onclose = end;
   try {
@@ -114,7 +132,7 @@ async function connect(
     end();
     throw error;
   }
-  began_ms = performance.now();
+  began_ms = now_ms();
   hearing.begin();
   return { client, hearing, leave };
 }
@@ -132,21 +150,23 @@ function newClient(version: string): Client {
   );
 }
 
-function openPauses(wait_ms: number) {
+function openPauses(wait_ms: number, now_ms: () => number) {
   let failures = 0;
   let until_ms = 0;
+  const leftMs = () => Math.max(0, until_ms - now_ms());
   return {
+    left_ms: leftMs,
     /** Resolves when it may be tried again; rejects where that is too long to wait for. */
     wait: async () => {
-      const left_ms = until_ms - performance.now();
+      const left_ms = leftMs();
       if (left_ms > wait_ms) throw new BehindFailure('resting');
       if (left_ms > 0) await sleep(left_ms);
     },
     /** @param began_ms - since when it was connected; `null` it never was */
     failed: (began_ms: number | null) => {
-      const now_ms = performance.now();
-      failures = began_ms !== null && now_ms - began_ms >= STEADY_MS ? 1 : failures + 1;
-      until_ms = now_ms + Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MS_MAX);
+      const at_ms = now_ms();
+      failures = began_ms !== null && at_ms - began_ms >= STEADY_MS ? 1 : failures + 1;
+      until_ms = at_ms + Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MS_MAX);
     },
   };
 }

@@ -7,7 +7,7 @@ import { Refused } from './refused.ts';
 /** Of which resources a client wants to be told when they change. */
 export interface Watching {
   /**
-   * Wants to be told of them on behalf of a holder, each judged like a call. Rejects where one may not be watched, or
+   * Wants to be told of changes of lists and of these on behalf of a holder, each judged like a call. Rejects where one may not be watched, or
    * its server cannot be asked.
    */
   readonly want: (holder: string, uris: readonly string[]) => Promise<void>;
@@ -22,6 +22,13 @@ export function openWatching(behinds: readonly Behind[]): Watching {
   const holders = new Map<string, Set<string>>();
   const isWanted = (uri: string) => [...holders.values()].some((uris) => uris.has(uri));
 
+  let is_attended = false;
+  const attend = () => {
+    if (is_attended === holders.size > 0) return;
+    is_attended = holders.size > 0;
+    for (const { upstream } of behinds) upstream.attend(is_attended);
+  };
+
   async function want(holder: string, uri: string): Promise<void> {
     const { behind, there } = holderOf(behinds, uri);
     const { guard, naming, upstream } = behind;
@@ -29,8 +36,7 @@ export function openWatching(behinds: readonly Behind[]): Watching {
     if ('blocked' in asked) throw new Refused(asked.blocked);
     const all = [...holders.values()].reduce((count, uris) => count + uris.size, 0);
     if (all >= WATCHED_MAX) throw new Refused(`At most ${WATCHED_MAX} resources are watched at a time.`);
-    const uris = holders.get(holder) ?? new Set();
-    holders.set(holder, uris.add(uri));
+    holders.get(holder)?.add(uri);
     await upstream.watch(there, true).catch(async (error: unknown) => {
       await leave(holder, [uri]);
       throw error;
@@ -45,10 +51,13 @@ export function openWatching(behinds: readonly Behind[]): Watching {
       await behind.upstream.watch(there, false).catch(() => {});
     }
     if (mine?.size === 0) holders.delete(holder);
+    attend();
   }
 
   return {
     want: async (holder, uris) => {
+      if (!holders.has(holder)) holders.set(holder, new Set());
+      attend();
       for (const uri of uris) await want(holder, uri);
     },
     leave,

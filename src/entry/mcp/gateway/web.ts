@@ -43,6 +43,8 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): WebAskin
       gone.addEventListener('abort', end, { once: true });
       try {
         const refusal = await refusedListen(request.body, room, holder);
+        // Whoever went away meanwhile wants nothing any more.
+        if (gone.aborted) end();
         return untilRead(refusal ?? (await answer(room, request, gone, asked)), end);
       } catch (error) {
         end();
