@@ -73,7 +73,7 @@ test('every host is set up, found in place, shown and taken away again, in every
 
 test('hooks in another scope are told of', async () => {
   await inProject(async ({ run }) => {
-    await run('setup', 'gemini', '--yes');
+    assert.match((await run('setup', 'gemini', '--yes')).stdout, /\n {2}service doctor --host gemini\n$/);
     const twice = await run('setup', 'gemini', '--scope', 'user', '--dry-run', '--json');
     assert.match(
       JSON.parse(twice.stdout).remarks.join(),

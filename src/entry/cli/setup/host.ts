@@ -220,6 +220,8 @@ async function carryOut(
   }
   tellEnd(pending.length, goes_on, options, terminal);
   if (goes_on || pending.length === 0) for (const line of remarks) say(terminal, `note: ${shown(line)}`);
+  if (goes_on && !options.uninstall)
+    say(terminal, `\nSee whether it blocks:\n  ${terminal.name} doctor --host ${host.name}`);
 }
 
 const PAST = { create: 'created', change: 'changed', delete: 'deleted', keep: 'kept' } as const;
