@@ -19,7 +19,7 @@ interface Case {
 }
 
 const cases = join(root, 'cases', 'hook');
-const COUNTS = { 'claude-code': 34, codex: 15, copilot: 15, cursor: 24, gemini: 12, plain: 11 };
+const COUNTS = { 'claude-code': 34, codex: 15, copilot: 17, cursor: 24, gemini: 12, plain: 11 };
 /** Put together here, so that code hosts take the push. */
 const SK_KEY = `sk-${'ABCDEF1234567890'}`;
 const MAIL = `jane.doe@${'corp-mail.io'}`;

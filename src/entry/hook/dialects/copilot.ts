@@ -73,7 +73,9 @@ export const copilot: Dialect = {
 };
 
 function nameOf(payload: Payload): string | null {
-  return nameAt(payload, 'hook_event_name') ?? nameAt(payload, 'hookEventName');
+  return (
+    nameAt(payload, 'hook_event_name') ?? nameAt(payload, 'hookEventName') ?? nameAt(payload, 'hookName')
+  );
 }
 
 /** A payload without the name of its event. */
@@ -100,8 +102,11 @@ function camel(name: string | null): string | null {
   return first_small === 'userPromptSubmit' ? 'userPromptSubmitted' : first_small;
 }
 
+/** `toolInput` is what `permissionRequest` has of the arguments. */
+const ARGUMENTS = ['toolArgs', 'toolInput', 'tool_input'] as const;
+
 function callOf(payload: Payload): readonly HookCheck[] {
-  const key = payload.toolName === undefined ? 'tool_input' : 'toolArgs';
+  const key = ARGUMENTS.find((each) => payload[each] !== undefined) ?? 'toolArgs';
   return [{ kind: 'call', tool: toolOf(payload), input: parsedText(valueAt(payload, key)) }];
 }
 
