@@ -1,8 +1,8 @@
 /** What plug-ins bring beside detectors, with real processes: a coding agent, and a gateway that asks over HTTP. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
@@ -185,6 +185,63 @@ test('a coding agent whose plug-in is left out is refused, where nobody runs', (
   writeFileSync(join(service.dir, 'broken/dialect.mjs'), example('dialect'));
   const mended = hook(payload, '--dialect', 'windsurf', '--config', 'other.yaml', '--timeout-ms', '60000');
   assert.equal(mended.code, 0, mended.stderr);
+});
+
+const SKILL = {
+  'skill.yaml':
+    'version: v1alpha1\nskill: {name: tickets, version: 1.0.0, description: Tickets., plugins: [plugins/tickets.mjs]}\n',
+  'plugins/tickets.mjs': `export default ${JSON.stringify({
+    name: 'tickets',
+    version: '1.0.0',
+    detectors: [
+      {
+        id: 'acme.ticket',
+        pattern: 'TKT-[0-9]{4,10}',
+        tags: ['personal.ticket'],
+        severity: 'medium',
+        description: 'Tickets.',
+        examples: { hits: ['TKT-1234'] },
+      },
+    ],
+  })};\n`,
+};
+
+const masked = async (): Promise<unknown> =>
+  (await ask('/v1/scan/input', { text: 'of TKT-1234' })).json.modified_text ?? null;
+
+/** A service that runs takes files over within seconds. */
+async function untilMasked(expected: string | null): Promise<void> {
+  for (let tries = 0; tries < 100 && (await masked()) !== expected; tries += 1)
+    await new Promise((next) => setTimeout(next, 200));
+  assert.equal(await masked(), expected);
+}
+
+test('a skill brings a plug-in to a service that runs, which runs only what the lock file has', async () => {
+  for (const [path, text] of Object.entries(SKILL)) {
+    mkdirSync(dirname(join(service.dir, 'tickets', path)), { recursive: true });
+    writeFileSync(join(service.dir, 'tickets', path), text);
+  }
+  const cli = (...words: string[]) =>
+    runProgram([join(root, 'service'), ...words], { cwd: service.dir, env: ownNodeEnvironment() });
+  assert.equal((await cli('skills', 'add', './tickets', '--yes')).code, 1);
+  assert.equal(await masked(), null);
+  const added = await cli('skills', 'add', './tickets', '--yes', '--allow-plugins');
+  assert.equal(added.code, 0, added.stderr);
+  await untilMasked('of [REDACTED]');
+  const spiked = `${SKILL['plugins/tickets.mjs']}// spiked\n`;
+  writeFileSync(join(service.dir, 'plugins/tickets.mjs'), spiked);
+  const operator = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
+  const refused = await fetch(`${service.url}/v1/policies/reload`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${operator}` },
+  });
+  assert.equal(refused.status, 409);
+  assert.match(await refused.text(), /is not as the skill `tickets` put it in place/);
+  assert.equal(await masked(), 'of [REDACTED]', 'what was in use stays');
+  writeFileSync(join(service.dir, 'plugins/tickets.mjs'), SKILL['plugins/tickets.mjs']);
+  const removed = await cli('skills', 'remove', 'tickets', '--yes');
+  assert.equal(removed.code, 0, removed.stderr);
+  await untilMasked(null);
 });
 
 for (const name of ['dialect', 'adapter'])

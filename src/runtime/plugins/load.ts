@@ -106,7 +106,7 @@ async function judge(
   const { kind, from } = source;
   const { sha256 } = run;
   if (!run.ok) return { report: leftOut(source, sha256, [problemAt(from, [], run.reason)]), plugin: null };
-  const admission = await admit(run.value, from, settings, taken);
+  const admission = await admit(run.value, from, settings, taken).catch(() => tooDeep(from));
   if (!admission.ok)
     return { report: leftOut(source, sha256, admission.problems, admission.name), plugin: null };
   const { plugin } = admission;
@@ -114,6 +114,13 @@ async function judge(
   const report = { name, version, kind, from, status: 'active', sha256, problems: [] } as const;
   return { report: { ...report, ...namesIn(plugin) }, plugin };
 }
+
+/** What no check of ours can get to the bottom of. */
+const tooDeep = (from: string) => ({
+  ok: false as const,
+  name: null,
+  problems: [problemAt(from, [], 'has records that cannot be checked; they may be nested too deep')],
+});
 
 function namesIn({ detectors, ...named }: Plugin): Pick<PluginReport, PlugKind> {
   const names = (kind: Exclude<PlugKind, 'detectors'>) => named[kind].map(({ name }) => name);

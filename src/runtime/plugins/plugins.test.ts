@@ -166,6 +166,15 @@ const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
     /has a function as `recognises`/,
   ],
   [
+    'is nested too deep',
+    `let deep = 1; for (let i = 0; i < 4000; i += 1) deep = [deep];
+     const payload = { args: deep };
+     const own = ${JSON.stringify({ ...TICKETS, dialects: [DIALECT] })};
+     own.dialects[0].examples = [{ payload, checks: [{ kind: 'call', tool: 't', content: deep }] }];
+     export default own;`,
+    /nested too deep|RangeError/,
+  ],
+  [
     'has a template that does not compile',
     exporting({
       ...TICKETS,
@@ -193,7 +202,7 @@ test('a plug-in with anything wrong is left out with the reason, and the one bes
     assert.deepEqual([patterns, templates], [[], []], what);
     tried += 1;
   }
-  assert.equal(tried, 28);
+  assert.equal(tried, 29);
 });
 
 test('a good one is in the policy, in the list of templates, and found by what it looks for', async () => {
