@@ -33,8 +33,9 @@ after(() => rmSync(dir, { recursive: true, force: true }));
 
 test('it holds the program with its types and assets, and nothing else', () => {
   const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
+  // What setup writes for others is sources.
   const strangers = files.filter((name) =>
-    /\.test\.|(?<!\.d)\.ts$|^(src|tests|scripts|cases|benchmarks)\b/.test(name),
+    /\.test\.|^(?!integrations\/).*(?<!\.d)\.ts$|^(src|tests|scripts|cases|benchmarks)\b|\.pyc$/.test(name),
   );
   assert.deepEqual(strangers, []);
   for (const name of [
@@ -44,6 +45,8 @@ test('it holds the program with its types and assets, and nothing else', () => {
     'CHANGELOG.md',
     'dist/core/index.js',
     'dist/core/index.d.ts',
+    'integrations/guard.py',
+    'integrations/vercel-ai.ts',
   ]) {
     assert.ok(files.includes(name), name);
   }
@@ -69,6 +72,8 @@ test('the command answers', async () => {
   assert.match(blocked.stdout, /block/);
   const allowed = await runProgram([program, 'scan', 'Good morning'], { cwd: app, env });
   assert.equal(allowed.code, 0, allowed.stderr);
+  const guard = await runProgram([program, 'setup', 'vercel-ai'], { cwd: app, env });
+  assert.match(guard.stdout, /^created {2}service-vercel-ai\.ts\n/, guard.stderr);
 });
 
 test('the command measures labelled texts', async () => {
