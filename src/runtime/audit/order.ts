@@ -28,9 +28,13 @@ const LINE = /^(\d{1,15}) (\S{1,64})( \*)?$/;
 
 /** Says of a journal that has no writer yet that its order is kept from the first event on. */
 export async function beginOrder(journal_dir: string): Promise<void> {
-  if ((await listWriters(journal_dir)).length > 0) return;
-  mkdirSync(journal_dir, { recursive: true, mode: DIR_MODE });
-  appendFileSync(join(journal_dir, FILE_NAME), '', { mode: FILE_MODE });
+  try {
+    if ((await listWriters(journal_dir)).length > 0) return;
+    mkdirSync(journal_dir, { recursive: true, mode: DIR_MODE });
+    appendFileSync(join(journal_dir, FILE_NAME), '', { mode: FILE_MODE });
+  } catch {
+    // What keeps it from being written keeps the journal, too, and there it is told.
+  }
 }
 
 /** Opens the order of a journal, for the process that owns it. `bytes_max` is for tests. */
