@@ -76,15 +76,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   }
 
   return {
-    use: async (work) => {
-      const { client } = await connection();
-      try {
-        return await work(client);
-      } catch (error) {
-        if (hasForgotten(client, error)) await client.close().catch(() => {});
-        throw error;
-      }
-    },
+    use: (work) => ask(work, connection),
     watch: async (uri, is_wanted) => {
       if (is_wanted === watched.has(uri)) return;
       if (is_wanted) watched.add(uri);
@@ -103,6 +95,21 @@ export function openUpstream(options: UpstreamOptions): Upstream {
       await last?.client.close().catch(() => {});
     },
   };
+}
+
+async function ask<T>(
+  work: (client: Client) => Promise<T>,
+  connection: () => Promise<Connected>,
+): Promise<T> {
+  const { client } = await connection();
+  try {
+    return await work(client);
+  } catch (error) {
+    if (!hasForgotten(client, error)) throw error;
+    // What it was asked it has not looked at: it is asked once more, in a session that it knows.
+    await client.close().catch(() => {});
+    return work((await connection()).client);
+  }
 }
 
 /** @param over - told once when the connection has ended or never came about: since when it was there, or `null` */
@@ -137,7 +144,7 @@ async function connect(
   return { client, hearing, leave };
 }
 
-/** Whether a server of an earlier revision knows the session no more: then the next call begins another. */
+/** Whether a server of an earlier revision knows the session no more. */
 function hasForgotten(client: Client, error: unknown): boolean {
   return client.getProtocolEra() !== 'modern' && error instanceof SdkHttpError && error.status === 404;
 }
