@@ -200,7 +200,7 @@ function summaries(
         place,
         session_count === 0
           ? 'There are no transcripts of that time.'
-          : `The hook was asked about every tool that ran in ${counted(session_count, 'session')}.`,
+          : `The hook was asked about every tool that ran in ${counted(session_count, 'session')}, as far as it is a minute ago.`,
       ),
     );
   return checks;
