@@ -5,6 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { detectors } from '../detectors/all.ts';
 import type { Detector } from './detector.ts';
 import { type Digits, kindOf, patternDigits } from './pattern-digits.ts';
+import { SHAPES_MAX } from './rows.ts';
 import { compileScanner, type Match, scan } from './scanner.ts';
 import { fitOf } from './shapes.ts';
 
@@ -65,6 +66,21 @@ test('what the shape of a text leaves is what the patterns find', () => {
     { numRuns: 3000 },
   );
   assert.ok(matched > 1000, `${matched} matches`);
+});
+
+test('shapes that are forgotten in the midst of a text change nothing, and so many are kept at most', () => {
+  const { rows } = shaped_scanner;
+  let forgotten = 0;
+  fc.assert(
+    fc.property(table, fc.nat(20), (text, room) => {
+      rows.count = SHAPES_MAX - room;
+      assert.deepEqual(found(shaped_scanner, text), found(plain_scanner, text));
+      if (rows.count < SHAPES_MAX - room) forgotten += 1;
+      assert.ok(rows.count <= SHAPES_MAX);
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(forgotten > 10, `${forgotten} times`);
 });
 
 test('a detector that says less digits than it has is found out', () => {

@@ -46,6 +46,8 @@ export interface Rows {
   /** By the state of the automaton in which the anchors end, and by the anchors. */
   readonly by_state: (Choice | undefined)[];
   readonly by_anchors: Map<string, Choice>;
+  /** Shapes that are known. */
+  count: number;
 }
 
 /** So many rows, and what is between them, are looked at; and so many before few anchors, which are tried sooner. */
@@ -57,9 +59,20 @@ const FEW = 3;
 const LOOK_WORK = 2;
 const ROW_WORK = 2;
 
+/** Past so many shapes all are forgotten: texts can be made up of ever new ones. A table of numbers has some hundreds. */
+export const SHAPES_MAX = 20_000;
+
 /** Nothing is known yet. */
 export function makeRows(asked: Asked, anchor_probe: Int32Array, anchor_length: Int32Array): Rows {
-  return { asked, anchor_probe, anchor_length, fits: new Map(), by_state: [], by_anchors: new Map() };
+  return {
+    asked,
+    anchor_probe,
+    anchor_length,
+    fits: new Map(),
+    by_state: [],
+    by_anchors: new Map(),
+    count: 0,
+  };
 }
 
 /** Those of the anchors that end in a state at a place of a text whose detectors may have a match. Counts the work. */
@@ -89,13 +102,21 @@ export function leftAt(
     depth += 1;
     let next = node.next.get(key);
     if (next === undefined) {
+      if (rows.count >= SHAPES_MAX) forget(rows);
       next = grow(rows, choice, node, shapeOf(text, start, at, key === 0), depth);
       node.next.set(key, next);
+      rows.count += 1;
     }
     node = next;
   }
   meter.work += LOOK_WORK + depth * ROW_WORK;
   return node;
+}
+
+function forget(rows: Rows): void {
+  rows.by_state.length = 0;
+  rows.by_anchors.clear();
+  rows.count = 0;
 }
 
 /** The digits between two places of a text, without what is between their groups. */
