@@ -71,7 +71,9 @@ export function entityAt(text: string, at: number): Decoded | null {
   if (!ENTITY.test(text)) return null;
   const end = ENTITY.lastIndex;
   const name = text.slice(at + 1, text[end - 1] === ';' ? end - 1 : end);
-  return unlessNull(name[0] === '#' ? pointText(name.slice(1).replace(/^[xX]/, '0x')) : ENTITIES[name], end);
+  if (name[0] === '#') return unlessNull(pointText(name.slice(1).replace(/^[xX]/, '0x')), end);
+  // Names that every record has, such as `constructor`, are no entities.
+  return Object.hasOwn(ENTITIES, name) ? unlessNull(ENTITIES[name], end) : null;
 }
 
 /** An escape as programming languages have it; a backslash before a line break joins the lines. */

@@ -246,6 +246,17 @@ test('whatever the text, findings are inside it and in order, and what stands th
   assert.ok(runs >= 300);
 });
 
+test('names that every record has are no entities', () => {
+  const names = Object.getOwnPropertyNames(Object.prototype).filter((name) => /^[A-Za-z]{2,14}$/.test(name));
+  assert.ok(names.length >= 4, names.join());
+  for (const name of names) {
+    const text = `\\u0041&${name}\n${KEY}\n`;
+    const at = text.indexOf(KEY);
+    const places = find(text).map(({ start, end }) => [start, end]);
+    assert.deepEqual(places, [[at, at + KEY.length]], name);
+  }
+});
+
 test('base64 and base16 decode where they are readable text, and as far', () => {
   const encoded = base64(`${KEY}!`);
   const rows: readonly (readonly [string, readonly string[]])[] = [
