@@ -75,7 +75,7 @@ export function agent(
   tenants: Caller['tenants'],
   agents: Caller['agents'],
 ): Caller {
-  const granted = asked.flatMap((one) => [one, ...(IMPLIED[one] ?? [])]);
+  const granted = asked.flatMap((one) => [one, ...(IMPLIED.get(one) ?? [])]);
   const permissions = PERMISSIONS.filter((one) => granted.includes(one) && !PERSON_PERMISSIONS.includes(one));
   return { id, kind: 'agent', permissions, tenants, agents };
 }
@@ -85,8 +85,10 @@ export function mcpAgent(user: string): Caller {
   return { id: `mcp:${user}`, kind: 'agent', permissions: CHECKING, tenants: '*', agents: '*' };
 }
 
-const IMPLIED: Readonly<Record<string, readonly string[]>> = {
-  'audit:read': ['audit:read_own'],
-  'approvals:read': ['approvals:own'],
-  'costs:read': ['costs:own'],
-};
+const IMPLIED: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    'audit:read': ['audit:read_own'],
+    'approvals:read': ['approvals:own'],
+    'costs:read': ['costs:own'],
+  }),
+);

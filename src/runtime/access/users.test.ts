@@ -68,6 +68,11 @@ for (const { name, caller = LOOPBACK, user, users = USERS, costs, tenants } of R
   });
 }
 
+test('what nobody has heard of, and names that every record has, are no permissions', () => {
+  const asked = ['costs:read', 'constructor', 'toString', 'no:such'];
+  assert.deepEqual(agent('key:odd', asked, '*', '*').permissions.toSorted(), ['costs:own', 'costs:read']);
+});
+
 test('every row ran', () => assert.equal(ROWS.length, 26));
 
 test('no user may decide or change by a name alone', () => {

@@ -16,53 +16,55 @@ const PERCENT = 37;
 export const JOINT =
   /(?:\\?["'`])[ \t]{0,40}(?:(?:[+&~.]|\.\.|\|\||<>)?[ \t]{0,40}\\?(?:\r?\n[ \t]{0,80}){0,2}(?:[+&~.]|\.\.|\|\|)?[ \t]{0,40})(?:\\?["'`])(?=[^\s"'`,;:)\]}])/y;
 
-/** The named entities that stand for ASCII, and those that are not seen. */
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  num: '#',
-  dollar: '$',
-  percnt: '%',
-  lpar: '(',
-  rpar: ')',
-  ast: '*',
-  plus: '+',
-  comma: ',',
-  period: '.',
-  sol: '/',
-  colon: ':',
-  semi: ';',
-  equals: '=',
-  quest: '?',
-  commat: '@',
-  lsqb: '[',
-  lbrack: '[',
-  rsqb: ']',
-  rbrack: ']',
-  bsol: '\\',
-  lowbar: '_',
-  UnderBar: '_',
-  hyphen: '-',
-  dash: '-',
-  grave: '`',
-  lcub: '{',
-  lbrace: '{',
-  rcub: '}',
-  rbrace: '}',
-  vert: '|',
-  verbar: '|',
-  excl: '!',
-  Tab: '\t',
-  NewLine: '\n',
-  shy: '',
-  zwj: '',
-  zwnj: '',
-  ZeroWidthSpace: '',
-};
+/** The named entities that stand for ASCII, and those that are not seen. In a record, `constructor` would be one too. */
+const ENTITIES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    nbsp: ' ',
+    num: '#',
+    dollar: '$',
+    percnt: '%',
+    lpar: '(',
+    rpar: ')',
+    ast: '*',
+    plus: '+',
+    comma: ',',
+    period: '.',
+    sol: '/',
+    colon: ':',
+    semi: ';',
+    equals: '=',
+    quest: '?',
+    commat: '@',
+    lsqb: '[',
+    lbrack: '[',
+    rsqb: ']',
+    rbrack: ']',
+    bsol: '\\',
+    lowbar: '_',
+    UnderBar: '_',
+    hyphen: '-',
+    dash: '-',
+    grave: '`',
+    lcub: '{',
+    lbrace: '{',
+    rcub: '}',
+    rbrace: '}',
+    vert: '|',
+    verbar: '|',
+    excl: '!',
+    Tab: '\t',
+    NewLine: '\n',
+    shy: '',
+    zwj: '',
+    zwnj: '',
+    ZeroWidthSpace: '',
+  }),
+);
 const LETTER_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
 /** An entity of HTML. Browsers do without the semicolon, and so do we. */
@@ -72,8 +74,7 @@ export function entityAt(text: string, at: number): Decoded | null {
   const end = ENTITY.lastIndex;
   const name = text.slice(at + 1, text[end - 1] === ';' ? end - 1 : end);
   if (name[0] === '#') return unlessNull(pointText(name.slice(1).replace(/^[xX]/, '0x')), end);
-  // Names that every record has, such as `constructor`, are no entities.
-  return Object.hasOwn(ENTITIES, name) ? unlessNull(ENTITIES[name], end) : null;
+  return unlessNull(ENTITIES.get(name), end);
 }
 
 /** An escape as programming languages have it; a backslash before a line break joins the lines. */

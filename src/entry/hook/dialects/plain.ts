@@ -35,14 +35,17 @@ export const plain: Dialect = {
 /** The event is said, or follows from what is there. */
 function eventOf(payload: Payload, asked: string | null): string | null {
   const said = asked ?? nameAt(payload, 'event') ?? nameAt(payload, 'phase');
-  if (said !== null) return EVENTS[said] ?? said;
+  if (said !== null) return EVENTS.get(said) ?? said;
   if (payload.tool === undefined && payload.tool_name === undefined) {
     return typeof (payload.text ?? payload.prompt) === 'string' ? 'prompt' : null;
   }
   return payload.output === undefined && payload.tool_output === undefined ? 'pre_tool_use' : 'post_tool_use';
 }
 
-const EVENTS: Readonly<Record<string, string>> = { request: 'pre_tool_use', response: 'post_tool_use' };
+const EVENTS: ReadonlyMap<string, string> = new Map([
+  ['request', 'pre_tool_use'],
+  ['response', 'post_tool_use'],
+]);
 
 function prompted(): HookEvent {
   return {

@@ -51,6 +51,9 @@ test('every encoding in use is taken off, and its header with it', async () => {
 test('what cannot be decoded is no answer, and ends the connection', async () => {
   const { incoming: unknown, seen: cut } = answer('gzip, br', Buffer.from('x'));
   assert.throws(() => decoded(unknown), { name: 'UpstreamFailure', code: 'upstream_broken' });
+  // A name that every record has.
+  const { incoming: inherited } = answer('constructor', Buffer.from('x'));
+  assert.throws(() => decoded(inherited), { name: 'UpstreamFailure', code: 'upstream_broken' });
   assert.notEqual(cut.cut, null);
   const rows = [Buffer.from('no gzip at all'), gzipSync(TEXT).subarray(0, 100)];
   for (const bytes of rows) {

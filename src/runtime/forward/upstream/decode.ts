@@ -4,13 +4,15 @@ import type { Incoming } from './exchange.ts';
 import { UpstreamFailure } from './failure.ts';
 import { headerOf, withoutHeader } from './headers.ts';
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-};
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map(
+  Object.entries({
+    gzip: createGunzip,
+    'x-gzip': createGunzip,
+    deflate: createInflate,
+    br: createBrotliDecompress,
+    zstd: createZstdDecompress,
+  }),
+);
 
 /**
  * The answer without its content encoding, for a provider that encodes although it is asked not to. Nothing is read
@@ -21,7 +23,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 export function decoded(incoming: Incoming): Incoming {
   const encoding = headerOf(incoming.headers, 'content-encoding')?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return incoming;
-  const decoder = DECODERS[encoding];
+  const decoder = DECODERS.get(encoding);
   if (decoder === undefined) {
     const failure = broken('has an encoding that this service does not know');
     incoming.cut(failure);

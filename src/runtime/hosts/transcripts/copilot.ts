@@ -15,26 +15,28 @@ export const copilot: TranscriptForm = {
   host: 'copilot',
   marks: ['"tool.execution_start"'],
   open,
-  toolOf: (name) => NAMES[name] ?? name,
+  toolOf: (name) => NAMES.get(name) ?? name,
 };
 
-const NAMES: Readonly<Record<string, string>> = {
-  Agent: 'task',
-  AskUserQuestion: 'ask_user',
-  Bash: 'bash',
-  Edit: 'edit',
-  Glob: 'glob',
-  Grep: 'grep',
-  Read: 'view',
-  TodoWrite: 'update_todo',
-  WebFetch: 'web_fetch',
-  WebSearch: 'web_search',
-  Write: 'create',
-  apply_patch: 'edit',
-  powershell: 'bash',
-  rg: 'grep',
-  str_replace_editor: 'edit',
-};
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    Agent: 'task',
+    AskUserQuestion: 'ask_user',
+    Bash: 'bash',
+    Edit: 'edit',
+    Glob: 'glob',
+    Grep: 'grep',
+    Read: 'view',
+    TodoWrite: 'update_todo',
+    WebFetch: 'web_fetch',
+    WebSearch: 'web_search',
+    Write: 'create',
+    apply_patch: 'edit',
+    powershell: 'bash',
+    rg: 'grep',
+    str_replace_editor: 'edit',
+  }),
+);
 
 function open(): TranscriptTaker {
   let session_id: string | null = null;
