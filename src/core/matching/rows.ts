@@ -154,10 +154,9 @@ function shapeOf(text: string, start: number, end: number, is_whole: boolean): S
 function choiceOf(rows: Rows, anchors: readonly number[]): Choice {
   const name = anchors.join();
   const known = rows.by_anchors.get(name);
-  const made = known ?? { anchors, back_units: 0, first: firstOf(anchors, false) };
   if (known !== undefined) return { ...known, anchors };
   const back_units = unitsOfMost(rows, anchors);
-  const choice = back_units === 0 ? made : { anchors, back_units, first: firstOf(anchors, true) };
+  const choice = { anchors, back_units, first: firstOf(anchors, back_units > 0) };
   rows.by_anchors.set(name, choice);
   return choice;
 }
