@@ -1,11 +1,10 @@
 import type { Json } from '../../core/types.ts';
 import { commandOf } from './command.ts';
 import type { HookShape, InstalledHook } from './host.ts';
+import { type Members, membersOf } from './members.ts';
 
 /** How long a host waits for a hook; the hook's own watch ends after 8 s. */
 const TIMEOUT_MS = 30_000;
-
-type Members = Readonly<Record<string, unknown>>;
 
 /** `{hooks: {Event: [{matcher, hooks: [{type, command, timeout}]}]}}`; `unit_ms` is what a time-out of 1 stands for. */
 export function groupedHooks(unit_ms: 1 | 1000): HookShape {
@@ -75,8 +74,4 @@ function hookOf(
   const timeout = members[timeout_key];
   const timeout_ms = typeof timeout === 'number' ? timeout * unit_ms : null;
   return [{ event, matcher, ...found, timeout_ms, fails_closed: members.failClosed === true, path }];
-}
-
-function membersOf(value: unknown): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 }

@@ -2,6 +2,7 @@ import type { Json } from '../../../core/types.ts';
 import { toldTo } from '../command.ts';
 import { SettingsFailure } from '../document.ts';
 import type { Host, InstalledHook, WantedHook } from '../host.ts';
+import { membersOf } from '../members.ts';
 import type { Draft } from './edit/draft.ts';
 import type { Path } from './edit/edit.ts';
 
@@ -144,12 +145,6 @@ function isServer(entry: unknown): boolean {
 function bounded<Entry>(entries: readonly Entry[]): readonly Entry[] {
   if (entries.length <= OURS_MAX) return entries;
   throw new SettingsFailure(`holds more than ${OURS_MAX} entries of this program; take them out by hand`);
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : {};
 }
 
 function memberOf(value: unknown, key: string): unknown {

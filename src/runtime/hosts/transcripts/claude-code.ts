@@ -1,6 +1,6 @@
+import { membersOf } from '../members.ts';
 import {
   listOf,
-  membersOf,
   nameOf,
   type ToolRun,
   type TranscriptForm,

@@ -1,11 +1,5 @@
-import {
-  membersOf,
-  nameOf,
-  type ToolRun,
-  type TranscriptForm,
-  type TranscriptTaker,
-  timeOf,
-} from './transcript.ts';
+import { membersOf } from '../members.ts';
+import { nameOf, type ToolRun, type TranscriptForm, type TranscriptTaker, timeOf } from './transcript.ts';
 
 /** Codex CLI: a line for each item of a conversation; the first says which session it is, and where. */
 export const codex: TranscriptForm = {

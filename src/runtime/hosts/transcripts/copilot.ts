@@ -1,11 +1,5 @@
-import {
-  membersOf,
-  nameOf,
-  type ToolRun,
-  type TranscriptForm,
-  type TranscriptTaker,
-  timeOf,
-} from './transcript.ts';
+import { membersOf } from '../members.ts';
+import { nameOf, type ToolRun, type TranscriptForm, type TranscriptTaker, timeOf } from './transcript.ts';
 
 /**
  * GitHub Copilot CLI: a line for each event of a session. Its hooks are not told which call it is, so that calls are

@@ -1,3 +1,4 @@
+import { type Members, membersOf } from '../members.ts';
 /** A tool that a host ran, as its transcript tells it: no argument and no result. */
 export interface ToolRun {
   /** The host's name for the call; `null`: it gives none that its hooks are told. */
@@ -35,13 +36,6 @@ export interface TranscriptForm {
   readonly open: () => TranscriptTaker;
   /** One name for a tool, however a hook is told of it. */
   readonly toolOf?: (name: string) => string;
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-/** The members of an object; none where it is no object. */
-export function membersOf(value: unknown): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 }
 
 /** The members of each element of a list; none where it is no list. */
