@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AnyOperation, decides, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import { faultFields, type Log } from '../../runtime/log.ts';
+import { endConnection } from './connections.ts';
 
 /** The log of the service, as far as errors need it. */
 export type ErrorLog = Pick<Log, 'error'>;
@@ -162,7 +163,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   }
   const [status, sentence] = clientError(error.code);
   const body = JSON.stringify({ error: sentence, code: 'invalid_request', request_id: null });
-  socket.end(
+  endConnection(
+    socket,
     `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

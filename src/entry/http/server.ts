@@ -11,6 +11,7 @@ import { addLlmRoutes } from '../llm/index.ts';
 import { llmRoutes } from '../llm/routes.ts';
 import { addMcpRoutes, MCP_ROUTES } from '../mcp/server/route.ts';
 import { addBodyParsers } from './body.ts';
+import { limitConnections } from './connections.ts';
 import {
   answerClientError,
   answerError,
@@ -44,6 +45,8 @@ export interface HttpPorts {
   readonly patience?: Patience;
   /** Bytes of bodies that are held at a time. */
   readonly room_bytes_max?: number;
+  /** Connections of this worker; without it, as many as the process may have. */
+  readonly connections_max?: number;
   /** How often readers of the event stream are asked whether they are there. */
   readonly heartbeat_ms?: number;
 }
@@ -80,8 +83,6 @@ const PATIENCE: Patience = {
 };
 const HEADERS_BYTES_MAX = 16_384;
 const HEARTBEAT_MS = 30_000;
-/** Of one worker; further ones are closed at once. */
-const CONNECTIONS_MAX = 8_192;
 
 /**
  * Builds the HTTP server: one route per operation, the docs pages, and an answer in one shape for everything
@@ -110,7 +111,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
       void answerError(error, request, reply, null, log);
     },
   });
-  app.server.maxConnections = CONNECTIONS_MAX;
+  limitConnections(app.server, ports.connections_max);
   app.server.on('checkExpectation', answerExpectation);
   app.decorateRequest('caller', null);
   addBodyParsers(app);
