@@ -2,19 +2,26 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { textOf } from '../../operations/file.ts';
 import { Refusal } from '../../operations/operation.ts';
+import { hasMoreNodes } from './json-size.ts';
 
 /** `application/json`, and whatever else calls itself JSON: `application/problem+json`. */
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i;
 
 const MULTIPART = /^multipart\/form-data(?:;|$)/i;
 
-/** Reads bodies as the operations take them. An empty body is `undefined`, whatever its type. */
-export function addBodyParsers(app: FastifyInstance): void {
+/** How many parts a body may have for each that a check looks at; more cost too much to parse. */
+const NODES_FACTOR = 2;
+
+/**
+ * Reads bodies as the operations take them. An empty body is `undefined`, whatever its type. A body with more
+ * than twice `scan.nodes_max` parts is refused before it is parsed.
+ */
+export function addBodyParsers(app: FastifyInstance, scanNodesMax: () => number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(JSON_TYPES, { parseAs: 'buffer' }, (request, bytes, done) => {
     let body: unknown;
     try {
-      body = parseJson(bytes, request.headers['content-type'] ?? '');
+      body = parseJson(bytes, request.headers['content-type'] ?? '', scanNodesMax() * NODES_FACTOR);
     } catch (error) {
       done(error as Error);
       return;
@@ -28,10 +35,16 @@ export function addBodyParsers(app: FastifyInstance): void {
   );
 }
 
-function parseJson(bytes: Buffer, type: string): unknown {
+function parseJson(bytes: Buffer, type: string, nodes_max: number): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8Type(type)) throw new Refusal('unsupported_media_type', 'Send JSON as UTF-8.');
   if (!isUtf8(bytes)) throw new Refusal('invalid_request', 'The body is not valid UTF-8.');
+  if (hasMoreNodes(bytes, nodes_max)) {
+    throw new Refusal(
+      'too_large',
+      `The body has more than ${nodes_max} keys and values, twice \`scan.nodes_max\`.`,
+    );
+  }
   const text = bytes.toString('utf8');
   try {
     return JSON.parse(text);

@@ -114,7 +114,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   limitConnections(app.server, ports.connections_max);
   app.server.on('checkExpectation', answerExpectation);
   app.decorateRequest('caller', null);
-  addBodyParsers(app);
+  addBodyParsers(app, () => runtime.policy().limits.nodes_max);
   const served = operations
     .map((operation) => publish(operation, config))
     .filter((operation) => operation !== null);

@@ -395,7 +395,7 @@ test('without a file the defaults hold', async () => {
     scan: {
       text_bytes_max: 8_388_608,
       depth_max: 64,
-      nodes_max: 1_000_000,
+      nodes_max: 200_000,
       findings_max: 10_000,
       file_roots: [],
     },

@@ -145,8 +145,8 @@ const scan = {
       type: 'integer',
       minimum: 1,
       maximum: 100_000_000,
-      default: 1_000_000,
-      description: 'Keys and values of a structured payload, counted together.',
+      default: 200_000,
+      description: 'Keys and values of a payload. A body with more than twice as many is refused with 413.',
     },
     findings_max: {
       type: 'integer',

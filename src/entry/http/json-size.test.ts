@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { hasMoreNodes } from './json-size.ts';
+import { serve } from './testing/serve.ts';
+
+const texts: readonly { text: string; over: number; within: number }[] = [
+  { text: '[0,0,0,0,0,0,0,0]', over: 7, within: 9 },
+  { text: '{"a":1,"b":2,"c":3}', over: 5, within: 8 },
+  { text: '[[],[],[],[],[],[]]', over: 6, within: 13 },
+  { text: '["a,b,c:[{","\\",,,,,,,,,"]', over: 2, within: 3 },
+  { text: '["\\\\",0,0,0,0,0,0,0,0]', over: 8, within: 10 },
+  { text: '"unterminated ,,,,,,,,,', over: 0, within: 1 },
+];
+
+test('a body is known to have too many parts before it is parsed', () => {
+  let ran = 0;
+  for (const { text, over, within } of texts) {
+    assert.equal(hasMoreNodes(Buffer.from(text), over), true, text);
+    assert.equal(hasMoreNodes(Buffer.from(text), within), false, text);
+    ran++;
+  }
+  assert.equal(ran, texts.length);
+});
+
+test('a body of more parts than can be looked at is blocked, and one of far more is refused unparsed', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'json-size-'));
+  // Checks of this test's policy look at 200,000 parts.
+  const service = await serve({ state_dir: scratch });
+  const payload = (keys: number) =>
+    Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at.toString(36)}`, true]));
+  const scan = (keys: number) =>
+    service.ask({ path: '/v1/scan/structured', body: { payload: payload(keys) } });
+  const within = await scan(90_000);
+  assert.deepEqual([within.status, within.json.coverage], [200, 'full']);
+  const over = await scan(120_000);
+  assert.deepEqual([over.status, over.json.decision, over.json.coverage], [200, 'block', 'partial']);
+  const far_over = await scan(400_000);
+  assert.deepEqual([far_over.status, far_over.json.code], [413, 'too_large']);
+  assert.match(far_over.json.error, /400000 keys and values/);
+  await service.close();
+  rmSync(scratch, { recursive: true });
+});
