@@ -107,15 +107,16 @@ export function verdictOn(
 
 /** What is looked for where a rule names it, and no finding. */
 function factsIn(
-  { content, phase }: Crossing,
+  crossing: Crossing,
   policy: Policy,
   table: RuleTable,
   contract: Asked['contract'],
 ): readonly Tag[] {
+  const { phase } = crossing;
   if (phase !== 'request' && phase !== 'response') return NONE;
   const named = factsNamed(table);
   if (named.length === 0) return NONE;
-  const seen = phase === 'request' ? factsOfLate(content, named, policy.limits) : NONE;
+  const seen = phase === 'request' ? factsOfLate(crossing, named, policy.limits) : NONE;
   return [...seen, ...declaredFacts(contract, phase)];
 }
 

@@ -9,7 +9,7 @@ import type { CommandRule } from './commands/rules/rule.ts';
 import { factsOf } from './facts/facts.ts';
 import { customDetector } from './matching/custom/custom-detector.ts';
 import type { Detector } from './matching/detector.ts';
-import type { Content, CustomPattern, Json, ScanLimits, Tag } from './types.ts';
+import type { Crossing, CustomPattern, Json, ScanLimits, Tag } from './types.ts';
 
 /** See arguments.ts. */
 export function argumentCheckLate(schema: Json): ArgumentCheck {
@@ -32,8 +32,12 @@ export function severeRulesLate(value: string): readonly CommandRule[] {
 }
 
 /** See facts/facts.ts. */
-export function factsOfLate(content: Content, named: readonly Tag[], limits: ScanLimits): readonly Tag[] {
-  return factsOf(content, named, limits);
+export function factsOfLate(
+  { content, tool }: Pick<Crossing, 'content' | 'tool'>,
+  named: readonly Tag[],
+  limits: ScanLimits,
+): readonly Tag[] {
+  return factsOf(content, named, limits, tool);
 }
 
 /** See matching/custom/custom-detector.ts. */

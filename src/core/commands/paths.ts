@@ -1,29 +1,9 @@
+import { normalPath } from '../facts/path-form.ts';
+
 /**
  * What paths mean for a command. A path is looked at as it is written: there is no file system here, and no
  * working folder.
  */
-
-/** What `normalPath` has something to do about; most paths have none of it. */
-const UNUSUAL = /["'$%\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)|\/$/;
-
-/** `~` for the home folder, `..` worked out, no slash at the end; unknown variables stay. */
-export function normalPath(written: string): string {
-  if (!UNUSUAL.test(written)) return written;
-  const path = written
-    .replace(/^["']|["']$/g, '')
-    .replace(/^(?:\$HOME|\$env:USERPROFILE|%USERPROFILE%)/i, '~')
-    .replaceAll('\\', '/')
-    .replace(/\/{2,}/g, '/');
-  const parts: string[] = [];
-  for (const part of path.split('/')) {
-    const last = parts.at(-1) ?? '..';
-    if (part === '..' && /^(?:[a-z]:)?$/i.test(last)) continue;
-    if (part === '..' && !/^(?:\.\.?$|~|[$%])/.test(last)) parts.pop();
-    else if (part !== '.' || parts.length === 0) parts.push(part);
-  }
-  const joined = parts.join('/').replace(/\/+$/, '');
-  return joined === '' && path.startsWith('/') ? '/' : joined;
-}
 
 const TEMPORARY =
   /^(?:\/tmp|\/var\/tmp|\/private\/tmp|\/dev\/shm|\$TMPDIR|\$TEMP|\$TMP|%te?mp%|\$env:te?mp)(?:\/|$)/i;
@@ -47,17 +27,6 @@ export function isRegenerable(path: string): boolean {
 /** The root, a home or a system folder as a whole. */
 export function isWhole(path: string): boolean {
   return WHOLE.test(normalPath(path));
-}
-
-const CREDENTIALS =
-  /(?:^|[/\\])(?:\.aws[/\\](?:credentials|config)|\.aws$|\.npmrc|\.pypirc|\.netrc|_netrc|\.git-credentials|\.pgpass|\.my\.cnf|\.s3cfg|\.boto|\.htpasswd|\.docker[/\\]config\.json|\.kube[/\\]config|\.kube$|kubeconfig|admin\.conf|\.ssh[/\\](?:id_\w+|identity|[\w-]*key[\w-]*)|\.ssh$|\.ssh[/\\]?\*?$|\.gnupg|\.password-store|id_(?:rsa|dsa|ecdsa|ed25519)(?!\.pub)|(?:g?shadow-?|master\.passwd|sudoers|opasswd)$|etc[/\\]sudoers\.d|etc[/\\]krb5\.keytab|\.config[/\\](?:gcloud|gh[/\\]hosts|hub|op)|application_default_credentials|credentials\.(?:db|json|xml|ya?ml)|access_tokens\.db|accessTokens\.json|msal_token_cache[\w.]*|\.azure|\.oci|\.terraform\.d[/\\]credentials|\.vault-token|\.env(?:\.(?!example|sample|template|dist)\w+)?$|secrets?\.(?:ya?ml|json|env|toml)|serviceaccount[/\\]?(?:token)?|run[/\\]secrets|proc[/\\][\w*${}()]+[/\\](?:environ|mem|maps)|[\w-]*keychain[\w.-]*|Login Data|Cookies(?:\.sqlite|\.binarycookies)?|logins\.json|key4\.db|NTDS\.dit|config[/\\](?:SAM|SYSTEM|SECURITY)|unattend\.xml|sysprep\.inf|web\.config|wp-config\.php|\.bash_history|\.zsh_history|\.[a-z]+_history|ConsoleHost_history\.txt|\.jenkins[/\\]credentials|master\.key|[\w-]+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ovpn|ppk))(?:$|[/\\\s"'*])/i;
-
-/** A file that holds keys, tokens, passwords or what was typed. Unknown variables in it are left out. */
-export function isCredentialPath(path: string): boolean {
-  if (path.length > 400 || /\.(?:example|sample|template|dist|pub|md)$/i.test(path)) return false;
-  return (
-    CREDENTIALS.test(path) || (path.includes('$') && CREDENTIALS.test(path.replace(/\$(?:\w+|\{\w+\})/g, '')))
-  );
 }
 
 /** Files of accounts that hold no secret any more but tell who there is. */

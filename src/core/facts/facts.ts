@@ -5,7 +5,7 @@ import type { Command, Word } from '../shell/syntax.ts';
 import { covers } from '../tags.ts';
 import type { Content, ScanLimits, Tag } from '../types.ts';
 import { hostOf, hostTag, tagsOfPlace, urlsIn } from './hosts.ts';
-import { isPath, tagsOfPath } from './paths.ts';
+import { isPath, kindOfKey, pathsIn, tagsOfPath } from './paths.ts';
 import { sqlTags } from './sql.ts';
 
 const HOST_KEY = /^(?:host|hosts|host_?name|server|domain|endpoint|target|address|ip|ip_?address|remote)$/i;
@@ -22,15 +22,23 @@ interface Found {
   readonly tags: Set<Tag>;
   /** Host tags that rules name: only these are told, for the names in a text belong to the text. */
   readonly hosts: readonly Tag[];
+  /** The name of the tool that is called. */
+  readonly tool: string | null;
 }
 
 /**
  * Where the arguments of a tool point: addresses, files and kinds of SQL statements, as tags. Facts are no findings;
  * they have no place and no severity, and only a rule that names them acts on them. Past a limit of `limits` the
  * rest is not looked at; the coverage of the crossing says so already.
+ * @param tool - the name of the tool that is called
  */
-export function factsOf(content: Content, named: readonly Tag[], limits: ScanLimits): readonly Tag[] {
-  const found: Found = { tags: new Set(), hosts: named.filter((tag) => covers('host', tag)) };
+export function factsOf(
+  content: Content,
+  named: readonly Tag[],
+  limits: ScanLimits,
+  tool: string | null = null,
+): readonly Tag[] {
+  const found: Found = { tags: new Set(), hosts: named.filter((tag) => covers('host', tag)), tool };
   if (content.kind === 'text') addText(found, content.text, '');
   else {
     let key = '';
@@ -46,7 +54,9 @@ function addText(found: Found, text: string, key: string): void {
   for (const place of urlsIn(text)) addPlace(found, place);
   if (HOST_KEY.test(key) || ADDRESS.test(text)) addHost(found, text.trim());
   for (const tag of sqlTags(text)) found.tags.add(tag);
-  if (isPath(text)) addPath(found, text);
+  const kind = kindOfKey(key, found.tool);
+  if (kind === 'path') for (const path of pathsIn(text)) addPath(found, path);
+  else if (kind === null && isPath(text)) addPath(found, text);
   if (!holdsCommands(key)) return;
   for (const dialect of dialectsOf(text))
     for (const command of readCommands(text, { dialect }).commands) addCommand(found, command);

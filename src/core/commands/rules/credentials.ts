@@ -1,6 +1,7 @@
+import { isCredentialPath } from '../../facts/credential-files.ts';
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command, Word } from '../../shell/syntax.ts';
-import { isAccountPath, isCredentialPath } from '../paths.ts';
+import { isAccountPath } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Programs that show, copy, pack or send what a file holds. */

@@ -1,15 +1,8 @@
+import { isCredentialPath } from '../../facts/credential-files.ts';
+import { normalPath } from '../../facts/path-form.ts';
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
-import {
-  isCredentialPath,
-  isDisk,
-  isLogPath,
-  isRegenerable,
-  isSystemPath,
-  isTemporary,
-  isWhole,
-  normalPath,
-} from '../paths.ts';
+import { isDisk, isLogPath, isRegenerable, isSystemPath, isTemporary, isWhole } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
 /**

@@ -1,7 +1,8 @@
+import { isCredentialPath } from '../../facts/credential-files.ts';
 import { once } from '../../shell/memo.ts';
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
-import { isAccountPath, isCredentialPath, isWhole } from '../paths.ts';
+import { isAccountPath, isWhole } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
 const SENDERS =

@@ -1,0 +1,125 @@
+/** Globs as shells and search tools read them: `*`, `?`, `[abc]`, `[!a-z]`, `{a,b}`. */
+
+/** Returns whether a text has a sign that makes it a glob. */
+export function hasWildcard(text: string): boolean {
+  return /[*?{]|\[[^\]]+\]/.test(text);
+}
+
+/**
+ * Returns the globs that `{a,b}` in a glob stands for.
+ * @param most - how many at most; with more the answer is `null`
+ */
+export function expandBraces(glob: string, most: number): readonly string[] | null {
+  let done: string[] = [''];
+  for (const { alternatives } of braceGroups(glob)) {
+    if (done.length * alternatives.length > most) return null;
+    done = done.flatMap((head) => alternatives.map((alternative) => head + alternative));
+  }
+  return done.length > most ? null : done;
+}
+
+interface BraceGroup {
+  readonly alternatives: readonly string[];
+}
+
+/** Parts of a glob in order: text, or the alternatives of one pair of braces. Nested braces are taken apart. */
+function braceGroups(glob: string): readonly BraceGroup[] {
+  const groups: BraceGroup[] = [];
+  let rest = 0;
+  for (const { 0: found, index } of glob.matchAll(
+    /\{[^{}]*\}|\{[^{}]*\{[^{}]*\}(?:[^{}]*\{[^{}]*\}){0,20}[^{}]*\}/g,
+  )) {
+    groups.push({ alternatives: [glob.slice(rest, index)] });
+    groups.push({ alternatives: found.includes(',') ? found.replace(/[{}]/g, '').split(',') : [found] });
+    rest = index + found.length;
+  }
+  groups.push({ alternatives: [glob.slice(rest)] });
+  return groups;
+}
+
+/** One character of a pattern: `*`, any one, or one of a set. */
+interface Sign {
+  readonly is_run: boolean;
+  readonly accepts: ((unit: string) => boolean) | null;
+  readonly literal: string | null;
+}
+
+/** Names of files are this long at most. */
+const NAME_UNITS_MAX = 256;
+
+const signs_of = new Map<string, readonly Sign[]>();
+const SIGNS_KEPT_MAX = 2000;
+
+/**
+ * Returns whether some name matches both a glob and a pattern that has no other wildcard than `*`, and at least
+ * `least` of the first `core_units` of the pattern are written out in the glob.
+ */
+export function intersects(glob: string, pattern: string, core_units: number, least: number): boolean {
+  const left = signsOf(glob.slice(0, NAME_UNITS_MAX));
+  const right = signsOf(pattern);
+  // In each cell the most units of the core that any way to it has written out; below zero there is no way.
+  let row = new Int16Array(right.length + 1).fill(-1);
+  row[0] = 0;
+  closeRuns(row, right);
+  for (const sign of left) {
+    const next = new Int16Array(right.length + 1).fill(-1);
+    if (sign.is_run) next.set(row);
+    for (let at = 0; at < right.length; at += 1) {
+      const other = right[at]!;
+      const before = sign.is_run ? next[at]! : row[at]!;
+      if (sign.is_run) raise(next, at + 1, before);
+      else if (other.is_run) raise(next, at, row[at]!);
+      else if (before >= 0 && meet(sign, other))
+        raise(next, at + 1, before + (sign.literal !== null && at < core_units ? 1 : 0));
+    }
+    if (!sign.is_run && right.at(-1)?.is_run === true) raise(next, right.length, row[right.length]!);
+    closeRuns(next, right);
+    row = next;
+  }
+  return row[right.length]! >= least;
+}
+
+/** A run in the pattern may be empty. */
+function closeRuns(row: Int16Array, right: readonly Sign[]): void {
+  for (const [at, sign] of right.entries()) if (sign.is_run) raise(row, at + 1, row[at]!);
+}
+
+function raise(row: Int16Array, at: number, units: number): void {
+  if (units > row[at]!) row[at] = units;
+}
+
+function meet(one: Sign, other: Sign): boolean {
+  if (one.literal !== null) return other.accepts?.(one.literal) ?? other.literal === one.literal;
+  return other.literal === null || (one.accepts?.(other.literal) ?? true);
+}
+
+function signsOf(glob: string): readonly Sign[] {
+  const known = signs_of.get(glob);
+  if (known !== undefined) return known;
+  const signs: Sign[] = [];
+  for (const [text] of glob.matchAll(/\*+|\[[!^]?\]?[^\]]*\]|\\?[\s\S]/g)) signs.push(signOf(text));
+  if (signs_of.size < SIGNS_KEPT_MAX) signs_of.set(glob, signs);
+  return signs;
+}
+
+function signOf(text: string): Sign {
+  if (text.startsWith('*')) return { is_run: true, accepts: null, literal: null };
+  if (text === '?') return { is_run: false, accepts: () => true, literal: null };
+  if (text.length > 2 && text.startsWith('[')) return setOf(text.slice(1, -1));
+  return { is_run: false, accepts: null, literal: text.replace(/^\\(?=.)/, '') };
+}
+
+/** `abc`, `a-z`, `!abc`; a set of one character is that character. */
+function setOf(inner: string): Sign {
+  const is_negated = /^[!^]/.test(inner);
+  const body = is_negated ? inner.slice(1) : inner;
+  if (body.length === 1 && !is_negated) return { is_run: false, accepts: null, literal: body };
+  const accepts = (unit: string): boolean => inSet(body, unit) !== is_negated;
+  return { is_run: false, accepts, literal: null };
+}
+
+function inSet(body: string, unit: string): boolean {
+  for (const { 0: part } of body.matchAll(/[\s\S]-[\s\S]|[\s\S]/g))
+    if (part.length === 3 ? part[0]! <= unit && unit <= part[2]! : part === unit) return true;
+  return false;
+}

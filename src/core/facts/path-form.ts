@@ -1,0 +1,94 @@
+/** The system takes no longer path. */
+const PATH_UNITS_MAX = 4096;
+/** Percent-coding inside of percent-coding is taken off so often. */
+const DECODINGS_MAX = 3;
+// Of these characters nothing is seen, and tools drop them.
+const INVISIBLE =
+  /[\u0001-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0]|\u034f|[\ufe00-\ufe0f]|\udb40[\udc00-\udfff]/g;
+const SCHEME =
+  /^(?:file|vscode-file|vscode-remote):(?:\/\/(?:localhost|127\.0\.0\.1|vscode-app|\[::1\])?(?=\/)|(?=[/\\~.]))/i;
+
+/**
+ * Returns the paths that a system may open for a written one: without what it does not see (spaces around,
+ * invisible characters), without `file:`, percent-coding and prefixes that lead to the same file, `..` worked out.
+ * There are several if readers differ.
+ */
+export function canonicalPaths(written: string): readonly string[] {
+  const found = new Set<string>();
+  for (const text of [written, ...cutAtNul(written)]) {
+    const clean = cleaned(text);
+    found.add(canonical(clean));
+    const decoded = percentDecoded(clean);
+    if (decoded !== clean) found.add(canonical(decoded));
+  }
+  return [...found];
+}
+
+/** Programs in C end a path at its first NUL; others leave the NUL out. */
+function cutAtNul(text: string): readonly string[] {
+  const at = text.indexOf('\0');
+  return at < 0 ? [] : [text.slice(0, at)];
+}
+
+function cleaned(text: string): string {
+  const visible = text.replaceAll('\0', '').replace(INVISIBLE, '');
+  const plain = /^[\x00-\x7f]*$/.test(visible) ? visible : visible.normalize('NFKC');
+  return plain
+    .trim()
+    .replace(/^(["'`])([\s\S]*)\1$/, '$2')
+    .trim();
+}
+
+function percentDecoded(text: string): string {
+  let decoded = text;
+  for (let times = 0; times < DECODINGS_MAX && /%[\da-f]{2}/i.test(decoded); times += 1)
+    decoded = cleaned(decoded.replace(/(?:%[\da-f]{2})+/gi, decodedRun));
+  return decoded;
+}
+
+function decodedRun(run: string): string {
+  try {
+    return decodeURIComponent(run);
+  } catch {
+    return run;
+  }
+}
+
+function canonical(text: string): string {
+  const bare = text.replace(SCHEME, '').replace(/^\/(?=[a-z]:[/\\]|~)/i, '');
+  const slashed = bare.replaceAll('\\', '/').replace(/^\/\/[?.]\/(?:unc\/)?(?=[a-z]:)/i, '');
+  const home = slashed.replace(
+    /^(?:\$\{HOME\}|\$HOME|%HOMEDRIVE%%HOMEPATH%|%HOMEPATH%|%USERPROFILE%|\$env:USERPROFILE)(?=\/|$)/i,
+    '~',
+  );
+  const normal = normalPath(home);
+  // On Windows an ending of dots and the name of a stream lead to the same file.
+  const named = normal.replace(/::\$data$/i, '').replace(/(?<=[^./ ])[. ]+(?=\/|$)/g, '');
+  const rooted = named
+    .replace(/^\/proc\/(?:self|thread-self|\d+)\/(?:root|cwd)(?=\/)/, '')
+    .replace(/^\/System\/Volumes\/Data(?=\/)/i, '')
+    .replace(/^\/private(?=\/(?:etc|var|tmp)(?:\/|$))/i, '');
+  return rooted.length > PATH_UNITS_MAX ? rooted.slice(-PATH_UNITS_MAX) : rooted;
+}
+
+/** What `normalPath` has something to do about; most paths have none of it. */
+const UNUSUAL = /["'$%\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)|\/$/;
+
+/** `~` for the home folder, `..` worked out, no slash at the end; unknown variables stay. */
+export function normalPath(written: string): string {
+  if (!UNUSUAL.test(written)) return written;
+  const path = written
+    .replace(/^["']|["']$/g, '')
+    .replace(/^(?:\$HOME|\$env:USERPROFILE|%USERPROFILE%)/i, '~')
+    .replaceAll('\\', '/')
+    .replace(/\/{2,}/g, '/');
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    const last = parts.at(-1) ?? '..';
+    if (part === '..' && /^(?:[a-z]:)?$/i.test(last)) continue;
+    if (part === '..' && !/^(?:\.\.?$|~|[$%])/.test(last)) parts.pop();
+    else if (part !== '.' || parts.length === 0) parts.push(part);
+  }
+  const joined = parts.join('/').replace(/\/+$/, '');
+  return joined === '' && path.startsWith('/') ? '/' : joined;
+}
