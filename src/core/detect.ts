@@ -82,7 +82,9 @@ function searchText(search: Search, text: string): void {
 function searchPayload(search: Search, value: Json): void {
   const matches: Match[] = [];
   let cues: readonly Detector[] = NONE;
-  const commands = search.detection.command_detection ? readPayloadLate() : null;
+  const commands = search.detection.command_detection
+    ? readPayloadLate((found) => addCommands(search, found))
+    : null;
   const end = walk(value, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = withinBytes(search, leaf.text);
@@ -93,9 +95,9 @@ function searchPayload(search: Search, value: Json): void {
       matches.length = 0;
     }
     cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
-    addCommands(search, commands?.visit(leaf) ?? null);
+    commands?.visit(leaf);
   });
-  addCommands(search, commands?.end() ?? null);
+  commands?.end();
   if (search.has_commands) search.findings.sort((a, b) => a.leaf - b.leaf || a.start - b.start);
   if (end !== null) search.stopped ??= end.reason;
 }
@@ -301,14 +303,15 @@ export function findingOf(
  * Commands have a place among the other findings of their leaf; a script that was not read to its end is named.
  * What was read as a command needs no guess at its lines.
  */
-function addCommands(search: Search, found: FoundCommands | null): void {
-  if (found === null) return;
+function addCommands(search: Search, found: FoundCommands): void {
   search.has_commands ||= found.matches.length > 0;
   if (found.is_cut)
     search.stopped ??=
       'A command is longer, deeper or more entangled than is read (131,072 UTF-16 units, 10 levels, 56 units of work for each).';
-  for (let at = search.findings.length - 1; search.findings[at]?.leaf === found.index; at--)
-    if (search.findings[at]!.rule_id === IN_TEXT) search.findings.splice(at, 1);
+  for (let at = search.findings.length - 1; (search.findings[at]?.leaf ?? -1) >= found.index; at--) {
+    const { rule_id, leaf } = search.findings[at]!;
+    if (rule_id === IN_TEXT && leaf <= found.last_index) search.findings.splice(at, 1);
+  }
   for (const { rule, start, end } of found.matches) {
     const standing = standingOf(search.detection, namedRule(rule));
     if (!standing.is_enabled) continue;

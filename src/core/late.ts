@@ -3,7 +3,7 @@
  * is taken from them (scripts/build/late.ts), so that whoever judges one short text waits for none of them.
  */
 import { type ArgumentCheck, argumentCheck } from './arguments.ts';
-import { type PayloadReader, readPayload } from './commands/in-payload.ts';
+import { type FoundCommands, type PayloadReader, readPayload } from './commands/in-payload.ts';
 import { commandsInText, severeRules } from './commands/in-text.ts';
 import type { CommandRule } from './commands/rules/rule.ts';
 import { factsOf } from './facts/facts.ts';
@@ -17,8 +17,8 @@ export function argumentCheckLate(schema: Json): ArgumentCheck {
 }
 
 /** See commands/in-payload.ts. */
-export function readPayloadLate(): PayloadReader {
-  return readPayload();
+export function readPayloadLate(give: (found: FoundCommands) => void): PayloadReader {
+  return readPayload(give);
 }
 
 /** See commands/in-text.ts. */

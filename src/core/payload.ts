@@ -25,6 +25,8 @@ export interface Leaf {
   is_member: boolean;
   /** The leaf's path, `$.user.email`, `$['odd key'][0]`; a key has the path of its member. Worked out on call. */
   readonly path: () => string;
+  /** The containers around it, the outermost first: those that are open, so that the list changes with the walk. */
+  readonly frames: readonly Frame[];
   /** Writes `['*']` for this key in paths from now on: a key in which something was found is no place name. */
   readonly hide: () => void;
 }
@@ -41,7 +43,7 @@ export function walk(value: Json, limits: WalkLimits, visit: (leaf: Readonly<Lea
   const open: Frame[] = [];
   const path = (): string => pathOf(open);
   const hide = (): void => hideKey(open);
-  const leaf: Leaf = { kind: 'key', text: '', index: -1, is_member: false, path, hide };
+  const leaf: Leaf = { kind: 'key', text: '', index: -1, is_member: false, path, hide, frames: open };
   let nodes = 1;
   const give = (kind: Leaf['kind'], text: string): void => {
     leaf.kind = kind;
@@ -130,7 +132,8 @@ const KEY_UNITS_MAX = 100;
 /** Behind this many units a path is cut: thousands of findings can lie at the end of one long path. */
 const PATH_UNITS_MAX = 500;
 
-interface Frame {
+/** A container that a walk is in, and the place in it. */
+export interface Frame {
   readonly container: readonly Json[] | { readonly [key: string]: Json };
   /** `null` for an array. */
   readonly keys: readonly string[] | null;

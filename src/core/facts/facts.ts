@@ -1,4 +1,4 @@
-import { holdsCommands } from '../commands/in-payload.ts';
+import { holdsCommands } from '../commands/keys.ts';
 import { walk } from '../payload.ts';
 import { dialectsOf, readCommands } from '../shell/read.ts';
 import type { Command, Word } from '../shell/syntax.ts';
