@@ -14,7 +14,7 @@ import { freePort } from './support/service.ts';
 const dir = mkdtempSync(join(tmpdir(), 'service-pack-'));
 const app = join(dir, 'app');
 const installed = join(app, 'node_modules', 'agent-safety');
-const program = join(app, 'node_modules', '.bin', 'service');
+const program = join(app, 'node_modules', '.bin', 'agent-safety');
 const env = ownNodeEnvironment();
 const version = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 

@@ -205,10 +205,14 @@ test('every problem is told, not only the first', () => {
   ]);
 });
 
-test('values that were written are not repeated', () => {
-  const { problems } = compiled({ rules: [{ ...RULE, action: 'marker-value', name: 'marker-value\n' }] });
+test('a message repeats a short word, and describes what may be a credential', () => {
+  const key = ['sk', 'ABCDEF1234567890'].join('-');
+  const { problems } = compiled({ rules: [{ ...RULE, action: key, name: `${key}\n` }] });
   assert.equal(problems.length, 2);
-  assert.ok(!JSON.stringify(problems).includes('marker-value'));
+  assert.ok(!JSON.stringify(problems).includes(key));
+  assert.match(problems.map(({ message }) => message).join(' '), /it is a string of 19 characters/);
+  const [word] = compiled({ rules: [{ ...RULE, action: 'deny' }] }).problems;
+  assert.match(word?.message ?? '', /it is the string `deny`; did you mean `block`\?$/);
 });
 
 test('another program’s file is left out with a warning; our own ways to name the version are not', () => {

@@ -49,8 +49,8 @@ export function readPattern(
 }
 
 const UNANCHORED =
-  `has no ${TELLING_UNITS_MIN} characters in a row that stand in every match, so that every place of every text ` +
-  'would have to be tried; name such characters under `anchor`, or make the pattern begin with them';
+  `needs ${TELLING_UNITS_MIN} or more fixed characters in a row that every match has, because the search looks for these first. ` +
+  'Begin the pattern with them, as in `EMP-[0-9]{6}`, or name them under `anchor`';
 
 function tagProblems(tags: readonly string[], place: Place): Problem[] {
   return tags.flatMap((tag, at) =>
@@ -67,7 +67,10 @@ function wrongPattern(pattern: string): string | null {
     return unitsOf(patternTree(pattern)).least === 0 ? 'matches the empty text' : null;
   } catch (error) {
     const what = error instanceof RE2JSSyntaxException ? error.error : 'it cannot be read';
-    return `is no pattern of RE2 (${what})`;
+    const hint = what.includes('Perl syntax')
+      ? '. RE2 has no look-around `(?=` and no back-references `\\1`'
+      : '';
+    return `is not a valid RE2 pattern (${what})${hint}`;
   }
 }
 

@@ -201,12 +201,12 @@ const WRONG: readonly (readonly [name: string, detection: Detection, problem: st
   [
     'a malformed pattern',
     { patterns: [{ ...EMPLOYEE, pattern: 'EMP-[' }] },
-    '`detection.patterns[0].pattern` is no pattern of RE2 (missing closing ]).',
+    '`detection.patterns[0].pattern` is not a valid RE2 pattern (missing closing ]).',
   ],
   [
     'a look around',
     { patterns: [{ ...EMPLOYEE, pattern: '(?=EMP)EMP' }] },
-    '`detection.patterns[0].pattern` is no pattern of RE2 (invalid or unsupported Perl syntax).',
+    '`detection.patterns[0].pattern` is not a valid RE2 pattern (invalid or unsupported Perl syntax). RE2 has no look-around `(?=` and no back-references `\\1`.',
   ],
   [
     'the empty text',
@@ -216,7 +216,7 @@ const WRONG: readonly (readonly [name: string, detection: Detection, problem: st
   [
     'a large pattern',
     { patterns: [{ ...EMPLOYEE, pattern: 'EMP(?:[a-z]{1000}){3}' }] },
-    '`detection.patterns[0].pattern` is no pattern of RE2 (invalid repeat count).',
+    '`detection.patterns[0].pattern` is not a valid RE2 pattern (invalid repeat count).',
   ],
   [
     'a pattern of many parts',
@@ -226,7 +226,7 @@ const WRONG: readonly (readonly [name: string, detection: Detection, problem: st
   [
     'no anchor',
     { patterns: [{ ...EMPLOYEE, pattern: '\\d{6}' }] },
-    'has no 3 characters in a row that stand in every match',
+    'needs 3 or more fixed characters in a row that every match has',
   ],
   [
     'a hit that is none',

@@ -1,11 +1,11 @@
 import { type Schema, validate } from '@cfworker/json-schema';
 import { pointerSteps, resolvePointer } from '../json-pointer.ts';
 import type { Json, Problem } from '../types.ts';
-import { below, listed, type Place, problem, suggestion } from './problems.ts';
+import { below, describeValue, listed, type Place, problem, suggestion, typeAdvice } from './problems.ts';
 
 /**
  * Everything that is wrong with the shape of a written record: unknown keys with the nearest known name,
- * missing keys, wrong types and values. Values are not repeated.
+ * missing keys, wrong types and values. A value is described; only short words and numbers are repeated.
  */
 export function shapeProblems(record: Json, schema: object, place: Place): readonly Problem[] {
   const { valid, errors } = validate(record, schema as Schema, '2020-12', {}, false);
@@ -44,7 +44,7 @@ interface Described {
 function problemsOf(keyword: string, rule: Described, value: Json, place: Place): readonly Problem[] {
   if (keyword === 'additionalProperties') return unknownKeys(rule, value, place);
   if (keyword === 'required') return missingKeys(rule, value, place);
-  const predicate = predicateOf(keyword, rule, value);
+  const predicate = predicateOf(keyword, rule, value, /(?:^|\.)([A-Za-z_]+)$/.exec(place.path)?.[1] ?? '');
   return predicate === null ? [] : [problem(place, predicate)];
 }
 
@@ -72,21 +72,27 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** The rest of the sentence, or `null` for keywords that only say that there is an error below. */
-function predicateOf(keyword: string, rule: Described, value: Json): string | null {
+function predicateOf(keyword: string, rule: Described, value: Json, key: string): string | null {
   if (keyword === 'enum') {
-    const hint = typeof value === 'string' ? suggestion(value, (rule.enum ?? []).map(String)) : '';
-    return `must be one of ${listed(rule.enum ?? [])}${hint}`;
+    const meant = typeof value === 'string' ? suggestion(value, (rule.enum ?? []).map(String)) : '';
+    return `must be one of ${listed(rule.enum ?? [])}; it is ${describeValue(value)}${meant}`;
   }
   if (keyword === 'type') {
-    return `must be ${[rule.type]
-      .flat()
-      .map((type) => TYPE_WORDS[type as string])
-      .join(' or ')}`;
+    const types = [rule.type].flat() as readonly string[];
+    return `must be ${types.map((type) => TYPE_WORDS[type]).join(' or ')}${typeAdvice(types[0]!, value, key)}`;
   }
-  if (keyword === 'anyOf' || keyword === 'pattern')
-    return rule['x-expects'] ?? 'is not written as it must be';
+  if (keyword === 'anyOf' || keyword === 'pattern') {
+    const expects = rule['x-expects'] ?? 'is not written as it must be';
+    const meant = typeof value === 'string' ? suggestion(value, quotedIn(expects)) : '';
+    return meant === '' ? expects : `${expects}; it is ${describeValue(value)}${meant}`;
+  }
   const limit = LIMITS[keyword];
   return limit === undefined ? null : limit(rule);
+}
+
+/** The names that a sentence quotes: "must be `input` or `output`" has two. */
+function quotedIn(sentence: string): string[] {
+  return [...sentence.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!);
 }
 
 const LIMITS: Readonly<Record<string, (rule: Described) => string>> = {

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { type CommandEntry, commands } from './commands/index.ts';
-import { EXIT, type ExitCode } from './exit.ts';
+import { type CommandFailure, EXIT, type ExitCode } from './exit.ts';
 import { asTyped, paint, paintError, remark, sayJson, shown, type Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
 
@@ -31,7 +31,7 @@ async function buildProgram(terminal: Terminal, defined: (entry: CommandEntry) =
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
-    .showHelpAfterError(`Run \`${terminal.name} help\` to see what there is.`)
+    .showHelpAfterError(`See \`${terminal.name} help\`.`)
     .exitOverride()
     .configureHelp({ styleTitle: (title) => paint(terminal, 'bold', title) })
     .configureOutput({
@@ -42,15 +42,26 @@ async function buildProgram(terminal: Terminal, defined: (entry: CommandEntry) =
   for (const entry of commands) {
     const command = program.command(entry.name).summary(entry.summary).description(sentence(entry.summary));
     if (defined(entry)) (await entry.load())(command, terminal);
+    nameHelp(command, terminal.name);
   }
   return program.addHelpText('after', () => START);
 }
 
+/** Each command's usage errors name its own help. */
+function nameHelp(command: Command, path: string): void {
+  const words = `${path} ${command.name()}`;
+  command.showHelpAfterError(`See \`${words} --help\`.`);
+  for (const child of command.commands) nameHelp(child, words);
+}
+
 const START = `
 Start here:
+  $ service setup                                   guard the coding agents on this machine
   $ service serve                                   serve on http://127.0.0.1:8000
   $ service scan 'my key is sk-ABCDEF1234567890'     decide on one text, here and now
-  $ service init                                    write a configuration to grow from`;
+
+Exit codes: 0 done or allowed, 1 the answer is no (blocked, invalid, not found), 2 wrong usage or configuration,
+130 interrupted. With --json, errors are JSON too: {"error", "code", "details", "hint"}.`;
 
 /** A summary as a help of its own begins: in capitals and with an end stop. */
 function sentence(summary: string): string {
@@ -73,20 +84,41 @@ function shownError(text: string, terminal: Terminal): string {
   return `${lines.join('\n').replace(/^error:/, paintError(terminal, 'red', 'error:'))}\n`;
 }
 
+const INTERNAL_ERROR = {
+  error: 'Internal error (this is a bug).',
+  code: 'internal',
+  details: [],
+  hint: 'Run the command again with SERVICE_DEBUG=1 to see where, and please report it',
+};
+
+/** An error of commander's, without its own `error:` and with the line that follows it as the hint. */
+function usageError({ message }: CommanderError) {
+  const [first = '', ...rest] = message.replace(/^error: /, '').split('\n');
+  return { error: first, code: 'usage', details: [], ...(rest.length > 0 && { hint: rest.join(' ') }) };
+}
+
+function failureAsJson({ message, code, details, hint }: CommandFailure, terminal: Terminal) {
+  return { error: message, code, details, ...(hint !== null && { hint: asTyped(terminal, hint) }) };
+}
+
 async function tellFailure(error: unknown, terminal: Terminal, as_json: boolean): Promise<ExitCode> {
   // Commander has said what was wrong by itself; help and version arrive here too.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.done;
+    if (as_json) sayJson(terminal, usageError(error));
+    return EXIT.usage;
+  }
   const { expectedFailure } = await import('./failures.ts');
   const failure = expectedFailure(error);
   const red = paintError(terminal, 'red', 'error:');
   if (failure === null) {
     const stack = terminal.env.SERVICE_DEBUG && error instanceof Error ? `\n${error.stack}` : '';
-    remark(terminal, `${red} something is wrong in this program, not in what you asked for.${stack}`);
-    if (stack === '')
-      remark(terminal, 'Run it again with SERVICE_DEBUG=1 to see where, and please report it.');
+    if (as_json) sayJson(terminal, INTERNAL_ERROR);
+    remark(terminal, `${red} ${INTERNAL_ERROR.error}${stack}`);
+    if (stack === '') remark(terminal, `${INTERNAL_ERROR.hint}.`);
     return EXIT.usage;
   }
-  if (as_json) sayJson(terminal, { error: failure.message, code: failure.code, details: failure.details });
+  if (as_json) sayJson(terminal, failureAsJson(failure, terminal));
   remark(terminal, `${red} ${shown(asTyped(terminal, failure.message))}`);
   for (const line of failure.lines) remark(terminal, `  ${shown(line)}`);
   if (failure.hint !== null) remark(terminal, asTyped(terminal, failure.hint));

@@ -1,13 +1,13 @@
-import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { EXIT, type ExitCode } from './exit.ts';
+import { programName } from './program-name.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
 /** The person or the script on the other side: where a command writes, and what it answers at the end. */
 export interface Terminal {
-  /** The name the program was started by: `service`, `agent-safety`, or `./service` in a checkout. */
+  /** The words that start the program in the current folder: `./service`, `agent-safety`, `npx agent-safety`. */
   readonly name: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -24,7 +24,11 @@ export interface Terminal {
 export function processTerminal(): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endOnClosedPipe);
   return {
-    name: startedAs(),
+    name: programName({
+      script: process.argv[1] ?? '',
+      cwd: process.cwd(),
+      launcher: process.env.SERVICE_NAME,
+    }),
     cwd: process.cwd(),
     env: process.env,
     stdin: process.stdin,
@@ -35,12 +39,7 @@ export function processTerminal(): Terminal {
   };
 }
 
-function startedAs(): string {
-  if (process.env.SERVICE_NAME === './service') return './service';
-  return basename(process.argv[1] ?? '') === 'agent-safety' ? 'agent-safety' : 'service';
-}
-
-/** A text with its commands as this person types them: `service logs` becomes `./service logs`. */
+/** Rewrites the commands in a text to those that can be typed here: `service logs` becomes `./service logs`. */
 export function asTyped(terminal: Terminal, text: string): string {
   return text.replace(/([`(]|\$ )service (?=[a-z])/g, `$1${terminal.name} `);
 }

@@ -17,11 +17,15 @@ const CASES: readonly Case[] = [
   { args: ['help'], code: 0, stdout: [/Usage: service/] },
   { args: ['help', 'scan'], code: 0, stdout: [/Usage: service scan/, /Examples:/] },
   { args: [], code: 2, stderr: [/Usage: service/] },
-  { args: ['scna'], code: 2, stderr: [/unknown command 'scna'/, /Did you mean scan\?/, /service help/] },
+  {
+    args: ['scna'],
+    code: 2,
+    stderr: [/unknown command 'scna'/, /Did you mean scan\?/, /See `service help`/],
+  },
   { args: ['hook', '--dialect', 'other'], code: 2, stderr: [/Allowed choices are claude-code, codex/] },
   { args: ['doctor', '--since', 'yesterday'], code: 2, stderr: [/s, m, h, d, w/] },
   { args: ['doctor', '--host', 'emacs'], code: 2, stderr: [/Allowed choices are claude-code/] },
-  { args: ['scan', '--hepl'], code: 2, stderr: [/unknown option/, /--help/] },
+  { args: ['scan', '--hepl'], code: 2, stderr: [/unknown option/, /See `service scan --help`/] },
   { args: ['scan', 'one', 'two'], code: 2, stderr: [/too many arguments/] },
   { args: ['scan', 'x', '--boundary', 'sideways'], code: 2, stderr: [/Allowed choices are input, output/] },
   { args: ['logs', '--tail', 'many'], code: 2, stderr: [/whole number/] },
@@ -42,6 +46,7 @@ const CASES: readonly Case[] = [
     code: 2,
     stderr: [/hipaa, pci-dss, soc2, gdpr/],
   },
+  { args: ['policy', 'lint', '--strct'], code: 2, stderr: [/See `service policy lint --help`/] },
   // What moves a cursor is shown, not obeyed.
   { args: ['\u001b[2Jscan'], code: 2, stderr: [/\\u001b\[2Jscan/] },
 ];
@@ -60,6 +65,28 @@ test('wrong use is told and ends with 2, help and version end with 0', async () 
       ran += 1;
     }
     assert.equal(ran, CASES.length);
+  });
+});
+
+test('wrong use is JSON for a program that asked for JSON', async () => {
+  await inFolder(async (cwd) => {
+    const cases: readonly (readonly [args: readonly string[], error: RegExp, code: string])[] = [
+      [['logs', '--tail', 'many', '--json'], /whole number/, 'usage'],
+      [['scan', '--hepl', '--json'], /unknown option '--hepl'/, 'usage'],
+      [['scna', '--json'], /unknown command 'scna'/, 'usage'],
+      [['setup', 'emacs', '--json'], /emacs/, 'unknown_name'],
+    ];
+    let ran = 0;
+    for (const [args, error, code] of cases) {
+      const result = await runHere(args, { cwd });
+      const told = JSON.parse(result.stdout);
+      assert.equal(result.code, 2, result.stdout);
+      assert.match(told.error, error);
+      assert.doesNotMatch(told.error, /^error:/);
+      assert.deepEqual([told.code, told.details], [code, []]);
+      ran += 1;
+    }
+    assert.equal(ran, 4);
   });
 });
 

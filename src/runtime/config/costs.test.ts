@@ -51,11 +51,11 @@ const BAD: Readonly<Record<string, readonly [text: string, message: RegExp]>> = 
   ],
   'a scope by a field that is none': [
     'cost: {budgets: [{name: a, limit_usd: 1, scope: {tenant: acme}}]}',
-    /^`cost\.budgets\[0\]\.scope\.tenant` is no key here\.$/,
+    /^`cost\.budgets\[0\]\.scope\.tenant` is no key here; did you mean `tenant_id`\?$/,
   ],
   'a limit below nothing': [
     'cost: {budgets: [{name: a, limit_usd: -1}]}',
-    /^`cost\.budgets\[0\]\.limit_usd` must be from 0 to 1000000000\.$/,
+    /^`cost\.budgets\[0\]\.limit_usd` must be from 0 to 1000000000; it is `-1`\.$/,
   ],
   'a price without what comes out': [
     'cost: {prices: [{model: x, usd_per_mtok: {input: 1}}]}',
@@ -88,7 +88,7 @@ test('a price file adds to the prices, and what is wrong in it is told with its 
       /^prices\.yaml:3: `prices\[1\]\.usd_per_mtok` is missing\.$/,
     ],
     ['price: []', /^prices\.yaml:1: `price` is no key here; did you mean `prices`\?/],
-    ['- a', /^prices\.yaml:1: `prices\.yaml` must be a mapping\.$/],
+    ['- a', /^prices\.yaml:1: `prices\.yaml` must be a mapping; it is a list\.$/],
     [null, /prices\.yaml/],
   ];
   for (const [file, told] of cases) {

@@ -36,8 +36,8 @@ interface Bad {
 }
 
 const bad: readonly Bad[] = [
-  { name: 'a list', text: '- a', problems: ['1: `service.yaml` must be a mapping.'] },
-  { name: 'a word', text: 'hello', problems: ['1: `service.yaml` must be a mapping.'] },
+  { name: 'a list', text: '- a', problems: ['1: `service.yaml` must be a mapping; it is a list.'] },
+  { name: 'a word', text: 'hi', problems: ['1: `service.yaml` must be a mapping; it is the string `hi`.'] },
   {
     name: 'two documents',
     text: 'log: {}\n---\nlog: {}',
@@ -70,24 +70,24 @@ const bad: readonly Bad[] = [
     name: 'wrong types',
     text: 'server: {port: "80", workers: 1.5, cors_origins: a, host: 1}\naudit: {enabled: 1}\nmetrics: []\nproxy: {retry: 3}',
     problems: [
-      '1: `server.port` must be a whole number.',
-      '1: `server.workers` must be a whole number.',
-      '1: `server.cors_origins` must be a list.',
-      '1: `server.host` must be a text.',
-      '2: `audit.enabled` must be `true` or `false`.',
-      '3: `metrics` must be a mapping.',
-      '4: `proxy.retry` must be a mapping.',
+      '1: `server.port` must be a whole number; it is the string `80`.',
+      '1: `server.workers` must be a whole number; it is `1.5`.',
+      '1: `server.cors_origins` must be a list; it is the string `a`. Write `[a]`.',
+      '1: `server.host` must be a text; it is `1`.',
+      '2: `audit.enabled` must be `true` or `false`; it is `1`.',
+      '3: `metrics` must be a mapping; it is a list.',
+      '4: `proxy.retry` must be a mapping; it is `3`.',
     ],
   },
   {
     name: 'out of range',
     text: 'server: {port: 65536, workers: 0}\naudit: {max_size_mb: 0}\nproxy: {timeout_seconds: -1, retry: {backoff_factor: -0.5}}',
     problems: [
-      '1: `server.port` must be from 0 to 65535.',
-      '1: `server.workers` must be from 1 to 256.',
-      '2: `audit.max_size_mb` must be from 1 to 1048576.',
-      '3: `proxy.timeout_seconds` must be from 1 to 3600.',
-      '3: `proxy.retry.backoff_factor` must be from 0 to 60.',
+      '1: `server.port` must be from 0 to 65535; it is `65536`.',
+      '1: `server.workers` must be from 1 to 256; it is `0`.',
+      '2: `audit.max_size_mb` must be from 1 to 1048576; it is `0`.',
+      '3: `proxy.timeout_seconds` must be from 1 to 3600; it is `-1`.',
+      '3: `proxy.retry.backoff_factor` must be from 0 to 60; it is `-0.5`.',
     ],
   },
   {
@@ -95,10 +95,10 @@ const bad: readonly Bad[] = [
     text: 'version: v2\nserver: {mode: Gateway}\npolicy: {default_action: deny, unknown_agents: redact}\nlog: {level: warning}',
     problems: [
       '1: `version` must be `v1alpha1`.',
-      '2: `server.mode` must be one of `sidecar`, `gateway`; did you mean `gateway`?',
-      '3: `policy.default_action` must be one of `allow`, `flag`, `redact`, `require_approval`, `block`.',
-      '3: `policy.unknown_agents` must be one of `allow`, `block`.',
-      '4: `log.level` must be one of `fatal`, `error`, `warn`, `info`, `debug`, `trace`, `silent`.',
+      '2: `server.mode` must be one of `sidecar`, `gateway`; it is the string `Gateway`; did you mean `gateway`?',
+      '3: `policy.default_action` must be one of `allow`, `flag`, `redact`, `require_approval`, `block`; it is the string `deny`; did you mean `block`?',
+      '3: `policy.unknown_agents` must be one of `allow`, `block`; it is the string `redact`.',
+      '4: `log.level` must be one of `fatal`, `error`, `warn`, `info`, `debug`, `trace`, `silent`; it is the string `warning`; did you mean `warn`?',
     ],
   },
   {
@@ -107,7 +107,7 @@ const bad: readonly Bad[] = [
     problems: [
       '1: `server.host` must be an IP address or the name of a host, without a port or brackets.',
       '1: `server.cors_origins[0]` must be `*` or an origin, `https://host` or `https://host:port`, without a path.',
-      '1: `server.cors_origins[1]` must be a text.',
+      '1: `server.cors_origins[1]` must be a text; it is nothing.',
       '2: `proxy.target` must be an address that begins with `http://` or `https://`.',
       '3: `metrics.endpoint` must be a path that begins with `/`, of letters, digits, `_`, `.`, `-` and `/`.',
       '4: `storage.url` must begin with `sqlite:`, `postgres://` or `postgresql://`.',
@@ -190,7 +190,7 @@ const bad: readonly Bad[] = [
     name: 'alert channels',
     text: 'alerts:\n  channels:\n    - {type: emial}\n    - {to: []}\n    - mail\n    - {type: email, to: [], smtp_host: h}\n    - {type: paging}\n    - {type: incident, region: eu}\n    - {type: file, url: x}',
     problems: [
-      '3: `alerts.channels[0].type` must be one of `chat-webhook`, `email`, `file`, `incident`, `paging`, `webhook`; did you mean `email`?',
+      '3: `alerts.channels[0].type` must be one of `chat-webhook`, `email`, `file`, `incident`, `paging`, `webhook`; it is the string `emial`; did you mean `email`?',
       '4: `alerts.channels[1].type` must be one of `chat-webhook`, `email`, `file`, `incident`, `paging`, `webhook`.',
       '5: `alerts.channels[2]` must be a mapping with a `type`.',
       '6: `alerts.channels[3].to` must have at least 1 entry.',
@@ -237,10 +237,10 @@ const bad: readonly Bad[] = [
     text: `approvals:\n  ttl_max: 1.5h\n  pending_max: 0\n  webhook: {url: "ftp://h", secret: ${MARKER}, attempts: 21}`,
     problems: [
       '2: `approvals.ttl_max` must be a duration: a whole number and one of `s`, `m`, `h`, `d`, `w`, such as `24h`.',
-      '3: `approvals.pending_max` must be from 1 to 1000000.',
+      '3: `approvals.pending_max` must be from 1 to 1000000; it is `0`.',
       '4: `approvals.webhook.url` must be an address that begins with `http://` or `https://`.',
       '4: `approvals.webhook.secret` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
-      '4: `approvals.webhook.attempts` must be from 1 to 20.',
+      '4: `approvals.webhook.attempts` must be from 1 to 20; it is `21`.',
     ],
   },
   {
@@ -249,7 +249,7 @@ const bad: readonly Bad[] = [
     problems: [
       '3: `auth.api_keys[0].sha256` must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself.',
       '4: `auth.api_keys[1].id` must be 1 to 64 letters, digits, `.`, `_` or `-`.',
-      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `memory:use`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `memory:purge`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`, `sessions:reset`, `costs:own`, `costs:read`.',
+      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `memory:use`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `memory:purge`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`, `sessions:reset`, `costs:own`, `costs:read`; it is the string `root`.',
       '4: `auth.api_keys[1].expires_at` must be a date and time with a time zone, `2027-01-31T12:00:00Z`.',
     ],
   },
@@ -341,7 +341,7 @@ const bad: readonly Bad[] = [
       '3: `detection.patterns[0].pattern` must not be empty.',
       '3: `detection.patterns[0].anchor` is shorter than 3 characters.',
       '3: `detection.patterns[0].tags` must have at least 1 entry.',
-      '3: `detection.patterns[0].severity` must be one of `low`, `medium`, `high`, `critical`; did you mean `high`?',
+      '3: `detection.patterns[0].severity` must be one of `low`, `medium`, `high`, `critical`; it is the string `hihg`; did you mean `high`?',
       '3: `detection.patterns[0].examples.hits` must have at least 1 entry.',
     ],
   },
@@ -547,8 +547,8 @@ test('options stand over the file and are checked like it', async () => {
     overrides: { port: 70_000, mode: 'x', upstream_base_url: `http://u:${MARKER}@h` },
   });
   assert.deepEqual(lines(wrong).slice(0, 2), [
-    'command line: `--port` must be from 0 to 65535.',
-    'command line: `--mode` must be one of `sidecar`, `gateway`.',
+    'command line: `--port` must be from 0 to 65535; it is `70000`.',
+    'command line: `--mode` must be one of `sidecar`, `gateway`; it is the string `x`.',
   ]);
   assert.equal(lines(wrong).length, 4);
   assert.ok(!JSON.stringify(wrong).includes(MARKER));

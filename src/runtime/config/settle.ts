@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { closest, distance } from 'fastest-levenshtein';
+import { describeValue, suggestion, typeAdvice } from '../../core/compile/problems.ts';
 import { interpolate, type Sources, secretNames } from './interpolate.ts';
 import { formatPath, type Step } from './problem-path.ts';
 import type { Schema, TypeName } from './schema-types.ts';
@@ -19,7 +19,7 @@ interface Settling {
 /**
  * Checks a written value against a schema: replaces `${NAME}` and `${secret:name}` in strings, turns a string that was one
  * reference into the number or boolean that is wanted, fills in defaults, and collects every problem. The
- * value is only to be used where there are none. Messages name keys and choices and never repeat a value.
+ * value is only to be used where there are none. Messages name keys and choices and describe a value; they repeat it only where it is a short word or number that the file itself holds.
  */
 export function settle(
   written: unknown,
@@ -46,12 +46,19 @@ function settleValue(at: Settling, written: unknown, schema: Schema, steps: Step
   if (value === UNSETTLED) return UNSETTLED;
   if (!types.some((type) => isOf(type, value))) {
     if (schema['x-credential'] === true) return say(at, steps, plainCredential);
-    return say(at, steps, `must be ${types.map((type) => TYPE_WORDS[type]).join(' or ')}`);
+    const wanted = types.map((type) => TYPE_WORDS[type]).join(' or ');
+    const advice = typeAdvice(types[0]!, shownOf(written), String(steps.at(-1) ?? ''));
+    return say(at, steps, `must be ${wanted}${advice}`);
   }
   if (Array.isArray(value)) return settleList(at, value, schema, steps);
   if (isMapping(value)) return settleObject(at, value, schema, steps);
-  const wrong = wrongWith(value, schema);
+  const wrong = wrongWith(value, schema, shownOf(written));
   return wrong === null ? value : say(at, steps, wrong);
+}
+
+/** A value as messages may describe it: what the environment or a secret backend filled in is not described. */
+function shownOf(written: unknown): unknown {
+  return typeof written === 'string' && written.includes('${') ? undefined : written;
 }
 
 const plainCredential =
@@ -154,7 +161,7 @@ function settleChoice(at: Settling, written: unknown, choices: readonly Schema[]
   const type = Object.hasOwn(written, 'type') ? written.type : undefined;
   const chosen = choices[types.indexOf(String(type))];
   if (chosen !== undefined) return settleObject(at, written, chosen, steps);
-  return say(at, [...steps, 'type'], `must be one of ${listed(types)}${suggestion(type, types)}`);
+  return say(at, [...steps, 'type'], `must be one of ${listed(types)}${hint(type, types)}`);
 }
 
 function settleObject(at: Settling, written: Mapping, schema: Schema, steps: Step[]): unknown {
@@ -196,32 +203,57 @@ function sayMissing(at: Settling, written: Mapping, settled: Mapping, schema: Sc
   }
 }
 
-function wrongWith(value: unknown, schema: Schema): string | null {
+/** The predicate of a sentence about a value of the right type; `null` where it may stand. */
+function wrongWith(value: unknown, schema: Schema, shown: unknown): string | null {
   if (schema.const !== undefined && value !== schema.const) return `must be \`${schema.const}\``;
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
     const choices = schema.enum.map(String);
-    return `must be one of ${listed(choices)}${suggestion(value, choices)}`;
+    return `must be one of ${listed(choices)}${hint(shown, choices)}`;
   }
   if (typeof value === 'number') return wrongNumber(value, schema);
-  if (typeof value === 'string') return wrongText(value, schema);
+  if (typeof value === 'string') return wrongText(value, schema, shown);
   return null;
+}
+
+/** What was written, and what may have been meant. */
+function hint(shown: unknown, choices: readonly string[]): string {
+  const meant = typeof shown === 'string' ? suggestion(shown, choices) : '';
+  return shown === undefined ? '' : `; it is ${describeValue(shown)}${meant}`;
 }
 
 function wrongNumber(value: number, { minimum, maximum }: Schema): string | null {
   const over = maximum !== undefined && value > maximum;
   if (!over && (minimum === undefined || value >= minimum)) return null;
-  if (minimum === undefined) return `must be at most ${maximum}`;
-  return maximum === undefined ? `must be at least ${minimum}` : `must be from ${minimum} to ${maximum}`;
+  if (minimum === undefined) return `must be at most ${maximum}; it is \`${value}\``;
+  const range = maximum === undefined ? `at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  return `must be ${range}; it is \`${value}\``;
 }
 
-function wrongText(value: string, schema: Schema): string | null {
+/** A pattern of a setting is anchored and bounded, so that longer texts cost as little as these. */
+const PATTERN_CHARACTERS_MAX = 256;
+
+function wrongText(value: string, schema: Schema, shown: unknown): string | null {
+  const is_short = schema.pattern !== undefined && value.length <= PATTERN_CHARACTERS_MAX;
+  const is_empty = value === '' && (schema.minLength ?? 0) > 0;
+  if (is_short && !is_empty && !new RegExp(schema.pattern).test(value)) {
+    const expects = schema['x-expects'] ?? 'is not written as it must be';
+    return shown === undefined ? expects : `${expects}${durationHint(value, schema.pattern)}`;
+  }
   if (schema.maxLength !== undefined && value.length > schema.maxLength) {
     return `is longer than ${schema.maxLength} characters`;
   }
   if (schema.minLength !== undefined && value.length < schema.minLength)
     return schema.minLength === 1 ? 'must not be empty' : `is shorter than ${schema.minLength} characters`;
-  if (schema.pattern === undefined || new RegExp(schema.pattern).test(value)) return null;
-  return schema['x-expects'] ?? 'is not written as it must be';
+  return null;
+}
+
+/** "; it is the string `12 hours`; did you mean `12h`?" for a duration in words, where a duration is wanted. */
+function durationHint(value: string, pattern: string): string {
+  const [, count, unit] =
+    /^(\d{1,5}) ?([smhdw])(?:ec|econd|in|inute|our|ay|eek)?s?$/i.exec(value.trim()) ?? [];
+  const meant = `${Number(count)}${unit?.toLowerCase()}`;
+  if (count === undefined || !new RegExp(pattern).test(meant)) return '';
+  return `; it is ${describeValue(value)}; did you mean \`${meant}\`?`;
 }
 
 type Mapping = Readonly<Record<string, unknown>>;
@@ -261,16 +293,11 @@ function listed(choices: readonly string[]): string {
 /** Where an unknown key may have been meant to stand, or what it may have been meant to be. */
 function placeOf(key: string, properties: Readonly<Record<string, Schema>>, root: Schema): string {
   const misplaced = properties !== root.properties && Object.hasOwn(root.properties ?? {}, key);
-  return misplaced ? '; it stands at the top of the file' : suggestion(key, Object.keys(properties));
-}
-
-/** ``; did you mean `x`?``, where one of the choices is near enough. */
-function suggestion(given: unknown, choices: readonly string[]): string {
-  if (typeof given !== 'string' || given === '' || given.length > 64 || choices.length === 0) return '';
-  const near = closest(given.toLowerCase(), choices);
-  return distance(given.toLowerCase(), near) <= Math.max(2, given.length / 3)
-    ? `; did you mean \`${near}\`?`
-    : '';
+  if (misplaced) return '; it stands at the top of the file';
+  const near = suggestion(key, Object.keys(properties));
+  if (near !== '' || properties !== root.properties) return near;
+  const owner = Object.entries(properties).find(([, { properties = {} }]) => Object.hasOwn(properties, key));
+  return owner === undefined ? '' : `; did you mean \`${owner[0]}.${key}\`?`;
 }
 
 function say(at: Settling, steps: readonly Step[], message: string): typeof UNSETTLED {

@@ -117,8 +117,12 @@ const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
     exporting({ ...TICKETS, adaptors: [] }),
     /`adaptors` is no key here.*`adapters`/,
   ],
-  ['has a pattern without an anchor', withDetector({ pattern: '[0-9]{4}' }), /3 characters in a row/],
-  ['has a pattern that is none', withDetector({ pattern: 'TKT-(' }), /is no pattern of RE2/],
+  [
+    'has a pattern without an anchor',
+    withDetector({ pattern: '[0-9]{4}' }),
+    /3 or more fixed characters in a row/,
+  ],
+  ['has a pattern that is none', withDetector({ pattern: 'TKT-(' }), /is not a valid RE2 pattern/],
   ['has a hit that is no hit', withDetector({ examples: { hits: ['TKT'] } }), /hits\[0\]` is not found/],
   [
     'has a miss that is a hit',

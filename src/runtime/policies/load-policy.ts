@@ -1,4 +1,5 @@
 import type { Compiled, CompileInput, PolicySettings } from '../../core/compile/index.ts';
+import { suggestion } from '../../core/compile/problems.ts';
 import type { AllowedFingerprint, Policy, Problem } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
@@ -66,6 +67,7 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
     ...read.problems,
     ...compiled.problems,
     ...expired(config, Date.now()),
+    ...driverProblems(config, plugins),
     ...plugins.warnings,
     ...leftOutProblems(plugins).map((each) => ({ ...each, level: 'warning' as const })),
   ];
@@ -165,6 +167,23 @@ function expired({ detection, origin }: Config, now_ms: number): Problem[] {
     const what = 'has expired: what it allowed counts again; take it away, or look again and renew it';
     return problemAt(origin.label, ['detection', 'allowed', i], what, undefined, 'warning');
   });
+}
+
+/** A secret driver that no loaded plug-in brings. Why a plug-in is left out is a warning of its own. */
+function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins): Problem[] {
+  if (secrets.backend !== 'plugin' || secrets.plugin === undefined) return [];
+  const { from, driver } = secrets.plugin;
+  const at = (key: string, predicate: string) => [
+    problemAt(origin.label, ['secrets', 'plugin', key], predicate),
+  ];
+  const plugin = plugins.find((each) => each.from === from);
+  if (plugin === undefined)
+    return at(
+      'from',
+      'names no plug-in of `plugins.files` or `plugins.packages`; `service plugins list` shows them',
+    );
+  if (plugin.status === 'left_out' || plugin.drivers.includes(driver)) return [];
+  return at('driver', `names no driver that ${plugin.name} brings${suggestion(driver, plugin.drivers)}`);
 }
 
 /** Adds the lines of documents and of inline rules; the configuration is read again for them, if need be. */

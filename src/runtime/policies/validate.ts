@@ -2,7 +2,7 @@ import type { Problem } from '../../core/types.ts';
 import { type ConfigRequest, loadConfig } from '../config/index.ts';
 import { fingerprintProblem } from '../fingerprints.ts';
 import { leftOutProblems } from '../plugins/named.ts';
-import { loadPolicy } from './load-policy.ts';
+import { loadPolicy, type PolicyResult } from './load-policy.ts';
 
 /** How many of each a configuration holds. */
 export interface PolicyCounts {
@@ -62,7 +62,8 @@ export async function validate(request: ConfigRequest): Promise<Validation> {
   const { policy, files, plugins } = made;
   const keyless = fingerprintProblem(read.config, policy);
   // The key stays on the machine of the service: a pipeline that checks the configuration need not have it.
-  const warnings = [...read.warnings, ...made.warnings, ...warningOf(keyless)];
+  const misspelt = await misspeltTags(made, config_file ?? '');
+  const warnings = [...read.warnings, ...made.warnings, ...misspelt, ...warningOf(keyless)];
   const scoped = [...policy.rules, ...policy.contracts, ...policy.identities, ...policy.memory_schemas];
   const counts: PolicyCounts = {
     rules: policy.rules.length,
@@ -75,6 +76,20 @@ export async function validate(request: ConfigRequest): Promise<Validation> {
     allowed: policy.detection.allowed.length,
   };
   return { valid: true, config_file, files, counts, policy_hash: policy.hash, problems: [], warnings };
+}
+
+/** Warnings for tags of rules that nothing gives, where a known tag is near; `service policy lint` has all the others. */
+async function misspeltTags(
+  { policy, places, withLines }: Extract<PolicyResult, { ok: true }>,
+  label: string,
+): Promise<readonly Problem[]> {
+  const { nameRemarks } = await import('../../core/review/lint/names.ts');
+  const found = nameRemarks(policy)
+    .filter(({ id, message }) => id === 'unknown-tag' && message.includes('did you mean'))
+    .map(({ record, message }): Problem => {
+      return { ...(places.get(record) ?? { file: label, path: '' }), message, level: 'warning' };
+    });
+  return withLines(found);
 }
 
 function warningOf(problem: Problem | null): Problem[] {

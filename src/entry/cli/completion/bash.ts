@@ -1,11 +1,11 @@
-import { type CommandWords, PROGRAM_NAMES } from './words.ts';
+import { type CommandWords, PROGRAM_NAME } from './words.ts';
 
 /**
  * A completion script for bash 3.2 and later. It runs no program and evaluates nothing that was typed: all
  * words stand in it.
  */
 export function bashCompletion(all: readonly CommandWords[]): string {
-  return `# bash completion for ${PROGRAM_NAMES.join(', ')}
+  return `# bash completion for ${PROGRAM_NAME}
 _agent_safety_complete() {
   local cur prev path words i
   cur="\${COMP_WORDS[COMP_CWORD]}"
@@ -30,7 +30,7 @@ ${commandCases(all)}
   COMPREPLY=()
   while IFS='' read -r i; do COMPREPLY+=("$i"); done < <(compgen -W "$words" -- "$cur")
 }
-complete -o default -F _agent_safety_complete ${PROGRAM_NAMES.join(' ')}
+complete -o default -F _agent_safety_complete ${PROGRAM_NAME} ./service
 `;
 }
 

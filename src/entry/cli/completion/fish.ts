@@ -1,9 +1,8 @@
-import { type CommandWords, type OptionWord, PROGRAM_NAMES, type Word } from './words.ts';
+import { type CommandWords, type OptionWord, PROGRAM_NAME, type Word } from './words.ts';
 
 /** A completion script for fish. All words stand in it. */
 export function fishCompletion(all: readonly CommandWords[]): string {
-  const names = PROGRAM_NAMES.map((name) => completions(name, all));
-  return `# fish completion for ${PROGRAM_NAMES.join(', ')}
+  return `# fish completion for ${PROGRAM_NAME}
 function __agent_safety_at
     set -l at ''
     for word in (commandline -opc)[2..-1]
@@ -13,7 +12,7 @@ ${steps(all)}
     end
     test "$at" = "$argv[1]"
 end
-${names.join('\n')}
+${completions(PROGRAM_NAME, all)}
 `;
 }
 

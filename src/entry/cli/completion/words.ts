@@ -44,5 +44,5 @@ function optionWords(option: Option): OptionWord[] {
   return words.map((word) => ({ word, about: option.description, takes_value, values }));
 }
 
-/** The shell words that name the program. */
-export const PROGRAM_NAMES = ['service', 'agent-safety'] as const;
+/** The command that scripts complete. `service` alone is a program of Debian, which has a completion script already. */
+export const PROGRAM_NAME = 'agent-safety';

@@ -1,8 +1,8 @@
-import { type CommandWords, PROGRAM_NAMES, type Word } from './words.ts';
+import { type CommandWords, PROGRAM_NAME, type Word } from './words.ts';
 
-/** A completion script for zsh, to be sourced or put in \`fpath\` as \`_service\`. All words stand in it. */
+/** A completion script for zsh, to be sourced or put in \`fpath\` as \`_agent-safety\`. All words stand in it. */
 export function zshCompletion(all: readonly CommandWords[]): string {
-  return `#compdef ${PROGRAM_NAMES.join(' ')}
+  return `#compdef ${PROGRAM_NAME}
 _agent_safety() {
   local command_path='' previous="\${words[CURRENT-1]}" i
   local -a found
@@ -19,7 +19,7 @@ ${commandCases(all)}
   esac
   _describe 'command' found || _files
 }
-if [ "\${funcstack[1]}" = '_agent_safety' ]; then _agent_safety "$@"; else compdef _agent_safety ${PROGRAM_NAMES.join(' ')}; fi
+if [ "\${funcstack[1]}" = '_agent_safety' ]; then _agent_safety "$@"; else compdef _agent_safety ${PROGRAM_NAME}; fi
 `;
 }
 

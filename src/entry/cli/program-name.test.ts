@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { programName } from './program-name.ts';
+
+const CASES: readonly (readonly [script: string, launcher: string | undefined, name: string])[] = [
+  ['/work/clone/src/entry/cli/main.ts', './service', './service'],
+  ['/work/clone/src/entry/cli/main.ts', '../clone/service', '../clone/service'],
+  ['/work/clone/src/entry/cli/main.ts', '/opt/a clone/service', "'/opt/a clone/service'"],
+  // Only the launcher's own path is taken from the environment.
+  ['/work/clone/src/entry/cli/main.ts', 'other', 'service'],
+  ['/work/clone/src/entry/cli/main.ts', '\u001b[2J/service', 'service'],
+  ['/usr/local/bin/agent-safety', undefined, 'agent-safety'],
+  ['/work/app/node_modules/.bin/agent-safety', undefined, 'npx agent-safety'],
+  ['/root/.npm/_npx/0a1b/node_modules/.bin/agent-safety', undefined, 'npx agent-safety'],
+  [
+    '/work/app/node_modules/agent-safety/dist/entry/cli/bin.js',
+    undefined,
+    'node node_modules/agent-safety/dist/entry/cli/bin.js',
+  ],
+];
+
+test('hints name the command that works from the current folder', () => {
+  let ran = 0;
+  for (const [script, launcher, name] of CASES) {
+    assert.equal(programName({ script, cwd: '/work/app', launcher }), name, `${script} ${launcher}`);
+    ran += 1;
+  }
+  assert.equal(ran, 9);
+});

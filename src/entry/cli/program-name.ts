@@ -1,0 +1,30 @@
+import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { quoted } from '../../runtime/hosts/command.ts';
+
+/** How this process was started. */
+export interface ProgramStart {
+  /** `process.argv[1]`: the script, as the shell or npm named it. */
+  readonly script: string;
+  readonly cwd: string;
+  /** Set by the launcher of a checkout to the path that was typed, such as `./service`. */
+  readonly launcher: string | undefined;
+}
+
+/** The launcher of a checkout, by any path. Control characters in a path would act on the terminal that prints it. */
+const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/service$/;
+
+/**
+ * Returns the words that start this program again when they are typed in the current folder, quoted for a POSIX shell:
+ * `./service` in a checkout, `agent-safety` where npm put it into the PATH, `npx agent-safety` where npx found it.
+ */
+export function programName({ script, cwd, launcher }: ProgramStart): string {
+  if (launcher !== undefined && LAUNCHER.test(launcher)) return quoted(launcher);
+  const path = resolve(cwd, script);
+  const name = basename(path);
+  if (name === 'main.ts') return 'service';
+  if (name === 'agent-safety')
+    return path.includes(`${sep}_npx${sep}`) || dirname(path).endsWith(`${sep}node_modules${sep}.bin`)
+      ? 'npx agent-safety'
+      : 'agent-safety';
+  return name.endsWith('.js') ? `node ${quoted(relative(cwd, path))}` : 'agent-safety';
+}
