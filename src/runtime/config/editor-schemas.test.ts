@@ -183,7 +183,7 @@ const full = {
       },
       { name: 'b', command: ['c', 'd'], env: ['E'] },
     ],
-    rooms_max: 1,
+    sessions_max: 1,
   },
   cost: {
     enabled: true,

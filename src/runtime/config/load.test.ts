@@ -384,7 +384,7 @@ test('without a file the defaults hold', async () => {
       identity_files: [],
       memory_schema_files: ['schemas/*.yaml'],
     },
-    mcp: { servers: [], rooms_max: 100 },
+    mcp: { servers: [], sessions_max: 100 },
     tenants: {},
     secret_detection: { enabled: true, example_keys: false },
     pii_protection: { enabled: true, action: 'redact' },

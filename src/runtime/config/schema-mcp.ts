@@ -91,7 +91,7 @@ export const mcp = {
   default: {},
   properties: {
     servers: { type: 'array', items: server, maxItems: 100, default: [], description: 'Servers.' },
-    rooms_max: {
+    sessions_max: {
       type: 'integer',
       minimum: 1,
       maximum: 10_000,

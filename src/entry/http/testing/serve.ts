@@ -69,7 +69,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     config: {
       server: { body_bytes_max: runtime.limits.body_bytes_max, cors_origins },
       metrics: { enabled: true, endpoint: '/v1/metrics', public: false, ...options.metrics },
-      mcp: { servers: [], rooms_max: 1 },
+      mcp: { servers: [], sessions_max: 1 },
     },
     llm: options.llm ?? (() => Promise.reject(new Error('This test calls no models.'))),
     authenticate: openAccess(access),

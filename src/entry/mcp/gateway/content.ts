@@ -1,9 +1,13 @@
 import { canonical } from '../../../core/compile/canonical.ts';
 import type { Json } from '../../../core/types.ts';
-import type { Guard, Judged } from './guard.ts';
+import { rewriteJson } from '../../../core/wire/rewrite.ts';
+import { type ContentPart, readParts } from './content-parts.ts';
+import type { Guard } from './guard.ts';
+import { joinsOf } from './joins.ts';
 import type { Naming } from './naming.ts';
+import { unjudgedDigits } from './numbers.ts';
 
-/** A block of content, as far as it is looked into: its texts. Pictures and sound are passed on unseen. */
+/** A block of content: text, a picture, sound, a resource or a link to one. */
 type Block = Record<string, unknown>;
 
 /** What a tool answers. */
@@ -26,12 +30,13 @@ export async function guardAnswer(
   const structured = before === undefined ? null : await guard.response(tool, before);
   if (structured !== null && 'blocked' in structured) return structured;
   const content = answer.content.map(withoutMeta);
-  const repeats = (text: string) => before !== undefined && sameJson(text, before);
-  const leaves = content.flatMap(textsOf);
-  for (const leaf of leaves)
-    if (structured !== null && repeats(leaf.text)) leaf.put(JSON.stringify(structured.value));
-  const others = leaves.filter(({ text }) => !repeats(text));
-  const stop = await guardTexts(guard, tool, others);
+  const others: ContentPart[] = [];
+  for (const part of readParts(content)) {
+    const is_repeat = structured !== null && part.is_block && sameJson(part.text, before!);
+    if (!is_repeat) others.push(part);
+    else others.push(...repeatStructured(part, structured.value));
+  }
+  const stop = await guardParts(guard, tool, others);
   if (stop !== null) return { blocked: stop };
   return {
     answer: {
@@ -42,59 +47,93 @@ export async function guardAnswer(
   };
 }
 
-export interface Leaf {
-  readonly text: string;
-  readonly put: (text: string) => void;
+/** Has a text that repeats the structured value say what is left of that. Gives what has not been judged with the value. */
+function repeatStructured(part: ContentPart, value: Json): ContentPart[] {
+  const written = rewriteJson(part.text, value);
+  if (written !== part.text) part.put(written);
+  return unjudgedDigits(written).map(digitsPart);
 }
 
-/** Has texts judged together and puts what is left of them in their places. Gives the sentence where they stop here. */
-export async function guardTexts(
+/** Has every text in a value of the protocol judged, and puts what is left of them in their places. */
+export function guardContent(guard: Guard, tool: string, value: unknown): Promise<string | null> {
+  return guardParts(guard, tool, readParts(value));
+}
+
+/** A text as it is asked about: a JSON text as its value, for contracts know fields. */
+interface Asked {
+  readonly value: Json;
+  readonly part: ContentPart;
+  /** As it will be sent if nothing changes it. */
+  text: string;
+}
+
+/**
+ * Has texts judged together, and beside them the texts as they read where a client shows one behind the other. Gives
+ * the sentence where they stop here.
+ */
+async function guardParts(guard: Guard, tool: string, parts: readonly ContentPart[]): Promise<string | null> {
+  const all = parts.map(readAsked);
+  for (const { text } of [...all])
+    for (const digits of unjudgedDigits(text)) all.push(readAsked(digitsPart(digits)));
+  if (all.length === 0) return null;
+  const joins = joinsOf(all.map(({ part, text }) => ({ text, is_block: part.is_block })));
+  const is_list = all.length > 1;
+  const question: Json = is_list ? [...all.map(({ value }) => value), ...joins] : all[0]!.value;
+  const judged = await guard.response(tool, question);
+  if ('blocked' in judged) return judged.blocked;
+  if (judged.value === question) return null;
+  const answers = is_list ? judged.value : [judged.value];
+  if (!Array.isArray(answers) || answers.length !== all.length + joins.length) return MISFIT;
+  for (const [at, asked] of all.entries()) if (!place(asked, answers[at]!)) return MISFIT;
+  return spreads(guard, tool, all, answers.slice(all.length));
+}
+
+const MISFIT = 'The changed result does not fit its place.';
+const SPREAD = 'What was found is spread over several parts of the result, and cannot be taken out.';
+
+/** Judges the changed texts joined once more, unless what became of the joined ones is just that. */
+async function spreads(
   guard: Guard,
   tool: string,
-  leaves: readonly Leaf[],
+  all: readonly Asked[],
+  joined: readonly Json[],
 ): Promise<string | null> {
-  if (leaves.length === 0) return null;
-  const [only] = leaves;
-  const value = leaves.length === 1 ? readJson(only!.text) : null;
-  const asked: Json = value ?? (leaves.length === 1 ? only!.text : leaves.map(({ text }) => text));
-  const judged: Judged = await guard.response(tool, asked);
+  const joins = joinsOf(all.map(({ part, text }) => ({ text, is_block: part.is_block })));
+  // A contract that keeps fields alone makes nothing of a text.
+  if (joins.every((join, at) => joined[at] === join || joined[at] === null)) return null;
+  const judged = await guard.response(tool, joins);
   if ('blocked' in judged) return judged.blocked;
-  if (judged.value === asked) return null;
-  if (leaves.length === 1) {
-    only!.put(typeof judged.value === 'string' ? judged.value : JSON.stringify(judged.value));
-    return null;
-  }
-  const texts = judged.value;
-  if (!Array.isArray(texts) || texts.length !== leaves.length)
-    return 'The changed result does not fit its place.';
-  leaves.forEach((leaf, at) => {
-    leaf.put(String(texts[at]));
-  });
-  return null;
+  return judged.value === joins ? null : SPREAD;
 }
 
-/** Fields of blocks that hold bytes and no text. */
-const OPAQUE = new Set(['data', 'blob', 'type', 'mimeType']);
-
-/** Every string in a value but bytes, each with a way to replace it. The depth of content is that of the protocol. */
-export function textsOf(value: unknown): Leaf[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const holder = value as Record<string, unknown>;
-  return Object.entries(holder).flatMap(([key, inner]) => {
-    if (typeof inner !== 'string') return textsOf(inner);
-    if (OPAQUE.has(key)) return [];
-    const put = (text: string) => {
-      holder[key] = text;
-    };
-    return [{ text: inner, put }];
-  });
+function readAsked(part: ContentPart): Asked {
+  const value = readJson(part.text);
+  if (value === null) return { value: part.text, part, text: part.text };
+  // Of members with equal keys the last is judged, and nothing of the others is sent.
+  const text = rewriteJson(part.text, value);
+  if (text !== part.text) part.put(text);
+  return { value, part, text };
 }
 
-/** A copy without `_meta` and `annotations`, which no person or model is shown and nobody has judged. */
+function place(asked: Asked, after: Json): boolean {
+  if (sameValue(after, asked.value)) return true;
+  const is_json = typeof asked.value !== 'string';
+  if (is_json) asked.text = typeof after === 'string' ? after : rewriteJson(asked.text, after);
+  else asked.text = after === null ? '' : String(after);
+  return asked.part.put(asked.text);
+}
+
+/** Digits that a number lost when it was read. They are judged beside the value, and cannot be changed in it. */
+function digitsPart(digits: string): ContentPart {
+  return { text: digits, put: () => false, is_block: false };
+}
+
+const DROPPED = new Set(['_meta']);
+
+/** A copy without `_meta`, which no person or model is shown. */
 export function withoutMeta<T>(value: T): T {
-  const dropped = new Set(['_meta', 'annotations', 'icons']);
   return JSON.parse(
-    JSON.stringify(value, (key, inner: unknown) => (dropped.has(key) ? undefined : inner)),
+    JSON.stringify(value, (key, inner: unknown) => (DROPPED.has(key) ? undefined : inner)),
   ) as T;
 }
 
@@ -109,7 +148,11 @@ function readJson(text: string): Json {
 
 function sameJson(text: string, value: Json): boolean {
   const read = readJson(text);
-  return read !== null && canonical(read) === canonical(value);
+  return read !== null && sameValue(read, value);
+}
+
+function sameValue(one: Json, other: Json): boolean {
+  return one === other || canonical(one) === canonical(other);
 }
 
 /** The same with the URIs of resources as agents know them: of links, of resources inside messages, of what was read. */

@@ -1,5 +1,7 @@
 import type { Json } from '../../../core/types.ts';
-import { operationNamed } from '../../../operations/index.ts';
+import { approvalsCancel, approvalsShow } from '../../../operations/approvals.ts';
+import { interceptTool } from '../../../operations/intercept.ts';
+import { mcpToolsCheck } from '../../../operations/mcp.ts';
 import type { AnyOperation } from '../../../operations/operation.ts';
 import { Refused } from './refused.ts';
 
@@ -55,22 +57,20 @@ const WAIT = '30s';
 /** A guard for one caller: every question goes to the policy by the road of all operations. */
 export function openGuard(road: Ask, { agent_id, session_id, user_id }: Speaker): Guard {
   const ask: Ask = (operation, input) => road(operation, input).catch(unasked);
-  const intercept = operationNamed('intercept_tool')!;
   const about = { agent_id, session_id };
   return {
     request: async (tool, input, request_id) => {
       const approval = { approval_request_id: request_id, find_approval: true };
-      const reply = (await ask(intercept, { tool, input, ...about, ...approval })) as Reply;
+      const reply = (await ask(interceptTool, { tool, input, ...about, ...approval })) as Reply;
       return judged(reply, input, reply.modified_input);
     },
     response: async (tool, output) => {
       const question = { tool, phase: 'response', output, ...about, data_tags: ['untrusted.mcp'] };
-      const reply = (await ask(intercept, question)) as Reply;
+      const reply = (await ask(interceptTool, question)) as Reply;
       return judged(reply, output, reply.modified_output);
     },
     definitions: async (server, tools) => {
-      const check = operationNamed('mcp_tools_check')!;
-      const answer = (await ask(check, { server, user_id, ...about, tools })) as {
+      const answer = (await ask(mcpToolsCheck, { server, user_id, ...about, tools })) as {
         tools: readonly { tool: string; status: string; reason: string | null }[];
       };
       return new Map(
@@ -81,10 +81,10 @@ export function openGuard(road: Ask, { agent_id, session_id, user_id }: Speaker)
       );
     },
     decided: async (request_id) => {
-      await ask(operationNamed('approvals_get')!, { request_id, wait: WAIT });
+      await ask(approvalsShow, { request_id, wait: WAIT });
     },
     takeBack: async (request_id) => {
-      await ask(operationNamed('approvals_cancel')!, { request_id });
+      await ask(approvalsCancel, { request_id });
     },
   };
 }

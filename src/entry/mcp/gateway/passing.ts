@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Json } from '../../../core/types.ts';
 import type { Behind } from './behind.ts';
-import { guardTexts, textsOf, withoutMeta, withShownUris } from './content.ts';
+import { guardContent, withoutMeta, withShownUris } from './content.ts';
 import { BehindFailure } from './failure.ts';
 import { requestOf } from './persons.ts';
 import { Refused } from './refused.ts';
@@ -41,7 +41,7 @@ async function entriesOf(behind: Behind, { method, key }: Listing): Promise<Entr
       unknown
     >;
     const content = withoutMeta(answer[key] as Entry[]);
-    const stop = await guardTexts(guard, name, textsOf(content));
+    const stop = await guardContent(guard, name, content);
     if (stop !== null) throw new Refused(stop);
     entries.push(...content);
     cursor = typeof answer.nextCursor === 'string' ? answer.nextCursor : undefined;
@@ -130,7 +130,7 @@ async function pass(
   if ('question' in asked) return asked.question;
   if ('blocked' in asked) throw new Refused(asked.blocked);
   const answer = withoutMeta(await upstream.use((client) => request(asked.value as object, client)));
-  const stop = await guardTexts(guard, name, textsOf(answer));
+  const stop = await guardContent(guard, name, answer);
   if (stop !== null) throw new Refused(stop);
   return withShownUris(answer, naming);
 }

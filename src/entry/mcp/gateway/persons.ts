@@ -26,12 +26,12 @@ export async function requestOf(
 ): Promise<Asked> {
   const answer = answerIn(context);
   if (answer?.action === 'decline') {
-    await guard.takeBack(answer.request_id).catch(() => {});
+    await guard.takeBack(answer.request_id);
     return {
       blocked: `The request for approval ${answer.request_id} was taken back: it was declined at the client.`,
     };
   }
-  if (answer?.action === 'accept') await guard.decided(answer.request_id).catch(() => {});
+  if (answer?.action === 'accept') await guard.decided(answer.request_id);
   const judged = await guard.request(tool, input, answer?.request_id ?? null);
   if (!('blocked' in judged) || judged.pending === undefined) return judged;
   return answer === null && canAsk(server, context) ? question(tool, judged.pending) : judged;

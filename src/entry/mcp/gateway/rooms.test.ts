@@ -8,12 +8,12 @@ import { type Guest, openRooms } from './rooms.ts';
 
 const GUEST: Guest = { tenant_id: 'default', agent_id: 'a', user_id: null, session_id: null, caller };
 
-function rooms(rooms_max: number) {
+function rooms(sessions_max: number) {
   const { runtime } = testRuntime();
   return openRooms({
     runtime,
     servers: [],
-    rooms_max,
+    sessions_max,
     env: {},
     failed: (...said) => assert.fail(said.join()),
   });
@@ -30,10 +30,13 @@ test('nobody shares a room with another tenant, agent, user, session or credenti
     { user_id: 'b' },
     { session_id: 'b' },
     { caller: { ...caller, id: 'b' } },
+    // Another credential of the same subject.
+    { caller: { ...caller, permissions: [] } },
+    { caller: { ...caller, agents: ['a'] } },
   ];
   for (const other of others)
     assert.notEqual(all.enter({ ...GUEST, ...other }).room, room, JSON.stringify(other));
-  assert.equal(others.length, 6);
+  assert.equal(others.length, 8);
   await all.close();
 });
 

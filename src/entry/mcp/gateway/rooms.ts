@@ -34,15 +34,13 @@ export interface Rooms {
 export interface RoomsParts {
   readonly runtime: Runtime;
   readonly servers: readonly McpServerSettings[];
-  readonly rooms_max: number;
+  readonly sessions_max: number;
   readonly env: NodeJS.ProcessEnv;
   readonly failed: (server: string, what: string, error: unknown) => void;
 }
 
 interface Kept {
   readonly room: Room;
-  /** What its questions to the policy are asked as: the credential of the last call. */
-  guest: Guest;
   used: number;
   empty_since_ms: number;
   readonly close: () => Promise<void>;
@@ -66,21 +64,20 @@ export function openRooms(parts: RoomsParts): Rooms {
   }, LOOK_MS).unref();
 
   function makeRoom(): void {
-    if (kept.size < parts.rooms_max) return;
+    if (kept.size < parts.sessions_max) return;
     const free = [...kept].filter(([, { used }]) => used === 0);
     const [longest] = free.sort(([, one], [, other]) => one.empty_since_ms - other.empty_since_ms);
     if (longest === undefined)
       throw new Refusal(
         'unavailable',
-        'Too many callers use the gateway (`mcp.rooms_max`): try again later.',
+        'Too many callers use the gateway (`mcp.sessions_max`): try again later.',
       );
     void closeOne(...longest);
   }
 
   return {
     enter: (guest) => {
-      const { tenant_id, agent_id, user_id, session_id, caller } = guest;
-      const key = JSON.stringify([tenant_id, agent_id, user_id, session_id, caller.id]);
+      const key = keyOf(guest);
       let one = kept.get(key);
       if (one === undefined) {
         makeRoom();
@@ -88,7 +85,6 @@ export function openRooms(parts: RoomsParts): Rooms {
         kept.set(key, one);
       }
       const entered = one;
-      entered.guest = guest;
       entered.used += 1;
       let is_in = true;
       const leave = () => {
@@ -106,14 +102,18 @@ export function openRooms(parts: RoomsParts): Rooms {
   };
 }
 
+/** Two credentials of one subject may have other rights, so that all of the caller tells rooms apart. */
+function keyOf({ tenant_id, agent_id, user_id, session_id, caller }: Guest): string {
+  return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller]);
+}
+
 const SUBSCRIPTIONS_MAX = 8;
 
-function openRoom(first: Guest, { runtime, servers, env, failed }: RoomsParts): Kept {
+function openRoom(guest: Guest, { runtime, servers, env, failed }: RoomsParts): Kept {
   const { version } = runtime;
-  const { tenant_id, agent_id, session_id } = first;
+  const { tenant_id, agent_id, session_id, caller } = guest;
   const guard = openGuard(
-    (operation, input) =>
-      call(operation, input, { runtime, caller: kept.guest.caller, tenant_id, request_id: 'mcp-gateway' }),
+    (operation, input) => call(operation, input, { runtime, caller, tenant_id, request_id: 'mcp-gateway' }),
     // All users come with the configured credential: they are shown one list, and it has one set of pins.
     { agent_id, session_id, user_id: '' },
   );
@@ -135,7 +135,6 @@ function openRoom(first: Guest, { runtime, servers, env, failed }: RoomsParts): 
   );
   const kept: Kept = {
     room: { handler, watching },
-    guest: first,
     used: 0,
     empty_since_ms: performance.now(),
     close: async () => {

@@ -22,7 +22,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): WebAskin
   const rooms = openRooms({
     runtime,
     servers: mcp.servers,
-    rooms_max: mcp.rooms_max,
+    sessions_max: mcp.sessions_max,
     env: process.env,
     failed: (server, what, error) => log.error(what, { server, ...faultFields(error) }),
   });
