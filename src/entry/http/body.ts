@@ -21,7 +21,8 @@ export function addBodyParsers(app: FastifyInstance, scanNodesMax: () => number)
   app.addContentTypeParser<Buffer>(JSON_TYPES, { parseAs: 'buffer' }, (request, bytes, done) => {
     let body: unknown;
     try {
-      body = parseJson(bytes, request.headers['content-type'] ?? '', scanNodesMax() * NODES_FACTOR);
+      const { readBody } = request.routeOptions.config;
+      body = parseJson(bytes, request.headers['content-type'] ?? '', scanNodesMax() * NODES_FACTOR, readBody);
     } catch (error) {
       done(error as Error);
       return;
@@ -35,7 +36,19 @@ export function addBodyParsers(app: FastifyInstance, scanNodesMax: () => number)
   );
 }
 
-function parseJson(bytes: Buffer, type: string, nodes_max: number): unknown {
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Changes the text of a JSON body before it is parsed. */
+    readBody?: (text: string) => string;
+  }
+}
+
+function parseJson(
+  bytes: Buffer,
+  type: string,
+  nodes_max: number,
+  readBody = (text: string) => text,
+): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8Type(type)) throw new Refusal('unsupported_media_type', 'Send JSON as UTF-8.');
   if (!isUtf8(bytes)) throw new Refusal('invalid_request', 'The body is not valid UTF-8.');
@@ -47,7 +60,7 @@ function parseJson(bytes: Buffer, type: string, nodes_max: number): unknown {
   }
   const text = bytes.toString('utf8');
   try {
-    return JSON.parse(text);
+    return JSON.parse(readBody(text));
   } catch {
     // The parser's own message holds a piece of the text.
     throw new Refusal('invalid_request', 'The body is not valid JSON.');

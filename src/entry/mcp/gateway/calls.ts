@@ -1,24 +1,35 @@
 import { ProtocolError as TheirError, type Tool } from '@modelcontextprotocol/client';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Json } from '../../../core/types.ts';
+import { rewriteJson } from '../../../core/wire/rewrite.ts';
 import type { Behind } from './behind.ts';
 import type { Standing } from './catalogue.ts';
 import { guardAnswer, type ToolAnswer, withShownUris } from './content.ts';
+import { withSource } from './exact-numbers.ts';
 import { failureOf } from './failure.ts';
+import { unjudgedDigits } from './numbers.ts';
 import type { GatewayParts } from './parts.ts';
 import { requestOf } from './persons.ts';
 import { Refused } from './refused.ts';
 
 const CALL_MS_MAX = 3_600_000;
 
+/** A call as an agent makes it. */
+export interface Call {
+  readonly name: string;
+  readonly input: Json;
+  /** The text of the arguments if numbers in them change where they are read. */
+  readonly source: string | null;
+}
+
 /** Calls a tool by the name that agents know. Every no is a result: the agent reads why, and its host keeps the connection. */
 export async function callTool(
-  name: string,
-  input: Json,
+  call: Call,
   server: Server,
   context: ServerContext,
   { behinds, failed }: GatewayParts,
 ): Promise<object> {
+  const { name } = call;
   const behind = behinds.find(({ naming }) => name.startsWith(naming.judged('')));
   if (behind === undefined) return stopped(NO_TOOL);
   try {
@@ -26,7 +37,7 @@ export async function callTool(
     const meant = await behind.catalogue.meant((tool) => behind.naming.shown(tool) === name);
     const reason = whyNot(meant);
     if (reason !== null) return stopped(reason);
-    return await pass(behind, meant[0]!.tool, input, server, context);
+    return await pass(behind, meant[0]!.tool, call, server, context);
   } catch (error) {
     const [sentence, fault] = whyFailed(error);
     failed(behind.name, 'a call could not be made', fault);
@@ -54,16 +65,19 @@ function whyNot(meant: readonly Standing[]): string | null {
 async function pass(
   behind: Behind,
   tool: Tool,
-  input: Json,
+  { input, source }: Call,
   server: Server,
   context: ServerContext,
 ): Promise<object> {
   const { guard, naming } = behind;
   const judged_name = naming.judged(tool.name);
+  const stop = source === null ? null : await guard.digits(unjudgedDigits(source));
+  if (stop !== null) return stopped(stop);
   const asked = await requestOf(guard, judged_name, input, server, context);
   if ('question' in asked) return asked.question;
   if ('blocked' in asked) return stopped(asked.blocked);
-  const answer = await answerOf(behind, tool, asked.value, context).catch(unanswered);
+  const judged_source = source === null ? null : rewriteJson(source, asked.value);
+  const answer = await answerOf(behind, tool, asked.value, judged_source, context).catch(unanswered);
   const judged = await guardAnswer(guard, judged_name, answer);
   return 'blocked' in judged ? stopped(judged.blocked) : withShownUris(judged.answer, naming);
 }
@@ -81,6 +95,7 @@ async function answerOf(
   { upstream, call_ms }: Behind,
   tool: Tool,
   input: Json,
+  source: string | null,
   { mcpReq: { signal, notify, _meta } }: ServerContext,
 ): Promise<ToolAnswer> {
   const progressToken = _meta?.progressToken;
@@ -101,7 +116,7 @@ async function answerOf(
         }).catch(() => {}),
     }),
   };
-  const call = { name: tool.name, arguments: input as Record<string, unknown> };
+  const call = { name: tool.name, arguments: input as Record<string, unknown>, ...withSource(source) };
   try {
     return (await upstream.use((client) => client.callTool(call, options))) as unknown as ToolAnswer;
   } catch (error) {

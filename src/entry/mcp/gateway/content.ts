@@ -2,6 +2,7 @@ import { canonical } from '../../../core/compile/canonical.ts';
 import type { Json } from '../../../core/types.ts';
 import { rewriteJson } from '../../../core/wire/rewrite.ts';
 import { type ContentPart, readParts } from './content-parts.ts';
+import { sourceIn, withSource } from './exact-numbers.ts';
 import type { Guard } from './guard.ts';
 import { joinsOf } from './joins.ts';
 import type { Naming } from './naming.ts';
@@ -15,6 +16,7 @@ export interface ToolAnswer {
   readonly content: readonly Block[];
   readonly structuredContent?: Json;
   readonly isError?: boolean;
+  readonly _meta?: object;
 }
 
 /**
@@ -29,8 +31,10 @@ export async function guardAnswer(
   const before = answer.structuredContent;
   const structured = before === undefined ? null : await guard.response(tool, before);
   if (structured !== null && 'blocked' in structured) return structured;
+  const source = sourceIn(answer._meta);
+  const written = source === null || structured === null ? null : rewriteJson(source, structured.value);
   const content = answer.content.map(withoutMeta);
-  const others: ContentPart[] = [];
+  const others = unjudgedDigits(written ?? '').map(digitsPart);
   for (const part of readParts(content)) {
     const is_repeat = structured !== null && part.is_block && sameJson(part.text, before!);
     if (!is_repeat) others.push(part);
@@ -43,6 +47,7 @@ export async function guardAnswer(
       content,
       ...(structured !== null && { structuredContent: structured.value }),
       ...(answer.isError === true && { isError: true }),
+      ...withSource(written),
     },
   };
 }

@@ -8,6 +8,7 @@ import {
 import type { Json } from '../../../core/types.ts';
 import type { Behind } from './behind.ts';
 import { callTool } from './calls.ts';
+import { sourceIn, writesSources } from './exact-numbers.ts';
 import { failureOf } from './failure.ts';
 import type { GatewayParts } from './parts.ts';
 import { type Listing, listed, readResource, shownPrompt } from './passing.ts';
@@ -30,10 +31,16 @@ export function gatewayServer(parts: GatewayParts): Server {
       },
     },
   );
+  const connect = server.connect.bind(server);
+  server.connect = (transport) => connect(writesSources(transport));
   server.setRequestHandler('tools/list', async () => ({ tools: await shownTools(parts) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const input = (params.arguments ?? {}) as Json;
-    return (await callTool(params.name, input, server, context, parts)) as never;
+    const call = {
+      name: params.name,
+      input: (params.arguments ?? {}) as Json,
+      source: sourceIn(context.mcpReq._meta),
+    };
+    return (await callTool(call, server, context, parts)) as never;
   });
   const lists = (method: Listing['method'], key: Listing['key']) =>
     server.setRequestHandler(method, (async () => ({

@@ -1,5 +1,6 @@
 import type { Json } from '../../../core/types.ts';
 import { approvalsCancel, approvalsShow } from '../../../operations/approvals.ts';
+import { guardOutput } from '../../../operations/guard.ts';
 import { interceptTool } from '../../../operations/intercept.ts';
 import { mcpToolsCheck } from '../../../operations/mcp.ts';
 import type { AnyOperation } from '../../../operations/operation.ts';
@@ -29,6 +30,8 @@ export interface Guard {
   /** @param request_id - a request for approval that may be answered by now; `null` looks for one */
   readonly request: (tool: string, input: Json, request_id: string | null) => Promise<Judged>;
   readonly response: (tool: string, output: Json) => Promise<Judged>;
+  /** Judges digits of arguments that are not in their value as it is judged. Gives the sentence where they stop here. */
+  readonly digits: (digits: readonly string[]) => Promise<string | null>;
   /**
    * Which of the definitions may be shown, by name, and why the others may not.
    * @param server - by which name the server is known here
@@ -68,6 +71,11 @@ export function openGuard(road: Ask, { agent_id, session_id, user_id }: Speaker)
       const question = { tool, phase: 'response', output, ...about, data_tags: ['untrusted.mcp'] };
       const reply = (await ask(interceptTool, question)) as Reply;
       return judged(reply, output, reply.modified_output);
+    },
+    digits: async (digits) => {
+      if (digits.length === 0) return null;
+      const reply = (await ask(guardOutput, { text: digits.join('\n'), ...about })) as Reply;
+      return reply.decision === 'allow' ? null : blocked(reply).blocked;
     },
     definitions: async (server, tools) => {
       const answer = (await ask(mcpToolsCheck, { server, user_id, ...about, tools })) as {

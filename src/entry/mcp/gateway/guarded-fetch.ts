@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Agent, RequestInit } from 'undici';
 import { isMetadata, lookupBut } from '../../../runtime/metadata-address.ts';
+import { markResponse } from './exact-transports.ts';
 import { BehindFailure } from './failure.ts';
 
 export interface GuardedFetch {
@@ -45,7 +46,7 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
         await response.body?.cancel();
         throw new BehindFailure('redirected');
       }
-      return bounded(response as unknown as Response, limits);
+      return markResponse(bounded(response as unknown as Response, limits), limits.answer_bytes_max);
     },
     close: async () => agent?.destroy(),
   };

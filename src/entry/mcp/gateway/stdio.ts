@@ -5,6 +5,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { matchesAny } from '../../../core/tags.ts';
 import { type LocalRoadOptions, openLocalRoad } from '../server/road.ts';
 import { type Behind, type BehindParts, configuredBehind, type Wrapped, wrappedBehind } from './behind.ts';
+import { readsSources } from './exact-transports.ts';
 import { gatewayServer } from './gateway.ts';
 import { openGuard } from './guard.ts';
 import { type Listen, listenIn } from './listens.ts';
@@ -42,9 +43,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   const telling = openTelling(tell, failed);
   const behinds = behindsOf(options, { guard, version, env, stderr: 'inherit', told: telling.told });
   const watching = openWatching(behinds);
-  const transport = new StdioServerTransport(process.stdin, process.stdout, {
-    maxBufferSize: MESSAGE_BYTES_MAX,
-  });
+  const transport = readsSources(new StdioServerTransport(process.stdin, process.stdout), MESSAGE_BYTES_MAX);
   const handle = serveStdio(
     () => {
       const server = gatewayServer({ behinds, watching, version, title: titleOf(behinds), failed });

@@ -1,6 +1,8 @@
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Config } from '../../../runtime/config/index.ts';
+import { writesSources } from './exact-numbers.ts';
+import { readsSources } from './exact-transports.ts';
 import { openGuardedFetch } from './guarded-fetch.ts';
 
 /** A way to a server that is not connected yet, and what is to be closed after it. */
@@ -16,12 +18,15 @@ export type Stderr = 'inherit' | 'ignore';
 
 export type McpServerSettings = Config['mcp']['servers'][number];
 
+/** Of a program whose configuration says nothing else. */
+const ANSWER_BYTES_MAX = 10_485_760;
+
 /** A server on standard input and output that this process starts. */
 export function programWay(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
   stderr: Stderr,
-  answer_bytes_max?: number,
+  answer_bytes_max = ANSWER_BYTES_MAX,
 ): Way {
   const [program, ...args] = command;
   const transport = new StdioClientTransport({
@@ -29,8 +34,8 @@ export function programWay(
     args,
     env: { ...env },
     stderr,
-    ...(answer_bytes_max !== undefined && { maxBufferSize: answer_bytes_max }),
   });
+  readsSources(writesSources(transport), answer_bytes_max);
   return { transport, leave: async () => {}, close: async () => {} };
 }
 
@@ -55,6 +60,7 @@ export function configuredWay(settings: McpServerSettings, env: NodeJS.ProcessEn
       return () => clearTimeout(timer);
     },
   });
+  writesSources(transport);
   return { transport, leave: () => transport.terminateSession().catch(() => {}), close: guarded.close };
 }
 

@@ -6,6 +6,7 @@ import type { Config } from '../../../runtime/config/index.ts';
 import { refuseEncoded } from '../../http/body.ts';
 import { drainBody, refusalOf, STATUS } from '../../http/errors.ts';
 import { goneSignal, nameIn, type RoutePorts } from '../../http/routes.ts';
+import { markSource } from '../gateway/exact-numbers.ts';
 import type { WebAsking } from './web.ts';
 
 const TOOLS = '/mcp';
@@ -41,6 +42,8 @@ function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () =
   app.route({
     method: 'POST',
     url,
+    // Calls go on to servers, which are to get the digits that were sent.
+    config: url === GATEWAY ? { readBody: markSource } : {},
     onRequest: (request, _reply, done) => {
       admit(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
     },
