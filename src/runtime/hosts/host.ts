@@ -79,6 +79,8 @@ export interface Host {
   /** Its name here, and that of its dialect. */
   readonly name: string;
   readonly label: string;
+  /** The names of its program, one of which is in the PATH where it is installed. */
+  readonly programs: readonly string[];
   /** All places where hooks can stand. */
   readonly places: (machine: Machine) => readonly SettingsPlace[];
   /** Where setup enters hooks: one file for each scope that a person may choose. */

@@ -1,15 +1,18 @@
 import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { examples, jsonOption } from '../options.ts';
 import type { IntelligenceAnswer } from '../scaffold/configuration.ts';
 import type { Written } from '../scaffold/write.ts';
+import type { SetupChoice } from '../setup/questions.ts';
 import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
 
 interface InitOptions {
   readonly path: string;
   readonly full?: true;
+  readonly intelligence?: true;
   readonly nonInteractive?: true;
   readonly json?: true;
 }
@@ -17,10 +20,11 @@ interface InitOptions {
 export function init(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Write a configuration to grow from. What is there already is kept and listed. Asks about the advisory layer, which stays off unless you say yes; asks nothing without a terminal.',
+      'Write a configuration and a first policy. Existing files are never overwritten. On a terminal it asks which coding agents to guard, for which projects, and which policy packs to add.',
     )
-    .option('--path <folder>', 'where', '.')
+    .option('--path <folder>', 'the folder to write to', '.')
     .option('--full', 'every setting, with a tool contract and an agent identity to copy')
+    .option('--intelligence', 'ask about the advisory layer too; this version cannot run it yet')
     .option('--non-interactive', 'ask nothing')
     .addOption(jsonOption())
     .action((options: InitOptions) => run(options, terminal));
@@ -37,14 +41,28 @@ async function run(options: InitOptions, terminal: Terminal): Promise<void> {
   const configuration = join(folder, 'service.yaml');
   const asks =
     terminal.interactive && !options.nonInteractive && !options.json && !(await isThere(configuration));
-  const intelligence = asks ? await ask() : null;
+  const choice = asks ? await chooseSetup(options, terminal) : null;
+  const intelligence = asks && options.intelligence ? await askAboutIntelligence() : null;
   const written = await writeMissing(folder, scaffoldFiles(options.full === true, intelligence));
   if (options.json) sayJson(terminal, { folder, ...written });
   else tell(written, folder, terminal);
   await check(configuration, terminal);
+  if (choice === null || choice.hosts.length + choice.packs.length === 0) return;
+  say(terminal);
+  const { setUpAgents } = await import('../setup/agents.ts');
+  const doctor = choice.hosts.length > 0;
+  await setUpAgents(choice.hosts, { path: folder, config: configuration, doctor, ...choice }, terminal);
 }
 
-async function ask(): Promise<IntelligenceAnswer | null> {
+async function chooseSetup(options: InitOptions, terminal: Terminal): Promise<SetupChoice> {
+  const { askSetup } = await import('../setup/questions.ts');
+  const { findAgents } = await import('../setup/found-agents.ts');
+  const { env } = terminal;
+  const project = resolve(terminal.cwd, options.path);
+  return askSetup(await findAgents({ project, home: env.HOME || homedir(), env }));
+}
+
+async function askAboutIntelligence(): Promise<IntelligenceAnswer | null> {
   return (await import('../scaffold/questions.ts')).askIntelligence();
 }
 

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { hosts, type Scope } from '../../../runtime/hosts/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
+import { configOption, examples, gathered, jsonOption } from '../options.ts';
 import { frameworks } from '../setup/frameworks.ts';
 import { setupNames, tellNames, unknownName } from '../setup/names.ts';
 import type { Consent } from '../skills/consent.ts';
@@ -12,6 +12,7 @@ interface SetupOptions extends Consent {
   readonly path: string;
   readonly config?: string;
   readonly mcp?: true;
+  readonly pack?: readonly string[];
   readonly uninstall?: true;
   readonly list?: true;
   readonly force?: true;
@@ -22,9 +23,7 @@ export function setup(command: Command, terminal: Terminal): void {
   name.argChoices = [...setupNames];
   command
     .description(
-      'Have an agent ask this service before it acts. For a coding agent: enters the hooks into the agent’s own settings, which are\n' +
-        'kept as they are otherwise. What would change is shown first; --uninstall leaves the settings as they were.\n' +
-        'For a framework: writes one file that guards it over HTTP.',
+      'Guard coding agents, or write a guard for an agent framework. Without a name: find the coding agents on this machine, show what would change, ask once, install their hooks and try them. A configuration is written if there is none. Settings keep everything else; --uninstall restores them byte for byte. For a framework: write one file that guards it over HTTP.',
     )
     .addArgument(name)
     .addOption(
@@ -35,6 +34,11 @@ export function setup(command: Command, terminal: Terminal): void {
       ]),
     )
     .option('--path <folder>', 'the project', '.')
+    .option(
+      '--pack <name>',
+      'a policy pack to add, or `none` (default: coding-agent for a new configuration)',
+      gathered,
+    )
     .option('--force', 'write over a framework’s file that was changed')
     .option('--mcp', 'add the service to the agent’s MCP servers too')
     .option('--uninstall', 'take everything out again')
@@ -45,6 +49,7 @@ export function setup(command: Command, terminal: Terminal): void {
     .addOption(jsonOption())
     .action((given: string | undefined, options: SetupOptions) => run(given, options, terminal));
   examples(command, [
+    ['service setup', 'all coding agents of this machine'],
     ['service setup claude-code', 'see the change, say yes'],
     ['service setup codex --scope user --config ~/safety/service.yaml', 'in every project'],
     ['service setup cursor --mcp --yes', 'in a script, with the MCP server'],
@@ -56,15 +61,14 @@ export function setup(command: Command, terminal: Terminal): void {
 
 async function run(name: string | undefined, options: SetupOptions, terminal: Terminal): Promise<void> {
   if (options.list) return tellNames(options.json === true, terminal);
-  if (name === undefined)
-    throw new CommandFailure(EXIT.usage, 'usage', 'What is to be set up?', {
-      hint: `There are: ${setupNames.join(', ')}.`,
-    });
+  if (name === undefined) return setUpFound(options, terminal);
   const host = hosts.find((each) => each.name === name);
   refuseMisplaced(options, host !== undefined);
   if (host !== undefined) {
-    const { setUpHost } = await import('../setup/host.ts');
-    return setUpHost(host, { ...options, scope: options.scope ?? 'project' }, terminal);
+    const { setUpAgents, uninstallAgent } = await import('../setup/agents.ts');
+    const scope = options.scope ?? 'project';
+    if (options.uninstall) return uninstallAgent(host, { ...options, scope }, terminal);
+    return setUpAgents([host], { ...options, scope, packs: packsOf(options), doctor: false }, terminal);
   }
   const framework = frameworks.find((each) => each.name === name);
   if (framework !== undefined) {
@@ -76,9 +80,38 @@ async function run(name: string | undefined, options: SetupOptions, terminal: Te
   tellGeneric(options.config, terminal);
 }
 
+/** Sets up the coding agents of this machine, as the person chooses or as they were found. */
+async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<void> {
+  if (options.uninstall || options.force)
+    throw new CommandFailure(EXIT.usage, 'usage', 'Name the agent or framework that is meant.', {
+      hint: '`service setup --list` shows them.',
+    });
+  const { findAgents } = await import('../setup/found-agents.ts');
+  const { machineOf } = await import('../setup/host.ts');
+  const { setUpAgents } = await import('../setup/agents.ts');
+  const found = await findAgents(await machineOf(options, terminal));
+  const asks = terminal.interactive && !options.yes && !options.json && !options.dryRun;
+  const choice = asks
+    ? await (await import('../setup/questions.ts')).askSetup(found)
+    : {
+        hosts: found,
+        scope: options.scope ?? ('project' as const),
+        packs: packsOf(options) ?? ['coding-agent'],
+      };
+  if (choice.hosts.length === 0)
+    throw new CommandFailure(EXIT.no, 'no_agent', 'No coding agent was found on this machine.', {
+      hint: 'Name one, as in `service setup claude-code`; `service setup --list` shows them.',
+    });
+  await setUpAgents(choice.hosts, { ...options, ...choice, doctor: true }, terminal);
+}
+
+function packsOf({ pack }: SetupOptions): readonly string[] | null {
+  return pack === undefined ? null : pack.filter((name) => name !== 'none');
+}
+
 /** An option that would do nothing is a misunderstanding. */
-function refuseMisplaced({ scope, mcp, force }: SetupOptions, is_host: boolean): void {
-  const given = is_host ? { '--force': force } : { '--scope': scope, '--mcp': mcp };
+function refuseMisplaced({ scope, mcp, force, pack }: SetupOptions, is_host: boolean): void {
+  const given = is_host ? { '--force': force } : { '--scope': scope, '--mcp': mcp, '--pack': pack };
   const misplaced = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
   if (misplaced === undefined) return;
   const whom = is_host ? 'frameworks' : 'coding agents';

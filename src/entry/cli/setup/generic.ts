@@ -1,10 +1,10 @@
 import { quoted } from '../../../runtime/hosts/index.ts';
 import { say, type Terminal } from '../terminal.ts';
-import { programWords } from './program-words.ts';
+import { programToRun } from './program-words.ts';
 
 /** Says what to do by hand, for what has no installer here. */
 export function tellGeneric(config: string | undefined, terminal: Terminal): void {
-  const program = programWords().map(quoted).join(' ');
+  const program = programToRun().words.map(quoted).join(' ');
   const file = quoted(config ?? '/path/to/service.yaml');
   const lines = [
     'Anything that runs a command before it acts can ask with the hook:',

@@ -16,13 +16,11 @@ import {
   serverPart,
   type Wish,
 } from '../../../runtime/hosts/index.ts';
-import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
-import { agreed, type Consent } from '../skills/consent.ts';
-import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import type { Consent } from '../skills/consent.ts';
+import { paint, remark, say, shown, type Terminal } from '../terminal.ts';
 import { tellDiff, unifiedDiff } from './diff-text.ts';
 import { folderAt } from './folder.ts';
-import { programWords } from './program-words.ts';
 
 export interface HostOptions extends Consent {
   readonly scope: Scope;
@@ -32,33 +30,64 @@ export interface HostOptions extends Consent {
   readonly uninstall?: true;
 }
 
-/** Enters the hooks of a coding agent into its settings, or takes them out again. */
-export async function setUpHost(host: Host, options: HostOptions, terminal: Terminal): Promise<void> {
-  const machine = await machineOf(options, terminal);
-  const target = host.targets(machine).find(({ scope }) => scope === options.scope);
-  if (target === undefined) throw noScope(host, machine, options.scope);
-  const mode = options.uninstall ? 'leave' : 'enter';
-  const config = options.uninstall
-    ? await configThere(host, target, options, terminal)
-    : await configToUse(options, terminal);
-  const setup = await openSetup(
-    mode,
-    wishesOf(host, target, machine, options, config),
-    config?.state_dir ?? null,
-  );
-  const remarks = [
-    ...(options.uninstall
-      ? []
-      : [...sharedRemarks(host, machine, options.scope), ...host.remarks(options.scope)]),
-    ...serverRemarks(host, machine, options, config),
-    ...(await elsewhere(host, target, machine, mode)),
-  ];
-  await carryOut(host, setup, remarks, options, terminal);
+/** The configuration that hooks name, by its absolute path, and the folder that keeps what undoes a change. */
+export interface HookConfiguration {
+  readonly file: string;
+  readonly state_dir: string;
 }
 
-async function machineOf({ path }: HostOptions, terminal: Terminal): Promise<Machine> {
+/** What becomes of the settings of one coding agent. Nothing is written before `setup.carryOut`. */
+export interface HostPlan {
+  readonly host: Host;
+  readonly scope: Scope;
+  readonly setup: OpenSetup;
+  readonly remarks: readonly string[];
+}
+
+/** What came of a plan, for a program. */
+export interface HostResult {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly files: readonly { path: string; action: string; diff: string; done: boolean }[];
+  readonly remarks: readonly string[];
+  readonly done: boolean;
+}
+
+/**
+ * Plans the hooks of a coding agent: into its settings, or with `uninstall` out of them again.
+ * @param program the words that start this program; not used to uninstall
+ * @param config `null` where nothing knows how to undo what was done
+ */
+export async function planHost(
+  host: Host,
+  machine: Machine,
+  options: HostOptions,
+  program: readonly string[],
+  config: HookConfiguration | null,
+): Promise<HostPlan> {
+  const { scope } = options;
+  const target = targetOf(host, machine, scope);
+  const mode = options.uninstall ? 'leave' : 'enter';
+  const wishes = wishesOf(host, target, machine, options, program, config);
+  const setup = await openSetup(mode, wishes, config?.state_dir ?? null);
+  const remarks = [
+    ...(options.uninstall ? [] : [...sharedRemarks(host, machine, scope), ...host.remarks(scope)]),
+    ...serverRemarks(host, machine, options, program, config),
+    ...(await elsewhere(host, target, machine, mode)),
+  ];
+  return { host, scope, setup, remarks };
+}
+
+/** The folders and variables of this machine that decide where settings are. */
+export async function machineOf({ path }: Pick<HostOptions, 'path'>, terminal: Terminal): Promise<Machine> {
   const { env } = terminal;
   return { project: await folderAt(path, terminal), home: env.HOME || homedir(), env };
+}
+
+function targetOf(host: Host, machine: Machine, scope: Scope): SettingsPlace {
+  const target = host.targets(machine).find((each) => each.scope === scope);
+  if (target === undefined) throw noScope(host, machine, scope);
+  return target;
 }
 
 function noScope({ label, targets }: Host, machine: Machine, scope: Scope): CommandFailure {
@@ -68,37 +97,14 @@ function noScope({ label, targets }: Host, machine: Machine, scope: Scope): Comm
   });
 }
 
-/** A hook without a policy that holds would refuse everything, and one without a path would take an agent's own. */
-async function configToUse(options: HostOptions, terminal: Terminal): Promise<Config> {
-  const config = await configOf(terminal, options.config, 'leave');
-  if (config.origin.file === null)
-    throw new CommandFailure(EXIT.usage, 'no_configuration', 'There is no configuration here.', {
-      hint: 'Write one with `service init`, or name one with --config. One outside of the project is out of the agent’s reach.',
-    });
-  const { validate } = await import('../../../runtime/policies/index.ts');
-  const { problemLine } = await import('../../../runtime/config/index.ts');
-  const { env, cwd } = terminal;
-  const { problems } = await validate({ path: config.origin.file, env, cwd, secrets: 'leave' });
-  if (problems.length === 0) return config;
-  throw new CommandFailure(
-    EXIT.usage,
-    'invalid_configuration',
-    'A hook would refuse everything, for the configuration is not valid:',
-    {
-      details: problems,
-      lines: problems.map(problemLine),
-      hint: 'Mend it, then look again with `service validate`.',
-    },
-  );
-}
-
 /** The configuration that knows how to undo what was done: the one given, the one that the hook names, or the one here. */
-async function configThere(
+export async function configurationToUndo(
   host: Host,
-  target: SettingsPlace,
-  { config }: HostOptions,
+  machine: Machine,
+  { config, scope }: HostOptions,
   { env, cwd }: Terminal,
 ): Promise<Config | null> {
+  const target = targetOf(host, machine, scope);
   const { loadConfig } = await import('../../../runtime/config/index.ts');
   const named =
     config ??
@@ -112,10 +118,10 @@ function wishesOf(
   target: SettingsPlace,
   machine: Machine,
   { scope, mcp, uninstall }: HostOptions,
-  config: Config | null,
+  program: readonly string[],
+  config: HookConfiguration | null,
 ): readonly Wish[] {
-  const program = uninstall ? [] : programWords();
-  const file = config?.origin.file ?? '';
+  const file = config?.file ?? '';
   const { name, needs_event, guards_exit } = host;
   const hooks = hooksPart(host, (event) =>
     hookCommand({ program, config: file, dialect: name, event: needs_event ? event : null, guards_exit }),
@@ -139,11 +145,12 @@ function serverRemarks(
   { mcp }: Host,
   machine: Machine,
   options: HostOptions,
-  config: Config | null,
+  program: readonly string[],
+  config: HookConfiguration | null,
 ): readonly string[] {
   const has_list = mcp.places(machine).some(({ scope }) => scope === options.scope);
   if (!options.mcp || options.uninstall || has_list) return [];
-  const words = serverWords(programWords(), config?.origin.file ?? '');
+  const words = serverWords(program, config?.file ?? '');
   return [mcp.otherwise(options.scope, words.map(quoted).join(' '))];
 }
 
@@ -178,55 +185,57 @@ async function elsewhere(
   });
 }
 
-async function carryOut(
-  host: Host,
-  { changes, carryOut }: OpenSetup,
-  remarks: readonly string[],
-  options: HostOptions,
+/** Shows what would change in the settings of one agent. */
+export function tellPlan({ host, scope, setup }: HostPlan, terminal: Terminal): void {
+  say(terminal, paint(terminal, 'bold', `${host.label}, scope ${scope}`));
+  const pending = pendingOf(setup);
+  for (const change of pending) {
+    say(terminal);
+    tellDiff(change, terminal);
+    if (change.real_path !== change.path)
+      say(terminal, `(a link: \`${shown(change.real_path)}\` is written)`);
+  }
+  if (pending.length > 0) say(terminal);
+}
+
+/** The changes that are none yet. */
+export function pendingOf({ changes }: OpenSetup): OpenSetup['changes'] {
+  return changes.filter(({ action }) => action !== 'keep');
+}
+
+/**
+ * Makes the changes of a plan.
+ * @param is_quiet whether nothing is printed, because the result is JSON
+ */
+export async function carryOutPlan(
+  { setup }: HostPlan,
+  { uninstall }: HostOptions,
   terminal: Terminal,
-): Promise<void> {
-  const pending = changes.filter(({ action }) => action !== 'keep');
-  if (!options.json) {
-    say(terminal, paint(terminal, 'bold', `${host.label}, scope ${options.scope}`));
-    for (const change of pending) {
-      say(terminal);
-      tellDiff(change, terminal);
-      if (change.real_path !== change.path)
-        say(terminal, `(a link: \`${shown(change.real_path)}\` is written)`);
-    }
-    if (pending.length > 0) say(terminal);
-  }
-  const goes_on = pending.length > 0 && (await agreed('Write this?', options, terminal));
+  is_quiet: boolean,
+): Promise<readonly string[]> {
   const made: string[] = [];
-  if (goes_on)
-    await carryOut(({ path, action, has_receipt }) => {
-      made.push(path);
-      if (!options.json) say(terminal, `${PAST[action]}  ${shown(relative(terminal.cwd, path) || path)}`);
-      if (!has_receipt && !options.uninstall)
-        remark(
-          terminal,
-          'How to undo it could not be kept; --uninstall will take out the entries one by one.',
-        );
-    });
-  if (options.json) {
-    const files = changes.map((change) => ({
-      path: change.path,
-      action: change.action,
-      diff: change.action === 'keep' ? '' : unifiedDiff(change),
-      done: made.includes(change.path),
-    }));
-    sayJson(terminal, { name: host.name, scope: options.scope, files, remarks, done: goes_on });
-    return;
-  }
-  tellEnd(pending.length, goes_on, options, terminal);
-  if (goes_on || pending.length === 0) for (const line of remarks) say(terminal, `note: ${shown(line)}`);
-  if (goes_on && !options.uninstall)
-    say(terminal, `\nSee whether it blocks:\n  ${terminal.name} doctor --host ${host.name}`);
+  await setup.carryOut(({ path, action, has_receipt }) => {
+    made.push(path);
+    if (!is_quiet) say(terminal, `${PAST[action]}  ${shown(relative(terminal.cwd, path) || path)}`);
+    if (!has_receipt && !uninstall)
+      remark(terminal, 'The undo information was not saved; --uninstall will remove the entries one by one.');
+  });
+  return made;
 }
 
 const PAST = { create: 'created', change: 'changed', delete: 'deleted', keep: 'kept' } as const;
 
-function tellEnd(pending: number, done: boolean, { uninstall }: HostOptions, terminal: Terminal): void {
-  if (pending === 0) say(terminal, uninstall ? 'Nothing of this program is there.' : 'Nothing to change.');
-  else if (!done) say(terminal, 'Nothing was changed.');
+/** The result of a plan whose files `made` were written. */
+export function resultOf(
+  { host, scope, setup, remarks }: HostPlan,
+  made: readonly string[],
+  done: boolean,
+): HostResult {
+  const files = setup.changes.map((change) => ({
+    path: change.path,
+    action: change.action,
+    diff: change.action === 'keep' ? '' : unifiedDiff(change),
+    done: made.includes(change.path),
+  }));
+  return { name: host.name, scope, files, remarks, done };
 }

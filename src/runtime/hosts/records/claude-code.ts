@@ -7,6 +7,7 @@ import { groupedHooks } from '../shapes.ts';
 export const claudeCode: Host = {
   name: 'claude-code',
   label: 'Claude Code',
+  programs: ['claude'],
   places: (machine) => [
     ...targets(machine),
     file('managed', '/etc/claude-code/managed-settings.json'),

@@ -10,6 +10,7 @@ import { groupedHooks } from '../shapes.ts';
 export const codex: Host = {
   name: 'codex',
   label: 'Codex CLI',
+  programs: ['codex'],
   places: (machine) => [...targets(machine), ...configs(machine)],
   targets,
   shape: groupedHooks(1000),

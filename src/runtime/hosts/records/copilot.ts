@@ -10,6 +10,7 @@ import { flatHooks } from '../shapes.ts';
 export const copilot: Host = {
   name: 'copilot',
   label: 'GitHub Copilot CLI',
+  programs: ['copilot'],
   places: (machine) => [
     { ...file('project', join(machine.project, '.github/hooks')), is_folder: true },
     file('project', join(machine.project, '.github/copilot/settings.json'), 'jsonc'),

@@ -7,6 +7,7 @@ import { flatHooks } from '../shapes.ts';
 export const cursor: Host = {
   name: 'cursor',
   label: 'Cursor',
+  programs: ['cursor', 'cursor-agent'],
   places: (machine) => [...targets(machine), file('managed', '/etc/cursor/hooks.json')],
   targets,
   shape: flatHooks('command', 'timeout', { failClosed: true }),

@@ -7,6 +7,7 @@ import { groupedHooks } from '../shapes.ts';
 export const gemini: Host = {
   name: 'gemini',
   label: 'Gemini CLI',
+  programs: ['gemini'],
   places: (machine) => [
     ...targets(machine),
     file('managed', machine.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || '/etc/gemini-cli/settings.json', 'jsonc'),

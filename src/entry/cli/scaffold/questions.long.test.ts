@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { inFolder } from '../testing/run.ts';
+
+const MAIN = new URL('../main.ts', import.meta.url).pathname;
+
+/** Runs `init` on a terminal of its own (util-linux `script`); each answer is typed when its question is there. */
+function initOnTerminal(
+  cwd: string,
+  flags: string,
+  answers: readonly (readonly [question: RegExp, keys: string])[],
+) {
+  // A terminal that nobody looks at has no size, and text would be wrapped after each letter.
+  const command = `stty cols 120 rows 40; '${process.execPath}' '${MAIN}' init ${flags}`;
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd,
+    env: {
+      PATH,
+      HOME: cwd,
+      NODE_COMPILE_CACHE,
+      SERVICE_HOOK_RESIDENT: 'off',
+      TERM: 'xterm',
+      SHELL: '/bin/sh',
+    },
+    timeout: 60_000,
+  });
+  const waiting = [...answers];
+  let unread = '';
+  child.stdout.on('data', (chunk) => {
+    unread += chunk;
+    const next = waiting[0];
+    if (next === undefined || !next[0].test(unread)) return;
+    waiting.shift();
+    unread = '';
+    child.stdin.write(next[1]);
+  });
+  return new Promise<{ code: number | null; unasked: number }>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, unasked: waiting.length }));
+  });
+}
+
+async function intelligenceIn(cwd: string): Promise<unknown> {
+  return parse(await readFile(join(cwd, 'service.yaml'), 'utf8')).intelligence;
+}
+
+/** Return at the questions about agents and packs: none is on this machine, so none is chosen. */
+const NO_AGENTS: readonly (readonly [RegExp, string])[] = [
+  [/Which coding agents/, '\r'],
+  [/Which policy packs/, '\r'],
+];
+
+test('Return at every question writes the configuration and turns nothing on', async () => {
+  await inFolder(async (cwd) => {
+    assert.deepEqual(await initOnTerminal(cwd, '', NO_AGENTS), { code: 0, unasked: 0 });
+    assert.deepEqual(await intelligenceIn(cwd), { enabled: false });
+    assert.ok(!(await readdir(cwd)).includes('.claude'));
+  });
+});
+
+test('an agent, a scope and a pack are asked for, the change is shown, and the hooks are tried', async () => {
+  await inFolder(async (cwd) => {
+    await mkdir(join(cwd, '.claude'));
+    const ended = await initOnTerminal(cwd, '', [
+      [/Which coding agents[\s\S]*found on this machine/, '\r'],
+      [/For which projects/, '\r'],
+      [/Which policy packs/, '\r'],
+      [/hook --dialect claude-code[\s\S]*Write this/, 'y'],
+      [/4 of 4 hooks block a destructive test call/, ''],
+    ]);
+    assert.deepEqual(ended, { code: 0, unasked: 0 });
+    const { hooks } = JSON.parse(await readFile(join(cwd, '.claude/settings.json'), 'utf8'));
+    assert.ok(hooks.PreToolUse.length > 0);
+    assert.match(await readFile(join(cwd, 'skills.lock'), 'utf8'), /coding-agent/);
+  });
+});
+
+test('no at the end leaves the agent as it is', async () => {
+  await inFolder(async (cwd) => {
+    await mkdir(join(cwd, '.claude'));
+    await initOnTerminal(cwd, '', [
+      [/Which coding agents/, '\r'],
+      [/For which projects/, '\r'],
+      [/Which policy packs/, '\r'],
+      [/Write this/, '\r'],
+    ]);
+    assert.deepEqual(await readdir(join(cwd, '.claude')), []);
+  });
+});
+
+test('--intelligence asks for backend, model, address and the name of a variable', async () => {
+  await inFolder(async (cwd) => {
+    const ended = await initOnTerminal(cwd, '--intelligence', [
+      ...NO_AGENTS,
+      [/Turn on the advisory/, 'y'],
+      [/Which backend/, '\u001b[B\r'],
+      [/Which model/, '\r'],
+      [/Name a model/, 'my-model\r'],
+      [/At which address/, '\r'],
+      [/environment variable/, ' sk-123\r'],
+      [/no name of a variable/, '\u007f'.repeat(7)],
+      [/OPENAI_API_KEY(?! s)/, '\r'],
+    ]);
+    assert.deepEqual(ended, { code: 0, unasked: 0 });
+    assert.deepEqual(await intelligenceIn(cwd), {
+      enabled: true,
+      backend: {
+        provider: 'compatible-api',
+        model: 'my-model',
+        base_url: 'https://api.openai.com/v1',
+        api_key_env: 'OPENAI_API_KEY',
+      },
+    });
+  });
+});
+
+test('Ctrl-C at a question writes nothing', async () => {
+  await inFolder(async (cwd) => {
+    assert.deepEqual(await initOnTerminal(cwd, '', [[/Which coding agents/, '\u0003']]), {
+      code: 130,
+      unasked: 0,
+    });
+    assert.deepEqual(await readdir(cwd), []);
+  });
+});

@@ -1,0 +1,58 @@
+import { dirname, join } from 'node:path';
+import type { Config } from '../../../runtime/config/index.ts';
+import type { Machine, Scope } from '../../../runtime/hosts/index.ts';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { scaffoldFiles } from '../scaffold/files.ts';
+import type { ScaffoldFile } from '../scaffold/write.ts';
+import type { Terminal } from '../terminal.ts';
+import type { HookConfiguration } from './host.ts';
+
+/** The configuration that hooks will name, and the files that have to be written first where there is none. */
+export interface PlannedConfiguration extends HookConfiguration {
+  readonly missing: readonly ScaffoldFile[];
+}
+
+/**
+ * Finds the configuration for hooks, or plans a new one: in the project, or for hooks of a user in the user's own folder.
+ * @throws CommandFailure where there is one that is not valid, because a hook would deny every tool call
+ */
+export async function planConfiguration(
+  path: string | undefined,
+  scope: Scope,
+  machine: Machine,
+  terminal: Terminal,
+): Promise<PlannedConfiguration> {
+  const { env, cwd } = terminal;
+  const in_project = { ...terminal, cwd: env.SERVICE_CONFIG || path !== undefined ? cwd : machine.project };
+  const own = newFile(scope, machine);
+  const config = await configOf(in_project, path, 'leave');
+  if (config.origin.file !== null) return checked(config, config.origin.file, terminal);
+  if (scope === 'user') {
+    const users = await configOf(terminal, own, 'leave').catch(() => null);
+    if (users?.origin.file) return checked(users, users.origin.file, terminal);
+  }
+  return { file: own, state_dir: join(dirname(own), '.service'), missing: scaffoldFiles(false, null) };
+}
+
+function newFile(scope: Scope, { project, home, env }: Machine): string {
+  if (scope !== 'user') return join(project, 'service.yaml');
+  return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'agent-safety', 'service.yaml');
+}
+
+async function checked(config: Config, file: string, { env, cwd }: Terminal): Promise<PlannedConfiguration> {
+  const { validate } = await import('../../../runtime/policies/index.ts');
+  const { problemLine } = await import('../../../runtime/config/index.ts');
+  const { problems } = await validate({ path: file, env, cwd, secrets: 'leave' });
+  if (problems.length === 0) return { file, state_dir: config.state_dir, missing: [] };
+  throw new CommandFailure(
+    EXIT.usage,
+    'invalid_configuration',
+    'A hook would refuse everything, because the configuration is not valid:',
+    {
+      details: problems,
+      lines: problems.map(problemLine),
+      hint: `Fix it, then run \`service validate --config ${file}\`.`,
+    },
+  );
+}
