@@ -239,7 +239,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^evt_[0-9a-f]{24}$/, 'evt'],
   [/^apr_[0-9a-f]{24}$/, 'apr'],
   [/^req_[0-9a-f]{12}_\w+$/, 'req'],
-  [/^mem_[0-9a-f]{32}$/, 'mem'],
+  [/^hdl_[0-9a-f]{32}$/, 'mem'],
   [/^sha256:[0-9a-f]{64}$/, 'sha256'],
   [/^cap_[0-9a-f]{24}$/, 'cap'],
   [/^svc_cap_/, 'token'],

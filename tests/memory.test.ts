@@ -263,7 +263,7 @@ test('who may and who may not, for each operation', async () => {
   const unknown = await post(
     service,
     'memory/resolve-handle',
-    { ...own, handle_id: `mem_${'0'.repeat(32)}` },
+    { ...own, handle_id: `hdl_${'0'.repeat(32)}` },
     anna.key,
   );
   const same = ({ json }: Answer) => ({ ...json, event_id: '', scan_duration_ms: 0 });

@@ -1,11 +1,14 @@
 import type { ArgumentCheck } from './arguments.ts';
 import { detect } from './detect.ts';
-import { type FieldTree, fieldTree, type Kept, keepFields, stepOf } from './fields.ts';
+import { type FieldTree, fieldTree, keepFields, stepOf } from './fields.ts';
+import { leavesKept, sourceOf, spliced } from './json-source.ts';
 import { argumentCheckLate } from './late.ts';
 import type { Objection } from './objection.ts';
+import { walkContent } from './payload.ts';
 import { actorsOf } from './rules.ts';
 import { coveredBy, isFact, matchesAny } from './tags.ts';
 import type { Content, Crossing, Envelope, Finding, Json, Policy, Tag, ToolContract } from './types.ts';
+import type { Splice } from './wire/types.ts';
 
 /** The contract of a crossing's tool, `undeclared` where it has none, `null` where contracts have no say. */
 export function contractOf(crossing: Envelope, policy: Policy): ToolContract | 'undeclared' | null {
@@ -171,17 +174,34 @@ function shownKey(key: string, { detection, limits }: Policy): string {
   return findings.length > 0 || coverage.status !== 'full' ? '*' : key.slice(0, KEY_SHOWN_MAX);
 }
 
-/** What is left of the content after a contract's fields, or `null` where it takes nothing away. */
+/** What a contract removes from a content. */
+export interface Removed {
+  readonly splices: readonly Splice[];
+  /** Names of the fields. */
+  readonly stripped: readonly string[];
+  /** What is left. */
+  readonly content: Content;
+  /** For each leaf that is left, its number in the content before. */
+  readonly leaves: readonly number[];
+}
+
+/**
+ * Removes the fields that a contract does not name; `null` where it removes nothing. Content over a limit is left as it
+ * is, because it is blocked for that.
+ */
 export function strip(
   contract: ToolContract,
-  crossing: Crossing,
-  content: Content,
+  { phase, content }: Pick<Crossing, 'phase' | 'content'>,
   policy: Policy,
-): Kept | null {
-  const fields = crossing.phase === 'response' ? contract.emits.fields : contract.accepts.fields;
+): Removed | null {
+  const fields = phase === 'response' ? contract.emits.fields : contract.accepts.fields;
   if (fields.length === 0 || content.kind === 'text') return null;
-  const kept = keepFields(content.value, treeOf(fields), (key) => shownKey(key, policy));
-  return kept.stripped.length === 0 ? null : kept;
+  if (walkContent(content, policy.limits, () => {}) !== null) return null;
+  const source = sourceOf(content);
+  const { splices, stripped } = keepFields(source.root, treeOf(fields), (key) => shownKey(key, policy));
+  if (splices.length === 0) return null;
+  const leaves = leavesKept(source.root, splices);
+  return { splices, stripped, content: spliced(source, splices), leaves };
 }
 
 function objection(

@@ -1,5 +1,5 @@
 import type { Conditions } from './conditions/facts.ts';
-import { contentObjections, contractOf, declaredFacts, strip } from './contracts.ts';
+import { contentObjections, contractOf, declaredFacts, type Removed, strip } from './contracts.ts';
 import { detect } from './detect.ts';
 import { partAllowed } from './detection/part-allowed.ts';
 import { factsNamed } from './facts/named.ts';
@@ -28,6 +28,7 @@ import type {
   Verdict,
 } from './types.ts';
 import { DECISION_OF, hear, objectionsTo, type Stripping, tagsOf } from './voices.ts';
+import type { Splice } from './wire/types.ts';
 
 /**
  * Decides on a crossing: in go what crosses and a policy, out comes a verdict. Synchronous, total and pure:
@@ -42,11 +43,21 @@ export function judge(
   conditions: Conditions | null = null,
 ): Verdict {
   try {
-    const seen = detect(crossing.content, policy.detection, policy.limits);
+    const stripping = strippingOf(crossing, policy);
+    const seen = seenIn(crossing, stripping, policy);
     return verdictOn(crossing, policy, seen, fingerprintOf, conditions);
   } catch {
     return faulty(policy);
   }
+}
+
+/** What a contract takes away is not looked at: it does not go on. */
+function seenIn({ content }: Crossing, stripping: Stripped | null, { detection, limits }: Policy): Seen {
+  if (stripping?.enforcement !== 'enforce') return { ...detect(content, detection, limits), stripping };
+  const { content: left, leaves } = stripping;
+  const { findings, coverage } = detect(left, detection, limits);
+  const moved = findings.map((finding) => ({ ...finding, leaf: leaves[finding.leaf]! }));
+  return { findings: moved, coverage, stripping };
 }
 
 /** What a fault comes to. Its own text is left out: it could hold what was being looked at. */
@@ -71,6 +82,7 @@ const NOTHING = Object.freeze({
   data_tags: Object.freeze([]),
   content: null,
   stripped_fields: Object.freeze([]),
+  removed: Object.freeze([]),
   fallback_used: false,
   monitored: Object.freeze([]),
   approval: null,
@@ -82,13 +94,15 @@ const NOTHING = Object.freeze({
 export interface Seen {
   readonly findings: readonly Finding[];
   readonly coverage: Coverage;
+  /** What a contract removed before anything was looked for; without it nothing. */
+  readonly stripping?: Stripped | null;
 }
 
 /** The verdict on a crossing in which this was seen. Unlike `judge` it throws where there is a fault. */
 export function verdictOn(
   crossing: Crossing,
   policy: Policy,
-  { findings: found, coverage }: Seen,
+  { findings: found, coverage, stripping = null }: Seen,
   fingerprintOf: FingerprintOf | null,
   conditions: Conditions | null = null,
 ): Verdict {
@@ -96,11 +110,12 @@ export function verdictOn(
   const place = placeOf(crossing.boundary, crossing.phase);
   const table = tableOf(policy, place, crossing.tenant_id);
   const contract = contractOf(crossing, policy);
-  const facts = factsIn(crossing, policy, table, contract);
+  const left = stripping?.enforcement === 'enforce' ? { ...crossing, content: stripping.content } : crossing;
+  const facts = factsIn(left, policy, table, contract);
   const said = declaredTags(crossing);
   const declared = said.length + facts.length === 0 ? NONE : [...new Set([...said.map(normalTag), ...facts])];
   const what = { crossing, policy, table, contract, conditions };
-  const asked = { ...what, findings, allowed_findings, declared, coverage };
+  const asked = { ...what, findings, allowed_findings, declared, coverage, stripping };
   if (isClean(asked)) return allowed(asked);
   return weigh(asked);
 }
@@ -138,6 +153,8 @@ interface Asked {
   /** Tags that stand for no place in the content: what the caller says, and facts. */
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
+  /** What a contract takes away, unless it is in monitor mode. */
+  readonly stripping: Stripped | null;
 }
 
 /** Whether there is nothing that any rule, contract or identity could speak about. */
@@ -173,7 +190,8 @@ function weigh(asked: Asked): Verdict {
   const is_full = coverage.status === 'full';
   const data_tags = tagsOf(findings, declared);
   const objections = is_full ? objectionsOf(asked, data_tags) : [];
-  const stripping = is_full ? strippingOf(asked) : null;
+  const stripping = is_full ? asked.stripping : null;
+  const stripped = stripping?.enforcement === 'enforce' ? stripping : null;
   const heard = hear({ ...asked, objections, stripping });
   const { winner, masked, circumstances } = heard;
   const judged = heard.judged.map(({ finding }) => finding);
@@ -183,7 +201,7 @@ function weigh(asked: Asked): Verdict {
     decision,
     asked,
     masked,
-    stripping?.enforcement === 'enforce' ? stripping.contract : null,
+    stripped?.splices ?? [],
     data_tags,
   );
   return {
@@ -196,7 +214,8 @@ function weigh(asked: Asked): Verdict {
     breaches: breachesOf(heard.objections, coverage, circumstances.flow_spoke),
     data_tags,
     content,
-    stripped_fields: decision === 'modify' && stripping?.enforcement === 'enforce' ? stripping.stripped : [],
+    stripped_fields: decision === 'modify' && stripped !== null ? stripped.stripped : [],
+    removed: stripped?.splices ?? [],
     fallback_used,
     coverage,
     monitored: heard.monitored,
@@ -218,17 +237,15 @@ function objectionsOf(
   return objectionsTo(crossing, policy, contract, { tags, findings }, of_content);
 }
 
-interface Stripped extends Stripping {
-  readonly contract: ToolContract;
-  readonly stripped: readonly string[];
-}
+/** What the contract of a tool takes away from a call or a result. */
+type Stripped = Stripping & Removed;
 
-function strippingOf({ crossing, policy, contract }: Asked): Stripped | null {
+function strippingOf(crossing: Crossing, policy: Policy): Stripped | null {
+  const contract = contractOf(crossing, policy);
   if (contract === null || contract === 'undeclared') return null;
-  const kept = strip(contract, crossing, crossing.content, policy);
+  const kept = strip(contract, crossing, policy);
   if (kept === null) return null;
-  const { enforcement } = contract;
-  return { contract, enforcement, stripped: kept.stripped, outcome: outcomeOfStripping(crossing.phase) };
+  return { ...kept, enforcement: contract.enforcement, outcome: outcomeOfStripping(crossing.phase) };
 }
 
 function breachesOf(
@@ -259,17 +276,12 @@ function contentOf(
   decision: Decision,
   { crossing, policy, findings }: Asked,
   masked: readonly JudgedFinding[],
-  contract: ToolContract | null,
+  removed: readonly Splice[],
   data_tags: readonly Tag[],
 ): Changed {
   const { typed } = policy.redaction;
   const isChanged = decision === 'modify';
-  let content = isChanged ? redact(crossing.content, masked, typed) : null;
-  if (content !== null && contract !== null) {
-    // Fields go after the masks: findings count leaves of the content as it came.
-    const kept = strip(contract, crossing, content, policy);
-    if (kept !== null) content = { kind: 'json', value: kept.value };
-  }
+  const content = isChanged ? redact(crossing.content, masked, typed, removed) : null;
   const { fallback_template } = winner;
   const mayReplace = crossing.boundary === 'output' && (isChanged || winner.action === 'block');
   if (fallback_template === null || !mayReplace) return { content, fallback_used: false };

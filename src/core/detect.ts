@@ -9,9 +9,9 @@ import { cuesOf, type Match, type Meter, type Scanner } from './matching/scanner
 import { settle } from './matching/settle.ts';
 import { utf8Bytes, utf8Head } from './matching/text-size.ts';
 import { scanReadings } from './matching/views/scan-readings.ts';
-import { walk } from './payload.ts';
+import { walkContent } from './payload.ts';
 import { covers } from './tags.ts';
-import type { Content, Coverage, Detection, Finding, Json, ScanLimits, ViolationType } from './types.ts';
+import type { Content, Coverage, Detection, Finding, ScanLimits, ViolationType } from './types.ts';
 
 /**
  * Finds what the detectors know in a text or in the keys, strings and numbers of a JSON value, JSON inside
@@ -36,7 +36,7 @@ export function detect(
     meter: { work: 0, allowed: WORK_FLOOR },
   };
   if (content.kind === 'text') searchText(search, content.text);
-  else searchPayload(search, content.value);
+  else searchPayload(search, content);
   return { findings: search.findings, coverage: coverageOf(search) };
 }
 
@@ -79,13 +79,13 @@ function searchText(search: Search, text: string): void {
   addFindings(search, head, matches, 0, () => null);
 }
 
-function searchPayload(search: Search, value: Json): void {
+function searchPayload(search: Search, content: Extract<Content, { kind: 'json' }>): void {
   const matches: Match[] = [];
   let cues: readonly Detector[] = NONE;
   const commands = search.detection.command_detection
     ? readPayloadLate((found) => addCommands(search, found))
     : null;
-  const end = walk(value, search.limits, (leaf) => {
+  const end = walkContent(content, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = withinBytes(search, leaf.text);
     const has_anchors = searchViews(search, text, leaf.is_member ? cues : NONE, matches);

@@ -1,4 +1,4 @@
-import type { Json } from './types.ts';
+import type { JsonMember, JsonNode, Splice } from './wire/types.ts';
 
 /** The fields to keep, as a tree: `user.name` is `user` with `name` below it; `null` keeps all that is below. */
 export type FieldTree = ReadonlyMap<string, FieldTree | null>;
@@ -25,54 +25,70 @@ function addPath(root: MutableTree, steps: readonly string[]): void {
   at.set(last, null);
 }
 
-/** What was kept, and the paths of what was not. */
-export interface Kept {
-  readonly value: Json;
+/** What takes the fields out that are not kept, and their names. */
+export interface Stripping {
+  readonly splices: readonly Splice[];
+  /** Dotted names, each once: `body`, `customers.name`. */
   readonly stripped: readonly string[];
 }
 
-/** Paths that are reported at most; what is over is removed all the same. */
+/** Names that are reported at most; fields beyond that are removed all the same. */
 const STRIPPED_MAX = 100;
 
 /**
- * Keeps the named fields of objects, and of the objects in lists, and removes all others. A text or number
- * where fields are expected has none of them, so it becomes `null`. `show` says how a key may be named.
+ * Keeps the named fields of objects, and of the objects in lists, and removes all others. A text or number where fields
+ * are expected has none of them, so it becomes `null`. `show` says how a key may be named.
  */
-export function keepFields(value: Json, tree: FieldTree, show: (key: string) => string): Kept {
-  const stripped: string[] = [];
-  const kept = keep(value, tree, '$', { show, stripped });
-  return { value: kept, stripped };
+export function keepFields(root: JsonNode, tree: FieldTree, show: (key: string) => string): Stripping {
+  const notes: Notes = { show, stripped: new Set(), splices: [] };
+  keep(root, tree, '', notes);
+  return { splices: notes.splices, stripped: [...notes.stripped] };
 }
 
 interface Notes {
   readonly show: (key: string) => string;
-  readonly stripped: string[];
+  readonly stripped: Set<string>;
+  readonly splices: Splice[];
 }
 
-function keep(value: Json, tree: FieldTree | null, path: string, notes: Notes): Json {
-  if (tree === null || value === null) return value;
-  if (Array.isArray(value)) {
-    return (value as readonly Json[]).map((each, at) => keep(each, tree, `${path}[${at}]`, notes));
+function keep(node: JsonNode, tree: FieldTree | null, name: string, notes: Notes): void {
+  if (tree === null || node.kind === 'null') return;
+  if (node.kind === 'array') for (const item of node.items) keep(item, tree, name, notes);
+  else if (node.kind === 'object') keepMembers(node.members, tree, name, notes);
+  else {
+    drop(name === '' ? '*' : name, notes);
+    notes.splices.push({ start: node.start, end: node.end, text: 'null' });
   }
-  if (typeof value === 'object') return keepMembers(value as JsonObject, tree, path, notes);
-  drop(() => path, notes);
-  return null;
 }
 
-type JsonObject = { readonly [key: string]: Json };
-
-function keepMembers(value: JsonObject, tree: FieldTree, path: string, notes: Notes): Json {
-  const kept: [string, Json][] = [];
-  for (const [key, member] of Object.entries(value)) {
+/** Removes members one run at a time, each with the commas that would be left over. */
+function keepMembers(members: readonly JsonMember[], tree: FieldTree, name: string, notes: Notes): void {
+  let before: JsonMember | null = null;
+  let run: JsonMember | null = null;
+  for (const member of members) {
+    const key = member.key.value;
     const below = tree.get(key);
-    if (below === undefined) drop(() => `${path}${stepOf(notes.show(key))}`, notes);
-    else kept.push([key, keep(member, below, `${path}${stepOf(key)}`, notes)]);
+    if (below === undefined) {
+      drop(fieldName(name, notes.show(key)), notes);
+      run ??= member;
+      continue;
+    }
+    if (run !== null) notes.splices.push({ start: run.key.start, end: member.key.start, text: '' });
+    run = null;
+    before = member;
+    keep(member.value, below, fieldName(name, key), notes);
   }
-  return Object.fromEntries(kept);
+  if (run === null) return;
+  const start = before === null ? run.key.start : before.value.end;
+  notes.splices.push({ start, end: members.at(-1)!.value.end, text: '' });
 }
 
-function drop(path: () => string, { stripped }: Notes): void {
-  if (stripped.length < STRIPPED_MAX) stripped.push(path());
+function fieldName(name: string, key: string): string {
+  return name === '' ? key : `${name}.${key}`;
+}
+
+function drop(name: string, { stripped }: Notes): void {
+  if (stripped.size < STRIPPED_MAX) stripped.add(name);
 }
 
 /** A key as a step of a path: `.name`, or `['odd name']`. */

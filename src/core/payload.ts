@@ -1,4 +1,5 @@
 import type { Content, Finding, Json } from './types.ts';
+import type { JsonNode, JsonSource } from './wire/types.ts';
 
 /** Limits of a walk; the rest of `ScanLimits` concerns the text. */
 export interface WalkLimits {
@@ -40,7 +41,38 @@ export type WalkEnd = null | { readonly limit: 'depth_max' | 'nodes_max'; readon
  * element as one more; a container in a container is one deeper than that one, the outermost at depth 1.
  */
 export function walk(value: Json, limits: WalkLimits, visit: (leaf: Readonly<Leaf>) => void): WalkEnd {
-  const open: Frame[] = [];
+  return walkTree(value, VALUES, limits, visit);
+}
+
+/**
+ * The same for a content: one with a source is visited as it is written there, so that numbers have the digits that
+ * leave, and of members that have one name all are seen.
+ */
+export function walkContent(
+  { value, source }: Extract<Content, { kind: 'json' }>,
+  limits: WalkLimits,
+  visit: (leaf: Readonly<Leaf>) => void,
+): WalkEnd {
+  return source === undefined
+    ? walk(value, limits, visit)
+    : walkTree(source.root, nodesIn(source), limits, visit);
+}
+
+/** How the values of a JSON tree are read, whatever they are. */
+interface Tree<Value> {
+  readonly kindOf: (value: Value) => 'string' | 'number' | 'container' | 'word';
+  readonly textOf: (value: Value) => string;
+  readonly frameOf: (container: Value) => Frame<Value>;
+  readonly childOf: (frame: Frame<Value>) => Value;
+}
+
+function walkTree<Value>(
+  root: Value,
+  { kindOf, textOf, frameOf, childOf }: Tree<Value>,
+  limits: WalkLimits,
+  visit: (leaf: Readonly<Leaf>) => void,
+): WalkEnd {
+  const open: Frame<Value>[] = [];
   const path = (): string => pathOf(open);
   const hide = (): void => hideKey(open);
   const leaf: Leaf = { kind: 'key', text: '', index: -1, is_member: false, path, hide, frames: open };
@@ -53,16 +85,16 @@ export function walk(value: Json, limits: WalkLimits, visit: (leaf: Readonly<Lea
     visit(leaf);
   };
   /** Visits a scalar or opens a container; returns whether the depth allows it. */
-  const enter = (entered: Json): boolean => {
-    if (typeof entered === 'string') give('string', entered);
-    else if (typeof entered === 'number') give('number', String(entered));
-    else if (typeof entered === 'object' && entered !== null) {
+  const enter = (entered: Value): boolean => {
+    const kind = kindOf(entered);
+    if (kind === 'string' || kind === 'number') give(kind, textOf(entered));
+    else if (kind === 'container') {
       if (open.length >= limits.depth_max) return false;
       open.push(frameOf(entered));
     }
     return true;
   };
-  if (!enter(value)) return depthEnd(limits);
+  if (!enter(root)) return depthEnd(limits);
   for (let frame = open.at(-1); frame !== undefined; frame = open.at(-1)) {
     frame.at += 1;
     frame.is_hidden = false;
@@ -84,47 +116,10 @@ export function leafTexts(content: Content, findings: readonly Finding[]): Reado
   if (findings.length === 0) return texts;
   if (content.kind === 'text') return texts.set(0, content.text);
   const wanted = new Set(findings.map(({ leaf }) => leaf));
-  walk(content.value, UNLIMITED, ({ index, text }) => {
+  walkContent(content, UNLIMITED, ({ index, text }) => {
     if (wanted.has(index)) texts.set(index, text);
   });
   return texts;
-}
-
-/**
- * The same value with the texts of some leaves replaced, by leaf number. A replaced number becomes a string;
- * a replaced key that is taken already in its object gets `_2`, `_3` ... behind it. Nothing else changes, and
- * parts without a replacement are the same objects as before.
- */
-export function replaceLeaves(value: Json, texts: ReadonlyMap<number, string>): Json {
-  if (texts.size === 0) return value;
-  const open: Building[] = [];
-  let index = 0;
-  let result: Json = value;
-  const give = (made: Json): void => {
-    const parent = open.at(-1);
-    if (parent === undefined) result = made;
-    else keep(parent, made);
-  };
-  const enter = (entered: Json): void => {
-    if (typeof entered === 'object' && entered !== null) {
-      open.push({ ...frameOf(entered), source: entered, made_keys: [], made: [], is_changed: false });
-      return;
-    }
-    const is_leaf = typeof entered === 'string' || typeof entered === 'number';
-    give(is_leaf ? (texts.get(index++) ?? entered) : entered);
-  };
-  enter(value);
-  for (let frame = open.at(-1); frame !== undefined; frame = open.at(-1)) {
-    frame.at += 1;
-    if (frame.at >= frame.length) {
-      open.pop();
-      give(frame.is_changed ? build(frame) : frame.source);
-      continue;
-    }
-    if (frame.keys !== null) frame.made_keys.push(texts.get(index++) ?? frame.keys[frame.at]!);
-    enter(childOf(frame));
-  }
-  return result;
 }
 
 /** A longer key is cut in paths. */
@@ -133,8 +128,8 @@ const KEY_UNITS_MAX = 100;
 const PATH_UNITS_MAX = 500;
 
 /** A container that a walk is in, and the place in it. */
-export interface Frame {
-  readonly container: readonly Json[] | { readonly [key: string]: Json };
+export interface Frame<Value = unknown> {
+  readonly container: Value | readonly Value[];
   /** `null` for an array. */
   readonly keys: readonly string[] | null;
   readonly length: number;
@@ -143,58 +138,69 @@ export interface Frame {
   is_hidden: boolean;
 }
 
-interface Building extends Frame {
-  readonly source: Json;
-  readonly made_keys: string[];
-  readonly made: Json[];
-  is_changed: boolean;
+const VALUES: Tree<Json> = {
+  kindOf: (value) => {
+    if (typeof value === 'string') return 'string';
+    if (typeof value === 'number') return 'number';
+    return typeof value === 'object' && value !== null ? 'container' : 'word';
+  },
+  textOf: String,
+  frameOf: (container) => {
+    if (Array.isArray(container))
+      return { container, keys: null, length: container.length, at: -1, is_hidden: false };
+    const keys = Object.keys(container as object);
+    return { container, keys, length: keys.length, at: -1, is_hidden: false };
+  },
+  childOf: ({ container, keys, at }) => {
+    if (keys === null) return (container as readonly Json[])[at]!;
+    return (container as { readonly [key: string]: Json })[keys[at]!]!;
+  },
+};
+
+function nodesIn({ text }: JsonSource): Tree<JsonNode> {
+  return {
+    kindOf: ({ kind }) => {
+      if (kind === 'string' || kind === 'number') return kind;
+      return kind === 'object' || kind === 'array' ? 'container' : 'word';
+    },
+    textOf: (node) => (node.kind === 'string' ? node.value : numberText(text.slice(node.start, node.end))),
+    frameOf: (node) => {
+      if (node.kind !== 'object') {
+        const { items } = node as Extract<JsonNode, { kind: 'array' }>;
+        return { container: items, keys: null, length: items.length, at: -1, is_hidden: false };
+      }
+      const keys = node.members.map(({ key }) => key.value);
+      const container = node.members.map(({ value }) => value);
+      return { container, keys, length: keys.length, at: -1, is_hidden: false };
+    },
+    childOf: ({ container, at }) => (container as readonly JsonNode[])[at]!,
+  };
 }
 
-function frameOf(container: readonly Json[] | { readonly [key: string]: Json }): Frame {
-  if (Array.isArray(container))
-    return { container, keys: null, length: container.length, at: -1, is_hidden: false };
-  const keys = Object.keys(container);
-  return { container, keys, length: keys.length, at: -1, is_hidden: false };
+/** Digits that a number with a fraction or an exponent may have when it is written out. */
+const DIGITS_MAX = 40;
+
+/**
+ * A number as a program prints it that keeps all digits: `4.1e3` is `4100`, and `1234567890123456789` stays. What would
+ * have very many digits is written as JSON writes the double.
+ */
+function numberText(written: string): string {
+  if (/^-?\d+$/.test(written)) return written;
+  const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(written)!;
+  const shift = Number(exponent);
+  const digits = `${whole}${fraction}`;
+  const point = whole!.length + shift;
+  if (Math.abs(shift) > DIGITS_MAX || digits.length > DIGITS_MAX) return String(Number(written));
+  const padded = point > 0 ? digits.padEnd(point, '0') : digits.padStart(digits.length - point + 1, '0');
+  const split = Math.max(point, 1);
+  const behind = padded.slice(split).replace(/0+$/, '');
+  const before = padded.slice(0, split).replace(/^0+(?=\d)/, '');
+  return `${sign}${before}${behind === '' ? '' : `.${behind}`}`;
 }
 
-function childOf({ container, keys, at }: Frame): Json {
-  if (keys === null) return (container as readonly Json[])[at]!;
-  return (container as { readonly [key: string]: Json })[keys[at]!]!;
-}
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-function keep(parent: Building, made: Json): void {
-  parent.made.push(made);
-  const is_renamed = parent.keys !== null && parent.made_keys.at(-1) !== parent.keys[parent.at];
-  if (is_renamed || made !== childOf(parent)) parent.is_changed = true;
-}
-
-/** `fromEntries` defines members, so that a key `__proto__` stays a member. */
-function build({ keys, made_keys, made }: Building): Json {
-  if (keys === null) return made;
-  const taken = new Set(keys);
-  const counts = new Map<string, number>();
-  const names = made_keys.map((name, at) => {
-    if (name === keys[at]) return name;
-    const free = freeName(name, taken, counts);
-    taken.add(free);
-    return free;
-  });
-  return Object.fromEntries(names.map((name, at) => [name, made[at]!]));
-}
-
-/** Goes on counting where it stopped for the same name, so that many collisions stay linear. */
-function freeName(name: string, taken: ReadonlySet<string>, counts: Map<string, number>): string {
-  let free = name;
-  let count = counts.get(name) ?? 1;
-  while (taken.has(free)) {
-    count += 1;
-    free = `${name}_${count}`;
-  }
-  counts.set(name, count);
-  return free;
-}
-
-function pathOf(open: readonly Frame[]): string {
+function pathOf(open: readonly Frame<unknown>[]): string {
   let path = '$';
   for (const { keys, at, is_hidden } of open) {
     if (path.length > PATH_UNITS_MAX) return `${path}...`;
@@ -204,7 +210,7 @@ function pathOf(open: readonly Frame[]): string {
   return path;
 }
 
-function hideKey(open: readonly Frame[]): void {
+function hideKey(open: readonly Frame<unknown>[]): void {
   const frame = open.at(-1);
   if (frame !== undefined) frame.is_hidden = true;
 }

@@ -1,14 +1,23 @@
 import { readJson } from './json.ts';
-import { leafTexts, replaceLeaves, UNLIMITED } from './payload.ts';
+import { leafSplices, sourceOf, spliced } from './json-source.ts';
+import { leafTexts, UNLIMITED } from './payload.ts';
 import { type Content, type Finding, SEVERITIES } from './types.ts';
+import type { Splice } from './wire/types.ts';
 
 /**
  * The same content with exactly the given findings masked by `[REDACTED]`, or by `[REDACTED:ssn]` when
  * `typed`. Findings that overlap or touch become one mask, named after the most severe. In JSON a masked
  * number becomes a string and a masked key is renamed; all else stays as it was, byte for byte.
+ *
+ * @param removed - splices of the content's source that are made too, apart from all findings
  */
-export function redact(content: Content, findings: readonly Finding[], typed: boolean): Content {
-  return replaceFindings(content, findings, markerOf(typed));
+export function redact(
+  content: Content,
+  findings: readonly Finding[],
+  typed: boolean,
+  removed: readonly Splice[] = [],
+): Content {
+  return replaceFindings(content, findings, markerOf(typed), removed);
 }
 
 /** What stands in place of a finding; `text` is all that goes, where findings are one. */
@@ -19,14 +28,20 @@ function markerOf(typed: boolean): Marker {
 }
 
 /** The same as `redact`, with marks of the caller's own. */
-export function replaceFindings(content: Content, findings: readonly Finding[], marker: Marker): Content {
-  if (findings.length === 0) return content;
+export function replaceFindings(
+  content: Content,
+  findings: readonly Finding[],
+  marker: Marker,
+  removed: readonly Splice[] = [],
+): Content {
+  if (findings.length === 0 && removed.length === 0) return content;
   const by_leaf = groupByLeaf(findings);
   const masked = new Map<number, string>();
   for (const [leaf, text] of leafTexts(content, findings))
     masked.set(leaf, mask(text, by_leaf.get(leaf)!, marker, numberStarts(text)));
   if (content.kind === 'text') return { kind: 'text', text: masked.get(0) ?? content.text };
-  return { kind: 'json', value: replaceLeaves(content.value, masked) };
+  const source = sourceOf(content);
+  return spliced(source, [...leafSplices(source.root, masked), ...removed]);
 }
 
 function groupByLeaf(findings: readonly Finding[]): ReadonlyMap<number, readonly Finding[]> {

@@ -1,8 +1,6 @@
-/**
- * The words of the product, as types. Everything in `core` is plain data: a Crossing goes in, a Verdict
- * comes out, and a Policy stands beside them. Fields are snake_case, as they are in YAML, JSON and SQL.
- */
+/** The words of the product, as types, all of them plain data. Fields are snake_case, as in YAML, JSON and SQL. */
 
+import type { JsonSource, Splice } from './wire/types.ts';
 import type {
   Action,
   Boundary,
@@ -17,10 +15,10 @@ import type {
 
 export * from './words.ts';
 
-/** What crosses: plain text, or any JSON value (tool arguments, tool results, structured payloads). */
+/** What crosses: text, or a JSON value. With a `source` its text is what is scanned, and changed by splices. */
 export type Content =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'json'; readonly value: Json };
+  | { readonly kind: 'json'; readonly value: Json; readonly source?: JsonSource };
 
 /**
  * One thing crossing one boundary: the only value that holds raw text. All that `judge` needs to know of
@@ -69,7 +67,7 @@ export interface MemoryUse {
   readonly schema: string | null;
   readonly key: string | null;
   readonly scope: MemorySchema['scope'] | null;
-  /** The entry, as `mem_` and 32 hex digits. */
+  /** The entry, as `hdl_` and 32 hex digits. */
   readonly handle_id: string | null;
   /** The tag of the field, where its value crosses. The document lets it pass as long as no rule names it. */
   readonly tag: Tag | null;
@@ -172,8 +170,10 @@ export interface Verdict {
   readonly data_tags: readonly Tag[];
   /** The changed content; `null` when nothing was changed. */
   readonly content: Content | null;
-  /** Fields that a contract removed, as JSON paths. */
+  /** Fields that a contract removed, as dotted names: `body`, `customers.name`. */
   readonly stripped_fields: readonly string[];
+  /** Takes them out of the text of the content. What is taken out was not scanned. */
+  readonly removed: readonly Splice[];
   /** Whether a rule's `fallback_template` stands in place of the content. */
   readonly fallback_used: boolean;
   readonly coverage: Coverage;

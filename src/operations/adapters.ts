@@ -1,4 +1,6 @@
-import type { Content, Crossing, Json } from '../core/types.ts';
+import { PLACES_MAX, sourceOfValue } from '../core/json-origin.ts';
+import { contentOf } from '../core/json-source.ts';
+import type { Crossing, Json } from '../core/types.ts';
 import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../runtime/protocols/read.ts';
 import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../runtime/protocols/types.ts';
 import { type Acting, toolCrossing } from '../runtime/tool-calls.ts';
@@ -111,8 +113,7 @@ async function judge(
 }
 
 function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: Acting): Crossing {
-  const content: Content =
-    typeof value === 'string' ? { kind: 'text', text: value } : { kind: 'json', value };
+  const content = contentOf(value, sourceOfValue(value, PLACES_MAX));
   if (kind === 'prompt' || kind === 'answer') {
     const boundary = kind === 'prompt' ? 'input' : 'output';
     return { ...acting, boundary, phase: null, content, destination_agent_id: null, tool: null };

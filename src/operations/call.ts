@@ -1,10 +1,12 @@
 import type { Validator } from 'typebox/schema';
+import { hasHiddenMembers, textOf } from '../core/json-origin.ts';
+import type { Json } from '../core/types.ts';
 import { userOf } from '../runtime/access/users.ts';
 import { Unrecorded } from '../runtime/approvals/failure.ts';
 import { StoreFailure } from '../runtime/store/failure.ts';
 import { type Caller, PERSON_PERMISSIONS, type Permission } from '../runtime/types.ts';
 import { Unavailable } from '../runtime/unavailable.ts';
-import { type AnyOperation, type Context, Refusal } from './operation.ts';
+import { type AnyOperation, type Context, decides, Refusal } from './operation.ts';
 
 /** What a validator says is wrong, as far as it is used here. */
 interface SchemaError {
@@ -31,6 +33,7 @@ export async function call(operation: AnyOperation, raw: unknown, asked: Context
   const context = operation.for_users === true ? asUser(asked) : asked;
   permit(operation, context);
   const input = raw === undefined ? {} : raw;
+  if (decides(operation)) refuseTwins(input as Json);
   // What asks for nothing, as a health check, is not made to wait for the validators to be loaded.
   const asks_nothing = asksForNothing(operation) && isPlainObject(input);
   if (!asks_nothing) {
@@ -49,6 +52,13 @@ export function unavailableFor(error: unknown): Refusal | null {
   const is_expected =
     error instanceof Unavailable || error instanceof StoreFailure || error instanceof Unrecorded;
   return is_expected ? new Refusal('unavailable', error.message) : null;
+}
+
+/** Of two members of one name only one would be judged, and programs do not agree on which of them counts. */
+export function refuseTwins(input: Json): void {
+  const text = textOf(input);
+  if (text === null || !hasHiddenMembers(text, input)) return;
+  throw new Refusal('invalid_request', 'An object in the body has two members of one name.');
 }
 
 function asksForNothing({ input }: AnyOperation): boolean {

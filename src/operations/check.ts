@@ -1,6 +1,9 @@
-import type { Content, Crossing, Tag } from '../core/types.ts';
+import { contentValue, sourceOfMemberOf, textOf } from '../core/json-origin.ts';
+import { contentOf } from '../core/json-source.ts';
+import { walk } from '../core/payload.ts';
+import type { Content, Crossing, Json, Tag } from '../core/types.ts';
 import type { Endpoint, Ruling } from '../runtime/types.ts';
-import type { Context } from './operation.ts';
+import { type Context, Refusal } from './operation.ts';
 import { changedContent, replyOf, type VerdictReply } from './reply.ts';
 import { named } from './subject.ts';
 
@@ -39,7 +42,25 @@ export function check(
   return runtime.enforce(crossing, caller, endpoint, named(approval_request_id), extras).then(checkedOf);
 }
 
-/** The plain value of a content, as JSON shows it. */
+/** Returns the value of a content, which a transport writes as its own text, digit for digit. */
 export function plain(content: Content): unknown {
-  return content.kind === 'text' ? content.text : content.value;
+  return contentValue(content);
 }
+
+/**
+ * Returns the content of a member of an input, judged in the text that was sent.
+ * @throws Refusal if the text around it is so large that nobody can tell
+ */
+export function contentAt(input: object, name: string, { runtime }: Context): Content {
+  const value = (input as Readonly<Record<string, Json>>)[name] as Json;
+  if (typeof value === 'string') return { kind: 'text', text: value };
+  const { limits } = runtime.policy();
+  const around = { depth_max: limits.depth_max + 1, nodes_max: limits.nodes_max + NODES_AROUND };
+  const source = sourceOfMemberOf(input as Json, name, around);
+  if (source === null && textOf(input as Json) !== null && walk(value, limits, () => {}) === null)
+    throw new Refusal('invalid_request', `The body has too many values beside \`${name}\`.`);
+  return contentOf(value, source);
+}
+
+/** JSON values that a body may have beside what is judged. */
+const NODES_AROUND = 5_000;

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { readJson } from '../core/json.ts';
-import { UNLIMITED, walk } from '../core/payload.ts';
+import { hasHiddenMembers } from '../core/json-origin.ts';
+import { contentOf, readSource } from '../core/json-source.ts';
+import type { WalkLimits } from '../core/payload.ts';
 import type { Content, Json } from '../core/types.ts';
 import { check, plain } from './check.ts';
 import { type Context, operation, Refusal } from './operation.ts';
@@ -64,7 +65,7 @@ export const scanFile = operation({
   refusals: ['not_found', 'too_large'],
   async run(input, context) {
     const { name, text } = await read(input, context);
-    const content = contentOf(name, text);
+    const content = contentOfFile(name, text, context.runtime.policy().limits);
     const structured = content.kind === 'json';
     const crossing = textCrossing('input', content, input, context);
     const { reply, changed } = await check(
@@ -131,33 +132,23 @@ function notUtf8(): Refusal {
   return new Refusal('invalid_request', 'The file is not UTF-8 text. Convert it, or extract its text first.');
 }
 
-function contentOf(name: string, text: string): Content {
+function contentOfFile(name: string, text: string, limits: WalkLimits): Content {
   if (!name.toLowerCase().endsWith('.json')) return { kind: 'text', text };
   // Editors on Windows begin a file with a byte order mark, which JSON does not know.
   const document = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const value = parsed(document);
-  return hasHiddenMembers(document, value) ? { kind: 'text', text } : { kind: 'json', value };
+  if (hasHiddenMembers(document, value)) return { kind: 'text', text };
+  // A document over a limit has no places; it is blocked for the limit.
+  return contentOf(value, readSource(document, limits));
 }
 
 function parsed(document: string): Json {
   try {
-    return JSON.parse(document);
+    return JSON.parse(document) as Json;
   } catch {
     throw new Refusal(
       'invalid_request',
       'The file’s name ends in `.json`, but its content is not valid JSON.',
     );
   }
-}
-
-/** Whether the document has members that the value has not: of equal keys in an object only the last is there. */
-function hasHiddenMembers(document: string, value: Json): boolean {
-  let hidden = 0;
-  readJson(document, UNLIMITED, ({ kind }) => {
-    if (kind === 'key') hidden += 1;
-  });
-  walk(value, UNLIMITED, ({ kind }) => {
-    if (kind === 'key') hidden -= 1;
-  });
-  return hidden !== 0;
 }

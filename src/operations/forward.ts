@@ -1,8 +1,9 @@
+import { contentOf as contentOfValue, jsonTextOf, readSource, sourceOfMember } from '../core/json-source.ts';
 import type { Content, Crossing, Json } from '../core/types.ts';
 import type { Forwarded, Forwarder, ForwardPlace } from '../runtime/forward/envelope.ts';
 import { CREDENTIALS } from '../runtime/forward/upstream/headers.ts';
 import { UpstreamFailure, type UpstreamFailureCode } from '../runtime/forward/upstream/index.ts';
-import { check, plain } from './check.ts';
+import { check, contentAt, plain } from './check.ts';
 import { changedUrl, urlParts } from './forwarded-url.ts';
 import { type Context, operation, Refusal, type RefusalCode } from './operation.ts';
 import {
@@ -110,9 +111,9 @@ export const proxyForward = operation({
     const forwarder = await context.runtime.forward();
     const asked = { upstream_url: named(input.upstream_url), path: pathOf(input.path) };
     const place = inWords(() => forwarder.placeOf(asked));
-    const outgoing = outgoingOf(input, place);
+    const outgoing = outgoingOf(input, place, context);
     const who = whoOf(input, place, context);
-    const crossing: Crossing = { ...who, boundary: 'input', content: contentOf(outgoing) };
+    const crossing: Crossing = { ...who, boundary: 'input', content: contentOf(outgoing, context) };
     const before = await check(
       { crossing, endpoint: 'proxy_forward', matches: false, approval_request_id: input.approval_request_id },
       context,
@@ -179,8 +180,9 @@ interface Outgoing {
 
 type Body =
   | { readonly kind: 'none' }
-  | { readonly kind: 'json'; readonly value: Json }
-  | { readonly kind: 'text'; readonly value: string };
+  /** A JSON text, as it was sent. */
+  | { readonly kind: 'json'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string };
 
 interface Envelope {
   readonly method?: string;
@@ -191,18 +193,20 @@ interface Envelope {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 
-function outgoingOf(input: Envelope, place: ForwardPlace): Outgoing {
+function outgoingOf(input: Envelope, place: ForwardPlace, context: Context): Outgoing {
   const method = (input.method ?? 'POST').toUpperCase();
   if (!METHODS.includes(method)) throw invalid('method', `must be one of ${METHODS.join(', ')}`);
-  const body = bodyOf(input);
+  const body = bodyOf(input, context);
   if (body.kind !== 'none' && ['GET', 'HEAD'].includes(method))
     throw invalid('method', 'must be another one where there is a body');
   return { place, method, headers: headersOf(input.headers ?? {}), body };
 }
 
-function bodyOf({ json_body, text_body }: Envelope): Body {
-  if (json_body !== undefined && json_body !== null) return { kind: 'json', value: json_body as Json };
-  if (text_body !== undefined && text_body !== null) return { kind: 'text', value: text_body };
+function bodyOf(input: Envelope, context: Context): Body {
+  const { json_body, text_body } = input;
+  if (json_body !== undefined && json_body !== null)
+    return { kind: 'json', text: jsonTextOf(contentAt(input, 'json_body', context)) };
+  if (text_body !== undefined && text_body !== null) return { kind: 'text', text: text_body };
   return { kind: 'none' };
 }
 
@@ -229,16 +233,16 @@ function pathOf(path: string | null | undefined): string | null {
 }
 
 /** All that goes out, but for what is meant to hold a credential. */
-function contentOf({ place, headers, body }: Outgoing): Content {
+function contentOf({ place, headers, body }: Outgoing, { runtime }: Context): Content {
   const judged = Object.entries(headers).filter(([header]) => !holdsCredential(header, place));
-  return {
-    kind: 'json',
-    value: {
-      ...urlParts(place.url),
-      headers: Object.fromEntries(judged),
-      ...(body.kind !== 'none' && { body: body.value }),
-    },
-  };
+  const around = JSON.stringify({ ...urlParts(place.url), headers: Object.fromEntries(judged) });
+  const text = body.kind === 'none' ? around : `${around.slice(0, -1)},"body":${jsonOf(body)}}`;
+  // What is over a limit has no places; it is blocked for the limit.
+  return contentOfValue(JSON.parse(text) as Json, readSource(text, runtime.policy().limits));
+}
+
+function jsonOf({ kind, text }: Exclude<Body, { kind: 'none' }>): string {
+  return kind === 'json' ? text : JSON.stringify(text);
 }
 
 /** A key may go where the configuration says; at an address that the caller names it could be anyone's, and go to anyone. */
@@ -254,8 +258,16 @@ function outgoingFrom(changed: Content, { place, method, headers, body }: Outgoi
     method,
     place: { ...place, url: changedUrl(place.url, value) },
     headers: { ...headersOf(value.headers as object), ...Object.fromEntries(credentials) },
-    body: body.kind === 'none' ? body : ({ kind: body.kind, value: value.body } as Body),
+    body: changedBody(body, value.body, changed),
   };
+}
+
+function changedBody(body: Body, value: Json | undefined, changed: Content): Body {
+  if (body.kind === 'text') return { kind: 'text', text: value as string };
+  if (body.kind === 'none') return body;
+  const source = changed.kind === 'json' && changed.source ? sourceOfMember(changed.source, 'body') : null;
+  if (source === null) throw new TypeError('The changed request has no body.');
+  return { kind: 'json', text: source.text.slice(source.root.start, source.root.end) };
 }
 
 async function send(
@@ -279,7 +291,7 @@ const TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8' } as
 
 function bytesOf(body: Body): Uint8Array | null {
   if (body.kind === 'none') return null;
-  return Buffer.from(body.kind === 'text' ? body.value : JSON.stringify(body.value));
+  return Buffer.from(body.text);
 }
 
 function inWords<Value>(work: () => Value): Value {

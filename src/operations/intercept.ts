@@ -1,7 +1,7 @@
 import type { Content, Crossing, Json } from '../core/types.ts';
 import { type Acting, showForCall, toolCrossing } from '../runtime/tool-calls.ts';
 import type { Runtime } from '../runtime/types.ts';
-import { check, plain } from './check.ts';
+import { check, contentAt, plain } from './check.ts';
 import { operation, Refusal } from './operation.ts';
 import {
   agentId,
@@ -114,7 +114,11 @@ export const interceptTool = operation({
     const crossing = toolCrossing(acting, {
       phase,
       tool: input.tool,
-      content: typeof given === 'string' ? { kind: 'text', text: given } : { kind: 'json', value: given },
+      content: contentAt(
+        input.input === undefined && phase === 'request' ? { input: {} } : input,
+        phase === 'request' ? 'input' : 'output',
+        context,
+      ),
       destination_agent_id: named(input.destination_agent_id),
       capability,
     });

@@ -1,6 +1,5 @@
-import type { Json } from '../core/types.ts';
 import type { MemoryListed, MemoryRead } from '../runtime/types.ts';
-import { plain } from './check.ts';
+import { contentAt, plain } from './check.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { replyOf } from './reply.ts';
 import {
@@ -109,7 +108,7 @@ export const memoryWrite = operation({
     scan_duration_ms: 1,
     coverage: 'full',
     allowed: true,
-    handle_id: 'mem_0123456789abcdef0123456789abcdef',
+    handle_id: 'hdl_0123456789abcdef0123456789abcdef',
     expires_at: '2026-03-02T12:00:00.000Z',
   },
   async run(input, context) {
@@ -122,7 +121,7 @@ export const memoryWrite = operation({
       changed,
     } = await store.write(asking, context.caller, {
       key: input.key,
-      value: input.value as Json,
+      ...valueIn(input, context),
       schema: named(input.memory),
       declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     });
@@ -134,6 +133,13 @@ export const memoryWrite = operation({
     };
   },
 });
+
+function valueIn(input: { readonly value: unknown }, context: Context) {
+  const content = contentAt(input, 'value', context);
+  return content.kind === 'text'
+    ? { value: content.text }
+    : { value: content.value, ...(content.source !== undefined && { source: content.source }) };
+}
 
 const readProperties = {
   ...verdictProperties,
@@ -193,7 +199,7 @@ export const memoryRead = operation({
         tag: 'internal',
         data_tags: ['internal'],
         encrypted: false,
-        handle_id: 'mem_0123456789abcdef0123456789abcdef',
+        handle_id: 'hdl_0123456789abcdef0123456789abcdef',
         value_bytes: 23,
         created_at: '2026-01-31T12:00:00.000Z',
         expires_at: '2026-03-02T12:00:00.000Z',
@@ -237,7 +243,7 @@ export const memoryResolveHandle = operation({
   },
   output: { type: 'object', required: [...verdictRequired, 'value'], properties: readProperties },
   example: {
-    handle_id: 'mem_0123456789abcdef0123456789abcdef',
+    handle_id: 'hdl_0123456789abcdef0123456789abcdef',
     agent_id: 'support-bot',
     session_id: 'sess-1',
   },

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import type { Content, Crossing, Json } from '../core/types.ts';
-import { check, plain } from './check.ts';
+import type { Content, Crossing } from '../core/types.ts';
+import { check, contentAt, plain } from './check.ts';
 import { type Context, operation } from './operation.ts';
 import {
   agentId,
@@ -143,7 +143,7 @@ export const scanStructured = operation({
     modified_payload: { user: { email: '[REDACTED]' } },
   },
   async run(input, context) {
-    const content: Content = { kind: 'json', value: input.payload as Json };
+    const content = contentAt(input, 'payload', context);
     const crossing = textCrossing('input', content, input, context);
     const { reply, changed } = await check(
       {

@@ -213,6 +213,7 @@ const BLOCK = {
   data_tags: [],
   content: null,
   stripped_fields: [],
+  removed: [],
   fallback_used: false,
   monitored: [],
   approval: null,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { jsonTextOf } from '../core/json-source.ts';
 import { redact } from '../core/redact.ts';
 import { foundTags } from '../core/review/recorded.ts';
 import { normalTag } from '../core/tags.ts';
@@ -132,7 +133,8 @@ function inOrder(metadata: Metadata): Metadata {
   return metadata;
 }
 
-/** Names are added in sorted order. Paths and keys of a payload are left out: a caller wrote them. */
+/** Names are added in sorted order. Paths and keys of a payload are left out, because a caller wrote them;
+ * names of removed fields are there, without what detectors find in them. */
 function metadataOf(decided: Decided): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
@@ -166,7 +168,8 @@ function metadataOf(decided: Decided): Metadata {
   if (verdict.findings.length > 0) metadata.rule_ids = names(verdict.findings, (each) => each.rule_id);
   if (crossing.session_tags !== undefined && crossing.session_tags.length > 0)
     metadata.session_tags = [...crossing.session_tags].sort().slice(0, SESSION_TAGS_MAX);
-  if (verdict.stripped_fields.length > 0) metadata.stripped_fields = verdict.stripped_fields.length;
+  if (verdict.stripped_fields.length > 0)
+    metadata.stripped_fields = names(verdict.stripped_fields, (name) => name);
   if (crossing.content.kind === 'text') metadata.text_bytes = Buffer.byteLength(crossing.content.text);
   return decided.about === undefined ? metadata : inOrder({ ...decided.about, ...metadata });
 }
@@ -235,13 +238,13 @@ function addText(metadata: Record<string, unknown>, decided: Decided): void {
   if (verdict.fault || verdict.coverage.status === 'partial') return;
   // What was let be went on as it stood, and is no less a secret in a log.
   const seen = [...verdict.findings, ...verdict.allowed_findings];
-  const text = textOf(redact(crossing.content, seen, decided.typed_redaction));
+  const text = textOf(redact(crossing.content, seen, decided.typed_redaction, verdict.removed));
   metadata.redacted_text = text.slice(0, LOGGED_TEXT_MAX).toWellFormed();
   if (text.length > LOGGED_TEXT_MAX) metadata.redacted_text_truncated = true;
 }
 
 function textOf(content: Content): string {
-  return content.kind === 'text' ? content.text : JSON.stringify(content.value);
+  return content.kind === 'text' ? content.text : jsonTextOf(content);
 }
 
 let last_ms = Number.NaN;

@@ -12,6 +12,7 @@ import type {
   Tag,
   Verdict,
 } from '../core/types.ts';
+import type { JsonSource } from '../core/wire/types.ts';
 import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';
 import type { Activity, ActivityAsked } from './audit/activity.ts';
 import type { Capabilities } from './capabilities/types.ts';
@@ -310,6 +311,8 @@ export interface MemoryAsking {
 export interface MemoryWrite {
   readonly key: string;
   readonly value: Json;
+  /** The text that the value was sent as; without it, it is as `JSON.stringify` writes it. */
+  readonly source?: JsonSource;
   /** The memory document; `null` takes the first that has the key. */
   readonly schema: string | null;
   readonly declared_tags: readonly Tag[];

@@ -1,5 +1,5 @@
 import { holdsCommands } from '../commands/keys.ts';
-import { walk } from '../payload.ts';
+import { walkContent } from '../payload.ts';
 import { dialectsOf, readCommands } from '../shell/read.ts';
 import type { Command, Word } from '../shell/syntax.ts';
 import { covers } from '../tags.ts';
@@ -42,7 +42,7 @@ export function factsOf(
   if (content.kind === 'text') addText(found, content.text, '');
   else {
     let key = '';
-    walk(content.value, limits, (leaf) => {
+    walkContent(content, limits, (leaf) => {
       if (leaf.kind === 'key') key = leaf.text;
       else if (leaf.kind === 'string') addText(found, leaf.text, key);
     });

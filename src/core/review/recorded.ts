@@ -171,6 +171,11 @@ function placeless(tags: readonly [Tag, ...Tag[]], severity: Severity): Finding 
   return { rule_id: '', detector: '', type, severity, tags, start: 0, end: 0, leaf: 0, path: null };
 }
 
+/** Names of removed fields, or how many there were in events of an earlier version. */
+function hasStripped(stripped: unknown): boolean {
+  return Array.isArray(stripped) ? stripped.length > 0 : Number(stripped ?? 0) > 0;
+}
+
 const CONTENT_RULES = ['arguments', 'accepts.fields', 'emits.fields'];
 
 function contentRecord({ decision, metadata }: RecordedEvent): ContentRecord {
@@ -180,6 +185,6 @@ function contentRecord({ decision, metadata }: RecordedEvent): ContentRecord {
     (name) => breaches.includes(`contract_violation:${name}`) || monitored.includes(`contract.${name}:block`),
   );
   const taken = CONTENT_RULES.some((name) => monitored.includes(`contract.${name}:redact`));
-  if (taken || Number(metadata.stripped_fields ?? 0) > 0) return { broken, strips: true };
+  if (taken || hasStripped(metadata.stripped_fields)) return { broken, strips: true };
   return { broken, strips: decision === 'block' ? null : false };
 }

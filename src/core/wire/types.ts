@@ -49,6 +49,12 @@ export interface JsonMember {
   readonly value: JsonNode;
 }
 
+/** A JSON value by its place in a text: `root` is the value, and `text` may hold more than that. */
+export interface JsonSource {
+  readonly text: string;
+  readonly root: JsonNode;
+}
+
 /** Other text in place of a part; several must not overlap. */
 export interface Splice {
   readonly start: number;

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hasHiddenMembers, PLACES_MAX, parseJson, rememberWithin } from '../../core/json-origin.ts';
+import type { Json } from '../../core/types.ts';
 import { agent } from '../../runtime/access/callers.ts';
 import type { StartFailure } from '../../runtime/serve/failure.ts';
 import type { Caller } from '../../runtime/types.ts';
@@ -164,16 +166,23 @@ async function answerTo(desk: Desk, forced: Dialect | null): Promise<Outcome> {
 async function payloadOf(stdin: HookProcess['stdin']): Promise<Payload> {
   const bytes = await readInput(stdin, STDIN_BYTES_MAX);
   if (bytes === null) throw new Unreadable(`it has more than ${STDIN_BYTES_MAX} bytes`);
-  let value: unknown;
+  let value: Json;
+  let text: string;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    value = parseJson(text);
   } catch {
     throw new Unreadable('it is not JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Unreadable('it is not one JSON object');
+  if (hasHiddenMembers(text, value)) throw new Unreadable('an object in it has two members of one name');
+  rememberWithin(value, PLACES_MAX, CONTENT_LEVELS);
   return value as Payload;
 }
+
+/** How deep in a payload a call or a result may be. */
+const CONTENT_LEVELS = 4;
 
 function questionOf(
   dialect: Dialect,

@@ -1,3 +1,5 @@
+import { contentValue, PLACES_MAX, sourceOfValue } from '../../core/json-origin.ts';
+import { contentOf } from '../../core/json-source.ts';
 import type { Content, Crossing, Json } from '../../core/types.ts';
 import { changedContent, replyOf } from '../../operations/reply.ts';
 import { type Acting, toolCrossing } from '../../runtime/tool-calls.ts';
@@ -51,7 +53,7 @@ export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: num
     return { ...acting, boundary: 'input', phase: null, content, destination_agent_id: null, tool: null };
   }
   const phase = check.kind === 'call' ? 'request' : 'response';
-  const content = contentOf(check.kind === 'call' ? check.input : check.output);
+  const content = contentIn(check.kind === 'call' ? check.input : check.output);
   return toolCrossing(acting, {
     phase,
     tool: check.tool,
@@ -61,8 +63,8 @@ export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: num
   });
 }
 
-function contentOf(value: Json): Content {
-  return typeof value === 'string' ? { kind: 'text', text: value } : { kind: 'json', value };
+function contentIn(value: Json): Content {
+  return contentOf(value, sourceOfValue(value, PLACES_MAX));
 }
 
 function answerOf(ruling: Ruling, crossing: Crossing): HookAnswer {
@@ -82,6 +84,6 @@ function answerOf(ruling: Ruling, crossing: Crossing): HookAnswer {
     coverage,
     approval: approval ?? null,
     one_may_agree: (ruling.verdict.approval?.min_approvals ?? 2) <= 1,
-    changed: changed === null ? null : changed.kind === 'text' ? changed.text : changed.value,
+    changed: changed === null ? null : contentValue(changed),
   };
 }

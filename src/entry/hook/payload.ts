@@ -1,3 +1,5 @@
+import { contentValue, exactJson, PLACES_MAX } from '../../core/json-origin.ts';
+import { contentOfJson } from '../../core/json-source.ts';
 import type { Json } from '../../core/types.ts';
 import type { HookReply, HookSubject, Payload } from './dialects/dialect.ts';
 
@@ -43,14 +45,9 @@ export function nameAt(payload: Payload, key: string): string | null {
   return value;
 }
 
-/** The value of a text that holds JSON, or the text itself. */
+/** The value of a text that holds JSON, or the text itself; also where an object in it has two members of one name. */
 export function parsedText(value: Json): Json {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value) as Json;
-  } catch {
-    return value;
-  }
+  return typeof value === 'string' ? contentValue(contentOfJson(value, PLACES_MAX)) : value;
 }
 
 /** Whom an event is about, where the host has these names for it. @throws Unreadable */
@@ -66,7 +63,7 @@ export function subjectAt(payload: Payload, session: string, tool_use: string | 
 
 /** JSON on standard output, which is how all hosts read a decision. */
 export function jsonReply(value: object): HookReply {
-  return { stdout: `${JSON.stringify(value)}\n`, stderr: '', code: 0 };
+  return { stdout: `${exactJson(value)}\n`, stderr: '', code: 0 };
 }
 
 /** Nothing at all, and exit code 0. */
@@ -85,7 +82,7 @@ export function memberOf(value: Json, key: string): Json | undefined {
 
 /** A text of what a tool gave back, for hosts that take nothing else. */
 export function textOfResult(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : exactJson(value);
 }
 
 /**

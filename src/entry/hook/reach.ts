@@ -1,5 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../../core/json-origin.ts';
+import type { Json } from '../../core/types.ts';
 import type { WrittenDialect } from '../../runtime/protocols/types.ts';
 import { shortPath } from '../../runtime/serve/socket-path.ts';
 import type { HookAnswer } from './dialects/dialect.ts';
@@ -40,6 +42,9 @@ export async function reachDialect(
   return answer.value === undefined ? { alone: true } : { dialect: answer.value };
 }
 
+/** How deep in a line the content of a check is, or what it was changed to. */
+const LEVELS = 4;
+
 /** One line there, and one back. */
 function exchange(
   ask: 'hook' | 'dialect',
@@ -60,7 +65,7 @@ function exchange(
     };
     socket.once('connect', () => {
       connected = true;
-      socket.write(`${JSON.stringify({ id: 1, ask, input, config_file, version, user })}\n`);
+      socket.write(`${exactJson({ id: 1, ask, input, config_file, version, user }, LEVELS)}\n`);
     });
     socket.on('data', (chunk: string) => {
       heard += chunk;
@@ -81,7 +86,7 @@ function pathOf(path: string): ReturnType<typeof shortPath> | null {
 }
 
 function reachedOf(line: string, count: number): Reached {
-  const answer = JSON.parse(line) as {
+  const answer = parseJson(line) as {
     readonly value?: readonly HookAnswer[];
     readonly refusal?: { readonly code: string; readonly message: string };
   };
@@ -89,5 +94,6 @@ function reachedOf(line: string, count: number): Reached {
   if (answer.refusal !== undefined) return { refused: answer.refusal.message };
   if (!Array.isArray(answer.value) || answer.value.length !== count)
     return { refused: 'The service that runs gave no answer that can be read.' };
+  rememberWithin(answer as unknown as Json, PLACES_MAX, LEVELS);
   return { answers: answer.value };
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseJson as parseRemembered } from '../../core/json-origin.ts';
 import { textOf } from '../../operations/file.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { hasMoreNodes } from './json-size.ts';
@@ -60,7 +61,7 @@ function parseJson(
   }
   const text = bytes.toString('utf8');
   try {
-    return JSON.parse(readBody(text));
+    return parseRemembered(readBody(text));
   } catch {
     // The parser's own message holds a piece of the text.
     throw new Refusal('invalid_request', 'The body is not valid JSON.');

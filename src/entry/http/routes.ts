@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { call } from '../../operations/call.ts';
-import { type AnyOperation, Refusal } from '../../operations/operation.ts';
+import { exactJson, PLACES_MAX, rememberWithin } from '../../core/json-origin.ts';
+import type { Json } from '../../core/types.ts';
+import { call, refuseTwins } from '../../operations/call.ts';
+import { type AnyOperation, decides, Refusal } from '../../operations/operation.ts';
 import { NOBODY } from '../../runtime/access/callers.ts';
 import type { Authenticate, Denied } from '../../runtime/access/index.ts';
 import type { Caller, Runtime } from '../../runtime/types.ts';
@@ -65,13 +67,15 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
       if (produces !== JSON_TYPE) return output;
       if ((output as { fault?: true }).fault === true)
         return answerFaultVerdict(output as FaultVerdict, request, reply);
-      return JSON.stringify(output);
+      return exactJson(output);
     },
   });
 }
 
 /** What an operation gets: the query of a GET or the body of a POST, and what the path names over both. */
-function readerOf({ http, input }: AnyOperation): (request: FastifyRequest) => unknown {
+function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown {
+  const { http, input } = operation;
+  const isCheck = decides(operation);
   const isGet = http.method === 'GET';
   const hasNames = http.path.includes('{');
   if (isGet) {
@@ -83,9 +87,17 @@ function readerOf({ http, input }: AnyOperation): (request: FastifyRequest) => u
     const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body);
     // What stands below the path is a program's own.
     const { '*': _, ...names } = params as Readonly<Record<string, string>>;
-    return isRecord || body === undefined ? { ...body, ...names } : body;
+    if (!isRecord && body !== undefined) return body;
+    if (isCheck && body !== undefined) {
+      refuseTwins(body as Json);
+      rememberWithin(body as Json, PLACES_MAX, CONTENT_LEVELS);
+    }
+    return { ...body, ...names };
   };
 }
+
+/** How deep in a program's own body a call or a result may be. */
+const CONTENT_LEVELS = 6;
 
 type Query = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonical } from '../../core/compile/canonical.ts';
-import type { Crossing } from '../../core/types.ts';
+import { UNLIMITED, walkContent } from '../../core/payload.ts';
+import type { Content, Crossing } from '../../core/types.ts';
 
 /** What an approval is good for: one crossing by one agent, and no other. */
 export interface Binding {
@@ -18,7 +19,7 @@ export interface Binding {
 /** The binding of a crossing; its content goes in as the SHA-256, in hex, of the canonical JSON (RFC 8785). */
 export function bindingOf(crossing: Crossing): Binding {
   const { content } = crossing;
-  const text = canonical(content.kind === 'text' ? content.text : content.value);
+  const text = `${canonical(content.kind === 'text' ? content.text : content.value)}${longNumbers(content)}`;
   return {
     tenant_id: crossing.tenant_id,
     agent_id: crossing.agent_id,
@@ -31,6 +32,23 @@ export function bindingOf(crossing: Crossing): Binding {
     arguments_hash: hash('sha256', text, 'hex'),
   };
 }
+
+/**
+ * The numbers of which a double keeps not all digits, with their places: two calls that differ in one of these are not the
+ * same call, though RFC 8785 writes both alike. Empty for most contents.
+ */
+function longNumbers(content: Content): string {
+  if (content.kind === 'text' || content.source === undefined) return '';
+  const found: string[] = [];
+  walkContent(content, UNLIMITED, ({ kind, text, path }) => {
+    if (kind === 'number' && text.length > EXACT_DIGITS && text !== String(Number(text)))
+      found.push(`\n${path()} ${text}`);
+  });
+  return found.sort().join('');
+}
+
+/** A decimal number of up to this many digits is kept by a double. */
+const EXACT_DIGITS = 15;
 
 /** What an approval was given for, as a sentence says it, in the order in which it is compared. */
 const PARTS: readonly (readonly [keyof Binding, string])[] = [

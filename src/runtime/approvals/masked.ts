@@ -1,4 +1,5 @@
 import { detect } from '../../core/detect.ts';
+import { jsonTextOf } from '../../core/json-source.ts';
 import { redact } from '../../core/redact.ts';
 import type { Content, Policy, Verdict } from '../../core/types.ts';
 
@@ -13,13 +14,13 @@ export interface MaskedArguments {
 /** The content with all that was found masked, as JSON of at most `bytes_max` bytes. */
 export function maskedArguments(
   content: Content,
-  { findings, allowed_findings }: Pick<Verdict, 'findings' | 'allowed_findings'>,
+  { findings, allowed_findings, removed }: Pick<Verdict, 'findings' | 'allowed_findings' | 'removed'>,
   typed: boolean,
   bytes_max: number,
 ): MaskedArguments {
   // What was let be went on as it stood, and is no less a secret on a screen.
-  const masked = redact(content, [...findings, ...allowed_findings], typed);
-  const bytes = Buffer.from(JSON.stringify(masked.kind === 'text' ? masked.text : masked.value));
+  const masked = redact(content, [...findings, ...allowed_findings], typed, removed);
+  const bytes = Buffer.from(jsonTextOf(masked));
   if (bytes.length <= bytes_max) return { text: bytes.toString('utf8'), bytes: bytes.length };
   // A decoder that expects more leaves out a character that the cut went through.
   const text = new TextDecoder().decode(bytes.subarray(0, bytes_max), { stream: true });

@@ -1,6 +1,6 @@
+import { hasTwins } from '../../core/json-source.ts';
 import type { Content, Json } from '../../core/types.ts';
 import { readJson } from '../../core/wire/json-text.ts';
-import type { JsonNode } from '../../core/wire/types.ts';
 import { decide, refuse } from '../enforce.ts';
 import { showForCall, toolCrossing } from '../tool-calls.ts';
 import { aboutCall, type Denial, type Road } from './call.ts';
@@ -110,22 +110,7 @@ function readArguments(text: string, { ports }: Road): ReadArguments {
   // What is over a limit is over it as a text too, or is looked at as one.
   if (node.kind === 'problem') return { text, content: { kind: 'text', text } };
   const value = JSON.parse(text) as Json;
-  return { text: hasTwins(node) ? JSON.stringify(value) : text, content: { kind: 'json', value } };
-}
-
-/** Whether any object has two members of the same name. */
-function hasTwins(root: JsonNode): boolean {
-  const ahead: JsonNode[] = [root];
-  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
-    if (node.kind === 'array') ahead.push(...node.items.filter(isContainer));
-    if (node.kind !== 'object') continue;
-    const { members } = node;
-    if (new Set(members.map(({ key }) => key.value)).size < members.length) return true;
-    ahead.push(...members.map(({ value }) => value).filter(isContainer));
-  }
-  return false;
-}
-
-function isContainer({ kind }: JsonNode): boolean {
-  return kind === 'object' || kind === 'array';
+  return hasTwins(node)
+    ? { text: JSON.stringify(value), content: { kind: 'json', value } }
+    : { text, content: { kind: 'json', value, source: { text, root: node } } };
 }

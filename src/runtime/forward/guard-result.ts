@@ -1,6 +1,7 @@
 import { contractOf } from '../../core/contracts.ts';
+import { contentOfJson } from '../../core/json-source.ts';
 import { isUntouched } from '../../core/stream/merged.ts';
-import type { Content, Crossing, Json, Verdict } from '../../core/types.ts';
+import type { Content, Crossing, Verdict } from '../../core/types.ts';
 import type { Splice, WireToolResult } from '../../core/wire/types.ts';
 import { type Decision, decide } from '../enforce.ts';
 import { toolCrossing } from '../tool-calls.ts';
@@ -57,17 +58,9 @@ function withFields(crossing: Crossing, { ports }: Road): Crossing {
   if (content.kind !== 'text') return crossing;
   const contract = contractOf(crossing, ports.policy);
   if (contract === null || contract === 'undeclared' || contract.emits.fields.length === 0) return crossing;
-  const value = documentIn(content.text);
-  return value === null ? crossing : { ...crossing, content: { kind: 'json', value } };
-}
-
-function documentIn(text: string): Json | null {
-  try {
-    const value = JSON.parse(text) as Json;
-    return typeof value === 'object' ? value : null;
-  } catch {
-    return null;
-  }
+  const read = contentOfJson(content.text, ports.policy.limits);
+  const has_fields = read.kind === 'json' && typeof read.value === 'object' && read.value !== null;
+  return has_fields ? { ...crossing, content: read } : crossing;
 }
 
 function splicesOf(result: WireToolResult, verdict: Verdict, count: number): readonly Splice[] {

@@ -1,3 +1,4 @@
+import { jsonTextOf } from '../../core/json-source.ts';
 import type { Content } from '../../core/types.ts';
 import { jsonString } from '../../core/wire/splice.ts';
 import type { Splice, StringNode } from '../../core/wire/types.ts';
@@ -18,7 +19,7 @@ export function textsIn(content: Content, count: number): readonly string[] | nu
 
 /** A content as a text: a value as JSON. */
 export function plainText(content: Content): string {
-  return content.kind === 'text' ? content.text : JSON.stringify(content.value);
+  return content.kind === 'text' ? content.text : jsonTextOf(content);
 }
 
 /** Writes the strings anew whose texts have changed. */

@@ -34,11 +34,12 @@ export interface Entry extends EntryPlace {
   readonly text: string;
 }
 
-const HANDLE = /^mem_[0-9a-f]{32}$/;
+/** Handles that were given out by earlier versions begin with `mem_`, and are still good. */
+const HANDLE = /^(?:hdl|mem)_[0-9a-f]{32}$/;
 
 /** A handle that nobody can guess, and that says nothing of what it stands for. */
 export function newHandle(): string {
-  return `mem_${randomBytes(16).toString('hex')}`;
+  return `hdl_${randomBytes(16).toString('hex')}`;
 }
 
 /** Whether a text has the form of a handle. */

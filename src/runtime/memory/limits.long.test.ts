@@ -65,7 +65,7 @@ withStores('limits of memory', (law) => {
       await memory.write(AGENT, CALLER, request),
       await memory.readKey(AGENT, CALLER, 'f', null),
       await memory.list(AGENT, CALLER, null, 100),
-      await memory.resolve(AGENT, CALLER, `mem_${'0'.repeat(32)}`),
+      await memory.resolve(AGENT, CALLER, `hdl_${'0'.repeat(32)}`),
     ];
     for (const { ruling } of outs) assert.equal(ruling.verdict.rule, 'memory.not_configured');
   });

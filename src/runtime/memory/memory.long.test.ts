@@ -103,7 +103,7 @@ withStores('memory', (law) => {
     assert.equal(await resolved(first), null);
     assert.equal(await resolved(second), 'two');
     assert.equal(await value('sealed'), second);
-    assert.match(second, /^mem_[0-9a-f]{32}$/);
+    assert.match(second, /^hdl_[0-9a-f]{32}$/);
   });
 
   law('another process sees the same, and so does a next start', async ({ store, another }) => {
@@ -160,7 +160,7 @@ withStores('memory', (law) => {
       is_there = false;
       const calls = [
         () => keep('text', PLAIN),
-        () => resolved(`mem_${'0'.repeat(32)}`),
+        () => resolved(`hdl_${'0'.repeat(32)}`),
         () => memory.readKey(AGENT, CALLER, 'text', null),
         () => memory.list(AGENT, CALLER, null, 100),
         () => memory.purge(CALLER),

@@ -35,7 +35,7 @@ withStores('owners of memory', (law) => {
         user: (await keep(KEYS.user, 'of the user')) as string,
         global: (await keep(KEYS.global, 'of the agent')) as string,
       };
-      const nothing = await memory.resolve(AGENT, CALLER, `mem_${'0'.repeat(32)}`);
+      const nothing = await memory.resolve(AGENT, CALLER, `hdl_${'0'.repeat(32)}`);
       let ran = 0;
       for (const [who, asking, given] of ASKING) {
         for (const scope of ['session', 'user', 'global'] as const) {
@@ -69,7 +69,7 @@ withStores('owners of memory', (law) => {
   law('what is no handle is answered as one that does not exist', async ({ store }) => {
     const { memory, keep, events } = await memoryOver(store);
     const handle = (await keep('sealed', 'x')) as string;
-    const nothing = told(await memory.resolve(AGENT, CALLER, `mem_${'0'.repeat(32)}`));
+    const nothing = told(await memory.resolve(AGENT, CALLER, `hdl_${'0'.repeat(32)}`));
     const tries = [
       '',
       'x',

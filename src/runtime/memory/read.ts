@@ -1,5 +1,7 @@
+import { contentValue } from '../../core/json-origin.ts';
+import { contentOf, readSource } from '../../core/json-source.ts';
 import { type DeclaredField, declaredField, memorySchemasOf } from '../../core/memory.ts';
-import type { Content, Json, MemoryField, MemoryUse, Tag } from '../../core/types.ts';
+import type { Json, MemoryField, MemoryUse, Tag } from '../../core/types.ts';
 import type { Objected } from '../enforce.ts';
 import type { MemoryListed, MemoryRead } from '../types.ts';
 import { crossingOf, type Desk, judged, NO_VALUE, ownerIn, refused, type Vault, withVault } from './desk.ts';
@@ -148,8 +150,7 @@ async function give(
   as_handle: boolean,
 ): Promise<MemoryRead> {
   const stored = JSON.parse(entry.text) as Json;
-  const content: Content =
-    typeof stored === 'string' ? { kind: 'text', text: stored } : { kind: 'json', value: stored };
+  const content = contentOf(stored, readSource(entry.text, desk.ports.policy.limits));
   const crossing = as_handle
     ? crossingOf(desk, { ...use, tag: null }, NO_VALUE, [])
     : crossingOf(desk, use, content, [...entry.declared_tags, UNTRUSTED]);
@@ -157,7 +158,7 @@ async function give(
   const { decision, content: changed } = ruling.verdict;
   if (decision === 'block') return { ...NOTHING, ruling, crossing };
   const left = decision === 'modify' && changed !== null ? changed : content;
-  const value = as_handle ? entry.entry_id : left.kind === 'text' ? left.text : left.value;
+  const value = as_handle ? entry.entry_id : contentValue(left);
   return { ...NOTHING, ruling, crossing, value, entries: [shown(entry, field)] };
 }
 

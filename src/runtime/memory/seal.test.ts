@@ -6,7 +6,7 @@ import { masterKey, seal, unseal } from './seal.ts';
 
 const KEY = masterKey('k'.repeat(43));
 const OWNER = { tenant_id: 'default', agent_id: 'support-bot' };
-const BOUND = ['mem_0', 'session', 'sess-1', 7];
+const BOUND = ['hdl_0', 'session', 'sess-1', 7];
 
 test('every text comes out as it went in, and no two encryptions are the same', () => {
   let ran = 0;
@@ -41,7 +41,7 @@ test('a value opens for its owner, in its place, under its key, and nowhere else
     unseal(sealed, { ...OWNER, agent_id: 'other-bot' }, BOUND, KEY),
     unseal(sealed, { ...OWNER, tenant_id: 'acme' }, BOUND, KEY),
     unseal(sealed, { tenant_id: 'default","support', agent_id: '-bot' }, BOUND, KEY),
-    unseal(sealed, OWNER, BOUND.with(0, 'mem_1'), KEY),
+    unseal(sealed, OWNER, BOUND.with(0, 'hdl_1'), KEY),
     unseal(sealed, OWNER, BOUND.with(3, '7'), KEY),
     unseal(sealed, OWNER, BOUND.slice(1), KEY),
     unseal(sealed, OWNER, [BOUND], KEY),

@@ -4,7 +4,7 @@ import { BYTES } from '../store/columns.ts';
 /** What agents remember. Every value is encrypted, and opens only beside the other columns as they are. */
 export interface MemoryTables {
   readonly memory_entries: {
-    /** `mem_` and 32 hex digits: the handle. A value that is written anew gets a new one. */
+    /** `hdl_` and 32 hex digits: the handle. A value that is written anew gets a new one. */
     entry_id: string;
     /** A hash of all that says where the entry belongs: one entry for each. */
     slot: string;

@@ -1,4 +1,5 @@
 import { asksSessions } from '../../core/flow.ts';
+import { contentOf, jsonTextOf } from '../../core/json-source.ts';
 import { type DeclaredField, declaredField, isOfType, memorySchemasOf } from '../../core/memory.ts';
 import { isFact } from '../../core/tags.ts';
 import type { Content, Crossing, Json, MemoryUse, Tag, Verdict } from '../../core/types.ts';
@@ -14,12 +15,9 @@ export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWri
   const found = declaredField(desk.ports.policy, desk.asking.tenant_id, request.key, request.schema);
   const use = useOf(found);
   const owner = found === null ? null : ownerIn(found.schema.scope, desk);
-  const text = jsonOf(request.value);
+  const content = contentOf(request.value, request.source ?? null);
+  const text = jsonOf(content);
   const no = objection(desk, found, owner, request.value, text);
-  const content: Content =
-    typeof request.value === 'string'
-      ? { kind: 'text', text: request.value }
-      : { kind: 'json', value: request.value };
   const crossing = crossingOf(desk, use, content, request.declared_tags);
   if (no !== null || found === null || owner === null) {
     return { ...NOTHING, crossing, ruling: await refused(desk, use, no ?? UNDECLARED) };
@@ -28,7 +26,7 @@ export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWri
   if (ruling.verdict.decision === 'block') return { ...NOTHING, crossing, ruling };
   const changed = ruling.verdict.decision === 'modify' ? ruling.verdict.content : null;
   const value = changed === null ? request.value : plain(changed);
-  const misfit = changed === null ? null : misfitOf(found, value, jsonOf(value));
+  const misfit = changed === null ? null : misfitOf(found, value, jsonOf(changed));
   if (misfit !== null) return { ...NOTHING, crossing, ruling: await refused(desk, use, misfit) };
   const stored = await withVault(desk, use, (vault) =>
     store(desk, vault, {
@@ -37,7 +35,7 @@ export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWri
       crossing,
       entry_id: use.handle_id!,
       verdict: ruling.verdict,
-      text: changed === null ? (text as string) : JSON.stringify(value),
+      text: jsonTextOf(changed ?? content),
     }),
   );
   if ('rule' in stored) return { ...NOTHING, crossing, ruling: await refused(desk, use, stored) };
@@ -102,9 +100,9 @@ function misfitOf({ field }: DeclaredField, value: Json, text: string | null): O
 }
 
 /** `null` for one that nests too deeply to be written. */
-function jsonOf(value: Json): string | null {
+function jsonOf(content: Content): string | null {
   try {
-    return JSON.stringify(value);
+    return jsonTextOf(content);
   } catch {
     return null;
   }

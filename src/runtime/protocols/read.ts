@@ -1,3 +1,5 @@
+import { contentValue, PLACES_MAX } from '../../core/json-origin.ts';
+import { contentOfJson } from '../../core/json-source.ts';
 import type { Json } from '../../core/types.ts';
 import { fill, lookIn } from './template.ts';
 import {
@@ -97,14 +99,9 @@ function checkIn(
   return name.ok ? { ok: true, value: { kind, tool: name.value, content: value } } : name;
 }
 
-/** What is no JSON stays the text that it is. */
+/** What is no JSON stays the text that it is; so does JSON in which an object has two members of one name. */
 function parsed(value: Json): Json {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value) as Json;
-  } catch {
-    return value;
-  }
+  return typeof value === 'string' ? contentValue(contentOfJson(value, PLACES_MAX)) : value;
 }
 
 function nameOf(template: string, root: Json, what: string): Read<string> {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../../core/json-origin.ts';
+import type { Json } from '../../core/types.ts';
 import { agent, mcpAgent, person } from '../access/callers.ts';
 import type { TrailPage, TrailWish } from '../events/trail.ts';
 import { faultFields, type Log } from '../log.ts';
@@ -121,11 +123,14 @@ function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
       if (++asked > ASKED_MAX) return void socket.destroy();
       void answer(line, options, { socket, followers }).then((settled) => {
         asked -= 1;
-        if (socket.writable) socket.write(`${JSON.stringify(settled)}\n`);
+        if (socket.writable) socket.write(`${exactJson(settled, LEVELS)}\n`);
       });
     }
   });
 }
+
+/** How deep in a line the content of a check is, or what it was changed to. */
+const LEVELS = 4;
 
 /** A connection, and all that follow. */
 interface Peer {
@@ -136,7 +141,9 @@ interface Peer {
 async function answer(line: string, options: Options, peer: Peer): Promise<SocketAnswer> {
   let id = 0;
   try {
-    const question = JSON.parse(line) as SocketQuestion;
+    const question = parseJson(line) as unknown as SocketQuestion;
+    if (question.ask === 'hook' || question.ask === 'call')
+      rememberWithin(question as unknown as Json, PLACES_MAX, LEVELS);
     id = Number(question.id);
     return { id, value: (await answerTo(question, options, peer)) ?? null };
   } catch (error) {
