@@ -70,6 +70,8 @@ const bad: readonly Bad[] = [
   invalid('a bare word', raw(MARKER)),
   invalid('NaN', raw('{"text":NaN}')),
   invalid('a control character in a string', raw(`{"text":"${MARKER}\n"}`)),
+  invalid('two members of one name', raw(`{"text":"${MARKER}","text":"a"}`)),
+  invalid('two members of one name, deep', raw('{"text":"a","context":{"tool":"a","t\\u006fol":"b"}}')),
   invalid('an array', raw('[]')),
   invalid('an array in an array, as often as the body allows', raw(nested(LIMIT / 2))),
   invalid('a deep list where an agent belongs', raw(`{"text":"a","agent_id":${nested(30_000)}}`), 'agent_id'),
@@ -241,11 +243,6 @@ const odd: readonly { name: string; ask: Asked; decision: string; violation?: st
   {
     name: 'a key between NULs',
     ask: scan(text(`\0${['sk', 'ABCDEF1234567890'].join('-')}\0`)),
-    decision: 'block',
-  },
-  {
-    name: 'the last of two equal names counts',
-    ask: raw(`{"text":"a","text":"${['sk', 'ABCDEF1234567890'].join('-')}"}`),
     decision: 'block',
   },
   {
