@@ -67,16 +67,17 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 
 test('no half-open request holds a file descriptor, whatever it drips and whether or not it reads', async () => {
   const patience = { headers_ms: 300, request_ms: 600, idle_ms: 300, silent_ms: 60_000, look_ms: 50 };
-  const service = await serve({ state_dir: scratch, patience });
-  let ran = 0;
-  for (const drip_of of drips) {
-    const dripping = await drip(service, drip_of, 30);
-    await until(drip_of.name, async () => (await service.connections()) === 0);
-    dripping.end();
-    ran++;
-  }
-  assert.equal(ran, 7);
-  await service.close();
+  const ended = await Promise.all(
+    drips.map(async (drip_of) => {
+      const service = await serve({ state_dir: scratch, patience });
+      const dripping = await drip(service, drip_of, 30);
+      await until(drip_of.name, async () => (await service.connections()) === 0);
+      dripping.end();
+      await service.close();
+      return drip_of.name;
+    }),
+  );
+  assert.equal(ended.length, 7);
 });
 
 test('complete requests get through while more clients drip than there may be connections', async () => {

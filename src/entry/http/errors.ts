@@ -70,9 +70,23 @@ export async function answerError(
 ): Promise<FastifyReply> {
   const refusal = refusalOf(error);
   if (refusal === null) return answerFault(error, request, reply, operation, log);
-  if (refusal.code === 'too_large' || refusal.code === 'unavailable') await drainBody(request.raw);
-  if (refusal.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="service"');
+  await prepareRefusal(refusal, request, reply);
   return send(request, reply, STATUS[refusal.code], errorBody(refusal, request.id));
+}
+
+/** When a client that was refused for now may ask again. */
+const RETRY_AFTER_SECONDS = '1';
+
+/** Sets the headers that a refusal has on every route, and reads on where the client would not see it otherwise. */
+export async function prepareRefusal(
+  { code }: Refusal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  if (code === 'unavailable' || code === 'too_many_requests')
+    reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="service"');
+  if (code === 'too_large' || code === 'unavailable') await drainBody(request.raw);
 }
 
 /** 405, with what is allowed there. */
@@ -143,7 +157,7 @@ export function harden(reply: FastifyReply): FastifyReply {
 const DRAIN_MS = 2_000;
 
 /** Reads on for a moment: a client that still sends when the socket closes never sees why. */
-export function drainBody(request: IncomingMessage): Promise<void> {
+function drainBody(request: IncomingMessage): Promise<void> {
   return new Promise((done) => {
     if (request.readableEnded || request.destroyed) return done();
     const timer = setTimeout(done, DRAIN_MS);

@@ -89,3 +89,23 @@ test('a client whose large body has no room learns why', async (t) => {
   for (const socket of stalled) socket.destroy();
   assert.deepEqual(service.logged, []);
 });
+
+test('bodies that stopped coming give their place to one that comes', async (t) => {
+  const service = await open(t);
+  let ran = 0;
+  for (const { name, sent, headers } of kinds) {
+    const stalled = await Promise.all([stall(service, sent), stall(service, sent)]);
+    // Without an end of the stalled ones; they have sent nothing for more than two seconds by then.
+    const closed = Promise.all(stalled.map((socket) => once(socket, 'close')));
+    for (let tries = 0; ; tries++) {
+      const { status } = await scan(service, LARGE, headers);
+      if (status === 200 && stalled.some((socket) => socket.closed)) break;
+      assert.ok(tries < 600, name);
+      await sleep(20);
+    }
+    for (const socket of stalled) socket.destroy();
+    await closed;
+    ran++;
+  }
+  assert.equal(ran, kinds.length);
+});

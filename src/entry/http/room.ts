@@ -18,42 +18,75 @@ export type BodyRoom = (
   response: ServerResponse,
 ) => Readable | Refusal;
 
+/** A body that has been on its way for this long gives its place to another. */
+const STALLED_MS = 2_000;
+
+interface HeldBody {
+  readonly response: ServerResponse;
+  readonly began_ms: number;
+  bytes: number;
+}
+
 /**
  * Makes the room for one worker: `room_bytes_max` for all bodies that are being read, `body_bytes_max` for each.
- * In goes a body's stream, out comes the stream to read instead, or a refusal when the room is full.
+ * In goes a body's stream, out comes the stream to read instead, or a refusal when the room is full. A full room
+ * closes the connections of bodies that have been incomplete for two seconds, the oldest first.
  */
 export function bodyRoom(body_bytes_max: number, room_bytes_max = ROOM_BYTES_MAX): BodyRoom {
   const most = Math.max(room_bytes_max, body_bytes_max);
-  let held = 0;
-  const take = (bytes: number): boolean => {
-    if (held + bytes > most) return false;
-    held += bytes;
+  const held = new Set<HeldBody>();
+  let held_bytes = 0;
+  const release = (body: HeldBody): void => {
+    if (held.delete(body)) held_bytes -= body.bytes;
+  };
+  const hold = (response: ServerResponse): HeldBody => {
+    const body = { response, began_ms: performance.now(), bytes: 0 };
+    held.add(body);
+    response.once('close', () => release(body));
+    return body;
+  };
+  const take = (body: HeldBody, bytes: number): boolean => {
+    if (held_bytes + bytes > most) closeStalled(held, body, release);
+    if (!held.has(body) || held_bytes + bytes > most) return false;
+    held_bytes += bytes;
+    body.bytes += bytes;
     return true;
   };
   return (payload, headers, response) => {
     const announced = Number(headers['content-length'] ?? 0);
     if (headers['transfer-encoding'] !== undefined) {
-      const counted = { bytes: 0 };
-      response.once('close', () => {
-        held -= counted.bytes;
-      });
-      return counting(payload, counted, take);
+      const body = hold(response);
+      return counting(payload, (bytes) => take(body, bytes));
     }
     // One that is too long is refused before any of it is read.
     if (announced <= SMALL_BODY_BYTES || announced > body_bytes_max) return payload;
-    if (!take(announced)) return noRoom();
-    response.once('close', () => {
-      held -= announced;
-    });
-    return payload;
+    const body = hold(response);
+    if (take(body, announced)) return payload;
+    release(body);
+    return noRoom();
   };
 }
 
-function counting(payload: Readable, counted: { bytes: number }, take: (bytes: number) => boolean): Readable {
+/** Closes the connections of bodies that stopped coming, so that a few slow clients do not lock out all others. */
+function closeStalled(
+  held: ReadonlySet<HeldBody>,
+  asking: HeldBody,
+  release: (body: HeldBody) => void,
+): void {
+  const before_ms = performance.now() - STALLED_MS;
+  for (const body of held) {
+    // A `Set` lists the oldest first.
+    if (body.began_ms > before_ms) return;
+    if (body === asking || body.response.req.complete) continue;
+    release(body);
+    body.response.destroy();
+  }
+}
+
+function counting(payload: Readable, take: (bytes: number) => boolean): Readable {
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       if (!take(chunk.length)) return done(noRoom());
-      counted.bytes += chunk.length;
       done(null, chunk);
     },
   });

@@ -8,6 +8,7 @@ import { NOBODY } from '../../runtime/access/callers.ts';
 import type { Authenticate, Denied } from '../../runtime/access/index.ts';
 import type { Caller, Runtime } from '../../runtime/types.ts';
 import { refuseEncoded } from './body.ts';
+import { type ConcurrencyLimit, UNLIMITED } from './concurrency.ts';
 import { answerError, type ErrorLog } from './errors.ts';
 import type { BodyRoom } from './room.ts';
 
@@ -23,6 +24,7 @@ export interface RoutePorts {
   readonly authenticate: Authenticate;
   readonly log: ErrorLog;
   readonly room: BodyRoom;
+  readonly limit: ConcurrencyLimit;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -37,6 +39,7 @@ export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: R
 function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, ports: RoutePorts): void {
   const { method, produces = JSON_TYPE } = operation.http;
   const read = readerOf(operation);
+  const limit = operation.permission === null ? UNLIMITED : ports.limit;
   app.route({
     method,
     url,
@@ -46,7 +49,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
       else done(outcome ?? undefined);
     },
     preParsing: (request, reply, payload, done) => {
-      const admitted = ports.room(payload as Readable, request.raw.headers, reply.raw);
+      const admitted = limit.refusal() ?? ports.room(payload as Readable, request.raw.headers, reply.raw);
       if (admitted instanceof Refusal) done(admitted);
       else done(null, admitted);
     },
@@ -62,7 +65,9 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
       };
       const { telemetry } = ports.runtime;
       const run = () => call(operation, read(request), context);
-      const output = await (telemetry === null ? run() : telemetry.within(request.headers, run));
+      const output = await limit.run(() =>
+        telemetry === null ? run() : telemetry.within(request.headers, run),
+      );
       reply.header('content-type', produces);
       if (produces !== JSON_TYPE) return output;
       if ((output as { fault?: true }).fault === true)

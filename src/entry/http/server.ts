@@ -11,6 +11,7 @@ import { addLlmRoutes } from '../llm/index.ts';
 import { llmRoutes } from '../llm/routes.ts';
 import { addMcpRoutes, MCP_ROUTES } from '../mcp/server/route.ts';
 import { addBodyParsers } from './body.ts';
+import { type ConcurrencyLimit, limitConcurrency } from './concurrency.ts';
 import { limitConnections } from './connections.ts';
 import {
   answerClientError,
@@ -45,6 +46,8 @@ export interface HttpPorts {
   readonly patience?: Patience;
   /** Bytes of bodies that are held at a time. */
   readonly room_bytes_max?: number;
+  /** Requests that each kind of route answers at a time. */
+  readonly requests_max?: number;
   /** Connections of this worker; without it, as many as the process may have. */
   readonly connections_max?: number;
   /** How often readers of the event stream are asked whether they are there. */
@@ -124,11 +127,13 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
     throw notFound();
   });
   const room = bodyRoom(config.server.body_bytes_max, ports.room_bytes_max);
-  for (const operation of served) addRoute(app, operation, { runtime, authenticate, log, room });
+  const limit = (): ConcurrencyLimit => limitConcurrency(ports.requests_max);
+  const checks = { runtime, authenticate, log, room, limit: limit() };
+  for (const operation of served) addRoute(app, operation, checks);
   const { silent_ms } = patience;
-  addLlmRoutes(app, { runtime, llm: ports.llm, authenticate, log, room, silent_ms });
+  addLlmRoutes(app, { ...checks, llm: ports.llm, limit: limit(), silent_ms });
   const { cors_origins } = config.server;
-  addMcpRoutes(app, { runtime, authenticate, log, room, cors_origins, mcp: config.mcp });
+  addMcpRoutes(app, { ...checks, limit: limit(), cors_origins, mcp: config.mcp });
   const { heartbeat_ms = HEARTBEAT_MS } = ports;
   addEventRoutes(app, { runtime, authenticate, cors_origins, heartbeat_ms, log });
   addPages(app, served, runtime);

@@ -4,7 +4,8 @@ import { unavailableFor } from '../../operations/call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
 import { refuseEncoded } from '../http/body.ts';
-import { drainBody, refusalOf } from '../http/errors.ts';
+import type { ConcurrencyLimit } from '../http/concurrency.ts';
+import { prepareRefusal, refusalOf } from '../http/errors.ts';
 import type { BodyRoom } from '../http/room.ts';
 import { ourHeaders } from './credentials.ts';
 import { type LlmRoute, llmRoutes } from './routes.ts';
@@ -13,6 +14,7 @@ import type { TakeParts } from './take.ts';
 export interface LlmPorts extends TakeParts {
   readonly authenticate: Authenticate;
   readonly room: BodyRoom;
+  readonly limit: ConcurrencyLimit;
 }
 
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i;
@@ -55,20 +57,23 @@ function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Rou
       admit(request, ports).then((refusal) => done(refusal ?? undefined), done);
     },
     preParsing: (request, reply, payload, done) => {
-      const admitted = ports.room(payload as Readable, request.raw.headers, reply.raw);
+      const admitted =
+        ports.limit.refusal() ?? ports.room(payload as Readable, request.raw.headers, reply.raw);
       if (admitted instanceof Refusal) done(admitted);
       else done(null, admitted);
     },
     errorHandler: async (error, request, reply) => {
       const refusal = unavailableFor(error) ?? refusalOf(error);
-      if (refusal?.code === 'too_large' || refusal?.code === 'unavailable') await drainBody(request.raw);
+      if (refusal !== null) await prepareRefusal(refusal, request, reply);
       return (await loaded()).answerError(routes, refusal, error, request, reply, log);
     },
     handler: async (request, reply) => {
       const { takeCall } = await loaded();
       const { telemetry } = runtime;
       const taking = () => takeCall(routes, request, reply, ports);
-      await (telemetry === null ? taking() : telemetry.within(request.headers, taking));
+      await ports.limit.run(() =>
+        telemetry === null ? taking() : telemetry.within(request.headers, taking),
+      );
       return reply;
     },
   };

@@ -18,6 +18,7 @@ export interface ServeOptions extends TestOptions {
   readonly patience?: Patience;
   readonly room_bytes_max?: number;
   readonly connections_max?: number;
+  readonly requests_max?: number;
   readonly grace_ms?: number;
   readonly llm?: HttpPorts['llm'];
   readonly heartbeat_ms?: number;
@@ -76,6 +77,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     ...(options.patience && { patience: options.patience }),
     ...(options.heartbeat_ms && { heartbeat_ms: options.heartbeat_ms }),
     ...(options.connections_max && { connections_max: options.connections_max }),
+    ...(options.requests_max && { requests_max: options.requests_max }),
     ...(options.room_bytes_max && { room_bytes_max: options.room_bytes_max }),
     log: { error: (message, fields) => void logged.push(JSON.stringify({ message, ...fields })) },
   });

@@ -4,7 +4,7 @@ import { Refusal } from '../../../operations/operation.ts';
 import { ourOrigins } from '../../../runtime/access/peer.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { refuseEncoded } from '../../http/body.ts';
-import { drainBody, refusalOf, STATUS } from '../../http/errors.ts';
+import { prepareRefusal, refusalOf, STATUS } from '../../http/errors.ts';
 import { goneSignal, nameIn, type RoutePorts } from '../../http/routes.ts';
 import { markSource } from '../gateway/exact-numbers.ts';
 import type { WebAsking } from './web.ts';
@@ -48,7 +48,8 @@ function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () =
       admit(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
     },
     preParsing: (request, reply, payload, done) => {
-      const admitted = ports.room(payload as Readable, request.raw.headers, reply.raw);
+      const admitted =
+        ports.limit.refusal() ?? ports.room(payload as Readable, request.raw.headers, reply.raw);
       if (admitted instanceof Refusal) done(admitted);
       else done(null, admitted);
     },
@@ -63,7 +64,10 @@ function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () =
       const web = await installed(loaded);
       const { telemetry } = runtime;
       const run = () => web.fetch(request, goneSignal(reply), asked);
-      return reply.send(await (telemetry === null ? run() : telemetry.within(request.headers, run)));
+      const answer = ports.limit.run(() =>
+        telemetry === null ? run() : telemetry.within(request.headers, run),
+      );
+      return reply.send(await answer);
     },
   });
 }
@@ -115,8 +119,7 @@ async function answerError(
     code: 'internal_error' as const,
     message: 'The service has a fault.',
   };
-  if (code === 'too_large' || code === 'unavailable') await drainBody(request.raw);
-  if (code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="service"');
+  if (refusal !== null) await prepareRefusal(refusal, request, reply);
   const word =
     code === 'internal_error' ? INTERNAL_ERROR : code === 'invalid_request' ? PARSE_ERROR : INVALID_REQUEST;
   reply.code(STATUS[code]).header('x-request-id', request.id);
