@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { diskProblem } from '../drivers/stores/disk.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
@@ -68,11 +69,14 @@ function forPeople(line: string): string {
 
 /**
  * What may be told of a fault: its kind, its code, and where in the program it arose. Its message is left out,
- * for that of a parser repeats what it read.
+ * for that of a parser repeats what it read. A full disk and its like are one sentence, and no place in the program.
  */
 export function faultFields(fault: unknown): LogFields {
   if (!(fault instanceof Error)) return { fault: typeof fault };
   const { code } = fault as { code?: unknown };
+  const disk = diskProblem(fault);
+  if (disk !== null && disk.names_cause)
+    return { fault: fault.name, ...(typeof code === 'string' ? { code } : {}), reason: disk.what };
   const at = (fault.stack ?? '')
     .split('\n')
     .filter((line) => /^ {4}at /.test(line))

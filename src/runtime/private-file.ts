@@ -4,7 +4,6 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   renameSync,
   rmSync,
@@ -12,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from './folder.ts';
 
 /**
  * Writes a line into a file that only this user may read (mode 0600), durable and whole: beside, synced, then moved
@@ -19,7 +19,7 @@ import { dirname } from 'node:path';
  */
 export function writePrivate(path: string, line: string, mode: 'keep' | 'replace'): boolean {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
   try {
     const file = openSync(temporary, 'wx', 0o600);

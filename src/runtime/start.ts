@@ -1,3 +1,5 @@
+import type { Begun } from './serve/begin.ts';
+import { StartFailure } from './serve/failure.ts';
 import type { RunningResident, RunningService, ServiceOptions } from './serve/service.ts';
 import { forkWorker, killWorker } from './serve/workers.ts';
 
@@ -20,7 +22,7 @@ export async function startService(
   const spare = forkWorker(options.worker_url);
   try {
     const { begin } = await import('./serve/begin.ts');
-    const { url, ...service } = await begin(options, spare, started_ms);
+    const { url, ...service } = await inTime(begin(options, spare, started_ms));
     return { ...service, url: url! };
   } catch (failure) {
     await killWorker(spare);
@@ -39,5 +41,23 @@ export async function startResident(
 ): Promise<RunningResident> {
   process.umask(0o077);
   const { begin } = await import('./serve/begin.ts');
-  return begin({ ...options, worker_url: null }, null, Date.now());
+  return inTime(begin({ ...options, worker_url: null }, null, Date.now()));
+}
+
+/** A start takes a second; a store, a plug-in or a file system that hangs must not look like one for ever. */
+const START_MS_MAX = 120_000;
+
+/** Gives up a start that takes too long, and stops what comes of it after all. */
+async function inTime(starting: Promise<Begun>): Promise<Begun> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const sentence = `The service did not start within ${START_MS_MAX / 1_000} seconds. Check the state folder and the store.`;
+    late.reject(new StartFailure('start_too_slow', sentence));
+    starting.then((service) => service.stop()).catch(() => {});
+  }, START_MS_MAX);
+  try {
+    return await Promise.race([starting, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

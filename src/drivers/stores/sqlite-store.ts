@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -11,6 +12,7 @@ import type {
   SqliteDatabase,
   SqliteQueryCompiler,
 } from 'kysely';
+import { DISK_FULL, diskProblem } from './disk.ts';
 import { StoreFailure } from './failure.ts';
 import { guard } from './guard.ts';
 import { adapt, connect } from './sqlite.ts';
@@ -51,7 +53,7 @@ const PAUSE_MS_MAX = 25;
 async function open<Tables>(settings: SqliteStoreSettings): Promise<Kysely<Tables>> {
   const { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely');
   const dialect: Dialect = {
-    createDriver: () => guard(driverOf(settings), failureOf),
+    createDriver: () => guard(driverOf(settings), (error) => failureOf(error, dirname(settings.path))),
     // All changes of tables are one transaction, so that a killed process leaves none of them half done. The turns are ours.
     createAdapter: () =>
       Object.defineProperties(new SqliteAdapter(), {
@@ -182,12 +184,13 @@ function isBusy(error: unknown): boolean {
 /** What SQLite says without the program being at fault: everything that has to do with the file and its disk. */
 const ENVIRONMENT = [3, 7, 8, 9, 10, 14, 22, 23];
 
-function failureOf(error: unknown): StoreFailure | null {
+function failureOf(error: unknown, folder: string): StoreFailure | null {
   if (error instanceof StoreFailure) return error;
   const code = codeOf(error);
   const system_code = code === 0 ? systemCode(error) : `errcode ${(error as { errcode: number }).errcode}`;
   if (isBusy(error)) return busy();
-  if (code === SQLITE.full) {
+  const disk = diskProblem(error, folder);
+  if (code === SQLITE.full || disk?.what === DISK_FULL) {
     const message = 'The disk of the store is full. Make room; it goes on by itself then.';
     return new StoreFailure('store_full', message, system_code);
   }
@@ -200,8 +203,8 @@ function failureOf(error: unknown): StoreFailure | null {
     return new StoreFailure('store_older', message, system_code);
   }
   if (ENVIRONMENT.includes(code) || (code === 0 && system_code !== null)) {
-    const message =
-      'The file of the store cannot be opened, read or written. Check that its folder is there, its rights and its disk.';
+    const why = disk?.names_cause === true ? `: ${disk.what}` : '';
+    const message = `The file of the store cannot be opened, read or written${why}. Check that its folder is there, its rights and its disk.`;
     return new StoreFailure('store_unavailable', message, system_code);
   }
   return null;

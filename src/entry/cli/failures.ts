@@ -1,3 +1,4 @@
+import { diskProblem } from '../../drivers/stores/disk.ts';
 import { CommandFailure, type Detail, EXIT } from './exit.ts';
 
 /** Errors that stand for an expected no, by name: they have a stable `code` and a sentence. */
@@ -48,11 +49,18 @@ function line({ file, path, line: number, message }: Detail): string {
 
 /** Files that are not there or may not be read are the user's to mend, and say so by name. */
 function systemFailure(error: Error & { code?: unknown; path?: unknown }): CommandFailure | null {
-  if (typeof error.code !== 'string' || typeof error.path !== 'string') return null;
+  if (typeof error.code !== 'string') return null;
   const sentence = SYSTEM_SENTENCES[error.code];
-  return sentence === undefined
-    ? null
-    : new CommandFailure(EXIT.usage, 'file', `\`${error.path}\` ${sentence}`);
+  if (sentence !== undefined && typeof error.path === 'string')
+    return new CommandFailure(EXIT.usage, 'file', `\`${error.path}\` ${sentence}`);
+  const disk = diskProblem(error);
+  if (disk === null || !disk.names_cause) return null;
+  const where = typeof error.path === 'string' ? `\`${error.path}\`` : 'A file of the service';
+  return new CommandFailure(
+    EXIT.usage,
+    'file',
+    `${where} cannot be written or read: ${disk.what}. ${disk.fix}, then try again.`,
+  );
 }
 
 const SYSTEM_SENTENCES: Readonly<Record<string, string>> = {
@@ -62,6 +70,4 @@ const SYSTEM_SENTENCES: Readonly<Record<string, string>> = {
   EEXIST: 'is in the way: a folder is expected there.',
   EISDIR: 'is a folder; name a file.',
   ENOTDIR: 'has a file where a folder is expected.',
-  ENOSPC: 'cannot be written: the disk is full.',
-  EROFS: 'cannot be written: the disk is read-only.',
 };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../folder.ts';
 
 /** The modes of everything that the journal makes: nobody else reads it. */
 export const DIR_MODE = 0o700;
@@ -65,7 +66,7 @@ function nothingThere(error: NodeJS.ErrnoException): [] {
 
 /** Makes a folder and those above it, for the owner alone. */
 export async function makeDir(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: DIR_MODE });
+  makeFolder(path, DIR_MODE);
 }
 
 /** Makes the names in a folder durable: after a file was made, renamed or removed in it. */

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { diskProblem } from '../../drivers/stores/disk.ts';
 import type { Lock } from '../../drivers/stores/lock.ts';
 import type { AuditEvent } from '../types.ts';
 import { AuditFailure, systemCode } from './failure.ts';
@@ -298,13 +299,15 @@ async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): 
 
 function unwritable(error: unknown): AuditFailure {
   const code = systemCode(error);
-  const mend =
+  const disk = code === 'ENOENT' ? null : diskProblem(error);
+  const why = disk === null ? `(${code})` : `(${code}: ${disk.what})`;
+  const fix =
     code === 'ENOENT'
       ? 'Its file is gone: put it back, or start the service again.'
-      : 'Check the disk of the state folder and its owner; it recovers by itself.';
+      : `${disk?.fix ?? 'Check the disk of the state folder and its owner'}; it recovers by itself.`;
   return new AuditFailure(
     'journal_write_failed',
-    `The audit journal cannot be written (${code}), so nothing can be decided. ${mend}`,
+    `The audit journal cannot be written ${why}, so nothing can be decided. ${fix}`,
   );
 }
 

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../folder.ts';
 import { DIR_MODE, FILE_MODE, isWriterName, listWriters } from './files.ts';
 
 /** One step of the order in which events came into the index: those of a writer, up to a number of its chain. */
@@ -30,7 +31,7 @@ const LINE = /^(\d{1,15}) (\S{1,64})( \*)?$/;
 export async function beginOrder(journal_dir: string): Promise<void> {
   try {
     if ((await listWriters(journal_dir)).length > 0) return;
-    mkdirSync(journal_dir, { recursive: true, mode: DIR_MODE });
+    makeFolder(journal_dir, DIR_MODE);
     appendFileSync(join(journal_dir, FILE_NAME), '', { mode: FILE_MODE });
   } catch {
     // What keeps it from being written keeps the journal, too, and there it is told.

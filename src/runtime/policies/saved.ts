@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deepFreeze, policyHash } from '../../core/compile/policy-hash.ts';
 import type { Policy } from '../../core/types.ts';
 import { readText } from '../config/read-text.ts';
+import { makeFolder } from '../folder.ts';
 
 /** How many saved policies are kept; the newest stay. Decisions can be explained as long as theirs is here. */
 const KEPT_MAX = 100;
@@ -18,7 +19,7 @@ const NAME = /^[0-9a-f]{64}\.json$/;
  */
 export async function savePolicy(dir: string, policy: Policy): Promise<string> {
   const file = fileOf(dir, policy.hash);
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir);
   const aside = `${file}.${randomUUID()}.tmp`;
   try {
     await writeFlushed(aside, JSON.stringify(policy));

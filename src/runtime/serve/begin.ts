@@ -14,7 +14,7 @@ import { freePort } from './port.ts';
 import type { PolicyLoad } from './reloading.ts';
 import { openIdle, takeFromResident } from './resident.ts';
 import type { RunningService, ServiceOptions } from './service.ts';
-import { makeStateDir, type Ownership, takeOwnership } from './state-dir.ts';
+import { isDiskFailure, makeStateDir, type Ownership, takeOwnership, unwritable } from './state-dir.ts';
 import { requireTelemetry } from './telemetry.ts';
 import type { WorkerProcess } from './workers.ts';
 
@@ -41,6 +41,7 @@ export async function begin(
   const is_resident = options.worker_url === null;
   const ownership = is_resident ? takeOwnership(config.state_dir) : await takeFromResident(config.state_dir);
   const idle = openIdle(options.idle_ms ?? 0);
+  let parent: Parent | null = null;
   try {
     const started_at = new Date(started_ms).toISOString();
     const about = { pid: process.pid, version: options.version, started_at };
@@ -58,7 +59,7 @@ export async function begin(
     const latest = { config, patterns: made.patterns, plugins: made.plugins };
     const loadAgain = () => policyAgain(options.request, config, latest);
     logLeftOut(made.plugins, log);
-    const parent = await openParent({
+    parent = await openParent({
       ...options,
       config,
       policy: made.policy,
@@ -84,8 +85,9 @@ export async function begin(
     if (is_resident) idle.begin(() => void service.stop());
     return service;
   } catch (failure) {
+    await parent?.stop(0);
     ownership.release();
-    throw failure;
+    throw isDiskFailure(failure) ? unwritable(config.state_dir, failure) : failure;
   }
 }
 

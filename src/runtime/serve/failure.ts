@@ -6,6 +6,7 @@ export type StartFailureCode =
   | 'store_unusable'
   | 'address_in_use'
   | 'address_unusable'
+  | 'start_too_slow'
   | 'worker_failed';
 
 /** Why the service did not start: a code for programs, a sentence that says what to do, and what is wrong where. */

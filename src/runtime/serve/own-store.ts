@@ -26,7 +26,12 @@ export async function openOwnStore(config: Config, policy: Policy): Promise<OwnS
     await admit(policy).catch((failure: unknown) => store.close().then(() => Promise.reject(failure)));
     return own;
   } catch (failure) {
-    throw failure instanceof StoreFailure ? new StartFailure('store_unusable', failure.message) : failure;
+    if (!(failure instanceof StoreFailure)) throw failure;
+    const message =
+      failure.code === 'store_full'
+        ? 'The disk of the store is full. Make room, then start again.'
+        : failure.message;
+    throw new StartFailure('store_unusable', message);
   }
 }
 

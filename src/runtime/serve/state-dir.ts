@@ -1,6 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { diskProblem } from '../../drivers/stores/disk.ts';
 import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
+import { AuditFailure } from '../audit/failure.ts';
+import { makeFolder } from '../folder.ts';
 import { StartFailure } from './failure.ts';
 
 /** Who owns a state folder, for whoever finds it taken. */
@@ -40,7 +43,7 @@ export function statePaths(state_dir: string) {
  */
 export function makeStateDir(state_dir: string): string[] {
   try {
-    mkdirSync(state_dir, { recursive: true, mode: 0o700 });
+    makeFolder(state_dir);
     const { mode, uid } = statSync(state_dir);
     if (mode & 0o002)
       throw unusable(state_dir, 'everyone may write in it. Choose another, or take that right away');
@@ -59,8 +62,25 @@ export function makeStateDir(state_dir: string): string[] {
     ];
   } catch (error) {
     if (error instanceof StartFailure) throw error;
-    throw unusable(state_dir, `it cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+    throw unwritable(state_dir, error);
   }
+}
+
+/** Whether the system refused to write or to read a file, where nothing of ours has put that in a sentence yet. */
+export function isDiskFailure(error: unknown): boolean {
+  const is_told = error instanceof StartFailure || error instanceof AuditFailure;
+  return !is_told && diskProblem(error)?.names_cause === true;
+}
+
+/** The failure for a state folder that the disk, or the system, does not let this process write. */
+export function unwritable(state_dir: string, error: unknown): StartFailure {
+  const { code = 'unknown' } = error as NodeJS.ErrnoException;
+  const disk = diskProblem(error, state_dir);
+  if (disk === null) return unusable(state_dir, `it cannot be written (${code})`);
+  return new StartFailure(
+    'state_unusable',
+    `The state folder \`${state_dir}\` cannot be written: ${disk.what} (${code}). ${disk.fix}, then start again.`,
+  );
 }
 
 /** Takes away what others may do, but only in a folder that is plainly ours: it holds our lock. */
@@ -108,7 +128,8 @@ export function takeOwnerLock(state_dir: string): Lock | null {
     const lock = takeLock(path);
     if (lock !== null) chmodSync(path, 0o600);
     return lock;
-  } catch {
+  } catch (error) {
+    if (diskProblem(error, state_dir)?.names_cause === true) throw unwritable(state_dir, error);
     throw unusable(state_dir, 'its file `owner.lock` cannot be opened. Check its owner, or remove it');
   }
 }

@@ -8,7 +8,7 @@ import { lazyStore, openStore, storeSettings } from '../store/index.ts';
 import type { Runtime } from '../types.ts';
 import { type Channel, openChannel } from './channel.ts';
 import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
-import { statePaths } from './state-dir.ts';
+import { isDiskFailure, statePaths, unwritable } from './state-dir.ts';
 import { telemetryOf } from './telemetry.ts';
 import { openWriter } from './writer.ts';
 
@@ -57,7 +57,9 @@ export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): vo
 
   const answers: WorkerAnswers = {
     start: async (orders) => {
-      desk = await openDesk(orders, channel);
+      desk = await openDesk(orders, channel).catch((fault: unknown) => {
+        throw isDiskFailure(fault) ? unwritable(orders.config.state_dir, fault) : fault;
+      });
       desk.door = await listen(desk.seat);
       setTimeout(() => void desk?.warm(), WARM_AFTER_MS).unref();
       return { listening: true };

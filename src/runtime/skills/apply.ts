@@ -3,6 +3,7 @@ import { lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
 import { readText } from '../config/read-text.ts';
+import { makeFolder } from '../folder.ts';
 import type { FileChange } from './change.ts';
 import { assertInside, standingAt } from './disk.ts';
 import { linkOrCopy, replaceDurably, syncFolder, writeDurably } from './durable.ts';
@@ -66,7 +67,7 @@ const TRIES_MAX = 20;
 async function lockIn(folder: string): Promise<Lock> {
   const path = join(folder, LOCK);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     if (!(await lstat(folder)).isDirectory()) throw strange();
     const lock = lockAt(path);
     if (lock === 'taken') break;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type Config, loadConfig } from '../../../runtime/config/index.ts';
 import { StartFailure } from '../../../runtime/serve/failure.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../runtime/serve/local.ts';
@@ -101,8 +102,10 @@ export async function stateChecks(
 
 async function folderCheck(state_dir: string, place: Place): Promise<Check> {
   const stats = await stat(state_dir).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown');
+  const disk = await diskCheck(state_dir, place);
+  if (disk?.status === 'fail') return disk;
   if (stats === 'ENOENT')
-    return ok('state.folder', place, `The state folder ${state_dir} is made by the first decision.`);
+    return disk ?? ok('state.folder', place, `The state folder ${state_dir} is made by the first decision.`);
   if (typeof stats === 'string' || !stats.isDirectory())
     return fail(
       'state.folder',
@@ -121,6 +124,7 @@ async function folderCheck(state_dir: string, place: Place): Promise<Check> {
       `The state folder ${state_dir} cannot be written, so that hooks refuse everything.`,
       'Give it back to this user, or set `state_dir`.',
     );
+  if (disk !== null) return disk;
   const mode = stats.mode & 0o777;
   if ((mode & 0o077) === 0)
     return ok('state.folder', place, `The state folder ${state_dir} is for this user alone.`);
@@ -130,6 +134,36 @@ async function folderCheck(state_dir: string, place: Place): Promise<Check> {
     `Others may look into the state folder ${state_dir} (mode ${mode.toString(8)}).`,
     `chmod 700 ${state_dir}`,
   );
+}
+
+const ROOM_BYTES_MIN = 65_536;
+const ROOM_BYTES_WISHED = 67_108_864;
+
+/** Whether there is room for decisions to be written; `null` where there is nothing to say. */
+async function diskCheck(state_dir: string, place: Place): Promise<Check | null> {
+  let folder = state_dir;
+  for (;;) {
+    const room = await statfs(folder).catch(() => null);
+    if (room !== null) {
+      const room_bytes = room.bavail * room.bsize;
+      if (room_bytes >= ROOM_BYTES_WISHED) return null;
+      return room_bytes < ROOM_BYTES_MIN
+        ? fail(
+            'state.disk',
+            place,
+            `The disk of the state folder ${state_dir} is full, so that hooks refuse everything.`,
+            'Make room; it goes on by itself then.',
+          )
+        : warn(
+            'state.disk',
+            place,
+            `The disk of the state folder ${state_dir} has ${Math.floor(room_bytes / 1_048_576)} MB left.`,
+            'Make room: nothing is allowed once it is full.',
+          );
+    }
+    if (dirname(folder) === folder) return null;
+    folder = dirname(folder);
+  }
 }
 
 async function ownerCheck(config: Config, runtime: LocalRuntime, place: Place): Promise<Check> {

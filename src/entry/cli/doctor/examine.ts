@@ -265,7 +265,7 @@ async function inTheWay(
 }
 
 /** What has to be in order for the audit trail to be read. */
-const TRAIL = ['state.folder', 'state.owner'];
+const TRAIL = ['state.folder', 'state.disk', 'state.owner'];
 
 async function compareAll(
   examined: readonly Examined[],

@@ -1,5 +1,6 @@
-import { mkdir, open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../../../runtime/folder.ts';
 
 /** A file to be written: `path` seen from the folder, with slashes. */
 export interface ScaffoldFile {
@@ -19,7 +20,7 @@ export async function writeMissing(folder: string, files: readonly ScaffoldFile[
   const kept: string[] = [];
   for (const { path, text } of files) {
     const target = join(folder, path);
-    await mkdir(dirname(target), { recursive: true });
+    makeFolder(dirname(target), 0o777);
     (await createFile(target, text)) ? created.push(path) : kept.push(path);
   }
   return { created, kept };
@@ -30,8 +31,12 @@ async function createFile(target: string, text: string): Promise<boolean> {
     const file = await open(target, 'wx', 0o644);
     try {
       await file.writeFile(text);
-    } finally {
       await file.close();
+    } catch (error) {
+      // A file that is half there would be kept by the next try.
+      await file.close().catch(() => {});
+      await rm(target, { force: true });
+      throw Object.assign(error as Error, { path: target });
     }
     return true;
   } catch (error) {

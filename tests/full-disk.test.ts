@@ -1,0 +1,137 @@
+/** A disk without room, at each point of a start: one sentence, and no stack, no loop, no half-written file. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+
+const main = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
+const CAUSE = /the disk is full|The disk of the store is full|file-size limit|the disk reports an error/;
+const END_MS_MAX = 30_000;
+
+interface Ran {
+  /** `null`: it was still running, and was ended by this test. */
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Runs the program until it ends or says that it runs. `blocks` is the size that a file may have. */
+function run(dir: string, args: readonly string[], blocks: number | null): Promise<Ran> {
+  const limit = blocks === null ? '' : `ulimit -f ${blocks}; `;
+  const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, main, ...args], {
+    cwd: dir,
+    env: { PATH: process.env.PATH, HOME: dir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let is_stopped = false;
+  const stop = (): void => {
+    is_stopped = true;
+    child.kill('SIGTERM');
+  };
+  const timer = setTimeout(() => {
+    output += '\nIt did not end.';
+    child.kill('SIGKILL');
+  }, END_MS_MAX);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+      if (!is_stopped && output.includes('The service runs')) stop();
+    });
+  }
+  return new Promise((done) => {
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      done({ code: is_stopped ? null : code, output });
+    });
+  });
+}
+
+function folderOf(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'full-disk-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Either it runs, or it says why not, once, in a sentence that names the cause. */
+function assertOneSentence({ code, output }: Ran, what: string): void {
+  assert.ok(!output.includes('It did not end.'), `${what}: ${output}`);
+  assert.doesNotMatch(
+    output,
+    /^\s+at |"at":\[|something is wrong in this program|SIGKILL/m,
+    `${what}: ${output}`,
+  );
+  if (code === null) return;
+  assert.equal(code, 2, `${what}: ${output}`);
+  const sentences = output.split('\n').filter((line) => line.startsWith('error:'));
+  assert.equal(sentences.length, 1, `${what}: ${output}`);
+  assert.match(sentences[0]!, CAUSE, what);
+}
+
+test('a start that runs into the size that files may have ends with one sentence', async (t) => {
+  let refused = 0;
+  const sizes = [0, 40, 200];
+  for (const blocks of sizes) {
+    const dir = folderOf(t);
+    writeFileSync(join(dir, 'service.yaml'), 'server: {port: 0}\n');
+    const ran = await run(dir, ['serve'], blocks);
+    assertOneSentence(ran, `${blocks} blocks`);
+    if (ran.code !== null) refused++;
+  }
+  assert.ok(refused >= 2, `${refused} of ${sizes.length} were refused`);
+});
+
+test('init that runs out of room says so, and leaves no file that the next one would keep', async (t) => {
+  const dir = folderOf(t);
+  const ran = await run(dir, ['init'], 0);
+  assertOneSentence(ran, 'init');
+  assert.equal(ran.code, 2);
+  assert.equal((await run(dir, ['init'], null)).code, 0);
+  assert.notEqual(readFileSync(join(dir, 'policies', 'default.yaml'), 'utf8'), '');
+  assert.equal((await run(dir, ['policy', 'test'], null)).code, 0);
+});
+
+test('a start on a disk with little room ends with one sentence, wherever the room ends', async (t) => {
+  const disk = mkdtempSync(join(tmpdir(), 'full-disk-'));
+  const is_mounted = mount(disk);
+  t.after(() => {
+    if (is_mounted) execFileSync('umount', ['-l', disk]);
+    rmSync(disk, { recursive: true, force: true });
+  });
+  // Without the right to mount, the sizes above stand for it.
+  if (!is_mounted) return t.diagnostic('a disk of its own needs root');
+  let ran_count = 0;
+  for (const free_kb of [0, 60, 450]) {
+    const dir = join(disk, `free-${free_kb}`);
+    mkdirSync(dir);
+    writeFileSync(join(dir, 'service.yaml'), 'server: {port: 0}\n');
+    fill(disk, free_kb);
+    const ran = await run(dir, ['serve'], null);
+    assertOneSentence(ran, `${free_kb} KB`);
+    assert.equal(ran.code, 2, ran.output);
+    if (free_kb === 0) {
+      const doctor = await run(dir, ['doctor'], null);
+      assert.match(doctor.output, /fail +The disk of the state folder .* is full/);
+    }
+    rmSync(join(disk, 'fill'));
+    rmSync(dir, { recursive: true });
+    ran_count++;
+  }
+  assert.equal(ran_count, 3);
+});
+
+function mount(disk: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Leaves so much room on the disk. */
+function fill(disk: string, free_kb: number): void {
+  const { bavail, bsize } = statfsSync(disk);
+  writeFileSync(join(disk, 'fill'), Buffer.alloc(bavail * bsize - free_kb * 1_024));
+}
