@@ -75,7 +75,7 @@ export function faultFields(fault: unknown): LogFields {
   if (!(fault instanceof Error)) return { fault: typeof fault };
   const { code } = fault as { code?: unknown };
   const disk = diskProblem(fault);
-  if (disk !== null && disk.names_cause)
+  if (disk?.names_cause === true)
     return { fault: fault.name, ...(typeof code === 'string' ? { code } : {}), reason: disk.what };
   const at = (fault.stack ?? '')
     .split('\n')

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { lazy } from '../core/lazy.ts';
 import { DECISIONS, type Decision, type Monitored, VIOLATION_TYPES } from '../core/types.ts';
 import { type CallCounts, openCallCounts } from './call-counts.ts';
 import { counter, gauge, histogram, type Metric, openTimes, type Times, type Value } from './metric.ts';
@@ -48,7 +49,7 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
   const monitored = new Map<string, { value: number; labels: Value['labels'] }>();
   const scans = openTimes(BUCKETS_SECONDS);
   const calls = openCallCounts();
-  let standard: Promise<Registry> | null = null;
+  const standard = lazy(standardMetrics);
 
   return {
     count: ({ verdict }, endpoint, scan_seconds) => {
@@ -61,8 +62,7 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
     },
     calls: calls.counts,
     snapshot: async () => {
-      standard ??= standardMetrics();
-      const registry = await standard;
+      const registry = await standard.open();
       return [
         requestsMetric(requests),
         violationsMetric(violations),

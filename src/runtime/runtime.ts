@@ -1,3 +1,4 @@
+import { lazy } from '../core/lazy.ts';
 import type { Crossing, Policy } from '../core/types.ts';
 import { type AgentsSeen, agentsSeen } from './agents.ts';
 import type { Journal } from './audit/journal.ts';
@@ -289,36 +290,30 @@ function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => Ports)
   const complain = onceInAWhile((what: string, fault?: unknown) =>
     log.error(what, fault === undefined ? {} : storeFields(fault)),
   );
-  let opened: ReturnType<Runtime['approvals']> | null = null;
-  return {
-    open: () => {
-      opened ??= Promise.all([import('./approvals/index.ts'), import('./approvals/parts.ts')]).then(
-        ([{ openApprovals }, { approvalsParts }]) =>
-          openApprovals(approvalsParts({ config, store: store.open, ports }, complain)),
-      );
-      return opened;
-    },
-    release: async () => (await opened)?.release(),
-  };
+  const approvals = lazy(async () => {
+    const [{ openApprovals }, { approvalsParts }] = await Promise.all([
+      import('./approvals/index.ts'),
+      import('./approvals/parts.ts'),
+    ]);
+    return openApprovals(approvalsParts({ config, store: store.open, ports }, complain));
+  });
+  return { open: approvals.open, release: () => approvals.ifOpened(({ release }) => release()) };
 }
 
 /** No start waits for what only some agents use. */
 function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Ports): Runtime['memory'] {
-  let opened: ReturnType<Runtime['memory']> | null = null;
-  return () => {
-    opened ??= import('./memory/memory.ts').then(({ openMemory }) =>
-      openMemory({
-        mode: config.server.mode,
-        keys: config,
-        limits: config.memory,
-        store: store.open,
-        ports,
-        steady_ms: () => performance.now(),
-        log,
-      }),
-    );
-    return opened;
-  };
+  return lazy(async () => {
+    const { openMemory } = await import('./memory/memory.ts');
+    return openMemory({
+      mode: config.server.mode,
+      keys: config,
+      limits: config.memory,
+      store: store.open,
+      ports,
+      steady_ms: () => performance.now(),
+      log,
+    });
+  }).open;
 }
 
 interface LazyForwarder {
@@ -328,12 +323,6 @@ interface LazyForwarder {
 
 /** No start waits for what only some agents use. */
 function lazyForwarder({ proxy }: Config): LazyForwarder {
-  let opened: ReturnType<Runtime['forward']> | null = null;
-  return {
-    open: () => {
-      opened ??= import('./forward/envelope.ts').then(({ openForwarder }) => openForwarder(proxy));
-      return opened;
-    },
-    close: async () => (await opened)?.close(),
-  };
+  const forwarder = lazy(async () => (await import('./forward/envelope.ts')).openForwarder(proxy));
+  return { open: forwarder.open, close: () => forwarder.ifOpened(({ close }) => close()) };
 }

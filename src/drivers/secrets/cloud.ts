@@ -1,4 +1,4 @@
-import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { lazy } from '../../core/lazy.ts';
 import { bounded, memberText, type SecretBackend, SecretFailure } from './backend.ts';
 
 export interface CloudSettings {
@@ -28,17 +28,12 @@ const ATTEMPTS_MAX = 2;
 type Sdk = typeof import('@aws-sdk/client-secrets-manager');
 
 function open({ region, secret_name }: CloudSettings): SecretBackend {
-  let client: Promise<{ sdk: Sdk; client: SecretsManagerClient }> | null = null;
-  const connect = async () => {
-    const sdk = await loadSdk();
+  const connection = lazy(async () => {
+    const sdk: Sdk = await loadSdk();
     return { sdk, client: new sdk.SecretsManagerClient({ region, maxAttempts: ATTEMPTS_MAX }) };
-  };
+  });
   const read = async (signal: AbortSignal): Promise<string | null> => {
-    client ??= connect();
-    client.catch(() => {
-      client = null;
-    });
-    const { sdk, client: connected } = await client;
+    const { sdk, client: connected } = await connection.open();
     try {
       const question = new sdk.GetSecretValueCommand({ SecretId: secret_name });
       return textOf(await withinTime(connected.send(question, { abortSignal: signal }), signal));
@@ -56,7 +51,7 @@ function open({ region, secret_name }: CloudSettings): SecretBackend {
       if ((await read(signal)) === null)
         throw new SecretFailure('secrets_setup', 'has no secret of the name in `secrets.cloud.secret_name`');
     },
-    close: () => void client?.then(({ client: connected }) => connected.destroy()).catch(() => {}),
+    close: () => void connection.ifOpened(({ client }) => client.destroy()),
   };
 }
 

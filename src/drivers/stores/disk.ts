@@ -45,6 +45,7 @@ const BY_SYSTEM_CODE: Readonly<Record<string, DiskProblem>> = {
   ESTALE: BROKEN,
   EMFILE: { what: 'too many files are open', fix: 'Raise the limit (`ulimit -n`)', names_cause: true },
   ENFILE: { what: 'too many files are open', fix: 'Raise the limit of the system', names_cause: true },
+  EEXIST: { what: 'a file is in its place', fix: 'Choose another path', names_cause: false },
   ENOENT: NO_PLACE,
   ENOTDIR: NO_PLACE,
   ELOOP: NO_PLACE,

@@ -1,3 +1,4 @@
+import { lazy } from '../../core/lazy.ts';
 import type { Policy } from '../../core/types.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { enforce } from '../../runtime/enforce.ts';
@@ -56,11 +57,8 @@ function lightRuntime(
   policy: Policy,
   open: () => Promise<WholeRuntime>,
 ): { readonly runtime: HookRuntime; readonly close: () => Promise<void> } {
-  let opened: Promise<WholeRuntime> | null = null;
-  const whole = async () => {
-    opened ??= open();
-    return (await opened).runtime;
-  };
+  const opened = lazy(open);
+  const whole = async () => (await opened.open()).runtime;
   const record: Ports['record'] = stand.audited
     ? (event) => writeSpool({ dir: `${stand.state_dir}/journal`, events: [event], now_ms: Date.now })
     : async () => {};
@@ -86,7 +84,7 @@ function lightRuntime(
       enforce: (crossing, caller, endpoint, approval_request_id = null, extras = {}) =>
         enforce(crossing, caller, endpoint, ports, approval_request_id, extras),
     },
-    close: async () => (await opened?.catch(() => null))?.close(),
+    close: () => opened.ifOpened(({ close }) => close()),
   };
 }
 

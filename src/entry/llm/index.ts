@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { lazy } from '../../core/lazy.ts';
 import { unavailableFor } from '../../operations/call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
@@ -39,12 +40,7 @@ export async function warmLlm(llm: LlmPorts['llm']): Promise<void> {
   await Promise.all([loaded(), llm()]);
 }
 
-let loading: Promise<typeof import('./take.ts')> | null = null;
-
-function loaded(): Promise<typeof import('./take.ts')> {
-  loading ??= import('./take.ts');
-  return loading;
-}
+const loaded = lazy(() => import('./take.ts')).open;
 
 function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): RouteOptions {
   const { runtime, log } = ports;

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
+import { lazy } from '../../core/lazy.ts';
 import type { Caller } from '../types.ts';
 import { agent, DEFAULT_PERMISSIONS } from './callers.ts';
 import type { JwtSettings } from './settings.ts';
@@ -37,13 +38,9 @@ export function verifierOf(
   settings: JwtSettings,
   now_ms: () => number,
 ): (token: string) => Promise<Caller | null> {
-  let opened: Promise<Verify> | null = null;
+  const opened = lazy(() => open(settings));
   return async (token) => {
-    opened ??= open(settings);
-    const verify = await opened.catch((error: unknown) => {
-      opened = null;
-      throw error;
-    });
+    const verify = await opened.open();
     const claims = await verify(token, new Date(now_ms()));
     return claims === null ? null : callerOf(claims, settings);
   };

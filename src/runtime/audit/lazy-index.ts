@@ -1,3 +1,4 @@
+import { lazy } from '../../core/lazy.ts';
 import type { AuditIndex } from './store.ts';
 
 /** The audit index, opened when somebody asks it. */
@@ -8,17 +9,6 @@ export interface LazyIndex {
 
 /** A connection of this process's own for reading, opened with the first question. */
 export function lazyIndex(path: string): LazyIndex {
-  let opened: Promise<AuditIndex> | null = null;
-  return {
-    open: () => {
-      opened ??= import('./store.ts').then(({ openIndex }) => openIndex({ path, read_only: true }));
-      opened.catch(() => {
-        opened = null;
-      });
-      return opened;
-    },
-    close: async () => {
-      await (await opened?.catch(() => null))?.close();
-    },
-  };
+  const index = lazy(async () => (await import('./store.ts')).openIndex({ path, read_only: true }));
+  return { open: index.open, close: () => index.ifOpened(({ close }) => close()) };
 }

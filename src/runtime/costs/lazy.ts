@@ -1,3 +1,4 @@
+import { lazy } from '../../core/lazy.ts';
 import type { Config } from '../config/index.ts';
 import type { Metrics } from '../metrics.ts';
 import type { BudgetParts } from './budgets.ts';
@@ -32,12 +33,6 @@ export function lazyCosts({ config, store, metrics, log }: Process, ports: Budge
       metrics?.calls.spent(usage.provider, usage.model, usage, micro_usd),
     onBudget: ({ budget, kind }) => metrics?.calls.budget(budget, kind === 'refused' ? 'refusal' : 'warning'),
   };
-  let opened: Promise<Costs> | null = null;
-  return {
-    open: () => {
-      opened ??= import('./budgets.ts').then(({ openBudgets }) => openBudgets(parts));
-      return opened;
-    },
-    close: async () => (await opened)?.close(),
-  };
+  const costs = lazy(async () => (await import('./budgets.ts')).openBudgets(parts));
+  return { open: costs.open, close: () => costs.ifOpened(({ close }) => close()) };
 }

@@ -1,3 +1,4 @@
+import { lazy } from '../../core/lazy.ts';
 import type { AuditIndex } from '../audit/store.ts';
 import { faultFields, type Log } from '../log.ts';
 import { Unavailable } from '../unavailable.ts';
@@ -18,7 +19,7 @@ interface HubParts {
 
 /** No start waits for what only readers of the event stream use. */
 export function lazyHub({ centre, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
-  let opened: Promise<Hub> | null = null;
+  const opened = lazy(load);
   let is_closed = false;
   const ask = (turn: number, wanted: boolean): Promise<number> => {
     if (centre.events === null) throw new Error('this process has no readers');
@@ -28,13 +29,10 @@ export function lazyHub({ centre, log }: HubParts, index: () => Promise<AuditInd
     });
   };
   return {
-    open: () => {
-      opened ??= load();
-      return opened;
-    },
+    open: opened.open,
     close: async () => {
       is_closed = true;
-      (await opened)?.close();
+      await opened.ifOpened((hub) => hub.close());
     },
   };
 

@@ -1,3 +1,4 @@
+import { lazy } from '../../core/lazy.ts';
 import type { Config } from '../config/index.ts';
 import type { Log } from '../log.ts';
 import { storeFields } from '../store/lazy.ts';
@@ -19,14 +20,8 @@ export function lazyLlm(
 ): LazyLlm {
   const unsettled = (fault: unknown) =>
     log.error('what a call of a model cost could not be settled', storeFields(fault));
-  let opened: Promise<Llm> | null = null;
-  return {
-    open: () => {
-      opened ??= import('./open.ts').then(({ openConfiguredLlm }) =>
-        openConfiguredLlm(config, { ...world, unsettled }),
-      );
-      return opened;
-    },
-    close: async () => (await opened)?.close(),
-  };
+  const llm = lazy(async () =>
+    (await import('./open.ts')).openConfiguredLlm(config, { ...world, unsettled }),
+  );
+  return { open: llm.open, close: () => llm.ifOpened(({ close }) => close()) };
 }

@@ -1,3 +1,4 @@
+import { lazy } from '../../core/lazy.ts';
 import type { Content, Crossing, MemorySchema, MemoryUse, Tag } from '../../core/types.ts';
 import { enforce, type Objected, refuse } from '../enforce.ts';
 import { faultFields, type Log } from '../log.ts';
@@ -111,21 +112,13 @@ export async function withVault<T>(
 
 /** Opens store, keys and clock with the first need of them, and again after a failure. */
 export function openVault(parts: MemoryParts): () => Promise<Vault> {
-  let opened: Promise<Vault> | null = null;
-  const open = async (): Promise<Vault> => {
+  return lazy(async (): Promise<Vault> => {
     const store = await parts.store();
     const keys = readMasterKeys(parts.keys);
     if (keys === null) throw new Error('there is no master key of memory');
     const latest_ms = Number((await readState(store.db, 'latest_ms')) ?? 0);
     return { store, keys, clock: openClock(parts.ports().now_ms, parts.steady_ms, latest_ms) };
-  };
-  return () => {
-    opened ??= open();
-    opened.catch(() => {
-      opened = null;
-    });
-    return opened;
-  };
+  }).open;
 }
 
 /** Whose entries a scope means for a caller; `null` where it does not say enough. */

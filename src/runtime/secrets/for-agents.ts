@@ -1,4 +1,5 @@
 import { durationMs } from '../../core/compile/duration.ts';
+import { lazy } from '../../core/lazy.ts';
 import type { Capabilities } from '../capabilities/types.ts';
 import type { Config } from '../config/index.ts';
 import type { DriverFile } from '../plugins/driver-file.ts';
@@ -22,7 +23,7 @@ export function forAgents(parts: ForAgentsParts): {
   const secrets = secretsOf(config, parts.plugins);
   return {
     offers: {
-      capabilities: lazily(() => openCapabilitiesOf(parts)).open,
+      capabilities: lazy(() => openCapabilitiesOf(parts)).open,
       secrets,
       note: noting((event) => ports().record(event)),
     },
@@ -59,7 +60,7 @@ function secretsOf(config: Config, plugins: Runtime['plugins']) {
   const { secrets: settings } = config;
   const { backend } = settings;
   if (backend === undefined) return null;
-  const opened = lazily(async () => {
+  const opened = lazy(async () => {
     const { openConfiguredSecrets } = await import('./open.ts');
     return openConfiguredSecrets(backend, settings, {
       env: process.env,
@@ -70,7 +71,7 @@ function secretsOf(config: Config, plugins: Runtime['plugins']) {
   return {
     backend,
     open: opened.open,
-    close: async () => (await opened.begun()?.catch(() => null))?.close(),
+    close: () => opened.ifOpened(({ close }) => close()),
   };
 }
 
@@ -89,25 +90,4 @@ async function admittedDriver(
     from,
   );
   return file;
-}
-
-/** Opens with the first question, and again with the next one where that failed. */
-function lazily<Opened>(openNow: () => Promise<Opened>): {
-  readonly open: () => Promise<Opened>;
-  /** What was opened, or is about to be; `null` where nobody asked. */
-  readonly begun: () => Promise<Opened> | null;
-} {
-  let opened: Promise<Opened> | null = null;
-  return {
-    open: () => {
-      if (opened === null) {
-        opened = openNow();
-        opened.catch(() => {
-          opened = null;
-        });
-      }
-      return opened;
-    },
-    begun: () => opened,
-  };
 }

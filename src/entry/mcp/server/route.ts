@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { lazy } from '../../../core/lazy.ts';
 import { Refusal } from '../../../operations/operation.ts';
 import { ourOrigins } from '../../../runtime/access/peer.ts';
 import type { Config } from '../../../runtime/config/index.ts';
@@ -32,13 +33,9 @@ export function addMcpRoutes(app: FastifyInstance, ports: McpPorts): void {
 
 function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () => Promise<WebAsking>): void {
   const { runtime, log } = ports;
-  let loading: Promise<WebAsking> | null = null;
-  const loaded = (): Promise<WebAsking> => {
-    loading ??= open();
-    return loading;
-  };
+  const web = lazy(open);
   const isOurOrigin = ourOrigins(ports.cors_origins);
-  app.addHook('preClose', async () => (await loading?.catch(() => null))?.close());
+  app.addHook('preClose', () => web.ifOpened(({ close }) => close()));
   app.route({
     method: 'POST',
     url,
@@ -61,9 +58,9 @@ function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () =
         tenant_id: nameIn(request, 'x-service-tenant'),
         user_id: nameIn(request, 'x-service-user'),
       };
-      const web = await installed(loaded);
+      const opened = await installed(web.open);
       const { telemetry } = runtime;
-      const run = () => web.fetch(request, goneSignal(reply), asked);
+      const run = () => opened.fetch(request, goneSignal(reply), asked);
       const answer = ports.limit.run(() =>
         telemetry === null ? run() : telemetry.within(request.headers, run),
       );

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { lazy } from '../../../core/lazy.ts';
 
 export interface ConnectionSettings {
   readonly connect_ms: number;
@@ -21,7 +22,7 @@ const KEPT_MS = 4_000;
 /** One pool for each origin, made with the first call; the library is loaded then and not before. */
 export function openConnections({ connect_ms, connections_max }: ConnectionSettings): Connections {
   const pools = new Map<string, Dispatcher>();
-  let library: Promise<typeof import('undici')> | null = null;
+  const library = lazy(() => import('undici'));
   const poolOf = ({ Pool }: typeof import('undici'), origin: string): Dispatcher => {
     const known = pools.get(origin);
     if (known !== undefined) return known;
@@ -37,10 +38,7 @@ export function openConnections({ connect_ms, connections_max }: ConnectionSetti
     return pool;
   };
   return {
-    to: async (origin) => {
-      library ??= import('undici');
-      return poolOf(await library, origin);
-    },
+    to: async (origin) => poolOf(await library.open(), origin),
     close: async () => {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
