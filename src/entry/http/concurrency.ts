@@ -11,6 +11,7 @@ export interface ConcurrencyLimit {
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
+/** Makes the limit for one kind of route: how many requests it answers at a time. */
 export function limitConcurrency(requests_max = REQUESTS_MAX): ConcurrencyLimit {
   let running = 0;
   const refusal = (): Refusal | null =>

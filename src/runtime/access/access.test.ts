@@ -82,6 +82,16 @@ const loopbackCases: readonly LoopbackCase[] = [
     settings: { host: 'Box.corp.test' },
   },
   { name: 'a page from elsewhere', trusted: false, headers: { origin: 'https://evil.test' } },
+  ...['http://evil.test/.localhost', 'http://evil.test#.localhost', 'http://evil.test?.localhost'].map(
+    (origin) => ({ name: `a page from ${origin}`, trusted: false, headers: { origin } }),
+  ),
+  ...['evil.test/.localhost', 'evil.test#.localhost', 'a@b.localhost', 'evil.test\\.localhost'].map(
+    (host) => ({
+      name: `the host ${host}`,
+      trusted: false,
+      headers: { host },
+    }),
+  ),
   { name: 'a page without an origin', trusted: false, headers: { origin: 'null' } },
   { name: 'a page of this machine', trusted: true, headers: { origin: 'http://localhost:3000' } },
   {

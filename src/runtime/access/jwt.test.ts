@@ -13,6 +13,11 @@ import type { JwtSettings } from './settings.ts';
 const scratch = mkdtempSync(join(tmpdir(), 'jwt-'));
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+const others = {
+  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+  p384: generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey,
+  ed25519: generateKeyPairSync('ed25519').privateKey,
+};
 const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const files = { pem: join(scratch, 'key.pem'), jwks: join(scratch, 'jwks.json') };
 
@@ -102,6 +107,10 @@ test('every other token is refused', async () => {
     'a scope that is no list': await sign({ ...GOOD, tenant_id: { any: true } }),
     'a scope with something else in it': await sign({ ...GOOD, agent_id: ['a', 7] }),
     'the key of a stranger': await sign(GOOD, 'ES256', stranger),
+    'an RSA key, where the service has one on a curve': await sign(GOOD, 'RS256', others.rsa),
+    'an RSA key with PSS': await sign(GOOD, 'PS256', others.rsa),
+    'a key on another curve': await sign(GOOD, 'ES384', others.p384),
+    'an Edwards key': await sign(GOOD, 'EdDSA', others.ed25519),
     'the public key used as a shared one': await new SignJWT(GOOD)
       .setProtectedHeader({ alg: 'HS256' })
       .sign(hmac),
@@ -112,12 +121,14 @@ test('every other token is refused', async () => {
   };
   let ran = 0;
   for (const [name, token] of Object.entries(bad)) {
-    const outcome = await answer(token);
-    assert.deepEqual('denied' in outcome && outcome.denied, 'unauthenticated', name);
-    assert.ok(!JSON.stringify(outcome).includes('worker'), name);
+    for (const keys of [base, { issuer: base.issuer, audience: 'agents', jwks_file: files.jwks }]) {
+      const outcome = await answer(token, keys);
+      assert.deepEqual('denied' in outcome && outcome.denied, 'unauthenticated', name);
+      assert.ok(!JSON.stringify(outcome).includes('worker'), name);
+    }
     ran++;
   }
-  assert.equal(ran, 17);
+  assert.equal(ran, 21);
 });
 
 test('clocks may differ by the tolerance', async () => {

@@ -51,7 +51,7 @@ type Verify = (token: string, currentDate: Date) => Promise<JWTPayload | null>;
 /** The library is imported by the first token, not by the start. */
 async function open(settings: JwtSettings): Promise<Verify> {
   const jose = await import('jose');
-  const key = await keysOf(settings, jose);
+  const keys = await keysOf(settings, jose);
   const algorithms = (settings.algorithms ?? ALGORITHMS).filter((name) => ALGORITHMS.includes(name));
   const options: JWTVerifyOptions = {
     issuer: settings.issuer,
@@ -61,10 +61,21 @@ async function open(settings: JwtSettings): Promise<Verify> {
     requiredClaims: ['exp'],
   };
   return async (token, currentDate) => {
+    let outage: { readonly error: unknown } | null = null;
+    // Only what the keys fail with is an outage: any other error, such as an algorithm that does not fit the type of
+    // the key, is a choice of whoever made the token.
+    const keyFor: JWTVerifyGetKey = async (header, jws) => {
+      try {
+        return await keys(header, jws);
+      } catch (error) {
+        if (isOutage(error, jose)) outage = { error };
+        throw error;
+      }
+    };
     try {
-      return (await jose.jwtVerify(token, key, { ...options, currentDate })).payload;
-    } catch (error) {
-      if (isOutage(error, jose)) throw error;
+      return (await jose.jwtVerify(token, keyFor, { ...options, currentDate })).payload;
+    } catch {
+      if (outage !== null) throw (outage as { error: unknown }).error;
       return null;
     }
   };
@@ -84,7 +95,7 @@ async function keysOf(settings: JwtSettings, jose: typeof import('jose')): Promi
   return async () => key;
 }
 
-/** The key set could not be fetched; everything else says something about the token. */
+/** Whether looking for the key failed because the keys could not be read, and not because none of them fits. */
 function isOutage(error: unknown, jose: typeof import('jose')): boolean {
   if (!(error instanceof jose.errors.JOSEError)) return true;
   return error instanceof jose.errors.JWKSTimeout || error.code === 'ERR_JOSE_GENERIC';

@@ -40,8 +40,9 @@ export function ourOrigins(
     if (header === undefined) return true;
     if (typeof header !== 'string') return false;
     const origin = header.toLowerCase();
+    if (origins.has(origin)) return true;
     const host = /^https?:\/\/(.*)$/.exec(origin)?.[1];
-    return origins.has(origin) || (host !== undefined && isLoopbackHost(hostName(host)));
+    return host !== undefined && isLoopbackAuthority(host);
   };
 }
 
@@ -63,7 +64,7 @@ export function isOwnOrigin({ origin, host }: Peer['headers'], cors_origins: rea
   const from = /^https?:\/\/(.*)$/.exec(page)?.[1];
   if (from === undefined) return false;
   // Pages of programs on one machine are its user's own; the access rules look at who calls.
-  return from === host.toLowerCase() || (isLoopbackHost(hostName(from)) && isLoopbackHost(hostName(host)));
+  return from === host.toLowerCase() || (isLoopbackAuthority(from) && isLoopbackAuthority(host));
 }
 
 /** Headers by which a proxy says that it stands between, beside all that have `forwarded` in their name. */
@@ -129,13 +130,18 @@ export function isLoopbackHost(host: string): boolean {
 function isOurHost(header: string | string[] | undefined, configured: string): boolean {
   if (typeof header !== 'string') return false;
   const host = hostName(header);
-  return host === configured.toLowerCase() || isLoopbackHost(host);
+  return host !== null && (host === configured.toLowerCase() || isLoopbackHost(host));
 }
 
-/** The name in `name:port`, lower case, an IPv6 address without its brackets; anything else as it is. */
-function hostName(authority: string): string {
+function isLoopbackAuthority(authority: string): boolean {
+  const host = hostName(authority);
+  return host !== null && isLoopbackHost(host);
+}
+
+/** The name in `name:port`, lower case, an IPv6 address without its brackets; `null` for anything else. */
+function hostName(authority: string): string | null {
   const match = /^(?:\[([\da-f:.]+)\]|([^:@/\\?#\s]+))(?::\d{1,5})?$/i.exec(authority);
-  return (match?.[1] ?? match?.[2] ?? authority).toLowerCase();
+  return (match?.[1] ?? match?.[2])?.toLowerCase() ?? null;
 }
 
 function blockList(entries: readonly string[]): BlockList {

@@ -74,12 +74,8 @@ export async function begin(
       log,
     });
     ownership.announce({ ...about, url });
-    const warnings = [
-      ...[...read.warnings, ...made.warnings].map(problemLine),
-      ...exposed,
-      ...unaudited(config),
-      ...storeWarnings(storeSettings(config)),
-    ];
+    const found = [...read.warnings, ...made.warnings].map(problemLine);
+    const warnings = [...found, ...exposed, ...unaudited(config), ...storeWarnings(storeSettings(config))];
     const facts = { config, policy: made.policy, port, url, warnings };
     const service = run(parent, { ownership, log, latest }, facts);
     if (is_resident) idle.begin(() => void service.stop());

@@ -1,0 +1,1 @@
+export { diskProblem } from '../drivers/stores/disk.ts';
