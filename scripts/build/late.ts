@@ -22,6 +22,7 @@ const LATE_FILES: Readonly<Record<string, Shelf>> = {
     ['./arguments', 'arguments'],
     ['./commands/', 'commands'],
     ['./facts/', 'commands'],
+    ['./guard/', 'commands'],
     ['./matching/custom/', 'custom'],
   ],
 };

@@ -5,6 +5,7 @@ import { partAllowed } from './detection/part-allowed.ts';
 import { factsNamed } from './facts/named.ts';
 import { fallbackText } from './fallback.ts';
 import { flowBreach, sessionChange } from './flow.ts';
+import type { ToolCall } from './guard/types.ts';
 import { factsOfLate } from './late.ts';
 import type { Objection } from './objection.ts';
 import { type Outcome, outcomeOfStripping, SILENCE } from './outcomes.ts';
@@ -51,13 +52,20 @@ export function judge(
   }
 }
 
-/** What a contract takes away is not looked at: it does not go on. */
-function seenIn({ content }: Crossing, stripping: Stripped | null, { detection, limits }: Policy): Seen {
-  if (stripping?.enforcement !== 'enforce') return { ...detect(content, detection, limits), stripping };
+/** Content that a contract takes away is not scanned: it does not go on. */
+function seenIn(crossing: Crossing, stripping: Stripped | null, { detection, limits }: Policy): Seen {
+  const call = callOf(crossing);
+  if (stripping?.enforcement !== 'enforce')
+    return { ...detect(crossing.content, detection, limits, call), stripping };
   const { content: left, leaves } = stripping;
-  const { findings, coverage } = detect(left, detection, limits);
+  const { findings, coverage } = detect(left, detection, limits, call);
   const moved = findings.map((finding) => ({ ...finding, leaf: leaves[finding.leaf]! }));
   return { findings: moved, coverage, stripping };
+}
+
+/** The call whose arguments a crossing holds; `null` where it holds none. */
+function callOf({ boundary, phase, tool, working_dir }: Crossing): ToolCall | null {
+  return boundary === 'action' && phase === 'request' ? { tool, working_dir } : null;
 }
 
 /** What a fault comes to. Its own text is left out: it could hold what was being looked at. */

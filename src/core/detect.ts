@@ -1,6 +1,7 @@
-import type { FoundCommands } from './commands/in-payload.ts';
+import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
 import { scannerFor } from './detection/scanners.ts';
 import { COMMAND_FAMILY, hasEntropy, IN_TEXT, namedRule, standingOf } from './detection/standing.ts';
+import type { ToolCall } from './guard/types.ts';
 import { decode, isEscapedJson, offsetsOf, type Reading, readJson } from './json.ts';
 import { readPayloadLate, severeRulesLate } from './late.ts';
 import type { Detector } from './matching/detector.ts';
@@ -22,8 +23,10 @@ export function detect(
   content: Content,
   detection: Detection,
   limits: ScanLimits,
+  call: ToolCall | null = null,
 ): { findings: Finding[]; coverage: Coverage } {
   const search: Search = {
+    call,
     detection,
     scanner: scannerFor(detection),
     limits,
@@ -42,6 +45,7 @@ export function detect(
 
 /** What one call of `detect` has come to. */
 interface Search {
+  readonly call: ToolCall | null;
   readonly detection: Detection;
   readonly scanner: Scanner;
   readonly limits: ScanLimits;
@@ -82,9 +86,7 @@ function searchText(search: Search, text: string): void {
 function searchPayload(search: Search, content: Extract<Content, { kind: 'json' }>): void {
   const matches: Match[] = [];
   let cues: readonly Detector[] = NONE;
-  const commands = search.detection.command_detection
-    ? readPayloadLate((found) => addCommands(search, found))
-    : null;
+  const commands = search.detection.command_detection ? payloadReader(search) : null;
   const end = walkContent(content, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = withinBytes(search, leaf.text);
@@ -100,6 +102,12 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
   commands?.end();
   if (search.has_commands) search.findings.sort((a, b) => a.leaf - b.leaf || a.start - b.start);
   if (end !== null) search.stopped ??= end.reason;
+}
+
+function payloadReader(search: Search): PayloadReader {
+  const { call, detection } = search;
+  const give = (found: FoundCommands) => addCommands(search, found);
+  return readPayloadLate(give, detection.guarded_paths, call);
 }
 
 /** The part of the text that is within the limit; what is beyond it ends the search. */

@@ -3,22 +3,29 @@
  * is taken from them (scripts/build/late.ts), so that whoever judges one short text waits for none of them.
  */
 import { type ArgumentCheck, argumentCheck } from './arguments.ts';
-import { type FoundCommands, type PayloadReader, readPayload } from './commands/in-payload.ts';
+import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
 import { commandsInText, severeRules } from './commands/in-text.ts';
 import type { CommandRule } from './commands/rules/rule.ts';
 import { factsOf } from './facts/facts.ts';
+import { readCall } from './guard/arguments.ts';
+import { guardViewOf } from './guard/paths.ts';
+import type { ToolCall } from './guard/types.ts';
 import { customDetector } from './matching/custom/custom-detector.ts';
 import type { Detector } from './matching/detector.ts';
-import type { Crossing, CustomPattern, Json, ScanLimits, Tag } from './types.ts';
+import type { Crossing, CustomPattern, GuardedPaths, Json, ScanLimits, Tag } from './types.ts';
 
 /** See arguments.ts. */
 export function argumentCheckLate(schema: Json): ArgumentCheck {
   return argumentCheck(schema);
 }
 
-/** See commands/in-payload.ts. */
-export function readPayloadLate(give: (found: FoundCommands) => void): PayloadReader {
-  return readPayload(give);
+/** See guard/arguments.ts. */
+export function readPayloadLate(
+  give: (found: FoundCommands) => void,
+  paths: GuardedPaths | undefined,
+  call: ToolCall | null,
+): PayloadReader {
+  return readCall(give, guardViewOf(paths, call?.working_dir), call?.tool ?? null);
 }
 
 /** See commands/in-text.ts. */

@@ -1,5 +1,6 @@
 /** The words of the product, as types, all of them plain data. Fields are snake_case, as in YAML, JSON and SQL. */
 
+import type { GuardedPaths } from './guard/types.ts';
 import type { JsonSource, Splice } from './wire/types.ts';
 import type {
   Action,
@@ -13,6 +14,8 @@ import type {
   ViolationType,
 } from './words.ts';
 
+export type { GuardedPaths } from './guard/types.ts';
+export type { Problem } from './problem.ts';
 export * from './words.ts';
 
 /** What crosses: text, or a JSON value. With a `source` its text is what is scanned, and changed by splices. */
@@ -53,6 +56,8 @@ export interface Crossing {
   };
   /** What goes into an agent's memory (`request`) or comes out of it (`response`); of all others, nothing. */
   readonly memory?: MemoryUse;
+  /** The folder in which the agent's relative paths begin, where the caller says so. */
+  readonly working_dir?: string;
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
 }
@@ -311,6 +316,8 @@ export interface Detection {
   readonly detectors: readonly DetectorSetting[];
   readonly patterns: readonly CustomPattern[];
   readonly allowed: readonly AllowedFingerprint[];
+  /** The files by which this service decides; absent where no configuration was read. */
+  readonly guarded_paths?: GuardedPaths;
 }
 
 /** What is otherwise for some detectors. Of several that name one, the most exact name that says something counts. */
@@ -383,18 +390,4 @@ export interface Policy {
   readonly limits: ScanLimits;
   /** What stands where text was taken out. `typed` writes `[REDACTED:ssn]` instead of `[REDACTED]`. */
   readonly redaction: { readonly typed: boolean };
-}
-
-/** What is wrong with a document, for the person who wrote it. */
-export interface Problem {
-  /** The file as the person named it, or `service.yaml`. */
-  readonly file: string;
-  /** Where in it, `policies[2].action`. */
-  readonly path: string;
-  /** The line in the file, from 1, where it is known. */
-  readonly line?: number;
-  /** A sentence that says what to do. */
-  readonly message: string;
-  /** A `warning` does not stop the policy from being used. */
-  readonly level: 'error' | 'warning';
 }

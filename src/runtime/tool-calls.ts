@@ -10,6 +10,8 @@ export interface Acting {
   readonly session_id: string | null;
   readonly declared_tags: readonly Tag[];
   readonly now_ms: number;
+  /** The folder in which relative paths of the call begin, where it is known. */
+  readonly working_dir?: string;
 }
 
 /** A tool call before it runs (`request`), or what the tool gave back (`response`). */

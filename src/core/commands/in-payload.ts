@@ -1,3 +1,4 @@
+import { DEFAULT_GUARD_VIEW, type GuardView, groupOfFolder, guardedGroup } from '../guard/paths.ts';
 import { type Frame, type Leaf, walk } from '../payload.ts';
 import type { Json } from '../types.ts';
 import { type CommandMatch, judgeScript } from './judge.ts';
@@ -75,6 +76,7 @@ interface Group {
 }
 
 interface Reader {
+  readonly guard: GuardView;
   readonly give: (found: FoundCommands) => void;
   readonly open: Group[];
   readonly nesting: number;
@@ -84,13 +86,17 @@ interface Reader {
   readonly told: Set<string>;
 }
 
-/** Begins to read a payload. `give` gets what is found, as soon as it is known. */
+/**
+ * Begins to read a payload. `give` gets what is found, as soon as it is known; `guard` says which paths a command may
+ * not touch.
+ */
 export function readPayload(
   give: (found: FoundCommands) => void,
+  guard: GuardView = DEFAULT_GUARD_VIEW,
   nesting = 0,
   root = meaningOfKey(KEY_OF_ROOT),
 ): PayloadReader {
-  const reader: Reader = { give, open: [], nesting, root, told: new Set() };
+  const reader: Reader = { guard, give, open: [], nesting, root, told: new Set() };
   return {
     visit: (leaf) => {
       synchronize(reader, leaf.frames);
@@ -145,7 +151,7 @@ function addValue(reader: Reader, group: Group | undefined, leaf: Readonly<Leaf>
   if (group !== undefined) addMember(group, meaning, part);
   const is_strict = group?.meaning.is_script === true && !group.meaning.is_loose && !group.meaning.is_code;
   if (leaf.kind === 'string' && (meaning.is_script || meaning.is_arguments || is_strict))
-    tell(reader, part, judged(text, meaning), { is_whole: false });
+    tell(reader, part, judged(text, meaning, reader.guard), { is_whole: false });
 }
 
 /** What is said about a value by its key, or by the key of the list that it is in. */
@@ -220,7 +226,8 @@ function judgeList(reader: Reader, { words, meaning, is_cut }: Group, first: Par
   // Arguments without their program may be a script of a shell that is not named here.
   const last_index = meaning.is_arguments ? first.place.index : words.at(-1)!.place.last_index;
   const place = { ...first.place, last_index };
-  for (const reading of readings) tell(reader, { place }, judgeScript(reading), { is_whole: true, is_cut });
+  for (const reading of readings)
+    tell(reader, { place }, judgeScript(reading, 0, reader.guard), { is_whole: true, is_cut });
 }
 
 /** Judges each program of an object with each list of arguments, and with all of them. */
@@ -232,16 +239,26 @@ function judgePairs(reader: Reader, { programs, lists, folder, scripts, is_cut }
     );
     const all = others.map(({ text }) => text).join(' ');
     for (const { place, text } of others.length > 1 ? [...others, { ...others[0]!, text: all }] : others)
-      tell(reader, { place, of: program.place }, judgeScript(`${program.text} ${text}`), {
+      tell(reader, { place, of: program.place }, judgeScript(`${program.text} ${text}`, 0, reader.guard), {
         is_whole: true,
         is_cut,
       });
   }
-  if (folder === null || !(isWhole(folder.text) || isSystemPath(folder.text))) return;
+  if (folder === null || !decidesOnCommands(folder.text, reader.guard)) return;
   for (const script of scripts) {
     const there = `cd ${quoted(folder.text)}\n${script.text}`;
-    tell(reader, script, judgeScript(there), { is_whole: true, is_cut });
+    tell(reader, script, judgeScript(there, 0, reader.guard), { is_whole: true, is_cut });
   }
+}
+
+/** Whether a command does something else in that folder than in any other one. */
+function decidesOnCommands(folder: string, guard: GuardView): boolean {
+  return (
+    isWhole(folder) ||
+    isSystemPath(folder) ||
+    guardedGroup(folder, guard) !== null ||
+    groupOfFolder(folder, guard) !== null
+  );
 }
 
 /** Reads JSON in a string as a payload of its own; what is found has the place of the string. */
@@ -251,7 +268,7 @@ function readNested(reader: Reader, meaning: KeyMeaning, place: Place, value: Js
     giveInner({ matches: [], is_cut: true });
     return;
   }
-  const inner = readPayload(giveInner, reader.nesting + 1, meaning);
+  const inner = readPayload(giveInner, reader.guard, reader.nesting + 1, meaning);
   const end = walk(value, NESTED_LIMITS, inner.visit);
   inner.end();
   if (end !== null) giveInner({ matches: [], is_cut: true });
@@ -301,18 +318,18 @@ function tell(
 }
 
 /** A value as a script; where the key says little, only one line that is all command. */
-function judged(text: string, meaning: KeyMeaning): Judged {
+function judged(text: string, meaning: KeyMeaning, guard: GuardView): Judged {
   if (meaning.is_loose && !(text.includes(' ') && isCommandLine(text))) return NOTHING;
   if (meaning.is_code && !CODE_CUE.test(text)) return NOTHING;
-  const { matches, is_cut } = judgeScript(text);
-  return { matches: meaning.is_code ? onceEach([...matches, ...judgeCode(text)]) : matches, is_cut };
+  const { matches, is_cut } = judgeScript(text, 0, guard);
+  return { matches: meaning.is_code ? onceEach([...matches, ...judgeCode(text, guard)]) : matches, is_cut };
 }
 
 const NOTHING: Judged = { matches: [], is_cut: false };
 
 /** What source code would hand to a shell or delete; the place is the whole of it. */
-function judgeCode(text: string): readonly CommandMatch[] {
-  const { matches } = judgeScript(`python3 -c '${text.replaceAll("'", `'\\''`)}'`);
+function judgeCode(text: string, guard: GuardView): readonly CommandMatch[] {
+  const { matches } = judgeScript(`python3 -c '${text.replaceAll("'", `'\\''`)}'`, 0, guard);
   return matches.map(({ rule }) => ({ rule, start: 0, end: text.length }));
 }
 

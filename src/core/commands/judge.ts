@@ -1,3 +1,5 @@
+import { DEFAULT_GUARD_VIEW, type GuardView } from '../guard/paths.ts';
+import { scriptViews } from '../guard/script-views.ts';
 import { once } from '../shell/memo.ts';
 import { dialectsOf, readCommands, readingWork } from '../shell/read.ts';
 import { type Command, type Redirection, SHELL_LIMITS, type Word } from '../shell/syntax.ts';
@@ -39,7 +41,7 @@ export interface JudgedScript {
  * `is_cut` says that the script is over a limit (`SHELL_LIMITS`, `WORK_LIMITS`), so that a part of it was not
  * looked at.
  */
-export function judgeScript(text: string, offset = 0): JudgedScript {
+export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT_GUARD_VIEW): JudgedScript {
   const reading = readingWork(text);
   const readings = dialectsOf(text).map((dialect) => readCommands(text, { offset, dialect, work: reading }));
   const commands = readings.flatMap((each) => each.commands);
@@ -47,10 +49,12 @@ export function judgeScript(text: string, offset = 0): JudgedScript {
   const work = workFor(Math.min(text.length, SHELL_LIMITS.script_units_max), WORK_LIMITS.judging_per_unit);
   const matches: CommandMatch[] = [];
   const seen = new Set<string>();
+  const viewsOf = scriptViews(commands, text, guard);
   for (const command of commands) {
     if (!afford(work, COMMAND_WORK + UNIT_WORK * unitsOf(command))) break;
+    const views = viewsOf(command);
     for (const rule of rulesFor(command)) {
-      if (!rule.saw(command)) continue;
+      if (!views.some((view) => rule.saw(command, view))) continue;
       // The two dialects may read one command to different ends.
       const key = `${rule.id} ${command.start}`;
       if (seen.has(key)) continue;

@@ -9,8 +9,12 @@ function idsOf(script: string): readonly string[] {
   return judgeScript(script).matches.map(({ rule }) => rule.id);
 }
 
-/** Rules that ask where a command stands, so that they speak of another one in another place. */
-const OF_PLACE = /^(?:execution\.interactive_shell|execution\.fetched_text|system\.exhaust)$/;
+/**
+ * Rules that ask where a command stands, so that they speak of another one in another place. Below another folder a
+ * relative path is another file.
+ */
+const OF_PLACE =
+  /^(?:guard\.configuration|execution\.interactive_shell|execution\.fetched_text|system\.exhaust)$/;
 
 /** What the rules' own examples find in POSIX shells, one command or pipeline each. */
 const HITS: readonly { readonly script: string; readonly id: string }[] = commandRules

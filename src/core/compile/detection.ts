@@ -3,6 +3,7 @@ import type {
   CustomPattern,
   Detection,
   DetectorSetting,
+  GuardedPaths,
   Problem,
   Severity,
 } from '../types.ts';
@@ -27,6 +28,8 @@ export interface DetectionSettings {
     /** Plug-ins are left out: a name that nobody knows may be that of a detector of theirs, and is a warning. */
     readonly is_partial?: boolean;
   };
+  /** The files of the service itself; absent where they are not known. */
+  readonly guarded_paths?: GuardedPaths;
 }
 
 /** What is otherwise for the detectors of one name. */
@@ -77,6 +80,7 @@ export function readDetection(
     injection_sums: { flag_from, block_from },
     ...named,
     allowed: readAllowed(detection.allowed, below(place, 'allowed'), problems),
+    ...(settings.guarded_paths && { guarded_paths: settings.guarded_paths }),
   };
 }
 

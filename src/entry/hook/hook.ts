@@ -194,12 +194,20 @@ function questionOf(
   const subject = dialect.subjectOf(payload);
   return {
     ...subject,
+    ...workingDir(payload),
     dialect: dialect.name,
     event: name,
     agent_id: options.agent ?? subject.agent_id ?? dialect.agent_id,
     tenant_id: options.tenant ?? subject.tenant_id ?? 'default',
     checks: event.checks(payload),
   };
+}
+
+const FOLDER_UNITS_MAX = 4_096;
+
+/** Every coding agent that names its folder calls it `cwd`. */
+function workingDir({ cwd }: Payload): { readonly working_dir?: string } {
+  return typeof cwd === 'string' && cwd.length <= FOLDER_UNITS_MAX ? { working_dir: cwd } : {};
 }
 
 /** Asks whoever owns the state folder, and else decides here; then it is seen to that the next finds somebody. */

@@ -47,6 +47,7 @@ export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: num
     source_agent_id: agent_id === 'unknown' ? null : agent_id,
     declared_tags: [],
     now_ms,
+    ...(question.working_dir !== undefined && { working_dir: question.working_dir }),
   };
   if (check.kind === 'prompt') {
     const content: Content = { kind: 'text', text: check.text };

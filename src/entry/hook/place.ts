@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { realFile } from '../../runtime/config/real-file.ts';
 import type { Caller } from '../../runtime/types.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where a hook's configuration is, and probably its state, as far as one look tells. */
 export interface Place {
@@ -16,6 +16,8 @@ export interface Place {
   readonly text: string | null;
   /** `null`: only who reads the configuration in full can tell. */
   readonly state_dir: string | null;
+  /** The variables that hold for everything that is read here: those of the hook, and of no other process. */
+  readonly env: Environment;
 }
 
 /** Where and as whom a process decides by itself. */
@@ -40,13 +42,13 @@ export function placeOf(asked: string | null, env: Environment, cwd: string): Pl
   const found = named ?? FILE_NAMES.find((name) => isThere(join(folder, name))) ?? null;
   if (found === null) {
     const state_dir = join(folder, STATE_DIR);
-    return { path: null, cwd: folder, config_file: null, text: null, state_dir };
+    return { path: null, cwd: folder, config_file: null, text: null, state_dir, env };
   }
   const base = named === null ? folder : cwd;
   const file = resolve(base, found);
   const text = textOf(file);
   const state_dir = text === null ? null : stateDirIn(text, dirname(file), env);
-  return { path: found, cwd: base, config_file: realFile(file), text, state_dir };
+  return { path: found, cwd: base, config_file: realFile(file), text, state_dir, env };
 }
 
 function isThere(path: string): boolean {

@@ -11,6 +11,8 @@ export interface HookQuestion {
   readonly session_id: string | null;
   readonly tool_use_id: string | null;
   readonly approval_request_id: string | null;
+  /** The folder in which relative paths begin, where the host names it. */
+  readonly working_dir?: string;
   readonly checks: readonly HookCheck[];
 }
 

@@ -37,7 +37,7 @@ export function readStand(place: Place, version: string): { stand: Stand; policy
       stand.version === version &&
       stand.state_dir === place.state_dir &&
       stand.config_file === place.config_file &&
-      stand.written === digestOf(place.text, process.env) &&
+      stand.written === digestOf(place.text, place.env) &&
       stand.looked_at.every(([path, signature]) => signatureOf(path) === signature);
     if (!is_good) return null;
     const bytes = readFileSync(policyPath(stand.state_dir, stand.policy_hash));

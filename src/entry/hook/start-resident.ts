@@ -20,6 +20,7 @@ export function startResident(place: Place, state_dir: string, version: string):
   const words = [program, version, ...(place.path === null ? [] : [place.path])];
   const child = spawn(process.execPath, words, {
     cwd: place.cwd,
+    env: place.env,
     detached: true,
     stdio: ['ignore', 'ignore', file],
   });

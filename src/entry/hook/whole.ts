@@ -30,8 +30,8 @@ export interface WholeRuntime {
  * @throws StartFailure `config_invalid` with what is wrong
  */
 export async function openWholeRuntime(place: Place, version: string): Promise<WholeRuntime> {
-  const { path, cwd } = place;
-  const read = await loadConfig({ path, cwd, env: process.env, secrets: 'decide' });
+  const { path, cwd, env } = place;
+  const read = await loadConfig({ path, cwd, env, secrets: 'decide' });
   if (!read.ok) throw new StartFailure('config_invalid', 'The configuration is not valid.', read.problems);
   const { config } = read;
   makeStateDir(config.state_dir);
@@ -49,8 +49,8 @@ export async function openWholeRuntime(place: Place, version: string): Promise<W
  * The state folder in which refusals are written down, as the configuration says; `null` where it says that nothing is. One
  * that cannot be read says nothing else than it did at the first look.
  */
-export async function auditedState({ path, cwd, state_dir }: Place): Promise<string | null> {
-  const read = await loadConfig({ path, cwd, env: process.env, secrets: 'leave' });
+export async function auditedState({ path, cwd, state_dir, env }: Place): Promise<string | null> {
+  const read = await loadConfig({ path, cwd, env, secrets: 'leave' });
   if (!read.ok) return state_dir;
   return read.config.audit.enabled ? read.config.state_dir : null;
 }
@@ -60,7 +60,7 @@ export async function auditedState({ path, cwd, state_dir }: Place): Promise<str
  * @throws StartFailure `config_invalid`
  */
 export async function dialectIn(place: Place, name: string): Promise<WrittenDialect | null> {
-  const read = await loadConfig({ path: place.path, env: process.env, cwd: place.cwd, secrets: 'leave' });
+  const read = await loadConfig({ path: place.path, env: place.env, cwd: place.cwd, secrets: 'leave' });
   if (!read.ok) throw new StartFailure('config_invalid', 'The configuration is not valid.', read.problems);
   const { dialects } = await pluginsOf(read.config);
   return dialects.find((dialect) => dialect.name === name) ?? null;
@@ -97,7 +97,7 @@ async function saveStand(
   const stand: Stand = {
     version,
     config_file: origin.file === null ? null : realFile(origin.file),
-    written: digestOf(place.text, process.env),
+    written: digestOf(place.text, place.env),
     looked_at,
     state_dir,
     policy_hash: policy.hash,

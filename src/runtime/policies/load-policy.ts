@@ -10,6 +10,7 @@ import type { LoadedPlugins, LockedFiles } from '../plugins/index.ts';
 import { leftOutProblems, namesPlugins } from '../plugins/named.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
 import { type DocumentFiles, findDocuments } from './document-files.ts';
+import { guardedPaths } from './guarded-paths.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 
 /** Which patterns of `paths` found files, and which none. */
@@ -151,6 +152,7 @@ export function policySettings(config: Config, plugins: LoadedPlugins = NOTHING_
     },
     limits: { text_bytes_max, depth_max, nodes_max, findings_max },
     redaction: { typed: config.redaction.typed },
+    guarded_paths: guardedPaths(config),
   };
 }
 

@@ -5,6 +5,7 @@ import { discovery } from './discovery.ts';
 import { execution } from './execution.ts';
 import { filesystem } from './filesystem.ts';
 import { git } from './git.ts';
+import { guard } from './guard.ts';
 import { logTampering } from './log-tampering.ts';
 import { network } from './network.ts';
 import { persistence } from './persistence.ts';
@@ -23,6 +24,7 @@ export const commandRules: readonly CommandRule[] = [
   ...execution,
   ...filesystem,
   ...git,
+  ...guard,
   ...logTampering,
   ...network,
   ...persistence,

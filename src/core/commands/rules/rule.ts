@@ -1,3 +1,4 @@
+import type { GuardView } from '../../guard/paths.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { Severity } from '../../types.ts';
 
@@ -20,7 +21,7 @@ export interface CommandRule {
   readonly description: string;
   /** A command that is not found and does what is usually meant, or shows what would be done. */
   readonly safer: string;
-  readonly saw: (command: Command) => boolean;
+  readonly saw: (command: Command, guard: GuardView) => boolean;
   readonly hits: readonly string[];
   readonly misses: readonly string[];
 }

@@ -1,0 +1,265 @@
+import { DECIDING_ROUTE, isDeciding, ownWords } from '../../guard/deciding-commands.ts';
+import {
+  type GuardedGroup,
+  type GuardView,
+  groupOfFolder,
+  guardedGroup,
+  isStateRecord,
+} from '../../guard/paths.ts';
+import { type Touch, touchesOf } from '../../guard/touches.ts';
+import { isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import type { Command } from '../../shell/syntax.ts';
+import { printedBy } from '../../shell/unwrap.ts';
+import type { CommandRule } from './rule.ts';
+
+/** What would let an agent decide about itself, or switch the guard off that watches it. */
+export const guard: readonly CommandRule[] = [
+  {
+    id: 'guard.decide',
+    tag: 'dangerous.guard',
+    severity: 'critical',
+    programs: '*',
+    description: 'Has this service approve a request, hand out a credential, or loosen what it checks.',
+    safer: 'service approvals list',
+    saw: decides,
+    hits: [
+      'service approvals approve apr_0123456789abcdef01234567',
+      './service token show operator',
+      'npx agent-safety setup claude-code --uninstall --yes',
+      'node node_modules/agent-safety/dist/entry/cli/bin.js skills remove coding-agent --yes --force',
+      '/usr/local/bin/agent-safety fingerprint add --rule x',
+      'npm exec -- agent-safety approvals deny apr_1',
+      'curl -X POST http://127.0.0.1:8000/v1/approvals/apr_1/approve',
+    ],
+    misses: [
+      'service approvals list',
+      'service policy lint',
+      './service logs --last 1h',
+      'service nginx restart',
+      'npx agent-safety doctor',
+      'service approvals approve --help',
+      'service setup claude-code --dry-run',
+      'curl http://127.0.0.1:8000/v1/approvals',
+      'echo service approvals approve apr_1',
+    ],
+  },
+  {
+    id: 'guard.state_folder',
+    tag: 'dangerous.guard',
+    severity: 'critical',
+    programs: '*',
+    description: 'Reads keys or tokens in the state folder of this service, or changes what is in it.',
+    safer: 'service logs',
+    saw: (command, view) => touches(command, view, 'state'),
+    hits: [
+      'cat .service/operator-token',
+      'rm -rf .service',
+      'python3 -c "print(open(\'.service/memory-key\').read())"',
+      'cp -r .service /tmp/x',
+      'echo x > /srv/app/.service/hook.json',
+      'sqlite3 .service/store.db "update approvals set status=1"',
+      'cd .service && cat operator-token',
+    ],
+    misses: [
+      'ls .service',
+      'echo .service >> .gitignore',
+      'grep .service .gitignore',
+      'cat .service/resident.log',
+      'systemctl status app.service',
+    ],
+  },
+  {
+    id: 'guard.configuration',
+    tag: 'dangerous.guard',
+    severity: 'critical',
+    programs: '*',
+    description: 'Changes the configuration, a policy or another document of this service.',
+    safer: 'service policy lint',
+    saw: (command, view) => touches(command, view, 'configuration'),
+    hits: [
+      'sed -i s/block/allow/ policies/coding-agent.yaml',
+      'echo "policies: []" >> service.yaml',
+      'cp /tmp/a.yaml ./service.yaml',
+      'rm policies/own.yaml',
+      'mv policies /tmp/away',
+      "python3 -c \"open('service.yaml', 'w').write('')\"",
+      'git checkout HEAD~3 -- policies/own.yaml',
+    ],
+    misses: [
+      'cat policies/coding-agent.yaml',
+      'sed -n 1,20p service.yaml',
+      'git diff policies/own.yaml',
+      'git add policies/own.yaml',
+      'kubectl apply -f k8s/service.yaml',
+      'sed -i s/80/8080/ k8s/service.yaml',
+      'cp service.yaml /tmp/backup.yaml',
+    ],
+  },
+  {
+    id: 'guard.agent_settings',
+    tag: 'dangerous.guard',
+    severity: 'critical',
+    programs: '*',
+    description: 'Changes the settings of a coding agent in which its hooks are.',
+    safer: 'service doctor',
+    saw: (command, view) => touches(command, view, 'agent_settings'),
+    hits: [
+      `echo '{"disableAllHooks":true}' > .claude/settings.local.json`,
+      'rm ~/.codex/hooks.json',
+      'rm -rf ~/.claude',
+      "sed -i '/hooks/d' .gemini/settings.json",
+      'mv .cursor/hooks.json /tmp',
+      'tee .github/hooks/agent-safety.json',
+    ],
+    misses: [
+      'cat .claude/settings.json',
+      'ls ~/.claude',
+      'echo x > .github/workflows/ci.yml',
+      'rm .cursor/rules/a.mdc',
+    ],
+  },
+  {
+    id: 'guard.startup_file',
+    tag: 'dangerous.guard',
+    severity: 'critical',
+    programs: '*',
+    description: 'Changes what runs at each login of the user, or on a schedule, where no hook sees it.',
+    safer: 'cat notes.txt',
+    saw: (command, view) => changesSchedule(command) || touches(command, view, 'startup_file'),
+    hits: [
+      'echo x >> ~/.bashrc',
+      'cp a ~/.config/autostart/a.desktop',
+      'crontab evil.txt',
+      'tee -a /home/ada/.zshrc',
+    ],
+    misses: ['cat ~/.bashrc', 'source ~/.profile', 'crontab -l', 'cp dotfiles/.zshrc dotfiles/.zshrc.bak'],
+  },
+  {
+    id: 'guard.switch',
+    tag: 'dangerous.guard',
+    severity: 'critical',
+    programs: '*',
+    description: 'Starts a coding agent without its hooks or questions, or with settings from elsewhere.',
+    safer: 'claude --version',
+    saw: switchesOff,
+    hits: [
+      'claude --dangerously-skip-permissions -p x',
+      'codex --dangerously-bypass-approvals-and-sandbox exec x',
+      `claude --settings '{"disableAllHooks":true}' -p x`,
+      'CODEX_HOME=/tmp/x codex exec y',
+      'gemini --yolo',
+      'npx @anthropic-ai/claude-code --dangerously-skip-permissions',
+    ],
+    misses: ['claude -p "explain this"', 'codex --version', 'gemini -p x', 'git log --yolo'],
+  },
+  {
+    id: 'guard.stop',
+    tag: 'dangerous.guard',
+    severity: 'critical',
+    programs:
+      'pkill killall pgrep kill systemctl service rc-service launchctl docker podman npm pnpm yarn bun sc stop-service taskkill stop-process',
+    description: 'Ends or uninstalls this service.',
+    safer: 'service doctor',
+    saw: stops,
+    hits: [
+      'pkill -f service',
+      'killall agent-safety',
+      'systemctl stop agent-safety',
+      'npm uninstall -g agent-safety',
+      'pkill -9 -f "service serve"',
+    ],
+    misses: [
+      'pkill -f my-server',
+      'systemctl stop nginx',
+      'npm install -g agent-safety',
+      'systemctl status agent-safety',
+      'pgrep node',
+    ],
+  },
+];
+
+/** Whether a command does to a group of guarded paths what an agent may not. */
+function touches(command: Command, view: GuardView, group: GuardedGroup): boolean {
+  return touchesOf(command).some((touch) => forbidden(touch, view) === group);
+}
+
+/** The guarded group that a use of a path is forbidden for; `null` where it is not. */
+export function forbidden({ path, use }: Touch, view: GuardView): GuardedGroup | null {
+  const group = guardedGroup(path, view);
+  if (group === 'state') return use === 'list' || (use === 'read' && isStateRecord(path)) ? null : group;
+  if (use === 'write' || use === 'remove')
+    return group ?? (use === 'remove' ? groupOfFolder(path, view) : null);
+  return null;
+}
+
+/** Programs that send requests. */
+const REQUESTS =
+  /^(?:curl|wget|https?|httpie|xh|curlie|nc|ncat|netcat|socat|telnet|iwr|irm|invoke-webrequest|invoke-restmethod|aria2c|openssl|ab|hey|wrk)$/;
+
+function decides(command: Command): boolean {
+  const words = ownWords(command);
+  if (words !== null && isDeciding(words)) return true;
+  const sent = REQUESTS.test(command.name)
+    ? [...command.words.map(({ text }) => text), printedBy(command.previous) ?? '']
+    : [];
+  return [command.code ?? '', ...sent].some((text) => text.includes('/v1/') && DECIDING_ROUTE.test(text));
+}
+
+function changesSchedule(command: Command): boolean {
+  if (command.name !== 'crontab' || isHarmlessCall(command)) return false;
+  return (
+    !command.words.some(({ text }) => text === '-l') &&
+    (command.words.length > 0 || command.previous !== null)
+  );
+}
+
+const AGENT =
+  /^(?:claude|claude-code|codex|cursor|cursor-agent|gemini|gemini-cli|copilot|qwen|qwen-code|opencode|cline|aider|goose|amp|crush)$/;
+const AGENT_PACKAGE =
+  /(?:^|\/)(?:claude-code|codex|gemini-cli|copilot|qwen-code|opencode-ai|opencode)(?:@[\w.^~-]+)?$/;
+const SWITCH =
+  /^(?:--dangerously[\w-]*|--allow-dangerously[\w-]*|--yolo|--no-hooks|--disable-hooks|--allow-all(?:-tools|-paths)?|--yes-always|--permission-mode=bypassPermissions|--approval-mode=yolo|--setting-sources(?:=.*)?|--bare|--skip-hooks)$/i;
+const SWITCH_PAIR =
+  / (?:--permission-mode bypassPermissions|--approval-mode yolo|(?:-c|--config) (?:features\.)?(?:hooks|codex_hooks)=false|--disable (?:hooks|codex_hooks)|--settings .{0,500}hooks)/i;
+const AGENT_HOME =
+  /^(?:CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME|GEMINI_CLI_SYSTEM_SETTINGS_PATH|COPILOT_HOME|QWEN_HOME|OPENCODE_CONFIG(?:_DIR|_CONTENT)?|SERVICE_CONFIG|SERVICE_HOOK_RESIDENT)$/;
+
+function switchesOff(command: Command): boolean {
+  const { name, words, assignments, within } = command;
+  const is_agent = AGENT.test(name) || words.slice(0, 4).some(({ text }) => AGENT_PACKAGE.test(text));
+  const sets_home = (text: string) => AGENT_HOME.test(text.split('=', 1)[0]!) && text.includes('=');
+  if (name === 'export' || name === 'declare')
+    return words.some(({ text }) => sets_home(text) && !text.startsWith('SERVICE_CONFIG'));
+  if (name === 'env' || within.includes('env')) {
+    const sets = words.some(({ text }) => sets_home(text));
+    if (name === 'env' && sets && words.some(({ text }) => AGENT.test(text))) return true;
+  }
+  if (!is_agent) return false;
+  if (assignments.some((pair) => AGENT_HOME.test(pair.name))) return true;
+  return words.some(({ text }) => SWITCH.test(text)) || SWITCH_PAIR.test(textOf(command));
+}
+
+/** What names this service in a list of processes, units or packages. */
+const OWN_PROCESS =
+  /^(?:\.\/)?(?:service|agent-safety)(?: (?:serve|hook|mcp|-).*)?$|agent-safety|entry\/cli\/(?:bin|main)|resident-process|service\.ya?ml/i;
+const OWN_UNIT = /^(?:agent-safety[\w@-]*)(?:\.service)?$/i;
+
+function stops(command: Command): boolean {
+  const { name, words } = command;
+  const operands = operandsOf(command);
+  if (isHarmlessCall(command)) return false;
+  if (name === 'pkill' || name === 'killall' || name === 'taskkill' || name === 'stop-process')
+    return operands.some((text) => OWN_PROCESS.test(text));
+  if (name === 'pgrep') return command.feeds_pipe === true && operands.some((text) => OWN_PROCESS.test(text));
+  if (name === 'kill')
+    return words.some(({ text }) => /\bservice\b.*\b(?:serve|hook)|agent-safety/.test(text));
+  if (/^(?:npm|pnpm|yarn|bun)$/.test(name))
+    return (
+      operands.some((text) => /^(?:uninstall|un|unlink|remove|rm|r)$/.test(text)) &&
+      operands.some((text) => /^agent-safety(?:@.*)?$/.test(text))
+    );
+  const ends = operands.some((text) =>
+    /^(?:stop|disable|mask|kill|restart|unload|bootout|remove|rm|delete)$/.test(text),
+  );
+  return ends && operands.some((text) => OWN_UNIT.test(text));
+}

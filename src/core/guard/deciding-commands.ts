@@ -1,0 +1,82 @@
+import { type Command, nameOf } from '../shell/syntax.ts';
+
+/**
+ * Commands of this program that decide, hand out credentials, or loosen what the guard does: for operators, never for an
+ * agent. `verbs` empty: the command with any words.
+ */
+export interface DecidingCommand {
+  readonly command: string;
+  readonly verbs: readonly string[];
+  /** Flags one of which must be there; empty: none. */
+  readonly flags?: readonly string[];
+  /** Whether the command line refuses it below a coding agent, whoever called the hook or did not. */
+  readonly needs_operator: boolean;
+}
+
+export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
+  { command: 'approvals', verbs: ['approve', 'deny'], needs_operator: true },
+  { command: 'token', verbs: ['show', 'rotate', 'create'], needs_operator: true },
+  { command: 'fingerprint', verbs: ['add'], needs_operator: true },
+  { command: 'skills', verbs: ['remove'], needs_operator: true },
+  { command: 'skills', verbs: ['add'], needs_operator: false },
+  { command: 'templates', verbs: ['install'], needs_operator: false },
+  { command: 'setup', verbs: [], flags: ['--uninstall'], needs_operator: true },
+  { command: 'setup', verbs: [], needs_operator: false },
+  { command: 'sessions', verbs: ['reset'], needs_operator: true },
+  { command: 'capabilities', verbs: ['issue', 'revoke'], needs_operator: true },
+  { command: 'agents', verbs: ['block', 'unblock'], needs_operator: true },
+  { command: 'mcp', verbs: ['approve'], needs_operator: true },
+  { command: 'policy', verbs: ['reload'], needs_operator: false },
+];
+
+/** The names of this program. */
+const PROGRAM = /^(?:service|agent-safety)$/;
+/** The file of the program, as an interpreter is given it. */
+const PROGRAM_FILE =
+  /(?:^|[/\\])(?:entry[/\\]cli[/\\](?:bin|main)\.[cm]?[jt]s|agent-safety[/\\].*\.[cm]?js|agent-safety(?:\.[cm]?js)?|bin[/\\]service)$/i;
+const INTERPRETER = /^(?:node|nodejs|bun|deno|tsx|ts-node|run|sh|bash|zsh|dash)$/;
+const RUNNER = /^(?:npx|bunx|pnpx|npm|pnpm|yarn|bun|corepack)$/;
+
+/** The words behind this program's name; `null` where a command does not run it. */
+export function ownWords({ name, words, program }: Command): readonly string[] | null {
+  const texts = words.map(({ text }) => text);
+  if (PROGRAM.test(name.replace(/@[\w.^~-]+$/, '')) || PROGRAM_FILE.test(program)) return texts;
+  const is_runner = RUNNER.test(name);
+  if (!is_runner && !INTERPRETER.test(name)) return null;
+  const at = texts.findIndex((text) =>
+    is_runner ? PROGRAM.test(text.replace(/@[\w.^~-]+$/, '')) || PROGRAM_FILE.test(text) : isOwnFile(text),
+  );
+  return at < 0 ? null : texts.slice(at + 1);
+}
+
+function isOwnFile(text: string): boolean {
+  return PROGRAM_FILE.test(text) || (/[/\\]/.test(text) && PROGRAM.test(nameOf(text)));
+}
+
+/** Whether a command line of this program, without the program's name, is one of those; help and rehearsals are none. */
+export function isDeciding(words: readonly string[]): boolean {
+  if (isHarmless(words)) return false;
+  const command = words.find((word) => !word.startsWith('-'));
+  return DECIDING_COMMANDS.some((each) => each.command === command && matches(each, words));
+}
+
+function matches({ verbs, flags, command }: DecidingCommand, words: readonly string[]): boolean {
+  const rest = words.slice(words.indexOf(command) + 1);
+  if (flags !== undefined && !rest.some((word) => flags.includes(word))) return false;
+  if (verbs.length === 0) return true;
+  // `token` without a verb prints its help only.
+  return rest.some((word) => verbs.includes(word));
+}
+
+/** A flag that may be the value of another one is no rehearsal. */
+function isHarmless(words: readonly string[]): boolean {
+  return words.some(
+    (word, at) =>
+      /^(?:--help|-h|--dry-run)$/.test(word) &&
+      (at === 0 || !/^-/.test(words[at - 1]!) || words[at - 1] === '--yes'),
+  );
+}
+
+/** Routes that decide or loosen, whoever serves them. */
+export const DECIDING_ROUTE =
+  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|policies\/reload|mcp\/pins\/approve|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;

@@ -1,0 +1,39 @@
+import type { Command } from '../shell/syntax.ts';
+import { enterFolder, type GuardView } from './paths.ts';
+import { folderEntered } from './touches.ts';
+
+/** How many changes of folder in one script are followed; past them the folder is not known. */
+const CHANGES_MAX = 8;
+
+/**
+ * Gives the views that each command of a script has of guarded paths: `cd` moves those behind it. A folder that a
+ * subshell or a quoted script enters may or may not hold for a command, so there are several views then.
+ */
+export function scriptViews(
+  commands: readonly Command[],
+  text: string,
+  view: GuardView,
+): (command: Command) => readonly GuardView[] {
+  const changes = commands.flatMap((command) => {
+    const target = folderEntered(command);
+    return target === undefined ? [] : [{ command, target }];
+  });
+  const initial = [view];
+  if (changes.length === 0) return () => initial;
+  if (changes.length > CHANGES_MAX) {
+    const unknown = [enterFolder(view, null)];
+    return () => unknown;
+  }
+  changes.sort((a, b) => a.command.start - b.command.start);
+  const is_nested = text.includes('(');
+  const views = [view];
+  for (const { target } of changes) views.push(enterFolder(views.at(-1)!, target));
+  return ({ start, end, depth }) => {
+    const before = changes.filter(({ command }) => command.end <= start && command.start < start).length;
+    const around = is_nested ? views.slice(0, before + 1) : [views[before]!];
+    const inside = changes.filter(
+      ({ command }) => depth > 0 && command.start === start && command.end === end,
+    );
+    return [...around, ...inside.map(({ target }) => enterFolder(views[before]!, target))];
+  };
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { runHook } from './hook.ts';
+
+async function run(folder: string, env: Readonly<Record<string, string>>) {
+  let stdout = '';
+  const event = JSON.stringify({ text: 'Write to ada@corp-mail.io about it.' });
+  await new Promise<void>((resolve) => {
+    void runHook({
+      words: ['--dialect', 'plain'],
+      env: { ...env, SERVICE_HOOK_RESIDENT: 'off', USER: 'ada' },
+      cwd: folder,
+      stdin: Readable.from([Buffer.from(event)]),
+      write: (_fd, text) => {
+        stdout += text;
+      },
+      exit: () => resolve(),
+    });
+  });
+  return JSON.parse(stdout) as {
+    readonly decision: string;
+    readonly action: string;
+    readonly reason: string;
+  };
+}
+
+test('a hook reads one environment: that of its own process record', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hook-environment-'));
+  const { HOOK_TEST_REASON } = process.env;
+  try {
+    const rule = { name: 'named', boundary: 'input', data_tags: ['personal'], action: 'block' };
+    const text = `policies: [${JSON.stringify({ ...rule, reason: ['$', '{HOOK_TEST_REASON}'].join('') })}]\n`;
+    writeFileSync(join(folder, 'service.yaml'), text);
+    process.env.HOOK_TEST_REASON = 'The reason of another process.';
+    const first = await run(folder, { HOOK_TEST_REASON: 'The first reason.' });
+    assert.match(first.reason, /^The first reason\./);
+    // The saved policy is that of the same variables, and is not used with others.
+    const saved = readFileSync(join(folder, '.service', 'hook.json'), 'utf8');
+    assert.match((await run(folder, { HOOK_TEST_REASON: 'The first reason.' })).reason, /^The first/);
+    assert.equal(readFileSync(join(folder, '.service', 'hook.json'), 'utf8'), saved);
+    assert.match((await run(folder, { HOOK_TEST_REASON: 'The second.' })).reason, /^The second\./);
+  } finally {
+    if (HOOK_TEST_REASON === undefined) delete process.env.HOOK_TEST_REASON;
+    else process.env.HOOK_TEST_REASON = HOOK_TEST_REASON;
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
