@@ -1,5 +1,6 @@
 import { contentOf as contentOfValue, jsonTextOf, readSource, sourceOfMember } from '../core/json-source.ts';
 import type { Content, Crossing, Json } from '../core/types.ts';
+import { type ApiRoute, apiRouteAt } from '../runtime/forward/api-paths.ts';
 import type { Forwarded, Forwarder, ForwardPlace } from '../runtime/forward/envelope.ts';
 import { CREDENTIALS } from '../runtime/forward/upstream/headers.ts';
 import { UpstreamFailure, type UpstreamFailureCode } from '../runtime/forward/upstream/index.ts';
@@ -22,7 +23,7 @@ export const proxyForward = operation({
   name: 'proxy_forward',
   summary: 'Forward one request, guarded both ways',
   description:
-    'Judges a request by the `input` rules, sends it to `proxy.target` or to a public address, and judges the answer by the `output` rules. A request that is blocked is a 403 with `decision` and `violations`, and nothing is sent. An answer that is blocked is a 200 without its body. What the upstream answered, errors too, is in `upstream_status` and `body`.',
+    'Judges a request by the `input` rules, sends it to `proxy.target` or to a public address, and judges the answer by the `output` rules. A request that is blocked is a 403 with `decision` and `violations`, and nothing is sent. An answer that is blocked is a 200 without its body. Calls of a model provider’s API are also held to budgets, and their tool calls are judged. What the upstream answered, errors too, is in `upstream_status` and `body`.',
   http: { method: 'POST', path: '/v1/proxy/forward' },
   permission: 'check',
   needs: 'policy',
@@ -103,6 +104,7 @@ export const proxyForward = operation({
   refusals: [
     'agent_context_required',
     'policy_violation',
+    'insufficient_quota',
     'not_configured',
     'upstream_failed',
     'upstream_timeout',
@@ -113,6 +115,14 @@ export const proxyForward = operation({
     const place = inWords(() => forwarder.placeOf(asked));
     const outgoing = outgoingOf(input, place, context);
     const who = whoOf(input, place, context);
+    const timeout_ms = input.timeout_seconds == null ? null : Math.ceil(input.timeout_seconds * 1_000);
+    const route = apiRouteAt(place.url, outgoing.method);
+    if (route?.kind === 'unserved') throw unserved();
+    if (route !== null) {
+      const { approval_request_id } = input;
+      const call = { ...outgoing, route, timeout_ms, approval_request_id };
+      return callModel(call, who, forwarder, context);
+    }
     const crossing: Crossing = { ...who, boundary: 'input', content: contentOf(outgoing, context) };
     const before = await check(
       { crossing, endpoint: 'proxy_forward', matches: false, approval_request_id: input.approval_request_id },
@@ -123,7 +133,6 @@ export const proxyForward = operation({
     if (reply.fault === true) return { ...reply, ...nothing };
     if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
     const changed = before.changed === null ? outgoing : outgoingFrom(before.changed, outgoing);
-    const timeout_ms = input.timeout_seconds == null ? null : Math.ceil(input.timeout_seconds * 1_000);
     const answer = await send(forwarder, { ...changed, timeout_ms }, context);
     return {
       ...(await guarded(answer, { ...who, now_ms: context.runtime.now_ms() }, context)),
@@ -133,6 +142,68 @@ export const proxyForward = operation({
     };
   },
 });
+
+/** A request for a model: its parts, and what the route at the provider is. */
+interface ModelCall extends Outgoing {
+  readonly route: Extract<ApiRoute, { readonly kind: 'served' }>;
+  readonly timeout_ms: number | null;
+  readonly approval_request_id: string | null | undefined;
+}
+
+/**
+ * Calls a model as the LLM routes do: with budgets, and with every tool call of the answer judged. Path, query and headers are
+ * judged here, because those routes have none of the caller's choice.
+ */
+async function callModel(
+  { route, timeout_ms, approval_request_id, ...outgoing }: ModelCall,
+  who: Who,
+  forwarder: Forwarder,
+  context: Context,
+) {
+  const bare: Outgoing = { ...outgoing, body: { kind: 'none' } };
+  const crossing: Crossing = { ...who, boundary: 'input', content: contentOf(bare, context) };
+  const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
+  const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
+  if (reply.fault === true) return { ...reply, ...nothing };
+  if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
+  const shown = changed === null ? bare : outgoingFrom(changed, bare);
+  const { forwardModelCall } = await import('./forward-model.ts');
+  const { answered, ...answer } = await forwardModelCall(
+    {
+      route,
+      url: shown.place.url,
+      body: bytesOf(outgoing.body) ?? new Uint8Array(),
+      acting: who,
+      approval_request_id: named(approval_request_id),
+      send: (body, signal) =>
+        forwarder.send(shown.place, {
+          method: shown.method,
+          headers: typedHeaders(shown.headers, outgoing.body).flat(),
+          body,
+          timeout_ms,
+          signal,
+        }),
+    },
+    context,
+  );
+  // An error of a provider is judged as text: nobody knows what stands in it.
+  const judged =
+    answer.reply ?? (await guarded(answered, { ...who, now_ms: context.runtime.now_ms() }, context));
+  return {
+    ...judged,
+    input_event_id: answer.input_event_id,
+    upstream_status: answered.status,
+    upstream_headers: answered.headers,
+  };
+}
+
+function unserved(): Refusal {
+  return new Refusal(
+    'invalid_request',
+    'This route of a model provider cannot be guarded or charged to a budget, so it is not forwarded. Use one of the routes in docs/gateway.md.',
+    [{ path: 'path', message: 'is a route of a model provider that is not served' }],
+  );
+}
 
 /** The answer as the policy lets it be. */
 async function guarded(answer: Forwarded, who: Who, context: Context) {
@@ -275,16 +346,20 @@ async function send(
   { place, method, headers, body, timeout_ms }: Outgoing & { readonly timeout_ms: number | null },
   { signal }: Context,
 ): Promise<Forwarded> {
-  const has_type = Object.keys(headers).some((header) => header.toLowerCase() === 'content-type');
-  const typed = body.kind === 'none' || has_type ? headers : { ...headers, 'content-type': TYPES[body.kind] };
   const call = {
     method,
-    headers: Object.entries(typed).flat(),
+    headers: typedHeaders(headers, body).flat(),
     body: bytesOf(body),
     timeout_ms,
     signal: signal?.() ?? new AbortController().signal,
   };
   return forwarder.send(place, call).catch(inOurWords);
+}
+
+function typedHeaders(headers: Outgoing['headers'], body: Body): [string, string][] {
+  const has_type = Object.keys(headers).some((header) => header.toLowerCase() === 'content-type');
+  const typed = body.kind === 'none' || has_type ? headers : { ...headers, 'content-type': TYPES[body.kind] };
+  return Object.entries(typed);
 }
 
 const TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8' } as const;

@@ -99,6 +99,8 @@ export type RefusalCode =
   | 'too_large'
   | 'unsupported_media_type'
   | 'too_many_requests'
+  /** A budget of the caller is used up. */
+  | 'insufficient_quota'
   | 'not_configured'
   | 'unavailable'
   /** The policy blocks it; where a call goes on to somebody else, that is an error for whoever called. */

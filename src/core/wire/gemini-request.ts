@@ -27,8 +27,11 @@ export function readGenerateRequest(body: JsonNode): WireRequest {
     else if (key === 'systemInstruction') say(draft, 'system', value);
     else sayMember(draft, key === 'tools' ? 'tool_definition' : 'other', member, body);
   }
-  const counted = (camel: string, underscored: string) =>
-    figureOf(config, camel) ?? figureOf(config, underscored);
+  // Servers differ in which of the two they read.
+  const counted = (...keys: readonly string[]) => {
+    const figures = keys.map((key) => figureOf(config, key)).filter((figure) => figure !== null);
+    return figures.length === 0 ? null : Math.max(...figures);
+  };
   return finishRequest(draft, body, {
     is_stream: false,
     max_output_tokens: counted('maxOutputTokens', 'max_output_tokens'),

@@ -34,6 +34,12 @@ export function countOf(node: JsonNode | null, key: string): number | null {
     : null;
 }
 
+/** The largest of several counts: servers differ in which of them they read. `null` if there is none. */
+export function largestCountOf(node: JsonNode | null, keys: readonly string[]): number | null {
+  const counts = keys.map((key) => countOf(node, key)).filter((count) => count !== null);
+  return counts.length === 0 ? null : Math.max(...counts);
+}
+
 /** Whether a member is `true`. */
 export function isTrue(node: JsonNode | null, key: string): boolean {
   return memberOf(node, key)?.kind === 'true';

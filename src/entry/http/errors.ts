@@ -26,6 +26,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   unsupported_media_type: 415,
   upgrade_required: 426,
   too_many_requests: 429,
+  insufficient_quota: 429,
   internal_error: 500,
   upstream_failed: 502,
   not_configured: 503,

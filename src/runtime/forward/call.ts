@@ -4,6 +4,7 @@ import type { Acting } from '../tool-calls.ts';
 import type { AuditEvent, Caller, Ports, Ruling, Runtime } from '../types.ts';
 import type { RequestSize } from './estimate.ts';
 import type { KnownResults } from './known-results.ts';
+import type { UpstreamAnswer, UpstreamRequest } from './types.ts';
 
 /** A call of a model as a client makes it, and who makes it. */
 export interface LlmCall {
@@ -26,6 +27,15 @@ export interface LlmCall {
   readonly signal: AbortSignal;
   /** Says to the client why something does not go on. */
   readonly denialOf: (denial: Denial) => WireError;
+  /** Makes the call in place of the configured providers; without it they do. Rejects with an `UpstreamFailure` alone. */
+  readonly send?: (request: UpstreamRequest) => Promise<UpstreamAnswer>;
+  /** Receives the ruling on the input, and the one on the texts of the answer, when their events are durable. */
+  readonly onRuling?: (ruled: Ruled) => void;
+}
+
+/** What was decided on one side of a call. */
+export interface Ruled extends Denial {
+  readonly boundary: 'input' | 'output';
 }
 
 /** What keeps a call from going on. */

@@ -61,6 +61,7 @@ async function guardTexts(answer: WireAnswer, answering: Answering): Promise<Gua
   const { verdict } = ruling;
   if (verdict.decision === 'block')
     return { denied: { ruling, crossing: decided.crossing }, splices: [], ruling: null };
+  call.onRuling?.({ boundary: 'output', ruling, crossing: decided.crossing });
   const judged = judgedTexts(verdict, texts);
   const shown = tokens === null ? judged : judged.map(tokens.restored);
   return { denied: null, splices: answerSplices(answer, shown), ruling };

@@ -48,7 +48,12 @@ export async function guardRequest(road: Road, request: WireRequest): Promise<Gu
     is_blocked: decision.verdict.decision === 'block',
     ...input,
     splices: [...splices, ...input.splices],
-    written: allWritten(decision, results),
+    written: allWritten(decision, results).then((written) => {
+      const { crossing } = decision;
+      if (written.denied === null)
+        road.call.onRuling?.({ boundary: 'input', ruling: written.input, crossing });
+      return written;
+    }),
   };
 }
 

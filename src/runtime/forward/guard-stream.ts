@@ -81,7 +81,7 @@ async function* events(
   } finally {
     leave(chunks, end);
     // Whoever is gone, or is told of an error: what had come is written down all the same.
-    await texts.finish();
+    call.onRuling?.({ boundary: 'output', ...(await texts.finish()) });
     news.over(causeOf(end, failure));
   }
   const error = errorOf(end, failure, answering);

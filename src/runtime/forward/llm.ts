@@ -250,7 +250,7 @@ function send(
   { span, upstreams }: Ways,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  return upstreams.send({
+  return (call.send ?? upstreams.send)({
     wire: call.format.name,
     method: 'POST',
     path: call.path,

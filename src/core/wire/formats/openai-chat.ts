@@ -9,7 +9,16 @@ import {
   isOpen,
 } from '../answer.ts';
 import { openJsonEvents, readWhole } from '../events.ts';
-import { countOf, isTrue, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from '../nodes.ts';
+import {
+  countOf,
+  isTrue,
+  itemsOf,
+  largestCountOf,
+  memberOf,
+  membersOf,
+  onlyTextOf,
+  textOf,
+} from '../nodes.ts';
 import { askForUsage, readChoices } from '../openai-choices.ts';
 import { openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
@@ -41,7 +50,7 @@ function readRequest(body: JsonNode): WireRequest {
   }
   return finishRequest(draft, body, {
     is_stream: isTrue(body, 'stream'),
-    max_output_tokens: countOf(body, 'max_completion_tokens') ?? countOf(body, 'max_tokens'),
+    max_output_tokens: largestCountOf(body, ['max_completion_tokens', 'max_tokens']),
     choices: countOf(body, 'n') ?? 1,
     usage_splice: askForUsage(body),
   });

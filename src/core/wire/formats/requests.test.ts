@@ -273,3 +273,18 @@ test('reasoning is taken out whole where it would change, or has lost its signat
     assert.equal(splice(body(block), unsigned.repairs), splice(body(thinking), if_changed!));
   }
 });
+
+test('of several limits for the output the larger one counts', () => {
+  const limits: readonly (readonly [WireName, object, number | null])[] = [
+    ['openai.chat', { max_completion_tokens: 1, max_tokens: 4_000 }, 4_000],
+    ['openai.chat', { max_completion_tokens: 4_000, max_tokens: 1 }, 4_000],
+    ['openai.chat', { max_completion_tokens: 7 }, 7],
+    ['openai.chat', {}, null],
+    ['gemini.generate', { generationConfig: { maxOutputTokens: 1, max_output_tokens: 4_000 } }, 4_000],
+    ['gemini.generate', { generationConfig: { max_output_tokens: '9' } }, 9],
+  ];
+  for (const [wire, body, expected] of limits) {
+    assert.equal(read(wire, body).max_output_tokens, expected, JSON.stringify(body));
+  }
+  assert.equal(limits.length, 6);
+});

@@ -49,6 +49,11 @@ const PUBLIC_BASE: Readonly<Record<ProviderFamily, string>> = {
   gemini: 'https://generativelanguage.googleapis.com',
 };
 
+/** Origins of the public APIs. */
+export const PUBLIC_ORIGINS: ReadonlySet<string> = new Set(
+  Object.values(PUBLIC_BASE).map((address) => new URL(address).origin),
+);
+
 /** The providers that are configured, in the order in which they are written. */
 export function providersOf(settings: ProxySettings): readonly Provider[] {
   return settings.providers.map(providerOf);

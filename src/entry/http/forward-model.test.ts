@@ -1,0 +1,199 @@
+/** Calls of a model provider's API through `/v1/proxy/forward`: guarded and charged as the LLM routes do it. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { policyOf } from '../../core/testing/policies.ts';
+import { apiRouteAt } from '../../runtime/forward/api-paths.ts';
+import { openLlm } from '../../runtime/forward/llm.ts';
+import type { Budgets, SpendAsk, SpentUsage } from '../../runtime/forward/types.ts';
+import { openUpstreams } from '../../runtime/forward/upstream/index.ts';
+import { settingsOf } from '../../runtime/forward/upstream/testing/calls.ts';
+import { type Answers, startProvider } from '../../runtime/forward/upstream/testing/provider.ts';
+import { ports } from '../../runtime/testing/examples.ts';
+import type { AuditEvent } from '../../runtime/types.ts';
+import { serve } from './testing/serve.ts';
+
+const EMAIL = ['jane.doe', 'acme-corp.io'].join('@');
+const KEY = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
+
+const OVER = {
+  over: true,
+  cause: 'reached',
+  budget: 'tiny',
+  reason: 'The budget `tiny` is used up.',
+  resets_at_ms: null,
+  event_id: 'evt_budget',
+} as const;
+
+/** The service in front of a provider, with a ledger that a test looks into. */
+async function world(t: TestContext, answers: Answers, options: { readonly is_over?: boolean } = {}) {
+  const upstream = await startProvider(t, answers);
+  const asked: SpendAsk[] = [];
+  const spent: (SpentUsage | null)[] = [];
+  const budgets: Budgets = {
+    reserve: async (ask) => {
+      asked.push(ask);
+      if (options.is_over === true) return OVER;
+      return {
+        settle: async (usage) => {
+          spent.push(usage);
+          return { micro_usd: 1, is_assumed: false };
+        },
+      };
+    },
+  };
+  const decided: AuditEvent[] = [];
+  const policy = policyOf();
+  const road = ports(decided, { policy });
+  const proxy = settingsOf({ target: `${upstream.url}/v1` });
+  const llm = openLlm({
+    ports: () => road,
+    capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
+    upstreams: openUpstreams(settingsOf({})),
+    budgets,
+    settings: { mode: 'mask', answer_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },
+    telemetry: null,
+    calls: null,
+    unsettled: () => {},
+  });
+  const state_dir = mkdtempSync(join(tmpdir(), 'forward-model-'));
+  const service = await serve({ state_dir, proxy, instead: { llm: async () => llm } });
+  t.after(async () => {
+    await service.close();
+    await llm.close();
+    rmSync(state_dir, { recursive: true, force: true });
+  });
+  const forward = (envelope: object) => service.ask({ path: '/v1/proxy/forward', body: envelope });
+  return { upstream, asked, spent, decided, forward };
+}
+
+const json =
+  (body: unknown, status = 200): Answers =>
+  (response) =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+const call = (name: string, args: unknown) => ({
+  id: 'c1',
+  type: 'function',
+  function: { name, arguments: JSON.stringify(args) },
+});
+const said = (message: object) => ({
+  id: 'x',
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 5 },
+});
+const CHAT = {
+  path: '/v1/chat/completions',
+  json_body: { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] },
+  agent_id: 'bot',
+};
+
+test('a call of a model is reserved, guarded, charged and answered as any forwarded request', async (t) => {
+  const { forward, upstream, asked, spent, decided } = await world(
+    t,
+    json(said({ content: `Write to ${EMAIL}.` })),
+  );
+  const answer = await forward({ ...CHAT, headers: { authorization: 'Bearer provider-key' } });
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual([answer.json.decision, answer.json.upstream_status], ['modify', 200]);
+  assert.equal(JSON.parse(answer.json.body).choices[0].message.content, 'Write to [REDACTED].');
+  assert.ok(!answer.text.includes(EMAIL));
+  assert.equal(upstream.got[0]?.path, '/v1/chat/completions');
+  assert.deepEqual([asked[0]?.agent_id, asked[0]?.model, asked[0]?.max_output_tokens], ['bot', 'm', 5]);
+  assert.partialDeepStrictEqual(spent, [{ input_tokens: 3, output_tokens: 5, is_estimated: false }]);
+  const endpoints = decided.map(({ metadata, event_id }) => [metadata.endpoint, event_id]);
+  assert.deepEqual(endpoints, [
+    ['llm_request', answer.json.input_event_id],
+    ['llm_answer', answer.json.event_id],
+  ]);
+});
+
+test('over budget nothing is sent, however the path is written', async (t) => {
+  const { forward, upstream } = await world(t, json(said({ content: 'Hi.' })), { is_over: true });
+  const paths = [
+    '/v1/chat/completions',
+    '/chat/completions',
+    '/v1//chat//completions/',
+    '/v1/chat/completions?x=1',
+    '/v1/chat%2Fcompletions',
+    '/v1/%63hat/completions',
+    '/v1/%2563hat/completions',
+    '/v1/x/../chat/completions',
+    '/v1/Chat/Completions',
+    '/v1/responses',
+    '/v1/messages',
+    '/v1beta/models/m:generateContent',
+  ];
+  for (const path of paths) {
+    const answer = await forward({ ...CHAT, path });
+    assert.deepEqual(
+      [answer.status, answer.json.code],
+      [429, 'insufficient_quota'],
+      `${path} ${answer.text}`,
+    );
+    assert.deepEqual([answer.json.budget, answer.json.event_id], ['tiny', 'evt_budget']);
+  }
+  assert.equal(paths.length, 12);
+  assert.equal(upstream.got.length, 0);
+});
+
+test('a tool call that the policy blocks is not handed out, streamed or not', async (t) => {
+  const bad = { tool_calls: [call('mail.send', { body: KEY })] };
+  const chunk = { choices: [{ index: 0, delta: { ...bad }, finish_reason: 'tool_calls' }] };
+  const stream: Answers = (response) =>
+    void response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+  const rows = [
+    [json(said(bad)), CHAT],
+    [stream, { ...CHAT, json_body: { ...CHAT.json_body, stream: true } }],
+  ] as const;
+  for (const [answers, envelope] of rows) {
+    const { forward, decided } = await world(t, answers);
+    const answer = await forward(envelope);
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual([answer.json.decision, answer.json.body], ['block', '']);
+    assert.equal(answer.json.event_id, decided.find(({ decision }) => decision === 'block')?.event_id);
+    assert.ok(!answer.text.includes(KEY));
+  }
+});
+
+test('a secret blocks with 403 wherever it stands, and an error of the provider is judged', async (t) => {
+  const { forward, upstream } = await world(t, json({ error: { message: `for ${EMAIL}` } }, 400));
+  const rows = [
+    { json_body: { ...CHAT.json_body, messages: [{ role: 'user', content: KEY }] } },
+    { path: `/v1/chat/completions?q=${KEY}` },
+    { headers: { 'x-note': KEY } },
+  ];
+  for (const row of rows) {
+    const answer = await forward({ ...CHAT, ...row });
+    assert.deepEqual(
+      [answer.status, answer.json.code, answer.json.decision],
+      [403, 'policy_violation', 'block'],
+    );
+    assert.ok(!answer.text.includes(KEY));
+  }
+  assert.equal(upstream.got.length, 0);
+  const refused = await forward(CHAT);
+  assert.deepEqual([refused.status, refused.json.upstream_status], [200, 400], refused.text);
+  assert.ok(!refused.text.includes(EMAIL));
+});
+
+test('routes of providers that cannot be guarded are refused, and other services are not', async (t) => {
+  const { forward, upstream } = await world(t, json({ ok: true }));
+  for (const path of ['/v1/batches', '/v1/threads/t1/runs', '/v1beta/models/m:batchGenerateContent']) {
+    const answer = await forward({ path, json_body: {} });
+    assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], path);
+  }
+  assert.equal(upstream.got.length, 0);
+  const other = ['/v1/things', '/chats/completions-of-mine', '/rooms/1/messages', '/v1/batches/b1/notes'];
+  for (const path of other) assert.equal((await forward({ path, json_body: {} })).status, 200, path);
+  assert.equal(upstream.got.length, 4);
+  const kindAt = (address: string, method = 'POST') => apiRouteAt(new URL(address), method)?.kind ?? null;
+  assert.equal(kindAt('https://api.openai.com/v1/files'), 'unserved');
+  assert.equal(kindAt('https://api.openai.com/v1/files', 'GET'), null);
+  assert.equal(kindAt('https://example.com/v1/files'), null);
+});
