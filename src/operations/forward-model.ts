@@ -61,9 +61,11 @@ export async function forwardModelCall(
 }
 
 async function guardedText(call: ForwardedModelCall, context: Context, outcome: Outcome): Promise<string> {
-  const { runtime, caller, request_id, user_id, signal } = context;
+  const { caller, request_id, user_id, signal } = context;
   const { route, url, body, acting, approval_request_id } = call;
-  const llm = await runtime.llm();
+  if (context.llm === undefined)
+    throw new Refusal('not_configured', 'Models cannot be called over this transport.');
+  const llm = await context.llm();
   const reply = await llm.call({
     format: heedingFormat(route.wire, outcome),
     path: `${url.pathname}${url.search}`,

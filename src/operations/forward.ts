@@ -27,6 +27,7 @@ export const proxyForward = operation({
   http: { method: 'POST', path: '/v1/proxy/forward' },
   permission: 'check',
   needs: 'policy',
+  calls_models: true,
   input: {
     type: 'object',
     properties: {

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { Llm } from '../runtime/forward/call.ts';
 import type { Caller, Permission, Runtime } from '../runtime/types.ts';
 
 /** What one call of an operation knows beside its input. */
@@ -11,6 +12,8 @@ export interface Context {
   readonly tenant_id?: string | null;
   /** The user that the transport names (`x-service-user`); `null` none, left out where it has no place for it. */
   readonly user_id?: string | null;
+  /** Guarded calls of models, for operations that make them; without it they refuse. */
+  readonly llm?: () => Promise<Llm>;
   /** Gives the sign that nobody waits for the answer any more; without it somebody always does. */
   readonly signal?: () => AbortSignal;
 }
@@ -50,6 +53,8 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly permission: Permission | null;
   /** It is for users: what the caller may do is what the user may whom it names. See `userOf`. */
   readonly for_users?: true;
+  /** It may call a model: it gets `llm`, and the user whose budgets it is charged to. */
+  readonly calls_models?: true;
   /**
    * What must be there to run it: the plug-ins or the store (through a service that runs, else loaded or opened), a
    * policy, the journal and its index, or a service that runs.

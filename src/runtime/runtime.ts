@@ -119,7 +119,6 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ...trusted.offers,
     memory: lazyMemory(parts, () => ports),
     forward: forwarder.open,
-    llm: () => llm.open(),
   };
   const calls = parts.metrics?.calls ?? null;
   const llm = lazyLlm(config, log, { ...runtime, ports: () => ports, calls });

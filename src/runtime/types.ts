@@ -18,7 +18,6 @@ import type { Activity, ActivityAsked } from './audit/activity.ts';
 import type { Capabilities } from './capabilities/types.ts';
 import type { Costs } from './costs/types.ts';
 import type { EventStream } from './events/types.ts';
-import type { Llm } from './forward/call.ts';
 import type { Forwarder } from './forward/envelope.ts';
 import type { PluginsInUse } from './plugins/types.ts';
 import type { Secrets } from './secrets/secrets.ts';
@@ -275,8 +274,6 @@ export interface Runtime {
   readonly memory: () => Promise<Memory>;
   /** Single calls to what stands behind the service. Loaded with the first one. */
   readonly forward: () => Promise<Forwarder>;
-  /** Guarded calls of models. Loaded with the first one. */
-  readonly llm: () => Promise<Llm>;
 }
 
 /** What agents may ask of their memory. All is written down before it is answered; all rejects with `Unavailable`. */

@@ -121,7 +121,7 @@ test('a tool call that a person has to allow: no, then once yes, then no', {
           lane,
           mail(lane, false, () => ({})),
         );
-        assert.partialDeepStrictEqual(refused.seen.error, { name: errorName(lane, 403), status: 403 });
+        assert.partialDeepStrictEqual(refused.seen.error, { name: errorName(lane, 400), status: 400 });
         const { answer } = await askOperator(service, '/v1/approvals?status=pending&limit=100');
         const pending = (
           answer.approvals as readonly { request_id: string; agent_id: string; tool: string }[]
@@ -144,7 +144,7 @@ test('a tool call that a person has to allow: no, then once yes, then no', {
           lane,
           mail(lane, false, () => ({})),
         );
-        assert.equal(again.seen.error?.status, 403);
+        assert.equal(again.seen.error?.status, 400);
         asked += 1;
       }),
     ),

@@ -17,15 +17,21 @@ const codeIn = ({ family }: Lane) => (family === 'gemini' ? 'POLICY_VIOLATION' :
 
 /** How a refusal of ours looks to a program: the status of every provider, and a code of our own. */
 function refused(lane: Lane): Expected {
-  const error = { name: errorName(lane, 403), status: 403 };
+  const error = { name: errorName(lane, 400), status: 400 };
   return { error: { ...error, code: codeIn(lane) } };
 }
 
-/** And in a stream. Vercel's class depends on what came before, and it hands on the message alone. */
+const WHY = 'A dangerous command was found in a tool call or message.';
+
+/**
+ * And in a stream. Anthropic's clients get a finished message that says why; the others an error, of chat completions with the
+ * code at which nobody tries again. Vercel's class depends on what came before, and it hands on the message alone.
+ */
 function brokenOff(lane: Lane): Expected {
-  if (lane.client === 'vercel')
-    return { error: { message: 'A dangerous command was found in a tool call or message.' } };
-  return { error: { name: streamErrorName(lane), code: codeIn(lane) } };
+  if (lane.family === 'anthropic') return { text: WHY, finish: lane.finish.stop, usage: [388, 1], turns: 1 };
+  if (lane.client === 'vercel') return { error: { message: WHY } };
+  const code = lane.api === 'chat' ? 'content_filter' : codeIn(lane);
+  return { error: { name: streamErrorName(lane), code } };
 }
 
 /** An answer with a secret in it, in these pieces. */
@@ -96,6 +102,7 @@ const tools: readonly Scenario[] = [
     ask: { tools: ['bash'], is_stream: true, max_retries: 2 },
     steps: step('one-call.stream', { pieces: dangerous }),
     expect: brokenOff,
+    in_one_piece: true,
   },
   ...(['', '.stream'] as const).map((suffix) => ({
     name: `instructions in a tool result are withheld, and the conversation goes on${suffix && ', streamed'}`,

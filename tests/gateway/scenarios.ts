@@ -17,6 +17,8 @@ export interface Scenario {
   readonly withheld?: readonly string[];
   /** How many requests it received, where that is not one for each step; `null` where that is not looked at. */
   readonly requests?: number | null;
+  /** A streamed text that this service says itself comes at once. */
+  readonly in_one_piece?: boolean;
   /** The provider sees that the client goes away. */
   readonly is_left?: boolean;
 }

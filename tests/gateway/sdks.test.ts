@@ -75,6 +75,14 @@ test('with nothing between them and the provider', { concurrency: true }, (t) =>
   }),
 );
 
+/** What must not differ: text is held, so that it comes in other pieces, and events are counted on behind an added one. */
+function comparable(seen: Outcome['seen']): unknown {
+  const text = JSON.stringify({ ...seen, pieces: 0 }, (key, value) =>
+    key === 'sequence_number' ? 0 : value,
+  );
+  return JSON.parse(text);
+}
+
 test('through the gateway: the clients see the same, and the provider receives the same', {
   concurrency: true,
 }, async (t) => {
@@ -83,7 +91,7 @@ test('through the gateway: the clients see the same, and the provider receives t
     await runLanes(t, service.url, (lane, { name }, { seen, exchanges }) => {
       const before = direct.get(`${nameOf(lane)} ${name}`);
       assert.ok(before !== undefined, 'it was run without the gateway too');
-      assert.deepEqual({ ...seen, pieces: 0 }, { ...before.seen, pieces: 0 });
+      assert.deepEqual(comparable(seen), comparable(before.seen));
       assertSameRequests(lane, before.exchanges, exchanges);
     });
   } finally {

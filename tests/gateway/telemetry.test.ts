@@ -52,7 +52,7 @@ test('caller, call, checks and provider are one trace, streamed or not', async (
   assert.equal(await ask('case whole', 'openai/chat/plain', {}, traces[0]), 200);
   assert.equal(await ask('case stream', 'openai/chat/plain.stream', { stream: true }, traces[1]), 200);
   const messages = [{ role: 'user', content: secret }];
-  assert.equal(await ask('case block', 'openai/chat/plain', { messages }, traces[2]), 403);
+  assert.equal(await ask('case block', 'openai/chat/plain', { messages }, traces[2]), 400);
   assert.equal(await ask('case wrong', 'openai/errors/429', {}, traces[3]), 429);
   const metrics = await (await fetch(`${service.url}/v1/metrics`)).text();
   assert.equal((await service.stop()).code, 0, service.logs());

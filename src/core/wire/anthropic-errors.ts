@@ -3,7 +3,7 @@ import type { WireError } from './types.ts';
 
 /** An error as Anthropic writes it; its clients show the whole body. */
 export function anthropicErrorBody({ status, code, message, request_id, beside }: WireError): string {
-  const error = { type: typeOf(status, code), message, details: { error_code: code } };
+  const error = { ...beside, type: typeOf(status, code), message, details: { error_code: code } };
   return JSON.stringify({ ...beside, type: 'error', error, request_id });
 }
 

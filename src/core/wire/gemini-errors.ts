@@ -1,12 +1,15 @@
 import { writeEvent } from './sse.ts';
 import type { WireError } from './types.ts';
 
-/** An error as Google's services write it (AIP-193); its clients show the whole body. */
+/**
+ * An error as Google's services write it (AIP-193). `error` comes first: the Python SDK takes a chunk of a stream for an error
+ * by its first characters alone.
+ */
 export function geminiErrorBody({ status, code, message, request_id, beside }: WireError): string {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code.toUpperCase() }];
   return JSON.stringify({
+    error: { ...beside, code: status, message, status: statusOf(status), details },
     ...beside,
-    error: { code: status, message, status: statusOf(status), details },
     request_id,
   });
 }

@@ -15,6 +15,14 @@ export function openAiErrorEvents(error: WireError): string {
 }
 
 /**
+ * The same for a block: at the code `content_filter` no client tries again. Which one it is of this service's own codes stands
+ * beside it.
+ */
+export function openAiDenialEvents({ code, beside, ...error }: WireError): string {
+  return openAiErrorEvents({ ...error, code: 'content_filter', beside: { ...beside, error_code: code } });
+}
+
+/**
  * The `error` event of the Responses API, which says the same at the top and in an object: of its clients some
  * read the one and some the other.
  */
@@ -35,7 +43,8 @@ export function responsesErrorEvents(error: WireError): string {
   );
 }
 
-function errorObject({ code, message, status, beside }: WireError): Record<string, unknown> {
+/** The `error` member of a body or of an event. */
+export function errorObject({ code, message, status, beside }: WireError): Record<string, unknown> {
   return { ...beside, message, type: typeOf(status, code), param: null, code };
 }
 

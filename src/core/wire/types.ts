@@ -86,7 +86,19 @@ export interface WireFormat {
   readonly openEvents: () => EventReader;
   /** The provider's own shape of an error, as the text of a body. */
   readonly errorBody: (error: WireError) => string;
-  /** The events that end a stream with an error, in the protocol's own way; nothing follows them. */
+  /** The events that end a stream with an error if nothing is known of what went out; nothing follows them. */
+  readonly errorEvents: (error: WireError) => string;
+  /** Opens what ends one stream in the way that this API's clients show and do not retry. */
+  readonly openEnding: () => StreamEnding;
+}
+
+/** Follows what of a stream goes out to its client, as far as its end depends on it. */
+export interface StreamEnding {
+  /** Receives the data of each event that goes out, in order. Returns the data as it must go out. */
+  readonly see: (data: string) => string;
+  /** The events that end it because the policy blocks; nothing follows them. */
+  readonly denialEvents: (error: WireError) => string;
+  /** The events that end it because of any other failure; nothing follows them. */
   readonly errorEvents: (error: WireError) => string;
 }
 

@@ -59,13 +59,14 @@ async function world(t: TestContext, answers: Answers, options: { readonly is_ov
     unsettled: () => {},
   });
   const state_dir = mkdtempSync(join(tmpdir(), 'forward-model-'));
-  const service = await serve({ state_dir, proxy, instead: { llm: async () => llm } });
+  const service = await serve({ state_dir, proxy, llm: async () => llm });
   t.after(async () => {
     await service.close();
     await llm.close();
     rmSync(state_dir, { recursive: true, force: true });
   });
-  const forward = (envelope: object) => service.ask({ path: '/v1/proxy/forward', body: envelope });
+  const forward = (envelope: object, headers: Record<string, string> = {}) =>
+    service.ask({ path: '/v1/proxy/forward', body: envelope, headers });
   return { upstream, asked, spent, decided, forward };
 }
 
@@ -96,13 +97,18 @@ test('a call of a model is reserved, guarded, charged and answered as any forwar
     t,
     json(said({ content: `Write to ${EMAIL}.` })),
   );
-  const answer = await forward({ ...CHAT, headers: { authorization: 'Bearer provider-key' } });
+  const answer = await forward(
+    { ...CHAT, headers: { authorization: 'Bearer provider-key' } },
+    { 'x-service-user': 'ann' },
+  );
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual([answer.json.decision, answer.json.upstream_status], ['modify', 200]);
   assert.equal(JSON.parse(answer.json.body).choices[0].message.content, 'Write to [REDACTED].');
   assert.ok(!answer.text.includes(EMAIL));
   assert.equal(upstream.got[0]?.path, '/v1/chat/completions');
-  assert.deepEqual([asked[0]?.agent_id, asked[0]?.model, asked[0]?.max_output_tokens], ['bot', 'm', 5]);
+  assert.partialDeepStrictEqual(asked, [
+    { agent_id: 'bot', user_id: 'ann', model: 'm', max_output_tokens: 5 },
+  ]);
   assert.partialDeepStrictEqual(spent, [{ input_tokens: 3, output_tokens: 5, is_estimated: false }]);
   const endpoints = decided.map(({ metadata, event_id }) => [metadata.endpoint, event_id]);
   assert.deepEqual(endpoints, [

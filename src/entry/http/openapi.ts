@@ -49,7 +49,7 @@ export function describe(operations: readonly AnyOperation[], runtime: Runtime):
 const PROVIDERS = 'model providers';
 
 const LLM_ERRORS = {
-  '403':
+  '400':
     'The policy does not let it go on: `policy_violation`, with the decision and its violations beside it.',
   '429': 'A budget is used up: `insufficient_quota`.',
 };

@@ -6,6 +6,7 @@ import { call, refuseTwins } from '../../operations/call.ts';
 import { type AnyOperation, decides, Refusal } from '../../operations/operation.ts';
 import { NOBODY } from '../../runtime/access/callers.ts';
 import type { Authenticate, Denied } from '../../runtime/access/index.ts';
+import type { Llm } from '../../runtime/forward/call.ts';
 import type { Caller, Runtime } from '../../runtime/types.ts';
 import { refuseEncoded } from './body.ts';
 import { type ConcurrencyLimit, UNLIMITED } from './concurrency.ts';
@@ -27,19 +28,24 @@ export interface RoutePorts {
   readonly limit: ConcurrencyLimit;
 }
 
+export interface OperationPorts extends RoutePorts {
+  readonly llm: () => Promise<Llm>;
+}
+
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Adds an operation's route: who calls, then the body, then `call`, then the answer's bytes. */
-export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: RoutePorts): void {
+export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: OperationPorts): void {
   const { path, below } = operation.http;
   const url = path.replace(/\{(\w+)\}/g, ':$1');
   for (const each of below === true ? [url, `${url}/*`] : [url]) addRouteAt(each, app, operation, ports);
 }
 
-function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, ports: RoutePorts): void {
+function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, ports: OperationPorts): void {
   const { method, produces = JSON_TYPE } = operation.http;
   const read = readerOf(operation);
   const limit = operation.permission === null ? UNLIMITED : ports.limit;
+  const named_user = operation.for_users === true || operation.calls_models === true;
   app.route({
     method,
     url,
@@ -60,7 +66,8 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
         caller: request.caller ?? NOBODY,
         request_id: request.id,
         tenant_id: nameIn(request, 'x-service-tenant'),
-        ...(operation.for_users === true && { user_id: nameIn(request, 'x-service-user') }),
+        ...(named_user && { user_id: nameIn(request, 'x-service-user') }),
+        ...(operation.calls_models === true && { llm: ports.llm }),
         signal: () => goneSignal(reply),
       };
       const { telemetry } = ports.runtime;

@@ -127,11 +127,12 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
     throw notFound();
   });
   const room = bodyRoom(config.server.body_bytes_max, ports.room_bytes_max);
+  const { llm } = ports;
   const limit = (): ConcurrencyLimit => limitConcurrency(ports.requests_max);
   const checks = { runtime, authenticate, log, room, limit: limit() };
-  for (const operation of served) addRoute(app, operation, checks);
+  for (const operation of served) addRoute(app, operation, { ...checks, llm });
   const { silent_ms } = patience;
-  addLlmRoutes(app, { ...checks, llm: ports.llm, limit: limit(), silent_ms });
+  addLlmRoutes(app, { ...checks, llm, limit: limit(), silent_ms });
   const { cors_origins } = config.server;
   addMcpRoutes(app, { ...checks, limit: limit(), cors_origins, mcp: config.mcp });
   const { heartbeat_ms = HEARTBEAT_MS } = ports;

@@ -26,6 +26,7 @@ export function errorOfDenial({ ruling, crossing }: Denial, request_id: string):
   const { verdict } = ruling;
   const { reason, scan_duration_ms: _, ...beside } = replyOf(ruling, crossing, false);
   const message = verdict.fallback_used && verdict.content?.kind === 'text' ? verdict.content.text : reason;
-  const [status, code] = verdict.fault ? [500, 'internal_error'] : [403, 'policy_violation'];
+  // Coding agents take a 403 for a login that failed: they hide the reason, and try again.
+  const [status, code] = verdict.fault ? [500, 'internal_error'] : [400, 'policy_violation'];
   return { status, code, message, request_id, beside: { ...beside, reason } };
 }

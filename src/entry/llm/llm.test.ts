@@ -9,6 +9,7 @@ import { after, test } from 'node:test';
 import { policyOf } from '../../core/testing/policies.ts';
 import { tokenHash } from '../../runtime/access/tokens.ts';
 import { openLlm } from '../../runtime/forward/llm.ts';
+import type { Budgets } from '../../runtime/forward/types.ts';
 import { openUpstreams } from '../../runtime/forward/upstream/index.ts';
 import { settingsOf } from '../../runtime/forward/upstream/testing/calls.ts';
 import { ports } from '../../runtime/testing/examples.ts';
@@ -41,11 +42,16 @@ const PLAIN: Answered = {
   body: '{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}]}',
 };
 
+const FREE: Budgets = {
+  reserve: async () => ({ settle: async () => ({ micro_usd: 0, is_assumed: true }) }),
+};
+
 /** The service in front of a provider that answers everything the same. */
 async function calling(
   answered: Answered,
   options: Partial<ServeOptions>,
   work: (desk: Desk) => Promise<void>,
+  budgets: Budgets = FREE,
 ): Promise<void> {
   const received: Received[] = [];
   const provider = createServer(async (request, response) => {
@@ -65,7 +71,7 @@ async function calling(
     ports: () => road,
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
     upstreams: openUpstreams(settingsOf({ target })),
-    budgets: { reserve: async () => ({ settle: async () => ({ micro_usd: 0, is_assumed: true }) }) },
+    budgets,
     settings: { mode: 'mask', answer_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },
     telemetry: null,
     calls: null,
@@ -177,19 +183,57 @@ test('in gateway mode the agent must be known', () =>
     );
   }));
 
-test('a block is 403 in the shape of the API, with its decision beside, and nothing is sent', () =>
+test('a block is 400 in the shape of the API, with its decision beside, and nothing is sent', () =>
   calling(PLAIN, {}, async ({ ask: send, received }) => {
     for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/embeddings']) {
       const answer = await send({ path, body: { ...ask(`Use ${SECRET}`), input: `Use ${SECRET}` } });
-      assert.equal(answer.status, 403, path);
+      assert.equal(answer.status, 400, path);
       assert.deepEqual(
         [answer.json.decision, answer.json.violations[0].detector, answer.headers['x-service-decision']],
         ['block', 'api_key', 'block'],
       );
       assert.ok(!answer.text.includes(SECRET));
+      const { json, headers } = answer;
+      assert.deepEqual([json.error.decision, json.error.violations], ['block', json.violations]);
+      assert.equal(headers['x-service-event-id'], json.event_id);
+      assert.equal(headers[path === '/v1/messages' ? 'request-id' : 'x-request-id'], json.request_id);
     }
     assert.equal(received.length, 0);
   }));
+
+const OVER = {
+  over: true,
+  cause: 'reached',
+  budget: 'tiny',
+  reason: 'The budget `tiny` is used up.',
+  resets_at_ms: null,
+  event_id: 'evt_budget',
+} as const;
+
+test('over budget is 429 in the term of the API, told as the block that it is, and not to be tried again', () =>
+  calling(
+    PLAIN,
+    {},
+    async ({ ask: send, received }) => {
+      const terms = [
+        ['/v1/chat/completions', 'insufficient_quota', 'code'],
+        ['/v1/responses', 'insufficient_quota', 'code'],
+        ['/v1/messages', 'billing_error', 'type'],
+        ['/v1beta/models/m:generateContent', 'RESOURCE_EXHAUSTED', 'status'],
+      ] as const;
+      for (const [path, term, key] of terms) {
+        const { status, headers, json, text } = await send({ path, body: ask('Hello') });
+        assert.deepEqual([status, json.error[key]], [429, term], text);
+        const told = ['x-service-decision', 'x-service-event-id', 'x-should-retry'].map(
+          (name) => headers[name],
+        );
+        assert.deepEqual(told, ['block', 'evt_budget', 'false'], path);
+        assert.deepEqual([json.event_id, json.decision], ['evt_budget', 'block']);
+      }
+      assert.equal(received.length, 0);
+    },
+    { reserve: async () => OVER },
+  ));
 
 test('an error of the provider goes back byte for byte', () =>
   calling(
@@ -238,7 +282,7 @@ test('a tool call of an answer that is blocked shows nothing of it', () => {
   const body = JSON.stringify({ id: 'c1', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });
   return calling({ body }, {}, async ({ ask, decided }) => {
     const answer = await ask(CHAT);
-    assert.deepEqual([answer.status, answer.json.decision], [403, 'block']);
+    assert.deepEqual([answer.status, answer.json.decision], [400, 'block']);
     assert.ok(!answer.text.includes(SECRET));
     assert.deepEqual(
       decided.map(({ metadata, decision }) => [metadata.endpoint, decision]),

@@ -72,8 +72,12 @@ export function answerError(
   return reply
     .code(error.status)
     .header('content-type', 'application/json')
-    .header('x-request-id', request.id)
+    .headers(idHeaders(format, request.id))
     .send(format.errorBody(error));
+}
+
+function idHeaders(format: WireFormat, id: string): Record<string, string> {
+  return format.family === 'anthropic' ? { 'x-request-id': id, 'request-id': id } : { 'x-request-id': id };
 }
 
 function formatOf(wire: NonNullable<LlmRoute['wire']>): WireFormat {

@@ -123,7 +123,6 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     }),
     resetSession: async () => 0,
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),
-    llm: () => Promise.reject(new Error('This test calls no models.')),
     queryAudit: async (filter) => query(events, filter),
     activity: async () => ({ active: [], partial: false }),
     events: null,

@@ -313,9 +313,9 @@ export const proxy = {
       type: 'integer',
       minimum: 1_024,
       maximum: 67_108_864,
-      default: 1_048_576,
+      default: 8_388_608,
       description:
-        'How much of one stream may wait until a tool call in it is whole and judged, and how long one of its events may be.',
+        'How much of one stream may wait until its tool calls are whole and judged, and how long one of its events may be.',
     },
     cache_entries_max: {
       type: 'integer',

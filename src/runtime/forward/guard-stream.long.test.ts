@@ -95,6 +95,35 @@ test('of a tool call that is blocked nothing is shown, whatever its pieces are',
   assert.equal(ran, 4 * (ARGUMENTS.length - 1));
 });
 
+/** An event of the second call of an answer. */
+function atNextIndex(event: string): string {
+  return event
+    .replaceAll('"output_index":0', '"output_index":1')
+    .replace(/("index":)0(,"(?:content_block|delta":\{"type)|\}|,"id":"call_1"|,"function")/g, '$11$2');
+}
+
+test('an allowed call before a blocked one does not go out either', async () => {
+  let ran = 0;
+  for (const { wire, call } of streamings) {
+    if (call === null || wire === 'gemini.generate') continue;
+    const allowed = call('look_up', ['{"a":1}']);
+    const isEnd = (event: string) =>
+      /message_(?:delta|stop)|response.completed|"finish_reason":"|DONE/.test(event);
+    const isStart = (event: string) => /message_start|response.created/.test(event);
+    const both = (second: readonly string[]) => [
+      ...allowed.filter((each) => !isEnd(each)),
+      ...second.filter((each) => !isStart(each)).map(atNextIndex),
+    ];
+    const { text: harmless } = await guarded(answerOf(both(call('run_shell', ['{}']))), { wire });
+    assert.ok(harmless.includes('look_up') && harmless.includes('run_shell'), `${wire}: ${harmless}`);
+    const { text: shown, news } = await guarded(answerOf(both(call('run_shell', [ARGUMENTS]))), { wire });
+    assert.ok(!shown.includes('look_up') && !shown.includes('run_shell'), `${wire}: ${shown}`);
+    assert.deepEqual(news, ['policy_violation'], wire);
+    ran += 1;
+  }
+  assert.equal(ran, 3);
+});
+
 test('a tool call that is changed goes out changed, everywhere where it is said', async () => {
   const policy = policyOf({
     rules: [{ name: 'mask', boundary: 'action', data_tags: ['secret'], action: 'redact' }],
@@ -124,7 +153,10 @@ test('a text that is blocked ends the stream in the way of the protocol', async 
     const { text: shown, events } = await guarded(answer, { wire, policy });
     assert.ok(!shown.includes(SECRET.slice(0, 8)), shown);
     assert.match(shown, /policy_violation/i);
-    assert.equal(parsed(shown).at(-1)?.error === undefined, false);
+    const last = parsed(shown).at(-1);
+    // Anthropic's clients are told in a finished message.
+    if (wire === 'anthropic.messages') assert.equal(last?.type, 'message_stop', shown);
+    else assert.notEqual((last?.response ?? last)?.error, undefined, shown);
     assert.deepEqual([events.length, events[0]?.decision], [1, 'block']);
     assert.deepEqual(answer.ends, ['left']);
     ran += 1;
@@ -205,7 +237,8 @@ test('pings go by what is held, and more than may be held ends the stream', asyn
   const wire = 'anthropic.messages';
   const { out } = await guarded(answerOf(events), { wire });
   assert.deepEqual([out[0], out[1]], [start, ping]);
-  assert.equal(out.length, 4);
+  // The call goes out with the end of the answer.
+  assert.equal(out.length, 3);
   const { text, events: recorded } = await guarded(answerOf(events), {
     wire,
     settings: { held_units_max: 500 },

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../core/types.ts';
 import { openSse, type SsePiece } from '../../core/wire/sse.ts';
-import type { EventParts, WireError } from '../../core/wire/types.ts';
+import type { EventParts, StreamEnding, WireError } from '../../core/wire/types.ts';
 import { enforceTexts, type GuardedTexts } from '../enforce-stream.ts';
 import { aboutCall } from './call.ts';
 import { errorOfFailure, unreadable } from './faults.ts';
@@ -47,16 +47,22 @@ export async function guardStream(
   // What the session has read is looked up before any of the answer is.
   const texts = await enforceTexts(envelope, call.caller, 'llm_answer', ports, { about });
   const reader = call.format.openEvents();
-  const guard = openEventGuard({ ...asked, reader, texts, answering, note: news.note });
-  return events(answer, guard, texts, answering, news);
+  const ending = call.format.openEnding();
+  const guard = openEventGuard({ ...asked, reader, ending, texts, answering, note: news.note });
+  return events(answer, { guard, texts, ending }, answering, news);
+}
+
+interface Guards {
+  readonly guard: EventGuard;
+  readonly texts: GuardedTexts;
+  readonly ending: StreamEnding;
 }
 
 const UNREADABLE = 'The answer of the provider broke off, or holds what cannot be looked at.';
 
 async function* events(
   answer: UpstreamAnswer,
-  guard: EventGuard,
-  texts: GuardedTexts,
+  { guard, texts, ending }: Guards,
   answering: Answering,
   news: StreamNews,
 ): AsyncGenerator<string> {
@@ -81,11 +87,14 @@ async function* events(
   } finally {
     leave(chunks, end);
     // Whoever is gone, or is told of an error: what had come is written down all the same.
-    call.onRuling?.({ boundary: 'output', ...(await texts.finish()) });
+    const ended = await texts.finish();
+    call.onRuling?.({ boundary: 'output', ...ended });
     news.over(causeOf(end, failure));
   }
   const error = errorOf(end, failure, answering);
-  if (error !== null) yield call.format.errorEvents(error);
+  if (error === null) return;
+  const is_denied = end.how === 'denied' && !end.denial.ruling.verdict.fault;
+  yield is_denied ? ending.denialEvents(error) : ending.errorEvents(error);
 }
 
 /** Why a stream did not come to its end; `null` where it did. One that is left has no end. */

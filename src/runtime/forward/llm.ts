@@ -12,7 +12,7 @@ import { estimatedUsage, inputTokensAtMost, sizeOf } from './estimate.ts';
 import { errorOfFailure, invalid } from './faults.ts';
 import { type GuardedRequest, guardRequest } from './guard-request.ts';
 import { openKnownResults } from './known-results.ts';
-import { denialReply, errorReply, rulingHeaders } from './reply.ts';
+import { decisionHeaders, denialReply, errorReply, rulingHeaders } from './reply.ts';
 import { isStream, stepsWithin } from './stream/steps-within.ts';
 import { written } from './texts.ts';
 import type { Budgets, OverBudget, Reservation, UpstreamAnswer, Upstreams } from './types.ts';
@@ -181,12 +181,13 @@ async function overBudget(
   const { denied, input } = await guarded.written;
   if (denied !== null) return denialReply(call, denied);
   const { request_id } = call;
-  const beside = { budget, event_id };
+  const beside = { decision: 'block', budget, event_id };
   const error = { status: 429, code: 'insufficient_quota', message: reason, request_id, beside };
   const wait_s =
     resets_at_ms === null ? null : Math.max(1, Math.ceil((resets_at_ms - ports.now_ms()) / 1_000));
   return errorReply(call.format, error, [
-    ...rulingHeaders(input),
+    // The last word on the call is the budget's.
+    ...decisionHeaders('block', event_id ?? input.event_id),
     'x-should-retry',
     'false',
     ...(wait_s === null ? [] : ['retry-after', `${wait_s}`]),

@@ -1,16 +1,17 @@
+import type { Verdict } from '../../core/types.ts';
 import type { WireError, WireFormat } from '../../core/wire/types.ts';
 import type { Ruling } from '../types.ts';
 import type { Denial, LlmCall, LlmReply } from './call.ts';
 
 /** An error in the provider's own shape. */
 export function errorReply(
-  format: Pick<WireFormat, 'errorBody'>,
+  format: Pick<WireFormat, 'errorBody' | 'family'>,
   error: WireError,
   headers: readonly string[] = [],
 ): LlmReply {
   return {
     status: error.status,
-    headers: ['content-type', 'application/json', ...headers],
+    headers: ['content-type', 'application/json', ...requestIdHeaders(format, error.request_id), ...headers],
     body: format.errorBody(error),
   };
 }
@@ -20,9 +21,18 @@ export function denialReply({ format, denialOf }: LlmCall, denial: Denial): LlmR
   return errorReply(format, denialOf(denial), rulingHeaders(denial.ruling));
 }
 
-/** Says to the caller what was decided, and under which event it stands. */
+/** Names the request where clients of the API look for its name. */
+export function requestIdHeaders({ family }: Pick<WireFormat, 'family'>, id: string): readonly string[] {
+  return ['x-request-id', id, ...(family === 'anthropic' ? ['request-id', id] : [])];
+}
+
+/** Tells the caller what was decided, and by which audit event. */
 export function rulingHeaders({ verdict, event_id }: Ruling): readonly string[] {
-  return ['x-service-decision', verdict.decision, 'x-service-event-id', event_id];
+  return decisionHeaders(verdict.decision, event_id);
+}
+
+export function decisionHeaders(decision: Verdict['decision'], event_id: string): readonly string[] {
+  return ['x-service-decision', decision, 'x-service-event-id', event_id];
 }
 
 /** Which of two rulings is told of: the answer's, unless only the request was changed. */

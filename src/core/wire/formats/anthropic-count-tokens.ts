@@ -1,4 +1,5 @@
 import { type AnswerDraft, addTexts } from '../answer.ts';
+import { openAnthropicEnding } from '../anthropic-ending.ts';
 import { anthropicErrorBody, anthropicErrorEvents } from '../anthropic-errors.ts';
 import { readMessagesRequest } from '../anthropic-request.ts';
 import { ANTHROPIC } from '../anthropic-vocabulary.ts';
@@ -18,6 +19,7 @@ export const anthropicCountTokens: WireFormat = {
   openEvents: () => openJsonEvents(ANTHROPIC, readBody),
   errorBody: anthropicErrorBody,
   errorEvents: anthropicErrorEvents,
+  openEnding: openAnthropicEnding,
 };
 
 function readBody(draft: AnswerDraft, body: JsonNode): boolean {

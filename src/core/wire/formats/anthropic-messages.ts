@@ -8,6 +8,7 @@ import {
   closeChannels,
   endStream,
 } from '../answer.ts';
+import { openAnthropicEnding } from '../anthropic-ending.ts';
 import { anthropicErrorBody, anthropicErrorEvents } from '../anthropic-errors.ts';
 import { readMessagesRequest } from '../anthropic-request.ts';
 import { ANTHROPIC } from '../anthropic-vocabulary.ts';
@@ -25,6 +26,7 @@ export const anthropicMessages: WireFormat = {
   openEvents,
   errorBody: anthropicErrorBody,
   errorEvents: anthropicErrorEvents,
+  openEnding: openAnthropicEnding,
 };
 
 /** A whole message; the first event of a stream holds one without its content. */

@@ -5,12 +5,18 @@ import type { ProviderFamily, WireError } from '../types.ts';
 import { formats } from './index.ts';
 
 const BLOCKED: WireError = {
-  status: 403,
+  status: 400,
   code: 'policy_violation',
   message: 'Blocked: "x"\nand more.',
   request_id: 'req_1',
   beside: { decision: 'block', violations: [{ rule: 'x' }], event_id: 'evt_1' },
 };
+
+/** The provider's own fields of an error. */
+function withoutBeside(error: unknown): unknown {
+  const kept = Object.entries(error as object).filter(([key]) => !(key in BLOCKED.beside));
+  return Object.fromEntries(kept);
+}
 
 /** Where each provider's clients look for what happened. */
 const SHOWN: Readonly<Record<ProviderFamily, (body: Record<string, unknown>) => unknown>> = {
@@ -18,8 +24,8 @@ const SHOWN: Readonly<Record<ProviderFamily, (body: Record<string, unknown>) => 
     const { message, type, param, code, decision } = body.error as Record<string, unknown>;
     return { message, type, param, code, decision };
   },
-  anthropic: ({ type, error, request_id }) => ({ type, error, request_id }),
-  gemini: ({ error }) => error,
+  anthropic: ({ type, error, request_id }) => ({ type, error: withoutBeside(error), request_id }),
+  gemini: ({ error }) => withoutBeside(error),
 };
 
 const EXPECTED: Readonly<Record<ProviderFamily, unknown>> = {
@@ -33,16 +39,16 @@ const EXPECTED: Readonly<Record<ProviderFamily, unknown>> = {
   anthropic: {
     type: 'error',
     error: {
-      type: 'permission_error',
+      type: 'invalid_request_error',
       message: BLOCKED.message,
       details: { error_code: 'policy_violation' },
     },
     request_id: 'req_1',
   },
   gemini: {
-    code: 403,
+    code: 400,
     message: BLOCKED.message,
-    status: 'PERMISSION_DENIED',
+    status: 'INVALID_ARGUMENT',
     details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'POLICY_VIOLATION' }],
   },
 };
@@ -51,7 +57,11 @@ test('an error has the shape of its provider, with what else is known at the top
   for (const format of formats) {
     const body = JSON.parse(format.errorBody(BLOCKED));
     assert.deepEqual(SHOWN[format.family](body), EXPECTED[format.family], format.name);
-    for (const [key, value] of Object.entries(BLOCKED.beside)) assert.deepEqual(body[key], value);
+    for (const [key, value] of Object.entries(BLOCKED.beside)) {
+      assert.deepEqual(body[key], value);
+      assert.deepEqual(body.error[key], value);
+    }
+    if (format.family === 'gemini') assert.ok(format.errorBody(BLOCKED).startsWith('{"error":'));
     assert.equal(body.request_id, 'req_1');
   }
 });
@@ -92,4 +102,82 @@ test('every status has the word that the provider has for it', () => {
     }
   }
   assert.equal(STATUSES.length, 11);
+});
+
+const dataOf = (text: string) => openSse({ event_units_max: 100_000 }).read(text).events;
+
+test('a block of chat completions ends with a code at which no client tries again', () => {
+  for (const name of ['openai.chat', 'openai.completions'] as const) {
+    const format = formats.find((each) => each.name === name)!;
+    const [event, ...rest] = dataOf(format.openEnding().denialEvents(BLOCKED));
+    const { error } = JSON.parse(event!.data);
+    assert.deepEqual([rest.length, error.code, error.error_code], [0, 'content_filter', 'policy_violation']);
+    assert.deepEqual([error.message, error.decision], [BLOCKED.message, 'block']);
+  }
+});
+
+test('a block of messages is a finished message that says why, whatever went out before', () => {
+  const { openEnding } = formats.find(({ name }) => name === 'anthropic.messages')!;
+  const start = { type: 'message_start', message: { id: 'm1' } };
+  const open = { type: 'content_block_start', index: 0, content_block: { type: 'thinking' } };
+  const text = {
+    type: 'content_block_delta',
+    index: 0,
+    delta: { text: '"content_block_stop" {"index": 0}' },
+  };
+  const close = { type: 'content_block_stop', index: 0 };
+  const rows = [
+    { before: [], types: ['message_start', 'content_block_start'], index: 0 },
+    { before: [start], types: ['content_block_start'], index: 0 },
+    { before: [start, open, text], types: ['content_block_stop', 'content_block_start'], index: 1 },
+    { before: [start, open, text, close], types: ['content_block_start'], index: 1 },
+  ];
+  for (const { before, types, index } of rows) {
+    const ending = openEnding();
+    for (const event of before) assert.equal(ending.see(JSON.stringify(event)), JSON.stringify(event));
+    const events = dataOf(ending.denialEvents(BLOCKED)).map(({ name, data }) => ({
+      name,
+      ...JSON.parse(data),
+    }));
+    const tail = ['content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'];
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      [...types, ...tail],
+    );
+    assert.ok(events.every(({ name, type }) => name === type));
+    const [delta, stop, finished] = events.slice(-4);
+    assert.deepEqual([delta.index, delta.delta.text, stop.index], [index, BLOCKED.message, index]);
+    assert.deepEqual(
+      [finished.delta.stop_reason, finished.decision, finished.error_code],
+      ['end_turn', 'block', 'policy_violation'],
+    );
+  }
+  assert.equal(rows.length, 4);
+});
+
+test('a block of the Responses API is an error event and a failed response, numbered on from what went out', () => {
+  const { openEnding } = formats.find(({ name }) => name === 'openai.responses')!;
+  const ending = openEnding();
+  const created = { type: 'response.created', sequence_number: 0, response: { id: 'r1', output: [] } };
+  ending.see(JSON.stringify(created));
+  const numbers = [3, 4, 4, 5, 9].map((sequence_number) => {
+    const data = JSON.stringify({ type: 'x', delta: '"sequence_number":1', sequence_number });
+    return JSON.parse(ending.see(data)).sequence_number;
+  });
+  assert.deepEqual(numbers, [3, 4, 5, 6, 9]);
+  const nested = ending.see('{"a":{"sequence_number":1},"sequence_number":9}');
+  assert.deepEqual(JSON.parse(nested), { a: { sequence_number: 1 }, sequence_number: 10 });
+  const [error, failed] = dataOf(ending.denialEvents(BLOCKED)).map(({ data }) => JSON.parse(data));
+  assert.deepEqual(
+    [error.type, error.code, error.sequence_number, error.decision],
+    ['error', 'policy_violation', 11, 'block'],
+  );
+  assert.deepEqual([failed.type, failed.sequence_number, failed.decision], ['response.failed', 12, 'block']);
+  assert.deepEqual(failed.response, {
+    id: 'r1',
+    output: [],
+    status: 'failed',
+    error: { code: 'invalid_prompt', message: BLOCKED.message },
+    incomplete_details: null,
+  });
 });

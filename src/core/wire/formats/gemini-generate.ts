@@ -9,6 +9,7 @@ import {
   endStream,
   isOpen,
 } from '../answer.ts';
+import { plainEnding } from '../endings.ts';
 import { openJsonEvents, readWhole } from '../events.ts';
 import { geminiErrorBody, geminiErrorEvents } from '../gemini-errors.ts';
 import { readGenerateRequest } from '../gemini-request.ts';
@@ -30,6 +31,7 @@ export const geminiGenerate: WireFormat = {
   openEvents,
   errorBody: geminiErrorBody,
   errorEvents: geminiErrorEvents,
+  openEnding: plainEnding(geminiErrorEvents, geminiErrorEvents),
 };
 
 /** Counts the calls of an answer: each comes whole, and is named by its number. */

@@ -8,6 +8,7 @@ import {
   closeChannels,
   isOpen,
 } from '../answer.ts';
+import { plainEnding } from '../endings.ts';
 import { openJsonEvents, readWhole } from '../events.ts';
 import {
   countOf,
@@ -20,7 +21,7 @@ import {
   textOf,
 } from '../nodes.ts';
 import { askForUsage, readChoices } from '../openai-choices.ts';
-import { openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
+import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, type RequestDraft, say, sayMember, sayResult, startRequest } from '../request.ts';
 import type { JsonMember, JsonNode, WireFormat, WireRequest, WireText } from '../types.ts';
@@ -35,6 +36,7 @@ export const openAiChat: WireFormat = {
   openEvents: () => openJsonEvents(OPENAI, readBody),
   errorBody: openAiErrorBody,
   errorEvents: openAiErrorEvents,
+  openEnding: plainEnding(openAiDenialEvents, openAiErrorEvents),
 };
 
 function readRequest(body: JsonNode): WireRequest {

@@ -1,8 +1,9 @@
 import { type AnswerDraft, addEcho, addMember, addPiece, closeChannels, isOpen } from '../answer.ts';
+import { plainEnding } from '../endings.ts';
 import { openJsonEvents, readWhole } from '../events.ts';
 import { countOf, isTrue, itemsOf, memberOf, membersOf, textOf } from '../nodes.ts';
 import { askForUsage, readChoices } from '../openai-choices.ts';
-import { openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
+import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, readTokens, say, sayMember, startRequest } from '../request.ts';
 import type { JsonNode, WireFormat, WireRequest } from '../types.ts';
@@ -17,6 +18,7 @@ export const openAiCompletions: WireFormat = {
   openEvents: () => openJsonEvents(OPENAI, readBody),
   errorBody: openAiErrorBody,
   errorEvents: openAiErrorEvents,
+  openEnding: plainEnding(openAiDenialEvents, openAiErrorEvents),
 };
 
 function readRequest(body: JsonNode): WireRequest {

@@ -5,6 +5,7 @@ import { readInputItem } from '../openai-items.ts';
 import { openOutput, readResponse } from '../openai-output.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, say, sayMember, startRequest } from '../request.ts';
+import { openResponsesEnding } from '../responses-ending.ts';
 import type { JsonNode, WireFormat, WireRequest } from '../types.ts';
 
 /** `POST /v1/responses` of OpenAI. */
@@ -17,6 +18,7 @@ export const openAiResponses: WireFormat = {
   openEvents: () => openJsonEvents(OPENAI, openOutput()),
   errorBody: openAiErrorBody,
   errorEvents: responsesErrorEvents,
+  openEnding: openResponsesEnding,
 };
 
 function readRequest(body: JsonNode): WireRequest {

@@ -2,7 +2,7 @@ import type { EventParts, SseEvent } from '../../../core/wire/types.ts';
 import { refuse } from '../../enforce.ts';
 import { toolCrossing } from '../../tool-calls.ts';
 import { aboutCall } from '../call.ts';
-import { type Outgoing, outgoingOf, sent } from './outgoing.ts';
+import { type Outgoing, outgoingOf } from './outgoing.ts';
 import {
   BROKEN,
   type EventGuardParts,
@@ -11,6 +11,7 @@ import {
   type Guarding,
   isWaiting,
   letGo,
+  send,
   startGuarding,
 } from './state.ts';
 import { endCall, hasCalls, takeCalls } from './take-calls.ts';
@@ -48,7 +49,7 @@ async function take(state: Guarding, event: SseEvent): Promise<EventsEnd | null>
   if (parts.is_added_usage && state.drops_usage) return null;
   const outgoing = outgoingOf(event);
   if (isSignOfLife(parts, event)) {
-    state.out.push(sent(outgoing));
+    send(state, outgoing);
     return null;
   }
   const taken = takeTexts(state, parts, outgoing);
@@ -76,7 +77,7 @@ async function finish(state: Guarding, last: Outgoing | null): Promise<EventsEnd
   const { ruling, crossing } = await state.texts.finish();
   if (ruling.verdict.decision === 'block') return { how: 'denied', denial: { ruling, crossing } };
   letGo(state);
-  if (last !== null) state.out.push(sent(last));
+  if (last !== null) send(state, last);
   return { how: 'whole', ruling };
 }
 
@@ -99,7 +100,8 @@ async function denied({ texts }: Guarding): Promise<EventsEnd> {
 /** A call that cannot be judged whole is not let be. */
 async function tooMuch({ answering, calls }: Guarding): Promise<EventsEnd> {
   const { road, model } = answering;
-  const open = [...calls.values()].find(({ judged }) => judged === null);
+  const all = [...calls.values()];
+  const open = all.find(({ judged }) => judged === null) ?? all.at(-1);
   if (open === undefined) return BROKEN;
   const crossing = toolCrossing(road.call.acting, {
     phase: 'request',
@@ -108,7 +110,7 @@ async function tooMuch({ answering, calls }: Guarding): Promise<EventsEnd> {
     destination_agent_id: null,
     capability: null,
   });
-  const reason = `More than proxy.held_bytes_max (${road.settings.held_units_max}) would have to wait until the tool call is whole.`;
+  const reason = `More than proxy.held_bytes_max (${road.settings.held_units_max}) would have to wait until the tool calls are whole.`;
   const ruling = await refuse(
     { rule: 'limit.held_bytes', reason },
     crossing,

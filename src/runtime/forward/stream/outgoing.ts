@@ -1,6 +1,6 @@
 import { splice } from '../../../core/wire/splice.ts';
 import { withData } from '../../../core/wire/sse.ts';
-import type { Splice, SseEvent } from '../../../core/wire/types.ts';
+import type { Splice, SseEvent, StreamEnding } from '../../../core/wire/types.ts';
 
 /** An event that is to go out, and what changes in its data until it does. */
 export interface Outgoing {
@@ -17,6 +17,7 @@ export function outgoingOf(event: SseEvent, edits: Splice[] = []): Outgoing {
 }
 
 /** What goes over the wire. An event in which nothing changed goes out byte for byte. */
-export function sent({ event, edits }: Outgoing): string {
-  return edits.length === 0 ? event.raw : withData(event, splice(event.data, edits));
+export function sent({ event, edits }: Outgoing, ending: StreamEnding): string {
+  const data = ending.see(edits.length === 0 ? event.data : splice(event.data, edits));
+  return data === event.data ? event.raw : withData(event, data);
 }

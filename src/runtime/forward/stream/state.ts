@@ -1,4 +1,4 @@
-import type { EventParts, EventReader } from '../../../core/wire/types.ts';
+import type { EventParts, EventReader, StreamEnding } from '../../../core/wire/types.ts';
 import type { GuardedTexts } from '../../enforce-stream.ts';
 import type { Ruling } from '../../types.ts';
 import type { Denial } from '../call.ts';
@@ -10,6 +10,7 @@ import type { TextChannel } from './text-channel.ts';
 /** What guarding the events of one answer works with. */
 export interface EventGuardParts {
   readonly reader: EventReader;
+  readonly ending: StreamEnding;
   readonly texts: GuardedTexts;
   readonly answering: Answering;
   /** How many answers come side by side. */
@@ -42,7 +43,6 @@ export interface Guarding extends EventGuardParts {
   /** What goes out before all that waits: it belongs to events that are gone. */
   first: Outgoing[];
   held_units: number;
-  open_calls: number;
   /** How many answers have said why they end. */
   finished: number;
 }
@@ -58,21 +58,28 @@ export function startGuarding(parts: EventGuardParts): Guarding {
     held: [],
     first: [],
     held_units: 0,
-    open_calls: 0,
     finished: 0,
   };
 }
 
-/** Whether what comes now has to stay behind what waits. */
-export function isWaiting({ open_calls, finished, choices }: Guarding): boolean {
-  return open_calls > 0 || finished >= choices;
+/**
+ * Whether what comes now has to stay behind what waits. The calls of an answer go out together or not at all: clients run the
+ * ones that they have when the stream ends in a block of another one.
+ */
+export function isWaiting({ calls, finished, choices }: Guarding): boolean {
+  return calls.size > 0 || finished >= choices;
+}
+
+/** Writes an event as it goes out. */
+export function send(state: Guarding, outgoing: Outgoing): void {
+  state.out.push(sent(outgoing, state.ending));
 }
 
 /** Lets an event go out, or wait. */
 export function emit(state: Guarding, outgoing: Outgoing): void {
   if (!isWaiting(state)) {
     letGo(state);
-    state.out.push(sent(outgoing));
+    send(state, outgoing);
     return;
   }
   outgoing.is_waiting = true;
@@ -92,11 +99,11 @@ export function emitBehind(state: Guarding, before: Outgoing, outgoing: Outgoing
 
 /** Lets all that waited go out. */
 export function letGo(state: Guarding): void {
-  for (const outgoing of state.first) state.out.push(sent(outgoing));
+  for (const outgoing of state.first) send(state, outgoing);
   for (const outgoing of state.held) {
     outgoing.is_waiting = false;
-    state.out.push(sent(outgoing));
-    for (const behind of outgoing.behind) state.out.push(sent(behind));
+    send(state, outgoing);
+    for (const behind of outgoing.behind) send(state, behind);
   }
   state.first = [];
   state.held = [];

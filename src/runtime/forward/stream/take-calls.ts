@@ -47,7 +47,6 @@ function takePiece(state: Guarding, piece: EventPiece, outgoing: Outgoing): bool
   if (call === undefined) {
     call = openCall();
     state.calls.set(piece.channel, call);
-    state.open_calls += 1;
   }
   if (call.judged !== null) return false;
   addToCall(call, piece, outgoing);
@@ -58,9 +57,7 @@ function takePiece(state: Guarding, piece: EventPiece, outgoing: Outgoing): bool
 export async function endCall(state: Guarding, name: string): Promise<EventsEnd | null> {
   const call = state.calls.get(name);
   if (call === undefined || call.judged !== null) return null;
-  const end = await judge(state, call);
-  if (end === null) state.open_calls -= 1;
-  return end;
+  return judge(state, call);
 }
 
 async function judge({ answering }: Guarding, call: CallChannel): Promise<EventsEnd | null> {

@@ -55,7 +55,7 @@ export function roadOf(options: RoadOptions = {}): TestRoad {
     capability_token: null,
     signal: new AbortController().signal,
     denialOf: ({ ruling }) => ({
-      status: 403,
+      status: 400,
       code: 'policy_violation',
       message: ruling.verdict.reason,
       request_id: 'req_1',

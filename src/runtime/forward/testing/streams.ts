@@ -130,11 +130,13 @@ function responses(item: Event, deltas: readonly string[], done: readonly string
   let sequence_number = 0;
   const next = (type: string, more: object): string =>
     sent(type, { type, sequence_number: sequence_number++, ...more });
+  const numbered = (each: string) =>
+    each.replace('"sequence_number":0', `"sequence_number":${sequence_number++}`);
   return [
     next('response.created', { response }),
     next('response.output_item.added', { output_index: 0, item: { ...item, content: [], arguments: '' } }),
-    ...deltas.map((each) => each.replace('"sequence_number":0', `"sequence_number":${sequence_number++}`)),
-    ...done,
+    ...deltas.map(numbered),
+    ...done.map(numbered),
     next('response.output_item.done', { output_index: 0, item }),
     next('response.completed', { response: { ...response, status: 'completed', output: [item], usage } }),
   ];

@@ -1,0 +1,82 @@
+import { anthropicErrorEvents } from './anthropic-errors.ts';
+import { writeEvent } from './sse.ts';
+import type { StreamEnding, WireError } from './types.ts';
+
+/**
+ * Ends a stream of messages. A block ends it as a finished message whose last text is the reason: clients take an `error` event
+ * for a fault of the network and ask again, without a pause and without an end.
+ */
+export function openAnthropicEnding(): StreamEnding {
+  const sent = { is_started: false, open: new Set<number>(), next: 0 };
+  return {
+    see: (data) => {
+      if (MARKS.test(data)) note(sent, data);
+      return data;
+    },
+    denialEvents: (error) => finishedMessage(sent, error),
+    errorEvents: anthropicErrorEvents,
+  };
+}
+
+interface SentBlocks {
+  is_started: boolean;
+  readonly open: Set<number>;
+  /** The index of the next block. */
+  next: number;
+}
+
+/** Most events are pieces of text, and are not read. A quote within a text has a backslash before it. */
+const MARKS = /"(?:message_start|content_block_start|content_block_stop)"/;
+
+function note(sent: SentBlocks, data: string): void {
+  const event = parsed(data);
+  const index = typeof event?.index === 'number' ? event.index : 0;
+  if (event?.type === 'message_start') sent.is_started = true;
+  if (event?.type === 'content_block_stop') sent.open.delete(index);
+  if (event?.type !== 'content_block_start') return;
+  sent.open.add(index);
+  sent.next = Math.max(sent.next, index + 1);
+}
+
+function parsed(data: string): { readonly type?: unknown; readonly index?: unknown } | null {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return null;
+  }
+}
+
+function finishedMessage(
+  { is_started, open, next: index }: SentBlocks,
+  { message, code, request_id, beside }: WireError,
+): string {
+  const events = [
+    ...(is_started ? [] : [{ type: 'message_start', message: startedMessage(request_id) }]),
+    ...[...open].map((each) => ({ type: 'content_block_stop', index: each })),
+    { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index, delta: { type: 'text_delta', text: message } },
+    { type: 'content_block_stop', index },
+    {
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: 1 },
+      ...beside,
+      error_code: code,
+    },
+    { type: 'message_stop' },
+  ];
+  return events.map((event) => writeEvent(event.type, JSON.stringify(event))).join('');
+}
+
+function startedMessage(request_id: string): object {
+  return {
+    id: `msg_${request_id}`,
+    type: 'message',
+    role: 'assistant',
+    model: 'unknown',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 0, output_tokens: 0 },
+  };
+}

@@ -1,0 +1,70 @@
+import { readJson } from './json-text.ts';
+import { memberOf } from './nodes.ts';
+import { errorObject } from './openai-errors.ts';
+import { splice } from './splice.ts';
+import { writeEvent } from './sse.ts';
+import type { NumberNode, StreamEnding, WireError } from './types.ts';
+
+/**
+ * Ends a stream of the Responses API, and keeps its sequence numbers unique and increasing where events were added. It ends
+ * with an `error` event, at which the official clients raise, and with `response.failed`, which coding agents read:
+ * at the code `invalid_prompt` they stop, and at any other they try again.
+ */
+export function openResponsesEnding(): StreamEnding {
+  let last = -1;
+  let response: object = { object: 'response', output: [] };
+  const end = (error: WireError, code: string): string => {
+    const { message, request_id, beside } = error;
+    const failed = { ...response, status: 'failed', error: { code, message }, incomplete_details: null };
+    const events = [
+      { type: 'error', code: error.code, message, param: null, error: errorObject(error), request_id },
+      { type: 'response.failed', response: failed, request_id },
+    ];
+    return events
+      .map((event, at) => {
+        const numbered = { ...beside, ...event, sequence_number: last + 1 + at };
+        return writeEvent(event.type, JSON.stringify(numbered));
+      })
+      .join('');
+  };
+  return {
+    see: (data) => {
+      if (data.includes('"response.created"')) response = createdResponse(data) ?? response;
+      const number = sequenceNumber(data);
+      if (number === null) return data;
+      const { start, end: until, value } = number;
+      last = Math.max(last + 1, value);
+      return last === value ? data : splice(data, [{ start, end: until, text: `${last}` }]);
+    },
+    denialEvents: (error) => end(error, 'invalid_prompt'),
+    errorEvents: (error) => end(error, 'server_error'),
+  };
+}
+
+const KEY = '"sequence_number"';
+const LIMITS = { depth_max: 200, nodes_max: 1_000_000 };
+
+/** The number of an event. It is looked up in the parsed event only if its key stands there more than once. */
+function sequenceNumber(data: string): Pick<NumberNode, 'start' | 'end' | 'value'> | null {
+  const at = data.indexOf(KEY);
+  if (at === -1) return null;
+  if (at === data.lastIndexOf(KEY)) {
+    const found = /^\s*:\s*(\d{1,15})(?=\s*[,}])/.exec(data.slice(at + KEY.length, at + KEY.length + 64));
+    if (found !== null) {
+      const end = at + KEY.length + found[0].length;
+      return { start: end - found[1]!.length, end, value: Number(found[1]) };
+    }
+  }
+  const node = readJson(data, LIMITS);
+  const number = node.kind === 'problem' ? null : memberOf(node, 'sequence_number');
+  return number?.kind === 'number' && Number.isSafeInteger(number.value) ? number : null;
+}
+
+function createdResponse(data: string): object | null {
+  try {
+    const { type, response } = JSON.parse(data);
+    return type === 'response.created' && typeof response === 'object' ? response : null;
+  } catch {
+    return null;
+  }
+}
