@@ -72,13 +72,28 @@ test('whole answers and errors of every recording: status, headers and every byt
   assert.equal(names.length, 48);
 });
 
-/** Events of a stream as they came, the pieces of their texts taken out. */
+const NUMBER = /"sequence_number":(\d+)/;
+
+/** Events of a stream as they came, the pieces of their texts and their numbers taken out. */
 function framesOf({ body }: RawAnswer): readonly string[] {
   const events = body.toString('utf8').split(/(?<=\r?\n\r?\n)/);
-  return events.map((event) =>
-    /delta"|"choices"|"candidates"/.test(event)
-      ? event.replace(/"(content|refusal|text|thinking|delta)":"(?:[^"\\]|\\.)*"/, '"$1":""')
-      : event,
+  return events
+    .map((event) => event.replace(NUMBER, '"sequence_number":0'))
+    .map((event) =>
+      /delta"|"choices"|"candidates"/.test(event)
+        ? event.replace(/"(content|refusal|text|thinking|delta)":"(?:[^"\\]|\\.)*"/, '"$1":""')
+        : event,
+    );
+}
+
+/** Numbers of events are unique and increase, also where one was added for text that was held. */
+function assertNumbered({ body }: RawAnswer, place: string): void {
+  const numbers = [...body.toString('utf8').matchAll(new RegExp(NUMBER, 'g'))].map(([, each]) =>
+    Number(each),
+  );
+  assert.ok(
+    numbers.every((each, at) => at === 0 || each > numbers[at - 1]!),
+    `${place}: ${numbers}`,
   );
 }
 
@@ -99,6 +114,7 @@ test('streams of every recording: the same events, the same texts', async () => 
       const { direct, through } = await askBoth(rawAskFor(name, 'Hello.'), { recording: name, ...more });
       assertSameHead(direct, through, name);
       assertSameFrames(framesOf(direct), framesOf(through), name);
+      assertNumbered(through, name);
       assert.equal(streamedText(through), streamedText(direct), name);
     }
   }

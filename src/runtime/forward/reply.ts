@@ -31,6 +31,7 @@ export function rulingHeaders({ verdict, event_id }: Ruling): readonly string[] 
   return decisionHeaders(verdict.decision, event_id);
 }
 
+/** The same for a decision that no ruling stands for, such as a budget's. */
 export function decisionHeaders(decision: Verdict['decision'], event_id: string): readonly string[] {
   return ['x-service-decision', decision, 'x-service-event-id', event_id];
 }
