@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -30,11 +30,24 @@ test('no file of the service’s own state is read, on whatever way', async (t) 
   writeFileSync(join(roots, '.service-notes'), 'public');
   symlinkSync(join(roots, '.service/token'), join(roots, 'way'));
   symlinkSync(roots, join(roots, 'round'));
-  for (const path of ['.service/token', 'way', 'round/.service/token', join(roots, '.service/token')])
+  mkdirSync(join(roots, '.service/keys'));
+  writeFileSync(join(roots, '.service/keys/a.private.pem'), 'private');
+  linkSync(join(roots, '.service/token'), join(roots, 'hard'));
+  linkSync(join(roots, '.service/keys/a.private.pem'), join(roots, 'inner/hard'));
+  linkSync(join(roots, '.service-notes'), join(roots, 'other'));
+  for (const path of [
+    '.service/token',
+    'way',
+    'hard',
+    'inner/hard',
+    'round/.service/token',
+    join(roots, '.service/token'),
+  ])
     await assert.rejects(readServerFile(path, below(roots), BYTES_MAX), { code: 'not_found' }, path);
   const state_dir = join(roots, 'round/.service');
   const linked = { file_roots: [roots, join(roots, '.service')], state_dir };
   await assert.rejects(readServerFile('token', linked, BYTES_MAX), { code: 'not_found' });
+  assert.equal(String(await readServerFile('other', below(roots), BYTES_MAX)), 'public');
   assert.equal(String(await readServerFile('.service-notes', below(roots), BYTES_MAX)), 'public');
 });
 

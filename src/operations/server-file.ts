@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Refusal } from './operation.ts';
 
@@ -53,12 +53,31 @@ async function openBelow(root: string, path: string, barred: string): Promise<Fi
     file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const place = await placeOf(file, real);
     const is_ours = place !== null && isBelow(top, place) && !isBelow(barred, place);
-    if (is_ours && (await file.stat()).isFile()) return file;
+    const stats = await file.stat({ bigint: true });
+    if (is_ours && stats.isFile() && !(await isLinkedFrom(barred, stats))) return file;
   } catch {
     // Missing, not allowed, too long, a loop of links: all the same to the caller.
   }
   await file?.close();
   return null;
+}
+
+/** Files of a state folder that are looked through for a file with several names; behind that it counts as found. */
+const STATE_FILES_MAX = 20_000;
+
+/** Whether a file is also a file of the state folder: a hard link has a place of its own and the same content. */
+async function isLinkedFrom(state_dir: string, { dev, ino, nlink }: BigIntStats): Promise<boolean> {
+  if (nlink <= 1n) return false;
+  const names = await readdir(state_dir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (names.length > STATE_FILES_MAX) return true;
+  for (const name of names) {
+    const own = await lstat(join(state_dir, name), { bigint: true }).catch(() => null);
+    if (own !== null && own.ino === ino && own.dev === dev) return true;
+  }
+  return false;
 }
 
 /**

@@ -33,6 +33,8 @@ export interface PublicKeyRecord {
   readonly endorsed_by: string | null;
   /** Ed25519 by `endorsed_by` over `endorsementMessage`, base64. */
   readonly endorsement: string | null;
+  /** Ed25519 by the key itself over all fields above, base64; keys of earlier versions have none. */
+  readonly self_signature?: string;
 }
 
 const CURRENT = 'current';
@@ -128,6 +130,12 @@ function endorsementMessage(record: PublicKeyRecord): string {
   return `agent-safety journal key 1\n${record.key_id}\n${record.public_key}\n${record.created_at}\n${record.endorsed_by}`;
 }
 
+function selfMessage(record: PublicKeyRecord): string {
+  const { key_id, algorithm, public_key, created_at, endorsed_by, endorsement } = record;
+  const fields = [key_id, algorithm, public_key, created_at, endorsed_by, endorsement];
+  return `agent-safety journal public key 1\n${JSON.stringify(fields)}`;
+}
+
 async function createKey(dir: string, endorser: SigningKey | null, now_ms: number): Promise<SigningKey> {
   const pair = generateKeyPairSync('ed25519');
   const public_der = pair.publicKey.export({ type: 'spki', format: 'der' });
@@ -142,11 +150,14 @@ async function createKey(dir: string, endorser: SigningKey | null, now_ms: numbe
   const endorsement = endorser === null ? null : signMessage(endorsementMessage(unsigned), endorser);
   const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' });
   await writeFileDurably(privatePath(dir, unsigned.key_id), String(pem));
+  const key = { key_id: unsigned.key_id, private_key: pair.privateKey };
+  const endorsed = { ...unsigned, endorsement };
+  const self_signature = signMessage(selfMessage(endorsed), key);
   await writeFileDurably(
-    publicPath(dir, unsigned.key_id),
-    `${JSON.stringify({ ...unsigned, endorsement }, null, 2)}\n`,
+    publicPath(dir, key.key_id),
+    `${JSON.stringify({ ...endorsed, self_signature }, null, 2)}\n`,
   );
-  return { key_id: unsigned.key_id, private_key: pair.privateKey };
+  return key;
 }
 
 async function removeKey(dir: string, key_id: string): Promise<void> {
@@ -207,7 +218,10 @@ function parsePublicKey(text: string): PublicKeyRecord | null {
     const record = JSON.parse(text) as PublicKeyRecord;
     const key = publicKey(record);
     const fits = keyId(key.export({ type: 'spki', format: 'der' })) === record.key_id;
-    return fits && key.asymmetricKeyType === 'ed25519' ? record : null;
+    const is_ed25519 = key.asymmetricKeyType === 'ed25519' && record.algorithm === 'ed25519';
+    const { self_signature } = record;
+    const is_whole = self_signature === undefined || isSigned(selfMessage(record), self_signature, key);
+    return fits && is_ed25519 && is_whole ? record : null;
   } catch {
     return null;
   }

@@ -208,7 +208,7 @@ function exchange(open: OpenRuntime, policies_dir: string): Pick<Desk, 'prepare'
 const ASK_MS = 5_000;
 /** A health check is soon asked again, and does without the other workers' agents where they take longer. */
 const AGENTS_MS = 500;
-const SYNC_MS = 30_000;
+const SYNC_MS = 10_000;
 const RELOAD_MS = 60_000;
 
 function centreOver(channel: Channel<ParentAnswers>, worker: string): Centre {
