@@ -1,4 +1,5 @@
 import { faulty, judge } from '../core/decide.ts';
+import { joinedStream } from '../core/stream/joined.ts';
 import { contentOfTexts, isUntouched, type JudgedText, mergedVerdict } from '../core/stream/merged.ts';
 import { openStream, type Stream } from '../core/stream/stream.ts';
 import type { Content, Crossing, Envelope, Verdict } from '../core/types.ts';
@@ -9,8 +10,11 @@ import type { Caller, Endpoint, Extras, Ports, Ruling } from './types.ts';
 
 /** Texts that cross as one while they arrive, and one decision on all of them. */
 export interface GuardedTexts {
-  /** Opens one more text; `null` where nothing may go on at all, and `finish` says why. */
-  readonly open: () => Stream | null;
+  /**
+   * Opens one more text; `null` where nothing may go on at all, and `finish` says why. Clients put it together with
+   * each of `contexts`: see `joinedStream`.
+   */
+  readonly open: (contexts?: readonly string[]) => Stream | null;
   /**
    * Judges a text that is there at once, and gives it as it may go on; `null` where it may not. One that nothing speaks
    * about is not kept: a stream may bring any number of them.
@@ -52,8 +56,10 @@ export async function enforceTexts(
     if (!isUntouched(verdict)) texts.push({ stream: endedStream(text), spent: { ms, verdict } });
     return verdict;
   };
-  const openIn = (crossing: Crossing): Stream => {
-    const timed = startTimed(openStream(ports.policy, crossing, ports.fingerprintOf ?? null, conditions));
+  const openIn = (crossing: Crossing, contexts: readonly string[] = []): Stream => {
+    const opened = () => openStream(ports.policy, crossing, ports.fingerprintOf ?? null, conditions);
+    const own = opened();
+    const timed = startTimed(contexts.length === 0 ? own : joinedStream(own, contexts, opened));
     texts.push(timed);
     return timed.stream;
   };
@@ -77,7 +83,7 @@ export async function enforceTexts(
   };
   let finished: Promise<GuardedEnd> | null = null;
   return {
-    open: () => (crossing === null || finished !== null ? null : openIn(crossing)),
+    open: (contexts) => (crossing === null || finished !== null ? null : openIn(crossing, contexts)),
     judge: (text) => {
       if (crossing === null || finished !== null) return null;
       const { decision, content } = judgeIn(crossing, text);
@@ -134,6 +140,7 @@ function startTimed(inner: Stream): TimedText {
     push: (piece) => timed(() => inner.push(piece)),
     end: () => timed(() => inner.end()),
     text: inner.text,
+    gone: inner.gone,
   };
   return { stream, spent };
 }
@@ -141,7 +148,7 @@ function startTimed(inner: Stream): TimedText {
 /** A text that came whole, and was judged. */
 function endedStream(text: string): Stream {
   const nothing = () => ({ text: '', decision: 'block', findings: [], verdict: null }) as const;
-  return { push: nothing, end: nothing, text: () => text };
+  return { push: nothing, end: nothing, text: () => text, gone: () => text.length };
 }
 
 /** A text that has not ended is ended. */

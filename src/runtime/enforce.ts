@@ -141,9 +141,10 @@ export function refuse(
 export async function give(
   settled: Settled,
   scan_ms: number,
-  crossing: Crossing,
+  judged: Crossing,
   about: About,
 ): Promise<Ruling> {
+  const crossing = shownCrossing(judged, about.extras);
   const { event_id, endpoint, ports, began_ms } = about;
   let { verdict, approval } = settled;
   // The one catch around recording: what is not written down is not given.
@@ -158,6 +159,14 @@ export async function give(
   ports.observe?.(ruling, crossing, endpoint, scan_ms / 1_000);
   ports.telemetry?.checked({ ...ruling, crossing, component: endpoint, began_ms });
   return ruling;
+}
+
+/** What was judged, under the name of the tool that may be recorded. */
+function shownCrossing(crossing: Crossing, { shown_tool }: Extras): Crossing {
+  const { tool, destination_agent_id } = crossing;
+  if (shown_tool === undefined || shown_tool === tool) return crossing;
+  const is_tool = destination_agent_id === tool;
+  return { ...crossing, tool: shown_tool, destination_agent_id: is_tool ? shown_tool : destination_agent_id };
 }
 
 /** The one catch around sessions: where they cannot be read or kept, nothing goes through. */

@@ -150,6 +150,8 @@ export interface Extras {
   readonly about?: (verdict: Verdict) => AuditEvent['metadata'];
   /** Whether an approved request for exactly this crossing counts where the caller names none that is for it. */
   readonly finds_approved?: boolean;
+  /** Stands for the name of the tool in everything that is recorded, where something was found in the name. */
+  readonly shown_tool?: string;
 }
 
 /** Filters of an audit query; all are joined with AND. Times are ISO 8601 or durations, see `query`. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openSse, writeEvent } from '../../src/core/wire/sse.ts';
 import { type Exchange, type Step, startProvider } from '../support/provider/provider.ts';
 import { readRecordings } from '../support/provider/recording.ts';
 import type { TestService } from '../support/service.ts';
@@ -74,10 +75,14 @@ test('whole answers and errors of every recording: status, headers and every byt
 
 const NUMBER = /"sequence_number":(\d+)/;
 
-/** Events of a stream as they came, the pieces of their texts and their numbers taken out. */
+/**
+ * Events of a stream, the pieces of their texts and their numbers taken out. They are written anew from name and data:
+ * line ends, ids and comments are not the provider's, and `message` is what an event is called that has no name.
+ */
 function framesOf({ body }: RawAnswer): readonly string[] {
-  const events = body.toString('utf8').split(/(?<=\r?\n\r?\n)/);
-  return events
+  const { events } = openSse({ event_units_max: 1_000_000 }).read(body.toString('utf8'));
+  const written = events.map(({ name, data }) => writeEvent(name === 'message' ? '' : name, data));
+  return written
     .map((event) => event.replace(NUMBER, '"sequence_number":0'))
     .map((event) =>
       /delta"|"choices"|"candidates"/.test(event)

@@ -47,6 +47,8 @@ export interface Stream {
   readonly end: () => Released;
   /** All that came so far. */
   readonly text: () => string;
+  /** How many UTF-16 units of what came have gone on, as they are or masked. */
+  readonly gone: () => number;
 }
 
 /**
@@ -80,6 +82,7 @@ export function openStream(
     push: (piece) => taking(() => push(state, piece)),
     end: () => taking(() => end(state)),
     text: () => state.pieces.join(''),
+    gone: () => (state.has_ended ? state.units : state.look.gone),
   };
 }
 
@@ -278,7 +281,7 @@ function end(state: StreamState): Released {
   const text = pieces.join('');
   const verdict =
     !is_held && look.is_clean
-      ? verdictOn(crossing, policy, { findings: [], coverage: FULL }, null)
+      ? verdictOn(crossing, policy, { findings: [], coverage: FULL }, null, state.conditions)
       : judge(
           { ...crossing, content: { kind: 'text', text } },
           policy,

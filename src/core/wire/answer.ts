@@ -1,15 +1,19 @@
 import { isBase64, type Meaning, readMember, readSaid, type Take, type Vocabulary } from './said.ts';
-import type { EventParts, EventPiece, JsonMember, JsonNode, WireAnswer } from './types.ts';
+import type { EventParts, EventPiece, JsonMember, JsonNode, StringNode, WireAnswer } from './types.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 
 /**
  * What an answer brings, while it is read: one event of it, or all of it as if it were a single event. Each string
- * is given to one of the functions below exactly once, unless it is a word or sealed.
+ * is given to one of the functions below exactly once, unless it is sealed.
  */
 export interface AnswerDraft extends Writable<EventParts> {
   readonly channels: Channels;
   readonly vocabulary: Vocabulary;
+  /** Whether it is read event by event. */
+  readonly is_stream: boolean;
+  /** See `failAnswer`. */
+  is_faulty: boolean;
 }
 
 /** What is known of the channels of an answer. */
@@ -18,61 +22,85 @@ export interface Channels {
   readonly closed: Set<string>;
   /** What is known of the calls, for only the first event of each says it. */
   readonly calls: Map<string, CallName>;
+  /** First parts of names of channels on which nothing may follow. */
+  readonly ended: Set<string>;
+  /** Names of channels on which something was said whole. */
+  readonly whole: Set<string>;
 }
 
 /** Which tool a piece of arguments is for; `null` where that is not known. */
 export interface CallName {
   readonly tool: string | null;
   readonly call_id: string | null;
+  readonly is_free?: boolean;
+}
+
+/** What of a piece is not known by its channel alone. */
+export interface PieceMore {
+  readonly call?: CallName;
+  readonly joins?: readonly string[];
 }
 
 /** Longer names come of keys that no protocol has, and would be kept as long as the stream lasts. */
 const CHANNEL_UNITS_MAX = 500;
 
 const NO_CALL: CallName = { tool: null, call_id: null };
+const NO_JOINS: readonly string[] = [];
 
 /** No channels yet. */
 export function startChannels(): Channels {
-  return { open: new Set(), closed: new Set(), calls: new Map() };
+  return { open: new Set(), closed: new Set(), calls: new Map(), ended: new Set(), whole: new Set() };
 }
 
-/** An answer, or an event of one, of which nothing was read yet. */
-export function startAnswer(vocabulary: Vocabulary, channels: Channels = startChannels()): AnswerDraft {
+/** An answer, or an event of one if `channels` are given, of which nothing was read yet. */
+export function startAnswer(vocabulary: Vocabulary, channels?: Channels): AnswerDraft {
   return {
     pieces: [],
     closed: [],
     repeats: [],
     echoes: [],
+    words: [],
+    repairs: [],
+    name: '',
     usage: null,
     id: null,
     model: null,
     finish_reasons: [],
     is_last: false,
     is_added_usage: false,
-    channels,
+    channels: channels ?? startChannels(),
     vocabulary,
+    is_stream: channels !== undefined,
+    is_faulty: false,
   };
 }
 
-/** A piece of a text or of a call's arguments, on a channel that this opens. */
+/** Refuses the answer: clients could read it in another way than it is judged. */
+export function failAnswer(draft: AnswerDraft): void {
+  draft.is_faulty = true;
+}
+
+/** A piece of a text or of a call's arguments, on a channel that this opens. Behind its end a channel says nothing more. */
 export function addPiece(
   draft: AnswerDraft,
   channel: string,
   kind: EventPiece['kind'],
   node: JsonNode,
-  call: CallName = NO_CALL,
+  more: PieceMore = {},
 ): void {
   if (channel.length > CHANNEL_UNITS_MAX) {
-    addRepeat(draft, 'other', kind, node, call);
+    addRepeat(draft, 'other', kind, node, more);
     return;
   }
-  const { open, calls } = draft.channels;
-  const name = openName(draft.channels, channel);
-  const known = calls.get(name) ?? NO_CALL;
-  const named = { tool: known.tool ?? call.tool, call_id: known.call_id ?? call.call_id };
-  if (kind === 'arguments') calls.set(name, named);
-  open.add(name);
-  draft.pieces.push({ channel: name, kind, node, ...named });
+  const { open, closed, calls } = draft.channels;
+  if (hasEnded(draft, channel) || closed.has(channel)) {
+    if (kind !== 'text' || node.kind !== 'string' || node.value !== '') failAnswer(draft);
+    return;
+  }
+  const named = nameCall(draft, channel, more.call ?? NO_CALL);
+  if (kind === 'arguments') calls.set(channel, named);
+  open.add(channel);
+  draft.pieces.push({ channel, kind, node, ...named, joins: more.joins ?? NO_JOINS });
 }
 
 /** A whole text or call that is said again, or that has no pieces. */
@@ -81,21 +109,58 @@ export function addRepeat(
   channel: string,
   kind: EventPiece['kind'],
   node: JsonNode,
-  call: CallName = NO_CALL,
+  more: PieceMore = {},
 ): void {
+  const { joins = NO_JOINS, call = NO_CALL } = more;
+  const is_own = kind === 'text' && joins.length === 0;
+  if (!is_own && hasEnded(draft, channel)) failAnswer(draft);
+  const named = nameCall(draft, channel, call);
+  if (kind === 'arguments') draft.channels.calls.set(channel, named);
+  if (!is_own) draft.channels.whole.add(channel);
+  draft.repeats.push({ channel, kind, node, ...named, joins });
+}
+
+/** Which call a channel is for. One that changes its tool or its id is two calls in the eyes of some clients. */
+function nameCall(draft: AnswerDraft, channel: string, call: CallName): Required<CallName> {
   const known = draft.channels.calls.get(channel) ?? NO_CALL;
-  const named = { tool: call.tool ?? known.tool, call_id: call.call_id ?? known.call_id };
-  draft.repeats.push({ channel, kind, node, ...named });
+  if (differs(known.tool, call.tool) || differs(known.call_id, call.call_id)) failAnswer(draft);
+  return {
+    tool: known.tool ?? call.tool,
+    call_id: known.call_id ?? call.call_id,
+    is_free: known.is_free ?? call.is_free ?? false,
+  };
+}
+
+function differs(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one !== other;
+}
+
+function hasEnded({ channels: { ended } }: AnswerDraft, channel: string): boolean {
+  return ended.size > 0 && ended.has(channel.split('.', 1)[0]!);
 }
 
 /** Texts that stand by themselves: each is judged whole. */
 export function addTexts(draft: AnswerDraft, node: JsonNode, meaning: Meaning = 'said'): void {
-  readSaid(node, meaning, draft.vocabulary, onOwn(draft, ''));
+  readSaid(node, meaning, draft.vocabulary, onOwn(draft, ''), null, onWord(draft));
 }
 
 /** As `addTexts`, for a member, with its key where the protocol does not know it. */
 export function addMember(draft: AnswerDraft, member: JsonMember, holder: JsonNode): void {
-  readMember(member, holder, draft.vocabulary, onOwn(draft, member.key.value));
+  readMember(member, holder, draft.vocabulary, onOwn(draft, member.key.value), null, onWord(draft));
+}
+
+/** As `addMember`, but for texts that the request said: they were judged on their way in. */
+export function addMemberUnless(
+  draft: AnswerDraft,
+  member: JsonMember,
+  holder: JsonNode,
+  said: ReadonlySet<string>,
+): void {
+  const take = onOwn(draft, member.key.value);
+  const unlessSaid: Take = (text, path) => {
+    if (!said.has(text.value)) take(text, path);
+  };
+  readMember(member, holder, draft.vocabulary, unlessSaid, null, onWord(draft));
 }
 
 /** Texts of a member that go on from event to event: each place in it is a channel. */
@@ -104,9 +169,11 @@ export function addMemberPieces(
   member: JsonMember,
   holder: JsonNode,
   root: string,
+  add: typeof addPiece = addPiece,
 ): void {
   const path = `${root}.${member.key.value}`;
-  readMember(member, holder, draft.vocabulary, (text, at) => addPiece(draft, at, 'text', text), path);
+  const take: Take = (text, at) => add(draft, at, 'text', text);
+  readMember(member, holder, draft.vocabulary, take, path, onWord(draft));
 }
 
 /**
@@ -120,31 +187,39 @@ export function addEcho(
   blank: 'null' | '""' | '[]' | '{}',
 ): void {
   if (value.kind === 'null' || (blank === '""' && !isSealed(value))) return;
-  // What is said again behind the end of its channel is said on that one, and not on one that would follow it.
-  const name = isOpen(draft, of) ? openName(draft.channels, of) : of;
-  draft.echoes.push({
-    of: name,
-    splice: { start: value.start, end: value.end, text: blank },
-  });
+  draft.echoes.push({ of, splice: { start: value.start, end: value.end, text: blank } });
 }
 
 function isSealed(value: JsonNode): boolean {
   return value.kind === 'string' && value.value !== '' && isBase64(value.value);
 }
 
-/** Whether a channel has pieces, in this event or in one before it. */
-export function isOpen({ channels }: AnswerDraft, channel: string): boolean {
-  return channels.open.has(openName(channels, channel));
+/** Whether a channel has pieces, in this event or in one before it, or a whole text in this one. */
+export function isOpen({ channels, repeats }: AnswerDraft, channel: string): boolean {
+  return channels.open.has(channel) || repeats.some((each) => each.channel === channel);
 }
 
-/** Ends a channel and those below it; a name that is used again later is another channel. */
+/** The name of a channel that may be used again after its end: then it is another one. */
+export function runName({ channels: { closed } }: AnswerDraft, channel: string): string {
+  let name = channel;
+  for (let again = 2; closed.has(name); again++) name = `${channel}~${again}`;
+  return name;
+}
+
+/** Ends a channel and those below it. */
 export function closeChannels(draft: AnswerDraft, root: string): void {
   close(draft, (name) => name === root || name.startsWith(`${root}.`) || name.startsWith(`${root}~`));
 }
 
-/** Ends all channels; what comes behind has others. */
+/** Ends all channels that are open. */
 export function closeAll(draft: AnswerDraft): void {
   close(draft, () => true);
+}
+
+/** Ends all channels whose names begin so: what follows on one of them is a fault. */
+export function endChannels(draft: AnswerDraft, root: string): void {
+  closeChannels(draft, root);
+  draft.channels.ended.add(root);
 }
 
 /** Ends all channels; the stream is over. */
@@ -153,13 +228,15 @@ export function endStream(draft: AnswerDraft): void {
   draft.is_last = true;
 }
 
-/** What an event brings. */
-export function partsOf({ channels: _channels, vocabulary: _vocabulary, ...parts }: AnswerDraft): EventParts {
-  return parts;
+/** What an event brings; `null` if it must not be handed on. */
+export function partsOf(draft: AnswerDraft): EventParts | null {
+  const { channels: _channels, vocabulary: _vocabulary, is_stream: _is_stream, is_faulty, ...parts } = draft;
+  return is_faulty ? null : parts;
 }
 
-/** A whole answer, from what was read of it. */
-export function wholeOf(draft: AnswerDraft): WireAnswer {
+/** A whole answer, from what was read of it; `null` if it must not be handed on. */
+export function wholeOf(draft: AnswerDraft): WireAnswer | null {
+  if (draft.is_faulty) return null;
   const all = [...draft.pieces, ...draft.repeats].toSorted((one, other) => one.node.start - other.node.start);
   const texts = all.flatMap(({ kind, node }) => (kind === 'text' && node.kind === 'string' ? [node] : []));
   return {
@@ -169,13 +246,28 @@ export function wholeOf(draft: AnswerDraft): WireAnswer {
     texts,
     tool_calls: all
       .filter((each) => each.kind === 'arguments')
-      .map(({ tool, call_id, node }) => ({ tool: tool ?? '', call_id, arguments: node })),
+      .map(({ tool, call_id, node, is_free }) => ({ tool: tool ?? '', call_id, arguments: node, is_free })),
     usage: draft.usage,
     echoes: draft.echoes.map(({ of, splice }) => ({
       of: all.flatMap(({ channel, node }) => (channel === of && node.kind === 'string' ? [node] : [])),
       splice,
     })),
+    joined: joinedIn(all),
+    words: draft.words,
   };
+}
+
+function joinedIn(pieces: readonly EventPiece[]): readonly (readonly StringNode[])[] {
+  const by_join = new Map<string, StringNode[]>();
+  for (const { kind, node, joins } of pieces) {
+    if (kind !== 'text' || node.kind !== 'string') continue;
+    for (const join of joins) {
+      const nodes = by_join.get(join);
+      if (nodes === undefined) by_join.set(join, [node]);
+      else nodes.push(node);
+    }
+  }
+  return [...by_join.values()].filter(({ length }) => length > 1);
 }
 
 /**
@@ -187,10 +279,10 @@ function onOwn(draft: AnswerDraft, key: string): Take {
   return (text) => addRepeat(draft, channel, 'text', text);
 }
 
-function openName({ closed }: Channels, channel: string): string {
-  let name = channel;
-  for (let again = 2; closed.has(name); again++) name = `${channel}~${again}`;
-  return name;
+function onWord({ words }: AnswerDraft): Take {
+  return (word) => {
+    if (word.value !== '') words.push(word);
+  };
 }
 
 function close({ channels, closed }: AnswerDraft, concerns: (name: string) => boolean): void {

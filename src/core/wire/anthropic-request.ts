@@ -1,5 +1,5 @@
 import { ANTHROPIC } from './anthropic-vocabulary.ts';
-import { countOf, isTrue, itemsOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
+import { isTrue, itemsOf, largestCountOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
 import {
   finishRequest,
   inPlaceOf,
@@ -25,7 +25,7 @@ export function readMessagesRequest(body: JsonNode): WireRequest {
   }
   return finishRequest(draft, body, {
     is_stream: isTrue(body, 'stream'),
-    max_output_tokens: countOf(body, 'max_tokens'),
+    max_output_tokens: largestCountOf([body], ['max_tokens']),
     choices: 1,
     usage_splice: null,
   });

@@ -1,10 +1,22 @@
-import { type AnswerDraft, endStream, partsOf, startAnswer, startChannels, wholeOf } from './answer.ts';
+import { isUnambiguous } from './ambiguity.ts';
+import {
+  type AnswerDraft,
+  endStream,
+  failAnswer,
+  partsOf,
+  startAnswer,
+  startChannels,
+  wholeOf,
+} from './answer.ts';
 import { readJson } from './json-text.ts';
 import type { Vocabulary } from './said.ts';
 import type { EventReader, JsonNode, WireAnswer } from './types.ts';
 
-/** Reads an answer, or an event of one; `false` where it is nothing of the protocol, or nothing that can be guarded. */
-export type ReadBody = (draft: AnswerDraft, body: JsonNode) => boolean;
+/**
+ * Reads an answer, or an event of one whose `event` field is `name`. `false` where it is nothing of the protocol, or
+ * nothing that can be guarded.
+ */
+export type ReadBody = (draft: AnswerDraft, body: JsonNode, name: string) => boolean;
 
 /** A text has a size limit already where it comes in; these bound what is made of one event. */
 const LIMITS = { depth_max: 200, nodes_max: 1_000_000 };
@@ -16,7 +28,7 @@ const CHANNELS_MAX = 4096;
 export function openJsonEvents(vocabulary: Vocabulary, readBody: ReadBody): EventReader {
   const channels = startChannels();
   return {
-    read: ({ data }) => {
+    read: ({ data, name }) => {
       const draft = startAnswer(vocabulary, channels);
       if (data.trim() === '') return partsOf(draft);
       if (data.trim() === '[DONE]') {
@@ -24,15 +36,27 @@ export function openJsonEvents(vocabulary: Vocabulary, readBody: ReadBody): Even
         return partsOf(draft);
       }
       const body = readJson(data, LIMITS);
-      if (body.kind !== 'object' || !readBody(draft, body)) return null;
+      if (body.kind !== 'object' || !isUnambiguous(body, vocabulary)) return null;
+      if (!readBody(draft, body, name)) return null;
       return channels.open.size + channels.closed.size > CHANNELS_MAX ? null : partsOf(draft);
     },
   };
 }
 
-/** Reads a whole answer with the reader of its events. */
-export function readWhole(vocabulary: Vocabulary, readBody: ReadBody, body: JsonNode): WireAnswer {
+/** Reads a whole answer with the reader of its events; `null` if it is no object, or nothing that can be guarded. */
+export function readWhole(vocabulary: Vocabulary, readBody: ReadBody, body: JsonNode): WireAnswer | null {
+  if (body.kind !== 'object' || !isUnambiguous(body, vocabulary)) return null;
   const draft = startAnswer(vocabulary);
-  readBody(draft, body);
-  return wholeOf(draft);
+  return readBody(draft, body, '') ? wholeOf(draft) : null;
 }
+
+/**
+ * Gives an event the name of its type. Some clients go by the one and some by the other, so that an event in which
+ * they differ is refused.
+ */
+export function nameByType(draft: AnswerDraft, name: string, type: string | null): void {
+  if (type === null || !EVENT_NAME.test(type) || (name !== '' && name !== type)) failAnswer(draft);
+  draft.name = type ?? '';
+}
+
+const EVENT_NAME = /^[\w.-]{1,100}$/;

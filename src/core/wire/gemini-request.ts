@@ -1,5 +1,5 @@
 import { camelCase, GEMINI } from './gemini-vocabulary.ts';
-import { countOf, memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
+import { countOf, largestCountOf, memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
 import {
   finishRequest,
   inPlaceOf,
@@ -16,32 +16,27 @@ import type { JsonNode, WireRequest, WireText } from './types.ts';
 export function readGenerateRequest(body: JsonNode): WireRequest {
   const draft = startRequest(GEMINI);
   if (body.kind !== 'object') say(draft, 'other', body, 'free');
-  let config: JsonNode | null = null;
+  const configs: JsonNode[] = [];
   for (const member of membersOf(body)) {
     const { value } = member;
     const key = camelCase(member.key.value);
-    if (key === 'generationConfig') config = value;
+    if (key === 'generationConfig') configs.push(value);
     if (key === 'contents' && value.kind === 'array')
       for (const each of value.items) readContent(draft, each);
     else if (key === 'contents') readContent(draft, value);
     else if (key === 'systemInstruction') say(draft, 'system', value);
     else sayMember(draft, key === 'tools' ? 'tool_definition' : 'other', member, body);
   }
-  // Servers differ in which of the two they read.
-  const counted = (...keys: readonly string[]) => {
-    const figures = keys.map((key) => figureOf(config, key)).filter((figure) => figure !== null);
-    return figures.length === 0 ? null : Math.max(...figures);
-  };
   return finishRequest(draft, body, {
     is_stream: false,
-    max_output_tokens: counted('maxOutputTokens', 'max_output_tokens'),
-    choices: counted('candidateCount', 'candidate_count') ?? 1,
+    max_output_tokens: largestCountOf(configs, ['maxOutputTokens', 'max_output_tokens'], figureOf),
+    choices: largestCountOf(configs, ['candidateCount', 'candidate_count'], figureOf) ?? 1,
     usage_splice: null,
   });
 }
 
 /** A count; Gemini takes one as a string too. */
-function figureOf(config: JsonNode | null, key: string): number | null {
+function figureOf(config: JsonNode, key: string): number | null {
   const written = textOf(config, key) ?? '';
   return /^\d{1,9}$/.test(written) ? Number(written) : countOf(config, key);
 }

@@ -34,11 +34,42 @@ export function countOf(node: JsonNode | null, key: string): number | null {
     : null;
 }
 
-/** The largest of several counts: servers differ in which of them they read. `null` if there is none. */
-export function largestCountOf(node: JsonNode | null, keys: readonly string[]): number | null {
-  const counts = keys.map((key) => countOf(node, key)).filter((count) => count !== null);
-  return counts.length === 0 ? null : Math.max(...counts);
+/** All strings in a value, keys included. */
+export function stringsIn(root: JsonNode): readonly StringNode[] {
+  const found: StringNode[] = [];
+  const ahead: JsonNode[] = [root];
+  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
+    if (node.kind === 'string') found.push(node);
+    for (const item of itemsOf(node)) ahead.push(item);
+    for (const { key, value } of membersOf(node)) ahead.push(key, value);
+  }
+  return found;
 }
+
+/** A member as a place in a list: a count, `absent` if there is none, and `null` if it is anything else. */
+export function placeOf(node: JsonNode | null, key: string, absent: number | null): number | null {
+  const value = memberOf(node, key);
+  return value === null || value.kind === 'null' ? absent : countOf(node, key);
+}
+
+/**
+ * The largest count among all members with these names. Servers differ in which name of a limit they read, and which
+ * member of several. `null` if there is none, or if one of them is no count: then nobody knows the limit.
+ */
+export function largestCountOf(
+  holders: readonly (JsonNode | null)[],
+  names: readonly string[],
+  read: (holder: JsonNode, key: string) => number | null = countOf,
+): number | null {
+  const said = holders
+    .flatMap(membersOf)
+    .filter(({ key, value }) => names.includes(key.value) && value.kind !== 'null');
+  if (said.length === 0) return null;
+  const counts = said.map((member) => read({ ...NO_OBJECT, members: [member] }, member.key.value));
+  return counts.some((count) => count === null) ? null : Math.max(...counts.map(Number));
+}
+
+const NO_OBJECT = { kind: 'object', start: 0, end: 0 } as const;
 
 /** Whether a member is `true`. */
 export function isTrue(node: JsonNode | null, key: string): boolean {

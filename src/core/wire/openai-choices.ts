@@ -1,6 +1,6 @@
-import { type AnswerDraft, addMember, addTexts, endStream } from './answer.ts';
-import { countOf, isTrue, memberOf, membersOf, tellsError, textOf } from './nodes.ts';
-import type { JsonNode, Splice, WireUsage } from './types.ts';
+import { type AnswerDraft, addMember, addTexts, endChannels, endStream, failAnswer } from './answer.ts';
+import { countOf, isTrue, memberOf, membersOf, placeOf, tellsError, textOf } from './nodes.ts';
+import type { AnswerAsked, JsonNode, Splice, WireUsage } from './types.ts';
 
 /**
  * Reads what chat completions, completions and embeddings have in common, in an answer or an event: who answers,
@@ -11,6 +11,7 @@ export function readChoices(
   draft: AnswerDraft,
   body: JsonNode,
   readChoice: (draft: AnswerDraft, choice: JsonNode, root: string) => void,
+  asked?: AnswerAsked,
 ): void {
   draft.id = textOf(body, 'id');
   draft.model = textOf(body, 'model');
@@ -23,14 +24,35 @@ export function readChoices(
       addMember(draft, member, body);
       continue;
     }
+    const roots = rootsOf(draft, value.items, asked);
     value.items.forEach((choice, at) => {
-      const reason = textOf(choice, 'finish_reason');
-      if (reason !== null) draft.finish_reasons.push(reason);
-      if (choice.kind === 'object') readChoice(draft, choice, `${countOf(choice, 'index') ?? at}`);
+      const root = roots[at]!;
+      const reason = textOf(choice, 'finish_reason') ?? '';
+      if (choice.kind === 'object') readChoice(draft, choice, root);
       else addTexts(draft, choice);
+      if (reason === '') return;
+      draft.finish_reasons.push(reason);
+      if (draft.is_stream) endChannels(draft, root);
     });
   }
   if (tellsError(body)) endStream(draft);
+}
+
+/**
+ * Names the answers that stand side by side. Clients find those of a whole answer by their place. In a stream they go
+ * by the index, or take the first of each event: the two must not come to different texts.
+ */
+export function rootsOf(
+  draft: AnswerDraft,
+  items: readonly JsonNode[],
+  asked: AnswerAsked | undefined,
+): readonly string[] {
+  if (!draft.is_stream) return items.map((_item, at) => `${at}`);
+  const places = items.map((item, at) => placeOf(item, 'index', at));
+  const choices = Math.max(1, asked?.choices ?? Number.POSITIVE_INFINITY);
+  const is_faulty = places.some((place) => place === null || place >= choices);
+  if (is_faulty || new Set(places).size < places.length) failAnswer(draft);
+  return places.map((place) => `${place}`);
 }
 
 const ASKED = '"stream_options":{"include_usage":true}';

@@ -3,6 +3,7 @@ import {
   addEcho,
   addMember,
   addMemberPieces,
+  addMemberUnless,
   addPiece,
   addRepeat,
   addTexts,
@@ -11,14 +12,15 @@ import {
   closeChannels,
   endStream,
 } from './answer.ts';
-import type { ReadBody } from './events.ts';
+import { nameByType, type ReadBody } from './events.ts';
 import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
 import { clientCallOf } from './openai-items.ts';
-import type { JsonNode, WireUsage } from './types.ts';
+import { ENDINGS, endsAsTold, startItems, takeTurn } from './openai-output-order.ts';
+import type { AnswerAsked, JsonNode, WireUsage } from './types.ts';
 
 /**
- * What of a response says the request again. It came from the client and was judged on its way in, so it is no
- * text of the answer.
+ * What of a response says the request again. Texts in it that the request said were judged on their way in; others, as
+ * those of a prompt that the provider keeps, are texts of the answer.
  */
 export const ASKED: ReadonlySet<string> = new Set(
   `instructions metadata prompt prompt_cache_key safety_identifier text tools tool_choice user conversation
@@ -26,7 +28,7 @@ export const ASKED: ReadonlySet<string> = new Set(
 );
 
 /** Reads a whole response: of an answer, or as the events at the beginning and at the end of a stream say it. */
-export function readResponse(draft: AnswerDraft, response: JsonNode): boolean {
+export function readResponse(draft: AnswerDraft, response: JsonNode, asked?: AnswerAsked): boolean {
   draft.id = textOf(response, 'id');
   draft.model = textOf(response, 'model');
   draft.usage = usageOf(memberOf(response, 'usage'));
@@ -35,27 +37,35 @@ export function readResponse(draft: AnswerDraft, response: JsonNode): boolean {
   if (response.kind !== 'object') addTexts(draft, response, 'free');
   for (const member of membersOf(response)) {
     const { key, value } = member;
-    if (ASKED.has(key.value)) continue;
-    if (key.value !== 'output' || value.kind !== 'array') addMember(draft, member, response);
+    if (ASKED.has(key.value)) addMemberUnless(draft, member, response, asked?.repeatable ?? NOTHING);
+    else if (key.value !== 'output' || value.kind !== 'array') addMember(draft, member, response);
     else for (const [at, item] of value.items.entries()) readItem(draft, `item.${at}`, item, addRepeat);
   }
   return true;
 }
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 /** A reader of the events of one stream. */
-export function openOutput(): ReadBody {
-  return (draft, event) => {
+export function openOutput(asked?: AnswerAsked): ReadBody {
+  const items = startItems();
+  return (draft, event, name) => {
     const type = onlyTextOf(event, 'type') ?? '';
+    nameByType(draft, name, type);
+    if (!takeTurn(draft, type, event, items)) return false;
+    const { whole, open, closed } = draft.channels;
+    const told = ENDINGS.has(type) ? new Set([...whole, ...open, ...closed]) : null;
     const root = `item.${countOf(event, 'output_index') ?? 0}`;
     const inner = memberOf(event, INNER.get(type) ?? '');
     for (const member of membersOf(event)) {
       const is_read = inner === null ? isToldBy(type, member.key.value) : member.value === inner;
       if (!is_read) addMember(draft, member, event);
     }
-    if (inner !== null) readInner(draft, type, root, event, inner);
+    if (inner !== null) readInner(draft, type, root, event, inner, asked);
     else if (ABOUT_TEXT.test(type)) readText(draft, type, root, event);
     if (type === 'response.output_item.done') closeChannels(draft, root);
-    if (LAST.has(type)) endStream(draft);
+    if (told !== null && !endsAsTold(told, draft, items)) return false;
+    if (told !== null) endStream(draft);
     if (type === 'error') {
       // `response.failed` may follow, or nothing.
       closeAll(draft);
@@ -81,8 +91,6 @@ const INNER: ReadonlyMap<string, string> = new Map([
   ['response.reasoning_summary_part.done', 'part'],
 ]);
 
-const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed']);
-
 /** Members of the events about one text that say that text, or say it again. */
 const TEXT_KEYS = ['text', 'refusal', 'arguments', 'input', 'code', 'command', 'transcript', 'delta'];
 
@@ -94,14 +102,33 @@ function isToldBy(type: string, key: string): boolean {
 
 type Add = typeof addRepeat;
 
-function readInner(draft: AnswerDraft, type: string, root: string, event: JsonNode, inner: JsonNode): void {
+function readInner(
+  draft: AnswerDraft,
+  type: string,
+  root: string,
+  event: JsonNode,
+  inner: JsonNode,
+  asked: AnswerAsked | undefined,
+): void {
   const add = type.endsWith('.added') ? addPiece : addRepeat;
-  if (INNER.get(type) === 'response') readResponse(draft, inner);
+  if (INNER.get(type) === 'response') readResponse(draft, inner, asked);
   else if (INNER.get(type) === 'item') readItem(draft, root, inner, add);
   else {
     const index = countOf(event, 'content_index') ?? countOf(event, 'summary_index') ?? 0;
     readPart(draft, root, index, inner, add);
   }
+}
+
+/** Texts that clients put together over parts and items. */
+const JOINED = new Set(['output_text', 'refusal', 'reasoning_text', 'reasoning_summary_text']);
+
+function joinsOf(name: string): readonly string[] {
+  return JOINED.has(name) ? [name] : [];
+}
+
+/** What an event about arguments says of its call, if it says anything. */
+function callOf(event: JsonNode): CallName {
+  return { tool: textOf(event, 'name'), call_id: textOf(event, 'call_id') };
 }
 
 /** The name of a text's channel: what its events are called, and its place within the item. */
@@ -122,6 +149,7 @@ function readText(draft: AnswerDraft, type: string, root: string, event: JsonNod
     0;
   const channel = ARGUMENTS.has(name) ? `${root}.call` : channelOf(root, name, index);
   const kind = ARGUMENTS.has(name) ? 'arguments' : 'text';
+  const more = { joins: joinsOf(name), call: callOf(event) };
   const add = type.endsWith('.done') ? addRepeat : addPiece;
   for (const member of membersOf(event)) {
     const { key, value } = member;
@@ -129,7 +157,7 @@ function readText(draft: AnswerDraft, type: string, root: string, event: JsonNod
     if (name === 'audio') {
       addTexts(draft, value, 'sealed');
       addEcho(draft, channelOf(root, 'audio.transcript', index), value, '""');
-    } else if (value.kind === 'string') add(draft, channel, kind, value);
+    } else if (value.kind === 'string') add(draft, channel, kind, value, more);
     else if (key.value === 'delta') addMemberPieces(draft, member, event, channel);
     else addMember(draft, member, event);
   }
@@ -163,10 +191,14 @@ function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): v
 function callIn(draft: AnswerDraft, root: string, item: JsonNode, add: Add): JsonNode | null {
   const call = clientCallOf(item);
   if (call === null) return null;
-  const named: CallName = { tool: call.tool, call_id: textOf(item, 'call_id') ?? textOf(item, 'id') };
+  const named: CallName = {
+    tool: call.tool,
+    call_id: textOf(item, 'call_id') ?? textOf(item, 'id'),
+    is_free: onlyTextOf(item, 'type') === 'custom_tool_call',
+  };
   // Of an item that only begins, a string of arguments goes on in later events; another value comes whole later.
   if (add === addPiece && call.arguments.kind !== 'string') return null;
-  add(draft, `${root}.call`, 'arguments', call.arguments, named);
+  add(draft, `${root}.call`, 'arguments', call.arguments, { call: named });
   return call.arguments;
 }
 
@@ -188,7 +220,8 @@ function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNod
   const channel = channelOf(root, name, index);
   for (const member of part.members) {
     const { key, value } = member;
-    if (key.value === text && value.kind === 'string') add(draft, channel, 'text', value);
+    if (key.value === text && value.kind === 'string')
+      add(draft, channel, 'text', value, { joins: joinsOf(name) });
     else if (name === 'audio.transcript' && key.value === 'data') {
       addTexts(draft, value, 'sealed');
       addEcho(draft, channel, value, '""');

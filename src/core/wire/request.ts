@@ -100,12 +100,14 @@ export function inPlaceOf({ start, end }: JsonNode, text: string): Splice {
 export function finishRequest(
   draft: RequestDraft,
   body: JsonNode,
-  known: Pick<WireRequest, 'is_stream' | 'max_output_tokens' | 'choices' | 'usage_splice'>,
+  known: Pick<WireRequest, 'is_stream' | 'max_output_tokens' | 'choices' | 'usage_splice'> &
+    Partial<Pick<WireRequest, 'repeatable'>>,
 ): WireRequest {
   const model = memberOf(body, 'model');
   return {
     problem: draft.problem ?? problemOf(body),
     model: model?.kind === 'string' ? model : null,
+    repeatable: [],
     ...known,
     texts: draft.texts,
     tool_results: draft.results.map(

@@ -54,7 +54,7 @@ interface Visit {
 
 /**
  * Gives every text in a value to `take`, in the order of the body, and returns how many UTF-16 units are handed on
- * without a look. Each string is a text, or a word that looks like one, or sealed, or media: nothing else is let be.
+ * without a look. Each string is a text, or a word that looks like one (for `takeWord`), or sealed, or media.
  */
 export function readSaid(
   node: JsonNode,
@@ -62,6 +62,7 @@ export function readSaid(
   vocabulary: Vocabulary,
   take: Take,
   path: string | null = null,
+  takeWord: Take | null = null,
 ): number {
   let opaque_units = 0;
   const ahead: Visit[] = [{ node, meaning, holder: null, is_key: false, path }];
@@ -69,7 +70,8 @@ export function readSaid(
     const { node: at } = next;
     if (at.kind === 'string') {
       if (next.is_key || isText(at.value, next)) take(at, next.path ?? '');
-      else if (next.meaning !== 'word') opaque_units += at.value.length;
+      else if (next.meaning === 'word') takeWord?.(at, next.path ?? '');
+      else opaque_units += at.value.length;
     } else if (at.kind === 'array') pushItems(ahead, next, at.items);
     else if (at.kind === 'object') pushMembers(ahead, next, at.members, vocabulary);
   }
@@ -83,14 +85,16 @@ export function readMember(
   vocabulary: Vocabulary,
   take: Take,
   path: string | null = null,
+  takeWord: Take | null = null,
 ): number {
   const meaning = vocabulary.get(member.key.value);
   if (meaning === undefined) take(member.key, path ?? '');
   if (member.value.kind !== 'string')
-    return readSaid(member.value, meaning ?? 'free', vocabulary, take, path);
+    return readSaid(member.value, meaning ?? 'free', vocabulary, take, path, takeWord);
   const visit: Visit = { node: member.value, meaning: meaning ?? 'free', holder, is_key: false, path };
   if (isText(member.value.value, visit)) take(member.value, path ?? '');
-  else if (meaning !== 'word') return member.value.value.length;
+  else if (meaning === 'word') takeWord?.(member.value, path ?? '');
+  else return member.value.value.length;
   return 0;
 }
 

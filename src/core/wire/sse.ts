@@ -54,22 +54,22 @@ export function openSse(limits: { readonly event_units_max: number }): SseReader
 }
 
 /**
- * The event with other data. Where it has one line of data, all else stays as it stands; of one that has several,
- * name and data are written anew.
+ * An event as it is sent: its name, unless that is `''`, and its data, which is JSON or a word, on one line. Without
+ * data it is a comment. No character is in it at which a client could see the end of a line: in JSON those that are
+ * no spaces can stand in strings alone, where they are escaped.
  */
-export function withData(event: SseEvent, data: string): string {
-  const is_one_line = event.data_start !== null && !/[\r\n]/.test(data);
-  if (is_one_line) {
-    const { raw, data_start: start } = event as { raw: string; data_start: number };
-    return raw.slice(0, start) + data + raw.slice(start + event.data.length);
-  }
-  return writeEvent(event.name, data);
+export function writeEvent(name: string, data: string): string {
+  if (data.trim() === '') return ':\n\n';
+  const line = BREAKING.test(data) ? data.replace(BREAKS, escaped) : data;
+  return name === '' ? `data: ${line}\n\n` : `event: ${name}\ndata: ${line}\n\n`;
 }
 
-/** An event as it is sent; a name of `''` writes none. */
-export function writeEvent(name: string, data: string): string {
-  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
-  return `${name === '' ? '' : `event: ${name}\n`}${lines.join('')}\n`;
+/** Where lines end to some readers: to those of the standard at CR and LF alone. */
+const BREAKING = /[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]/;
+const BREAKS = new RegExp(BREAKING, 'g');
+
+function escaped(unit: string): string {
+  return unit === '\r' || unit === '\n' ? ' ' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** The stream so far: the event that is being read, its line that is being read, and what came before. */

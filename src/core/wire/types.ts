@@ -80,10 +80,10 @@ export interface WireFormat {
   /** `gen_ai.operation.name` of the OpenTelemetry conventions. */
   readonly operation_name: 'chat' | 'text_completion' | 'embeddings' | 'generate_content';
   readonly readRequest: (body: JsonNode) => WireRequest;
-  /** Reads a whole answer of status 2xx. */
-  readonly readAnswer: (body: JsonNode) => WireAnswer;
+  /** Reads a whole answer of status 2xx; `null` if it is nothing of the protocol, and then it must not be handed on. */
+  readonly readAnswer: (body: JsonNode, asked?: AnswerAsked) => WireAnswer | null;
   /** Reads a streamed answer, event by event. */
-  readonly openEvents: () => EventReader;
+  readonly openEvents: (asked?: AnswerAsked) => EventReader;
   /** The provider's own shape of an error, as the text of a body. */
   readonly errorBody: (error: WireError) => string;
   /** The events that end a stream with an error if nothing is known of what went out; nothing follows them. */
@@ -100,6 +100,14 @@ export interface StreamEnding {
   readonly denialEvents: (error: WireError) => string;
   /** The events that end it because of any other failure; nothing follows them. */
   readonly errorEvents: (error: WireError) => string;
+}
+
+/** What of a request its answer is read with. */
+export interface AnswerAsked {
+  /** How many answers were asked for side by side. */
+  readonly choices: number;
+  /** Strings of the request, as it was sent, that the answer may repeat: they were judged on their way in. */
+  readonly repeatable: ReadonlySet<string>;
 }
 
 /** What a request asks and says. Every string that is not named here is of the protocol, and is left alone. */
@@ -123,6 +131,8 @@ export interface WireRequest {
   readonly usage_splice: Splice | null;
   /** Always to be made: they take out what an earlier answer of this gateway left unusable, see `Echo`. */
   readonly repairs: readonly Splice[];
+  /** Strings that the answer may repeat, see `AnswerAsked`. */
+  readonly repeatable: readonly StringNode[];
 }
 
 export interface WireText {
@@ -154,6 +164,10 @@ export interface WireAnswer {
   readonly tool_calls: readonly WireToolCall[];
   readonly usage: WireUsage | null;
   readonly echoes: readonly Echo<readonly StringNode[]>[];
+  /** Texts of `texts` that a client puts together, in their order: each list holds two or more. */
+  readonly joined: readonly (readonly StringNode[])[];
+  /** Names, ids and choices of the protocol, which look like one. */
+  readonly words: readonly StringNode[];
 }
 
 /**
@@ -172,6 +186,8 @@ export interface WireToolCall {
   readonly call_id: string | null;
   /** A string that holds JSON, or the value itself. */
   readonly arguments: JsonNode;
+  /** The arguments are a text in a form of the tool's own, and no JSON. */
+  readonly is_free: boolean;
 }
 
 export interface WireUsage {
@@ -208,6 +224,12 @@ export interface EventParts {
    */
   readonly repeats: readonly EventPiece[];
   readonly echoes: readonly Echo<string>[];
+  /** Names, ids and choices of the protocol, which look like one. */
+  readonly words: readonly StringNode[];
+  /** Always to be made: they give a call the place under which it was judged. */
+  readonly repairs: readonly Splice[];
+  /** The `event` field under which it goes out; `''` for none. */
+  readonly name: string;
   /** What is known of usage by now; the last one counts. */
   readonly usage: WireUsage | null;
   readonly id: string | null;
@@ -231,6 +253,10 @@ export interface EventPiece {
   /** For arguments: the tool and the call, as soon as they are known. */
   readonly tool: string | null;
   readonly call_id: string | null;
+  /** For arguments: they are a text in a form of the tool's own, and no JSON. */
+  readonly is_free: boolean;
+  /** For texts: what clients put together, each in its order. Texts of one channel are one text in all of them. */
+  readonly joins: readonly string[];
 }
 
 export interface EventReader {

@@ -104,7 +104,22 @@ function askedBy(
   const model = decoded(bare.slice(bare.lastIndexOf('/') + 1, -ending.text.length));
   // The path goes to the provider as it is, and must not lead elsewhere there.
   if (!MODEL.test(model)) throw new Refusal('invalid_request', 'The path names no model.');
+  if (ending.is_stream) requireEvents(path);
   return { wire, in_path: { model, is_stream: ending.is_stream } };
+}
+
+/**
+ * Gemini streams one growing JSON array unless it is asked for server-sent events. Nothing in such an array can be
+ * held back, so the call is refused. Two answers to the question, `alt` and `$alt`, must agree.
+ */
+function requireEvents(path: string): void {
+  const query = path.includes('?') ? path.slice(path.indexOf('?') + 1) : '';
+  const asked = [...new URLSearchParams(query)].filter(([name]) => /^\$?alt$/i.test(name));
+  if (asked.length > 0 && asked.every(([, value]) => value === 'sse')) return;
+  throw new Refusal(
+    'invalid_request',
+    'A stream must be asked for with `?alt=sse`; other framings cannot be checked.',
+  );
 }
 
 const MODEL = /^(?!.*\.\.)[\w@][\w.@/:-]{0,255}$/;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readJson } from '../../core/wire/json-text.ts';
 import { splice } from '../../core/wire/splice.ts';
-import type { EventPiece, JsonProblem } from '../../core/wire/types.ts';
+import type { AnswerAsked, EventPiece, JsonProblem, Splice, WireRequest } from '../../core/wire/types.ts';
 import type { Ruling } from '../types.ts';
 import type { Account } from './account.ts';
 import type { LlmReply, ModelsAsked, ReadCall, Road } from './call.ts';
@@ -52,7 +52,7 @@ function headersOf({ headers }: UpstreamAnswer, told: Ruling): readonly string[]
 
 function streamed(
   road: Road,
-  { read: { request, size }, guarded: { shown_model: model, tokens }, account }: Sent,
+  { read: { request, size }, guarded: { shown_model: model, tokens, splices }, account }: Sent,
   answer: UpstreamAnswer,
 ): Promise<AsyncGenerator<string>> {
   let output_units = 0;
@@ -65,8 +65,18 @@ function streamed(
     over: (error) =>
       account.end(error, { estimate: estimatedUsage(size, output_units), is_whole: error === null }),
   };
-  const asked = { choices: request.choices, drops_usage: request.usage_splice !== null };
+  const asked = { ...askedOf(request, splices), drops_usage: request.usage_splice !== null };
   return guardStream(answer, asked, { road, model, tokens }, news);
+}
+
+/** What the answer is read with: the strings of the request that it may repeat are those that were sent. */
+function askedOf({ choices, repeatable }: WireRequest, splices: readonly Splice[]): AnswerAsked {
+  const changed = new Map(splices.map(({ start, text }) => [start, text]));
+  const sent = repeatable.map(({ start, value }) => {
+    const text = changed.get(start);
+    return text === undefined ? value : (JSON.parse(text) as string);
+  });
+  return { choices: Math.max(1, choices), repeatable: new Set(sent) };
 }
 
 function unitsOf({ node }: EventPiece): number {
@@ -75,7 +85,7 @@ function unitsOf({ node }: EventPiece): number {
 
 async function whole(
   road: Road,
-  { read: { size }, guarded: { shown_model: model, tokens }, input, account }: Sent,
+  { read: { request, size }, guarded: { shown_model: model, tokens, splices }, input, account }: Sent,
   answer: UpstreamAnswer,
 ): Promise<LlmReply> {
   const { call, settings, ports } = road;
@@ -84,7 +94,9 @@ async function whole(
   const text = bytes.toString('utf8');
   const node = readJson(text, ports.policy.limits, { drops_vectors: true });
   if (node.kind === 'problem') throw unreadable(PROBLEMS[node.reason]);
-  const said = call.format.readAnswer(node);
+  const said = call.format.readAnswer(node, askedOf(request, splices));
+  if (said === null)
+    throw unreadable('The answer of the provider does not follow the protocol that was asked for.');
   account.said(said);
   const output_units = said.texts.reduce((sum, { value }) => sum + value.length, 0);
   const spent = { estimate: estimatedUsage(size, output_units), is_whole: true };

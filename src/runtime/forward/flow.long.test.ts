@@ -74,14 +74,21 @@ async function turn(road: TestRoad['road'], tool: string, way: 'whole' | 'stream
     const body = JSON.stringify({ choices: [{ message: { tool_calls: [call] } }] });
     const answer = readJson(body, road.ports.policy.limits);
     assert.ok(answer.kind !== 'problem');
-    const { denied } = await guardAnswer(road.call.format.readAnswer(answer), body, answering);
+    const read = road.call.format.readAnswer(answer);
+    assert.ok(read);
+    const { denied } = await guardAnswer(read, body, answering);
     return denied?.ruling.verdict.rule ?? null;
   }
   const [chat] = streamings as readonly [Streaming];
   const news = { chunk: () => {}, note: () => {}, over: () => {} };
   const stream = answerOf(chat.call?.(tool, ['{', '}']) ?? []);
   let out = '';
-  for await (const text of await guardStream(stream, { choices: 1, drops_usage: false }, answering, news))
+  for await (const text of await guardStream(
+    stream,
+    { choices: 1, drops_usage: false, repeatable: new Set<string>() },
+    answering,
+    news,
+  ))
     out += text;
   return /"rule":"([^"]+)"/.exec(out)?.[1] ?? null;
 }
@@ -117,7 +124,12 @@ withStores('the flow of calls', (law) => {
     const answering = { road, model: null, tokens: null };
     let out = '';
     const stream = answerOf(chat.text(['One ', 'two.']));
-    for await (const text of await guardStream(stream, { choices: 1, drops_usage: false }, answering, news))
+    for await (const text of await guardStream(
+      stream,
+      { choices: 1, drops_usage: false, repeatable: new Set<string>() },
+      answering,
+      news,
+    ))
       out += text;
     assert.ok(!out.includes('One') && out.includes('fault.store'), out);
     assert.deepEqual([events.length, events[0]?.decision], [1, 'block']);

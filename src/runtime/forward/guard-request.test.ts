@@ -189,7 +189,7 @@ test('with tokens the provider sees none of the values, and the client all of th
   for (const { wire, text, call, read, readCall } of streamings) {
     const format = roadOf({ wire }).road.call.format;
     const answering = { road: { ...road, call: { ...road.call, format } }, model: null, tokens };
-    const asked = { choices: 1, drops_usage: false };
+    const asked = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
     const news = { chunk: () => {}, note: () => {}, over: () => {} };
     for (let at = 1; at < answer.length; at++) {
       let shown = '';
@@ -223,9 +223,15 @@ test('a tool call is judged by what its tokens stand for', async () => {
   );
   const { guardCall } = await import('./guard-call.ts');
   const answering = { road, model: null, tokens: guarded.tokens };
-  const refused = await guardCall({ tool: 'mail.send', arguments: '{"to":"[EMAIL_1]"}' }, answering);
+  const refused = await guardCall(
+    { tool: 'mail.send', is_free: false, arguments: '{"to":"[EMAIL_1]"}' },
+    answering,
+  );
   assert.equal(refused.denied?.ruling.verdict.rule, 'contract.accepts.tags');
-  const plain = await guardCall({ tool: 'mail.send', arguments: '{"to":"nobody"}' }, answering);
+  const plain = await guardCall(
+    { tool: 'mail.send', is_free: false, arguments: '{"to":"nobody"}' },
+    answering,
+  );
   assert.equal(plain.denied, null);
   assert.ok(!JSON.stringify(events).includes(EMAIL));
 });

@@ -9,6 +9,7 @@ import { aboutCall, type Road } from './call.ts';
 import { isToolName } from './guard-call.ts';
 import type { KnownOfCall } from './known-results.ts';
 import { changes, plainText, textsContent, textsIn } from './texts.ts';
+import { judgeToolName } from './tool-name.ts';
 
 export interface GuardedResult {
   readonly decision: Decision;
@@ -37,7 +38,11 @@ export async function guardResult(
   const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };
   const use = { phase: 'response', tool, content, destination_agent_id: null, capability: null } as const;
   const crossing = withFields(toolCrossing(acting, use), road);
-  const extras = { about: () => aboutCall(call, null), finds_approved: true };
+  const extras = {
+    about: () => aboutCall(call, null),
+    finds_approved: true,
+    shown_tool: judgeToolName(crossing, ports).shown,
+  };
   const decision = await decide(
     crossing,
     call.caller,
@@ -47,7 +52,12 @@ export async function guardResult(
     extras,
   );
   const { verdict } = decision;
-  if (key !== null && isUntouched(verdict)) known?.add(key);
+  if (key !== null && known !== null && isUntouched(verdict)) {
+    // Known from the moment on at which its event is durable: before, nobody may rely on it.
+    void decision.ruling.then((ruling) => {
+      if (isUntouched(ruling.verdict)) known.add(key);
+    });
+  }
   const is_list = crossing.content === content;
   return { decision, splices: splicesOf(result, verdict, is_list ? texts.length : 0) };
 }

@@ -10,7 +10,7 @@ import { UpstreamFailure } from './upstream/failure.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 const QUIET: StreamNews = { chunk: () => {}, note: () => {}, over: () => {} };
-const ASKED = { choices: 1, drops_usage: false };
+const ASKED = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
 
 /** All that went out for an answer. */
 async function guarded(answer: UpstreamAnswer, options: RoadOptions = {}, asked = ASKED) {

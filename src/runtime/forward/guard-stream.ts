@@ -1,6 +1,6 @@
 import type { Envelope } from '../../core/types.ts';
 import { openSse, type SsePiece } from '../../core/wire/sse.ts';
-import type { EventParts, StreamEnding, WireError } from '../../core/wire/types.ts';
+import type { AnswerAsked, EventParts, StreamEnding, WireError } from '../../core/wire/types.ts';
 import { enforceTexts, type GuardedTexts } from '../enforce-stream.ts';
 import { aboutCall } from './call.ts';
 import { errorOfFailure, unreadable } from './faults.ts';
@@ -19,8 +19,7 @@ export interface StreamNews {
 }
 
 /** What of the request concerns its stream. */
-export interface StreamAsked {
-  readonly choices: number;
+export interface StreamAsked extends AnswerAsked {
   readonly drops_usage: boolean;
 }
 
@@ -46,7 +45,7 @@ export async function guardStream(
   const about = () => aboutCall(call, model);
   // What the session has read is looked up before any of the answer is.
   const texts = await enforceTexts(envelope, call.caller, 'llm_answer', ports, { about });
-  const reader = call.format.openEvents();
+  const reader = call.format.openEvents(asked);
   const ending = call.format.openEnding();
   const guard = openEventGuard({ ...asked, reader, ending, texts, answering, note: news.note });
   return events(answer, { guard, texts, ending }, answering, news);

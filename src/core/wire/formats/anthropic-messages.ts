@@ -7,13 +7,14 @@ import {
   addTexts,
   closeChannels,
   endStream,
+  failAnswer,
 } from '../answer.ts';
 import { openAnthropicEnding } from '../anthropic-ending.ts';
 import { anthropicErrorBody, anthropicErrorEvents } from '../anthropic-errors.ts';
 import { readMessagesRequest } from '../anthropic-request.ts';
 import { ANTHROPIC } from '../anthropic-vocabulary.ts';
-import { openJsonEvents, readWhole } from '../events.ts';
-import { countOf, memberOf, membersOf, onlyTextOf, textOf } from '../nodes.ts';
+import { nameByType, openJsonEvents, readWhole } from '../events.ts';
+import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from '../nodes.ts';
 import type { EventReader, JsonNode, WireFormat, WireUsage } from '../types.ts';
 
 /** `POST /v1/messages` of Anthropic. */
@@ -36,6 +37,8 @@ function readMessage(draft: AnswerDraft, message: JsonNode): boolean {
   draft.usage = usageOf(memberOf(message, 'usage'), null);
   addReason(draft, message);
   if (message.kind !== 'object') addTexts(draft, message, 'free');
+  // Some clients count blocks from those with which the message begins.
+  if (draft.is_stream && itemsOf(memberOf(message, 'content')).length > 0) failAnswer(draft);
   for (const member of membersOf(message)) {
     const { key, value } = member;
     if (key.value !== 'content' || value.kind !== 'array') addMember(draft, member, message);
@@ -60,23 +63,42 @@ function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
   const input = type === 'tool_use' ? memberOf(block, 'input') : null;
   if (type === 'tool_use') {
     const named = { tool: textOf(block, 'name'), call_id: textOf(block, 'id') };
-    addPiece(draft, channel, 'arguments', input ?? { kind: 'null', start: block.end, end: block.end }, named);
+    const said = input ?? { kind: 'null', start: block.end, end: block.end };
+    addPiece(draft, channel, 'arguments', said, { call: named });
   }
   for (const member of block.members) {
     const { key, value } = member;
     if (value === input) continue;
-    if ((key.value === 'text' || key.value === 'thinking') && value.kind === 'string') {
-      addPiece(draft, channel, 'text', value);
+    if (key.value === type && JOINED.includes(type) && value.kind === 'string') {
+      addPiece(draft, channel, 'text', value, { joins: [type] });
     } else if (type === 'redacted_thinking' && key.value === 'data') addTexts(draft, value, 'sealed');
     else addMember(draft, member, block);
     if (key.value === 'signature') addEcho(draft, channel, value, '""');
   }
 }
 
+/** Types of blocks whose texts are in a member of the same name, and which clients put together. */
+const JOINED: readonly string[] = ['text', 'thinking'];
+
+/** How far the blocks of a stream have come. Clients find them by their index, by their order, or by which is open. */
+interface Blocks {
+  /** The index of the next one. */
+  next: number;
+  /** What the one that is open is; `null` if none is. */
+  open: string | null;
+  has_begun: boolean;
+  /** The message has said why it ends. */
+  has_ended: boolean;
+}
+
 function openEvents(): EventReader {
   const known: { usage: WireUsage | null } = { usage: null };
-  return openJsonEvents(ANTHROPIC, (draft, body) => {
-    readEvent(draft, body);
+  const blocks: Blocks = { next: 0, open: null, has_begun: false, has_ended: false };
+  return openJsonEvents(ANTHROPIC, (draft, body, name) => {
+    const type = onlyTextOf(body, 'type');
+    nameByType(draft, name, type);
+    if (!takeTurn(draft, type, body, blocks)) return false;
+    readEvent(draft, type, body, blocks);
     const usage = memberOf(body, 'usage') ?? memberOf(memberOf(body, 'message'), 'usage');
     if (usage?.kind === 'object') known.usage = usageOf(usage, known.usage);
     draft.usage = usage?.kind === 'object' ? known.usage : null;
@@ -84,13 +106,52 @@ function openEvents(): EventReader {
   });
 }
 
-function readEvent(draft: AnswerDraft, body: JsonNode): void {
-  const type = onlyTextOf(body, 'type');
-  const channel = `block.${countOf(body, 'index') ?? 0}`;
+/** Follows the order of the events; `false` if one is out of order, for clients would put it in different places. */
+function takeTurn(draft: AnswerDraft, type: string | null, body: JsonNode, blocks: Blocks): boolean {
+  const index = countOf(body, 'index');
+  if (type === 'message_start') {
+    if (blocks.has_begun || blocks.next > 0) return false;
+    blocks.has_begun = true;
+  } else if (type === 'content_block_start') {
+    if (blocks.has_ended || index !== blocks.next) return false;
+    if (index > 0) closeChannels(draft, `block.${index - 1}`);
+    blocks.next += 1;
+    blocks.open = onlyTextOf(memberOf(body, 'content_block'), 'type') ?? '';
+  } else if (type === 'content_block_delta') {
+    if (blocks.has_ended || blocks.open === null || index !== blocks.next - 1) return false;
+    if (!isDeltaOf(blocks.open, memberOf(body, 'delta'))) return false;
+  } else if (type === 'content_block_stop') {
+    if (blocks.open === null || index !== blocks.next - 1) return false;
+    blocks.open = null;
+  } else if (type === 'message_delta' && textOf(memberOf(body, 'delta'), 'stop_reason') !== null) {
+    blocks.has_ended = true;
+  }
+  return true;
+}
+
+/** Members of deltas that go on with a block: the delta's type, and what the type of the block ends in. */
+const DELTAS: ReadonlyMap<string, readonly [type: string, block: string]> = new Map([
+  ['text', ['text_delta', 'text']],
+  ['thinking', ['thinking_delta', 'thinking']],
+  ['partial_json', ['input_json_delta', 'tool_use']],
+]);
+
+/** Whether what a delta adds is for the block that is open: some clients pass over what is not, and some do not. */
+function isDeltaOf(block: string, delta: JsonNode | null): boolean {
+  const type = onlyTextOf(delta, 'type');
+  return membersOf(delta).every(({ key }) => {
+    const expected = DELTAS.get(key.value);
+    return expected === undefined || (type === expected[0] && block.endsWith(expected[1]));
+  });
+}
+
+function readEvent(draft: AnswerDraft, type: string | null, body: JsonNode, { next }: Blocks): void {
+  const channel = `block.${next - 1}`;
   for (const member of membersOf(body)) {
     const { key, value } = member;
     if (key.value === 'message' && type === 'message_start') readMessage(draft, value);
-    else if (key.value === 'content_block') readBlock(draft, channel, value);
+    else if (key.value === 'content_block' && type === 'content_block_start')
+      readBlock(draft, channel, value);
     else if (key.value === 'delta' && type === 'content_block_delta') readDelta(draft, channel, value);
     else addMember(draft, member, body);
   }
@@ -104,8 +165,8 @@ function readDelta(draft: AnswerDraft, channel: string, delta: JsonNode): void {
   const kind = draft.channels.calls.has(channel) ? 'arguments' : 'text';
   for (const member of membersOf(delta)) {
     const { key, value } = member;
-    if (value.kind === 'string' && (key.value === 'text' || key.value === 'thinking')) {
-      addPiece(draft, channel, 'text', value);
+    if (value.kind === 'string' && JOINED.includes(key.value)) {
+      addPiece(draft, channel, 'text', value, { joins: [key.value] });
     } else if (value.kind === 'string' && key.value === 'partial_json') addPiece(draft, channel, kind, value);
     else if (key.value === 'citation') addMember(draft, member, delta);
     else addMemberPieces(draft, member, delta, channel);

@@ -6,29 +6,33 @@ import {
   addRepeat,
   addTexts,
   closeChannels,
+  endChannels,
   endStream,
+  failAnswer,
   isOpen,
+  runName,
 } from '../answer.ts';
 import { plainEnding } from '../endings.ts';
-import { openJsonEvents, readWhole } from '../events.ts';
+import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
 import { geminiErrorBody, geminiErrorEvents } from '../gemini-errors.ts';
 import { readGenerateRequest } from '../gemini-request.ts';
 import { camelCase, GEMINI } from '../gemini-vocabulary.ts';
 import { countOf, isTrue, itemsOf, memberOf, membersOf, tellsError, textOf } from '../nodes.ts';
-import type { EventReader, JsonMember, JsonNode, WireFormat, WireUsage } from '../types.ts';
+import { rootsOf } from '../openai-choices.ts';
+import type { AnswerAsked, JsonMember, JsonNode, WireFormat, WireUsage } from '../types.ts';
 
 /**
  * `generateContent` and `streamGenerateContent` of Gemini. The path says which of them it is, and of which model.
  * A stream is guarded as server-sent events (`alt=sse`); without that Gemini answers with one JSON array that
- * grows, in which nothing can be held back, so such a request has to be refused.
+ * grows, in which nothing can be held back, so `entry/llm` refuses such a request.
  */
 export const geminiGenerate: WireFormat = {
   name: 'gemini.generate',
   family: 'gemini',
   operation_name: 'generate_content',
   readRequest: readGenerateRequest,
-  readAnswer: (body) => readWhole(GEMINI, (draft, whole) => readResponse(draft, whole, { calls: 0 }), body),
-  openEvents,
+  readAnswer: (body) => readWhole(GEMINI, readerFor(), body),
+  openEvents: (asked) => openJsonEvents(GEMINI, readerFor(asked)),
   errorBody: geminiErrorBody,
   errorEvents: geminiErrorEvents,
   openEnding: plainEnding(geminiErrorEvents, geminiErrorEvents),
@@ -39,24 +43,28 @@ interface Counted {
   calls: number;
 }
 
-function openEvents(): EventReader {
+function readerFor(asked?: AnswerAsked): ReadBody {
   const counted: Counted = { calls: 0 };
-  return openJsonEvents(GEMINI, (draft, body) => readResponse(draft, body, counted));
+  return (draft, body) => readResponse(draft, body, counted, asked);
 }
 
-function readResponse(draft: AnswerDraft, body: JsonNode, counted: Counted): boolean {
+function readResponse(
+  draft: AnswerDraft,
+  body: JsonNode,
+  counted: Counted,
+  asked: AnswerAsked | undefined,
+): boolean {
   draft.id = textOf(body, 'responseId');
   draft.model = textOf(body, 'modelVersion');
   draft.usage = usageOf(memberOf(body, 'usageMetadata'));
-  if (body.kind !== 'object') addTexts(draft, body, 'free');
   for (const member of membersOf(body)) {
     if (member.key.value !== 'candidates' || member.value.kind !== 'array') {
       addMember(draft, member, body);
       continue;
     }
+    const roots = rootsOf(draft, member.value.items, asked);
     for (const [at, candidate] of member.value.items.entries()) {
-      const root = `${countOf(candidate, 'index') ?? at}`;
-      if (!readCandidate(draft, candidate, root, counted)) return false;
+      if (!readCandidate(draft, candidate, roots[at]!, counted)) return false;
     }
   }
   // A prompt that is refused has no candidates, and so none that says why it ends.
@@ -78,14 +86,15 @@ function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, co
   // After the text that they tell again, wherever it stands.
   for (const member of membersOf(candidate)) {
     if (member.key.value !== 'logprobsResult') continue;
-    if (isOpen(draft, `${root}.text`)) addEcho(draft, `${root}.text`, member.value, '{}');
+    const of = runName(draft, `${root}.text`);
+    if (isOpen(draft, of)) addEcho(draft, of, member.value, '{}');
     else addMember(draft, member, candidate);
   }
   endOtherRuns(draft, root, runs.at(-1));
-  const reason = textOf(candidate, 'finishReason');
-  if (reason === null) return true;
+  const reason = textOf(candidate, 'finishReason') ?? textOf(candidate, 'finish_reason') ?? '';
+  if (reason === '') return true;
   draft.finish_reasons.push(reason);
-  closeChannels(draft, root);
+  if (draft.is_stream) endChannels(draft, root);
   return true;
 }
 
@@ -111,7 +120,7 @@ function runOf(part: JsonNode): 'text' | 'thought' {
  */
 function endOtherRuns(draft: AnswerDraft, root: string, run: Run | undefined): void {
   for (const other of ['thought', 'text'] as const) {
-    const channel = `${root}.${other}`;
+    const channel = runName(draft, `${root}.${other}`);
     if (run !== undefined && run !== other && isOpen(draft, channel)) closeChannels(draft, channel);
   }
 }
@@ -128,30 +137,36 @@ function readContent(draft: AnswerDraft, content: JsonNode, root: string, counte
 /** A part; `false` where it is a call whose arguments come in pieces by path, which cannot be put together here. */
 function readPart(draft: AnswerDraft, part: JsonNode, root: string, counted: Counted): boolean {
   if (part.kind !== 'object') addTexts(draft, part);
+  // What is neither true nor false is a thought to some clients, and to others it is none.
+  const thought = memberOf(part, 'thought')?.kind ?? 'null';
+  if (thought !== 'true' && thought !== 'false' && thought !== 'null') return false;
   for (const member of membersOf(part)) {
     const { value } = member;
     const key = camelCase(member.key.value);
     if (key === 'text' && value.kind === 'string') {
-      addPiece(draft, `${root}.${runOf(part)}`, 'text', value);
+      const run = runOf(part);
+      // Clients join the texts that are no thoughts, or all of them.
+      const joins = [`${root}.${run}`, `${root}.all`];
+      addPiece(draft, runName(draft, `${root}.${run}`), 'text', value, { joins });
     } else if (key === 'functionCall') {
       if (memberOf(value, 'partialArgs') !== null || isTrue(value, 'willContinue')) return false;
-      readCall(draft, member, part, `${root}.call.${counted.calls}`);
+      readCall(draft, member, `${root}.call.${counted.calls}`);
       counted.calls += 1;
     } else addMember(draft, member, part);
   }
   return true;
 }
 
-function readCall(draft: AnswerDraft, call: JsonMember, part: JsonNode, channel: string): void {
+function readCall(draft: AnswerDraft, call: JsonMember, channel: string): void {
   const { value } = call;
   if (value.kind !== 'object') {
-    addMember(draft, call, part);
+    if (value.kind !== 'null') failAnswer(draft);
     return;
   }
   const said = memberOf(value, 'args');
   const named = { tool: textOf(value, 'name'), call_id: textOf(value, 'id') };
   const none: JsonNode = { kind: 'null', start: value.end, end: value.end };
-  addRepeat(draft, channel, 'arguments', said ?? none, named);
+  addRepeat(draft, channel, 'arguments', said ?? none, { call: named });
   for (const member of membersOf(value)) if (member.value !== said) addMember(draft, member, value);
 }
 

@@ -4,12 +4,14 @@ import {
   addMember,
   addMemberPieces,
   addPiece,
+  addRepeat,
   addTexts,
-  closeChannels,
+  type CallName,
+  failAnswer,
   isOpen,
 } from '../answer.ts';
 import { plainEnding } from '../endings.ts';
-import { openJsonEvents, readWhole } from '../events.ts';
+import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
 import {
   countOf,
   isTrue,
@@ -20,11 +22,12 @@ import {
   onlyTextOf,
   textOf,
 } from '../nodes.ts';
+import { type CallPlaces, nameOf, startPlaces, takePlace } from '../openai-call-places.ts';
 import { askForUsage, readChoices } from '../openai-choices.ts';
 import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, type RequestDraft, say, sayMember, sayResult, startRequest } from '../request.ts';
-import type { JsonMember, JsonNode, WireFormat, WireRequest, WireText } from '../types.ts';
+import type { AnswerAsked, JsonMember, JsonNode, WireFormat, WireRequest, WireText } from '../types.ts';
 
 /** `POST /v1/chat/completions`, of OpenAI and of all who speak as it does. */
 export const openAiChat: WireFormat = {
@@ -32,8 +35,8 @@ export const openAiChat: WireFormat = {
   family: 'openai',
   operation_name: 'chat',
   readRequest,
-  readAnswer: (body) => readWhole(OPENAI, readBody, body),
-  openEvents: () => openJsonEvents(OPENAI, readBody),
+  readAnswer: (body) => readWhole(OPENAI, readerFor(), body),
+  openEvents: (asked) => openJsonEvents(OPENAI, readerFor(asked)),
   errorBody: openAiErrorBody,
   errorEvents: openAiErrorEvents,
   openEnding: plainEnding(openAiDenialEvents, openAiErrorEvents),
@@ -52,7 +55,7 @@ function readRequest(body: JsonNode): WireRequest {
   }
   return finishRequest(draft, body, {
     is_stream: isTrue(body, 'stream'),
-    max_output_tokens: largestCountOf(body, ['max_completion_tokens', 'max_tokens']),
+    max_output_tokens: largestCountOf([body], ['max_completion_tokens', 'max_tokens', 'max_output_tokens']),
     choices: countOf(body, 'n') ?? 1,
     usage_splice: askForUsage(body),
   });
@@ -100,22 +103,26 @@ function partOf(call: JsonNode): JsonNode | null {
   return membersOf(call).findLast(isPart)?.value ?? null;
 }
 
-function readBody(draft: AnswerDraft, body: JsonNode): boolean {
-  readChoices(draft, body, readChoice);
-  return true;
+function readerFor(asked?: AnswerAsked): ReadBody {
+  const places = startPlaces();
+  return (draft, body) => {
+    readChoices(draft, body, (_draft, choice, root) => readChoice(draft, choice, root, places), asked);
+    return true;
+  };
 }
 
-function readChoice(draft: AnswerDraft, choice: JsonNode, root: string): void {
+function readChoice(draft: AnswerDraft, choice: JsonNode, root: string, places: CallPlaces): void {
   for (const member of membersOf(choice)) {
     const { key, value } = member;
-    if (key.value === 'delta' || key.value === 'message') readMessagePart(draft, root, value);
+    if (key.value === 'delta') readDelta(draft, root, value, places);
+    else if (key.value === 'message')
+      readMessagePart(draft, draft.is_stream ? `${root}.message` : root, value);
     else if (key.value !== 'logprobs') addMember(draft, member, choice);
   }
   // After the texts that they tell again, wherever they stand.
   for (const { key, value } of membersOf(choice)) {
     if (key.value === 'logprobs') readLogprobs(draft, root, value);
   }
-  if (textOf(choice, 'finish_reason') !== null) closeChannels(draft, root);
 }
 
 /** Log probabilities say a text again, token by token. Where there is no such text they are texts themselves. */
@@ -128,27 +135,52 @@ function readLogprobs(draft: AnswerDraft, root: string, logprobs: JsonNode): voi
   }
 }
 
-/** A message, or what an event adds to it. */
-function readMessagePart(draft: AnswerDraft, root: string, message: JsonNode): void {
-  if (message.kind !== 'object') addTexts(draft, message);
-  for (const member of membersOf(message)) {
-    const { key, value } = member;
+/** What an event adds to a message. */
+function readDelta(draft: AnswerDraft, root: string, delta: JsonNode, places: CallPlaces): void {
+  readTexts(draft, root, delta, addPiece);
+  for (const { key, value } of membersOf(delta)) {
     if (key.value === 'tool_calls' && value.kind === 'array') {
-      value.items.forEach((call, at) => {
-        readCall(draft, `${root}.call.${countOf(call, 'index') ?? at}`, call, partOf(call));
-      });
-    } else if (key.value === 'function_call') readCall(draft, `${root}.function_call`, value, value);
-    else if (key.value === 'audio') readAudio(draft, `${root}.audio`, value);
-    else if (key.value === 'annotations') addMember(draft, member, message);
-    else addMemberPieces(draft, member, message, root);
+      for (const call of value.items) {
+        const place = takePlace(draft, root, call, partOf(call), places);
+        readCall(draft, `${root}.call.${place.at}`, call, partOf(call), addPiece, place.name);
+      }
+    } else if (key.value === 'function_call')
+      readCall(draft, `${root}.function_call`, value, value, addPiece);
   }
 }
 
+/** A whole message; some servers add it to each event, with all that was said by then. */
+function readMessagePart(draft: AnswerDraft, root: string, message: JsonNode): void {
+  readTexts(draft, root, message, addRepeat);
+  for (const { key, value } of membersOf(message)) {
+    if (key.value === 'tool_calls' && value.kind === 'array') {
+      value.items.forEach((call, at) => {
+        readCall(draft, `${root}.call.${at}`, call, partOf(call), addRepeat);
+      });
+    } else if (key.value === 'function_call')
+      readCall(draft, `${root}.function_call`, value, value, addRepeat);
+  }
+}
+
+/** All of a message but its calls. */
+function readTexts(draft: AnswerDraft, root: string, message: JsonNode, add: Add): void {
+  if (message.kind !== 'object') addTexts(draft, message);
+  for (const member of membersOf(message)) {
+    const { key, value } = member;
+    if ((key.value === 'tool_calls' && value.kind === 'array') || key.value === 'function_call') continue;
+    if (key.value === 'audio') readAudio(draft, `${root}.audio`, value, add);
+    else if (key.value === 'annotations') addMember(draft, member, message);
+    else addMemberPieces(draft, member, message, root, add);
+  }
+}
+
+type Add = typeof addPiece;
+
 /** Sound, which cannot be heard here, and what is said in it. */
-function readAudio(draft: AnswerDraft, root: string, audio: JsonNode): void {
+function readAudio(draft: AnswerDraft, root: string, audio: JsonNode, add: Add): void {
   if (audio.kind !== 'object') addTexts(draft, audio);
   for (const member of membersOf(audio)) {
-    if (member.key.value !== 'data') addMemberPieces(draft, member, audio, root);
+    if (member.key.value !== 'data') addMemberPieces(draft, member, audio, root, add);
     else {
       addTexts(draft, member.value, 'sealed');
       addEcho(draft, `${root}.transcript`, member.value, '""');
@@ -156,20 +188,37 @@ function readAudio(draft: AnswerDraft, root: string, audio: JsonNode): void {
   }
 }
 
-function readCall(draft: AnswerDraft, channel: string, call: JsonNode, part: JsonNode | null): void {
+function readCall(
+  draft: AnswerDraft,
+  channel: string,
+  call: JsonNode,
+  part: JsonNode | null,
+  add: Add,
+  named: CallName = nameOf(call, part),
+): void {
   if (call.kind !== 'object') {
-    addTexts(draft, call);
+    // A list of calls with anything else in it has other places in the eyes of some clients.
+    if (call.kind !== 'null') failAnswer(draft);
     return;
   }
+  if (part !== call && holdsTwo(call)) failAnswer(draft);
   const said = memberOf(part, 'arguments') ?? memberOf(part, 'input');
-  const named = { tool: textOf(part, 'name'), call_id: call === part ? null : textOf(call, 'id') };
   // A call without arguments is one all the same.
   const { end } = part ?? call;
-  addPiece(draft, channel, 'arguments', said ?? { kind: 'null', start: end, end }, named);
+  const is_free = part !== call && memberOf(call, 'custom') === part && part !== null;
+  add(draft, channel, 'arguments', said ?? { kind: 'null', start: end, end }, {
+    call: { ...named, is_free },
+  });
   for (const member of call.members) {
     if (part !== call && member.value !== part) addMember(draft, member, call);
   }
   for (const member of membersOf(part)) {
     if (member.value !== said) addMember(draft, member, part!);
   }
+}
+
+/** Which of the two a client takes nobody can say. */
+function holdsTwo(call: JsonNode): boolean {
+  const held = ['function', 'custom'].map((key) => memberOf(call, key));
+  return held.every((each) => each !== null && each.kind !== 'null');
 }

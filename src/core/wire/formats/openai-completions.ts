@@ -1,12 +1,12 @@
-import { type AnswerDraft, addEcho, addMember, addPiece, closeChannels, isOpen } from '../answer.ts';
+import { type AnswerDraft, addEcho, addMember, addPiece, isOpen } from '../answer.ts';
 import { plainEnding } from '../endings.ts';
-import { openJsonEvents, readWhole } from '../events.ts';
-import { countOf, isTrue, itemsOf, memberOf, membersOf, textOf } from '../nodes.ts';
+import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
+import { countOf, isTrue, itemsOf, largestCountOf, memberOf, membersOf } from '../nodes.ts';
 import { askForUsage, readChoices } from '../openai-choices.ts';
 import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, readTokens, say, sayMember, startRequest } from '../request.ts';
-import type { JsonNode, WireFormat, WireRequest } from '../types.ts';
+import type { AnswerAsked, JsonNode, WireFormat, WireRequest } from '../types.ts';
 
 /** `POST /v1/completions` of OpenAI: text that is continued. */
 export const openAiCompletions: WireFormat = {
@@ -14,8 +14,8 @@ export const openAiCompletions: WireFormat = {
   family: 'openai',
   operation_name: 'text_completion',
   readRequest,
-  readAnswer: (body) => readWhole(OPENAI, readBody, body),
-  openEvents: () => openJsonEvents(OPENAI, readBody),
+  readAnswer: (body) => readWhole(OPENAI, readerFor(), body),
+  openEvents: (asked) => openJsonEvents(OPENAI, readerFor(asked)),
   errorBody: openAiErrorBody,
   errorEvents: openAiErrorEvents,
   openEnding: plainEnding(openAiDenialEvents, openAiErrorEvents),
@@ -32,16 +32,18 @@ function readRequest(body: JsonNode): WireRequest {
   const prompts = Math.max(1, itemsOf(memberOf(body, 'prompt')).length);
   return finishRequest(draft, body, {
     is_stream: isTrue(body, 'stream'),
-    max_output_tokens: countOf(body, 'max_tokens'),
+    max_output_tokens: largestCountOf([body], ['max_tokens', 'max_completion_tokens']),
     // Of `best_of` answers only the best is given, and all are paid for.
     choices: Math.max(countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * prompts,
     usage_splice: askForUsage(body),
   });
 }
 
-function readBody(draft: AnswerDraft, body: JsonNode): boolean {
-  readChoices(draft, body, readChoice);
-  return true;
+function readerFor(asked?: AnswerAsked): ReadBody {
+  return (draft, body) => {
+    readChoices(draft, body, readChoice, asked);
+    return true;
+  };
 }
 
 function readChoice(draft: AnswerDraft, choice: JsonNode, root: string): void {
@@ -57,5 +59,4 @@ function readChoice(draft: AnswerDraft, choice: JsonNode, root: string): void {
     if (isOpen(draft, channel)) addEcho(draft, channel, member.value, 'null');
     else addMember(draft, member, choice);
   }
-  if (textOf(choice, 'finish_reason') !== null) closeChannels(draft, root);
 }

@@ -1,8 +1,8 @@
 import { openJsonEvents, readWhole } from '../events.ts';
-import { countOf, isTrue, membersOf } from '../nodes.ts';
+import { isTrue, largestCountOf, membersOf, stringsIn } from '../nodes.ts';
 import { openAiErrorBody, responsesErrorEvents } from '../openai-errors.ts';
 import { readInputItem } from '../openai-items.ts';
-import { openOutput, readResponse } from '../openai-output.ts';
+import { ASKED, openOutput, readResponse } from '../openai-output.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, say, sayMember, startRequest } from '../request.ts';
 import { openResponsesEnding } from '../responses-ending.ts';
@@ -14,8 +14,9 @@ export const openAiResponses: WireFormat = {
   family: 'openai',
   operation_name: 'chat',
   readRequest,
-  readAnswer: (body) => readWhole(OPENAI, readResponse, body),
-  openEvents: () => openJsonEvents(OPENAI, openOutput()),
+  readAnswer: (body, asked) =>
+    readWhole(OPENAI, (draft, response) => readResponse(draft, response, asked), body),
+  openEvents: (asked) => openJsonEvents(OPENAI, openOutput(asked)),
   errorBody: openAiErrorBody,
   errorEvents: responsesErrorEvents,
   openEnding: openResponsesEnding,
@@ -32,9 +33,11 @@ function readRequest(body: JsonNode): WireRequest {
     else if (key.value === 'instructions') say(draft, 'system', value);
     else sayMember(draft, key.value === 'tools' ? 'tool_definition' : 'other', member, body);
   }
+  const repeated = membersOf(body).filter(({ key }) => ASKED.has(key.value));
   return finishRequest(draft, body, {
+    repeatable: repeated.flatMap(({ value }) => stringsIn(value)),
     is_stream: isTrue(body, 'stream'),
-    max_output_tokens: countOf(body, 'max_output_tokens'),
+    max_output_tokens: largestCountOf([body], ['max_output_tokens', 'max_completion_tokens', 'max_tokens']),
     choices: 1,
     usage_splice: null,
   });

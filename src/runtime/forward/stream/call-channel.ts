@@ -7,6 +7,8 @@ import type { Outgoing } from './outgoing.ts';
 /** One tool call of a streamed answer, whose events wait until it was judged whole. */
 export interface CallChannel {
   tool: string | null;
+  /** See `EventPiece`. */
+  is_free: boolean;
   readonly pieces: { readonly outgoing: Outgoing; readonly node: StringNode }[];
   /** What the arguments are where no string comes. */
   whole: { readonly outgoing: Outgoing; readonly node: JsonNode } | null;
@@ -16,20 +18,29 @@ export interface CallChannel {
 
 /** A call of which nothing came yet. */
 export function openCall(): CallChannel {
-  return { tool: null, pieces: [], whole: null, judged: null };
+  return { tool: null, is_free: false, pieces: [], whole: null, judged: null };
 }
 
 /** Adds what an event brings of a call. */
-export function addToCall(call: CallChannel, { node, tool }: EventPiece, outgoing: Outgoing): void {
+export function addToCall(call: CallChannel, { node, tool, is_free }: EventPiece, outgoing: Outgoing): void {
   call.tool ??= tool;
+  call.is_free ||= is_free;
   if (node.kind === 'string') call.pieces.push({ outgoing, node });
   else call.whole = { outgoing, node };
 }
 
-/** All that came of the arguments, as JSON. */
+/** All that came of the arguments, as JSON: blank pieces leave those in force with which the call began. */
 export function argumentsOf({ pieces, whole }: CallChannel): string {
-  if (pieces.length > 0 || whole === null) return pieces.map(({ node }) => node.value).join('');
-  return textAt(whole.outgoing, whole.node);
+  const text = pieces.map(({ node }) => node.value).join('');
+  return whole === null || text.trim() !== '' ? text : textAt(whole.outgoing, whole.node);
+}
+
+/** Whether a call began with arguments, and went on with others: clients differ in which of them they take. */
+export function saysTwo(call: CallChannel): boolean {
+  const { pieces, whole } = call;
+  if (whole === null || pieces.every(({ node }) => node.value.trim() === '')) return false;
+  const begun = textAt(whole.outgoing, whole.node).trim();
+  return begun !== '' && begun !== 'null' && !/^\{\s*\}$/.test(begun) && !saysAgain(call, begun);
 }
 
 /** The JSON text of a value in an event. */
@@ -47,10 +58,12 @@ export function settleCall(call: CallChannel, judged: string): void {
   if (!is_changed) return;
   const { pieces, whole } = call;
   const bringing = pieces.filter(({ node }) => node.value !== '');
-  (bringing.length > 0 ? bringing : pieces.slice(0, 1)).forEach(({ outgoing, node }, at) => {
-    outgoing.edits.push(written(node, at === 0 ? judged : ''));
-  });
-  if (pieces.length > 0 || whole === null) return;
+  (bringing.length > 0 || whole !== null ? bringing : pieces.slice(0, 1)).forEach(
+    ({ outgoing, node }, at) => {
+      outgoing.edits.push(written(node, at === 0 ? judged : ''));
+    },
+  );
+  if (whole === null || bringing.length > 0) return;
   const { start, end } = whole.node;
   whole.outgoing.edits.push({ start, end, text: judged });
 }

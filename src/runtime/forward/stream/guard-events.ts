@@ -2,6 +2,7 @@ import type { EventParts, SseEvent } from '../../../core/wire/types.ts';
 import { refuse } from '../../enforce.ts';
 import { toolCrossing } from '../../tool-calls.ts';
 import { aboutCall } from '../call.ts';
+import { isToolName, nameIn } from '../guard-call.ts';
 import { type Outgoing, outgoingOf } from './outgoing.ts';
 import {
   BROKEN,
@@ -47,7 +48,7 @@ async function take(state: Guarding, event: SseEvent): Promise<EventsEnd | null>
   if (parts === null) return BROKEN;
   state.note(parts);
   if (parts.is_added_usage && state.drops_usage) return null;
-  const outgoing = outgoingOf(event);
+  const outgoing = outgoingOf(event, parts.name, [...parts.repairs]);
   if (isSignOfLife(parts, event)) {
     send(state, outgoing);
     return null;
@@ -67,7 +68,7 @@ async function take(state: Guarding, event: SseEvent): Promise<EventsEnd | null>
 }
 
 /** Comments and pings keep a connection open, and wait for nothing. */
-function isSignOfLife({ pieces, closed, repeats, is_last }: EventParts, { name, data }: SseEvent): boolean {
+function isSignOfLife({ pieces, closed, repeats, is_last, name }: EventParts, { data }: SseEvent): boolean {
   if (pieces.length + closed.length + repeats.length > 0 || is_last) return false;
   return name === 'ping' || data.trim() === '';
 }
@@ -105,7 +106,7 @@ async function tooMuch({ answering, calls }: Guarding): Promise<EventsEnd> {
   if (open === undefined) return BROKEN;
   const crossing = toolCrossing(road.call.acting, {
     phase: 'request',
-    tool: open.tool ?? 'unknown',
+    tool: open.tool !== null && isToolName(open.tool) ? nameIn(open.tool, road).shown : 'unknown',
     content: { kind: 'text', text: '' },
     destination_agent_id: null,
     capability: null,

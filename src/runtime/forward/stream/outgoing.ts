@@ -1,10 +1,12 @@
 import { splice } from '../../../core/wire/splice.ts';
-import { withData } from '../../../core/wire/sse.ts';
+import { writeEvent } from '../../../core/wire/sse.ts';
 import type { Splice, SseEvent, StreamEnding } from '../../../core/wire/types.ts';
 
 /** An event that is to go out, and what changes in its data until it does. */
 export interface Outgoing {
   readonly event: SseEvent;
+  /** The `event` field under which it goes out. */
+  readonly name: string;
   readonly edits: Splice[];
   /** Whether it waits, and what goes out right behind it. */
   is_waiting: boolean;
@@ -12,12 +14,11 @@ export interface Outgoing {
 }
 
 /** An event of which nothing went out yet. */
-export function outgoingOf(event: SseEvent, edits: Splice[] = []): Outgoing {
-  return { event, edits, is_waiting: false, behind: [] };
+export function outgoingOf(event: SseEvent, name: string, edits: Splice[] = []): Outgoing {
+  return { event, name, edits, is_waiting: false, behind: [] };
 }
 
-/** What goes over the wire. An event in which nothing changed goes out byte for byte. */
-export function sent({ event, edits }: Outgoing, ending: StreamEnding): string {
-  const data = ending.see(edits.length === 0 ? event.data : splice(event.data, edits));
-  return data === event.data ? event.raw : withData(event, data);
+/** What goes over the wire: the name and the data that were judged, and nothing else of the event. */
+export function sent({ name, event, edits }: Outgoing, ending: StreamEnding): string {
+  return writeEvent(name, ending.see(edits.length === 0 ? event.data : splice(event.data, edits)));
 }

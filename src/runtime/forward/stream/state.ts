@@ -30,10 +30,22 @@ export type EventsEnd =
 
 export const BROKEN: EventsEnd = { how: 'broken' };
 
+/** Texts that clients put together. */
+export interface Join {
+  /** The channel that says something by now. */
+  current: string;
+  /** The end of what the channels before it said. */
+  before: string;
+}
+
 /** How far the events have come. */
 export interface Guarding extends EventGuardParts {
   readonly channels: Map<string, TextChannel>;
   readonly calls: Map<string, CallChannel>;
+  /** What clients put together, by its name. */
+  readonly joins: Map<string, Join>;
+  /** Words that were judged, and that nothing speaks about. */
+  readonly clean_words: Set<string>;
   /** Texts that came at once, the last of each name: as they came, and as they went out. */
   readonly wholes: Map<string, { readonly came: string; readonly shown: string }>;
   /** What may go out now. */
@@ -53,6 +65,8 @@ export function startGuarding(parts: EventGuardParts): Guarding {
     ...parts,
     channels: new Map(),
     calls: new Map(),
+    joins: new Map(),
+    clean_words: new Set(),
     wholes: new Map(),
     out: [],
     held: [],

@@ -7,6 +7,7 @@ import {
   type CallChannel,
   openCall,
   saysAgain,
+  saysTwo,
   settleCall,
   textAt,
 } from './call-channel.ts';
@@ -61,7 +62,8 @@ export async function endCall(state: Guarding, name: string): Promise<EventsEnd 
 }
 
 async function judge({ answering }: Guarding, call: CallChannel): Promise<EventsEnd | null> {
-  const asked = { tool: call.tool, arguments: argumentsOf(call) };
+  if (saysTwo(call)) return BROKEN;
+  const asked = { tool: call.tool, arguments: argumentsOf(call), is_free: call.is_free };
   const guarded = await guardCall(asked, answering);
   if (guarded.denied !== null) return { how: 'denied', denial: guarded.denied };
   settleCall(call, guarded.arguments);

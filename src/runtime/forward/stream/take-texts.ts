@@ -1,4 +1,6 @@
-import type { EventParts, EventPiece } from '../../../core/wire/types.ts';
+import { CONTEXT_UNITS } from '../../../core/stream/joined.ts';
+import type { EventParts, EventPiece, StringNode } from '../../../core/wire/types.ts';
+import { isCleanWord } from '../clean-words.ts';
 import { written } from '../texts.ts';
 import type { Outgoing } from './outgoing.ts';
 import { emitBehind, type Guarding } from './state.ts';
@@ -22,8 +24,10 @@ export function takeTexts(state: Guarding, parts: EventParts, outgoing: Outgoing
     is_hollow = taken === 'hollow';
   }
   for (const piece of parts.repeats) {
-    if (piece.kind === 'text' && !takeAgain(state, piece, outgoing)) return 'blocked';
+    const taken = piece.kind === 'text' ? takeAgain(state, piece, outgoing) : 'taken';
+    if (taken !== 'taken') return taken;
   }
+  if (!takeWords(state, parts.words, outgoing)) return 'blocked';
   for (const { of, splice } of parts.echoes) {
     if (isAltered(state, of)) outgoing.edits.push(splice);
   }
@@ -47,8 +51,8 @@ export function endText(state: Guarding, channel: TextChannel): boolean {
 function takePiece(state: Guarding, piece: EventPiece, parts: EventParts, outgoing: Outgoing): TextsTaken {
   const { node } = piece;
   if (node.kind !== 'string') return 'broken';
-  const channel = channelNamed(state, piece.channel);
-  if (channel === null) return 'blocked';
+  const channel = channelFor(state, piece);
+  if (typeof channel === 'string') return channel;
   if (channel.hasEnded()) return 'broken';
   let text = channel.push(node.value);
   if (text !== null && (parts.is_last || parts.closed.includes(piece.channel))) {
@@ -69,26 +73,81 @@ function saysNothingElse({ pieces, closed, repeats, usage, finish_reasons, is_la
   return others === 0 && usage === null && !is_last;
 }
 
-function channelNamed({ channels, texts, answering }: Guarding, name: string): TextChannel | null {
+/**
+ * The channel of a piece. Its text is judged with what was said before on others that clients put together with it;
+ * two of those by turns are `broken`, for nobody knows in which order they are put together.
+ */
+function channelFor(
+  state: Guarding,
+  { channel: name, joins: names }: EventPiece,
+): TextChannel | 'blocked' | 'broken' {
+  const { channels, joins, texts, answering } = state;
   const known = channels.get(name);
-  if (known !== undefined) return known;
-  const opened = texts.open();
-  if (opened === null) return null;
+  if (known !== undefined) {
+    const is_current = names.every((each) => joins.get(each)?.current === name);
+    return is_current ? known : 'broken';
+  }
+  const contexts: string[] = [];
+  for (const each of names) {
+    const join = joins.get(each);
+    const last = join === undefined ? undefined : channels.get(join.current);
+    if (last !== undefined && !endText(state, last)) return 'blocked';
+    const before = ((join?.before ?? '') + (last?.came() ?? '')).slice(-CONTEXT_UNITS);
+    joins.set(each, { current: name, before });
+    if (before !== '') contexts.push(before);
+  }
+  const opened = texts.open(contexts);
+  if (opened === null) return 'blocked';
   const channel = openChannel(opened, answering.tokens);
   channels.set(name, channel);
   return channel;
 }
 
-/** A text that is said again goes out as it did before; one that is not the same, or is new, is judged here. */
-function takeAgain(state: Guarding, { channel: name, node }: EventPiece, outgoing: Outgoing): boolean {
-  if (node.kind !== 'string') return false;
+/** A text that is said again goes out as it did before; one that is new is judged here. */
+function takeAgain(state: Guarding, piece: EventPiece, outgoing: Outgoing): 'taken' | 'blocked' | 'broken' {
+  const { channel: name, node, joins } = piece;
+  if (node.kind !== 'string') return 'broken';
   const channel = state.channels.get(name);
-  if (channel !== undefined && !endText(state, channel)) return false;
-  const shown = channel?.came() === node.value ? channel.shown() : judgedHere(state, name, node.value);
-  if (shown === null) return false;
+  if (channel !== undefined && !endText(state, channel)) return 'blocked';
+  if (channel !== undefined && channel.came() !== node.value && joins.length > 0) return 'broken';
+  let shown: string | null;
+  if (channel?.came() === node.value) shown = channel.shown();
+  else if (joins.length > 0) shown = saidAtOnce(state, piece, node.value);
+  else shown = judgedHere(state, name, node.value);
+  if (shown === null) return 'blocked';
   if (shown !== node.value) outgoing.edits.push(written(node, shown));
+  return 'taken';
+}
+
+/** A text of which no pieces came; what clients put together with it stands before it. */
+function saidAtOnce(state: Guarding, piece: EventPiece, text: string): string | null {
+  const channel = channelFor(state, piece);
+  if (typeof channel === 'string' || channel.push(text) === null || channel.end() === null) return null;
+  return channel.shown();
+}
+
+/**
+ * Names and ids of the protocol go out as they are, unless something is found in them: a provider may put into them
+ * what it likes. Personal data is let be, for ids are made of digits that may look like it.
+ */
+function takeWords(state: Guarding, words: readonly StringNode[], outgoing: Outgoing): boolean {
+  const { clean_words, answering } = state;
+  for (const word of words) {
+    const is_rewritten = outgoing.edits.some(({ start }) => start === word.start);
+    if (is_rewritten || clean_words.has(word.value)) continue;
+    if (clean_words.size < WORDS_MAX && isCleanWord(word.value, answering.road.ports.policy)) {
+      clean_words.add(word.value);
+      continue;
+    }
+    const shown = judgedHere(state, 'word', word.value);
+    if (shown === null) return false;
+    if (shown !== word.value) outgoing.edits.push(written(word, shown));
+  }
   return true;
 }
+
+/** Different words of one stream that are remembered. */
+const WORDS_MAX = 10_000;
 
 /** A text that came at once, of which the last of its name is remembered: some come with every event. */
 function judgedHere({ wholes, texts, answering }: Guarding, name: string, came: string): string | null {

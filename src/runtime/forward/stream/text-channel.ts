@@ -86,7 +86,7 @@ export function heldEvent({ outgoing, node, others, echoes }: Template, text: st
   const anew = [written(node, text), ...others.map((other) => written(other, '')), ...echoes];
   const places = new Set(anew.map(({ start }) => start));
   const kept = outgoing.edits.filter(({ start }) => !places.has(start));
-  return outgoingOf(outgoing.event, [...kept, ...anew]);
+  return outgoingOf(outgoing.event, outgoing.name, [...kept, ...anew]);
 }
 
 /** Whether an event says the same as the last one of its channel, but for the text: without a text it says nothing. */

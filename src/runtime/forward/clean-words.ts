@@ -1,0 +1,12 @@
+import { detect } from '../../core/detect.ts';
+import type { Policy } from '../../core/types.ts';
+
+/**
+ * Whether nothing but personal data is found in a name, an id or a choice of a provider: ids are made of digits, some of
+ * which look like a number of somebody.
+ */
+export function isCleanWord(word: string, { detection, limits }: Policy): boolean {
+  const { findings, coverage } = detect({ kind: 'text', text: word }, detection, limits);
+  if (coverage.status !== 'full') return false;
+  return findings.every(({ tags }) => tags.every((tag) => /^personal\b/.test(tag)));
+}

@@ -1,0 +1,412 @@
+/** Tool calls that some clients see and a careless guard does not: judged under each name, or not handed on. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { policyOf } from '../../core/testing/policies.ts';
+import type { WireName } from '../../core/wire/types.ts';
+import { openAnswering } from './testing/answered.ts';
+
+const contract = (tool_name: string) => ({
+  tool_name,
+  accepts: {},
+  emits: {},
+  side_effects: { reversible: true, requires_approval: false },
+});
+
+/** Two tools may be called, and no other. */
+const POLICY = policyOf({
+  documents: [{ contracts: [contract('safe'), contract('also_safe')] }],
+  settings: { undeclared_tools: 'block' },
+});
+
+const DANGER = 'danger';
+const JSON_TYPE = 'application/json';
+
+interface Case {
+  readonly wire: WireName;
+  readonly name: string;
+  readonly chunks: readonly string[];
+  readonly type?: string;
+}
+
+const sse = (...events: readonly (object | string)[]): string[] =>
+  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+
+const named = (...events: readonly object[]): string[] =>
+  events.map((event) => `event: ${'type' in event ? event.type : ''}\ndata: ${JSON.stringify(event)}\n\n`);
+
+const delta = (part: object, finish_reason: string | null = null) => ({
+  id: 'c1',
+  object: 'chat.completion.chunk',
+  model: 'm',
+  choices: [{ index: 0, delta: part, finish_reason }],
+});
+
+const call = (index: unknown, id: string | null, name: string, args = '{}') => ({
+  ...(index !== undefined && { index }),
+  ...(id !== null && { id }),
+  type: 'function',
+  function: { name, arguments: args },
+});
+
+/** A stream of chat completions with these calls, each in an event of its own. */
+const chat = (name: string, ...calls: readonly object[]): Case => ({
+  wire: 'openai.chat',
+  name: `stream: ${name}`,
+  chunks: sse(...calls.map((each) => delta({ tool_calls: [each] })), delta({}, 'tool_calls'), '[DONE]'),
+});
+
+const whole = (wire: WireName, name: string, body: object | string): Case => ({
+  wire,
+  name: `whole: ${name}`,
+  type: JSON_TYPE,
+  chunks: [typeof body === 'string' ? body : JSON.stringify(body)],
+});
+
+const message = (part: object | string): object => ({
+  id: 'c1',
+  object: 'chat.completion',
+  choices: [
+    { index: 0, message: { role: 'assistant', content: null, tool_calls: part }, finish_reason: 'stop' },
+  ],
+});
+
+const text = (value: object): string => JSON.stringify(value);
+const SAFE = text(call(0, 'a', 'safe'));
+const BAD = text(call(0, 'b', DANGER));
+
+const use = (name: string) => ({ type: 'tool_use', id: 't1', name, input: {} });
+const start = (index: unknown, block: object) => ({
+  type: 'content_block_start',
+  index,
+  content_block: block,
+});
+const stop = (index: unknown) => ({ type: 'content_block_stop', index });
+const messages = (name: string, ...events: readonly object[]): Case => ({
+  wire: 'anthropic.messages',
+  name: `stream: ${name}`,
+  chunks: named(
+    {
+      type: 'message_start',
+      message: { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [] },
+    },
+    ...events,
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+    { type: 'message_stop' },
+  ),
+});
+
+const item = (name: string, more: object = {}) => ({
+  type: 'function_call',
+  id: 'f1',
+  call_id: 'call_1',
+  name,
+  arguments: '{}',
+  ...more,
+});
+const response = (output: readonly object[]) => ({
+  id: 'r',
+  object: 'response',
+  status: 'completed',
+  output,
+});
+const added = (at: number, of: object) => ({
+  type: 'response.output_item.added',
+  output_index: at,
+  item: of,
+});
+const done = (at: number, of: object) => ({ type: 'response.output_item.done', output_index: at, item: of });
+const said = (at: number, more: object = {}) => ({
+  type: 'response.function_call_arguments.done',
+  output_index: at,
+  arguments: '{}',
+  ...more,
+});
+const completed = (...output: readonly object[]) => ({
+  type: 'response.completed',
+  response: response(output),
+});
+const responses = (name: string, ...events: readonly object[]): Case => ({
+  wire: 'openai.responses',
+  name: `stream: ${name}`,
+  chunks: named({ type: 'response.created', response: response([]) }, ...events),
+});
+
+const candidate = (...parts: readonly object[]) => ({
+  candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
+});
+const gemini = (name: string) => ({ functionCall: { name, args: {} } });
+
+const HIDDEN: readonly Case[] = [
+  chat('two calls of one index, other ids', call(0, 'a', 'safe'), call(0, 'b', DANGER)),
+  chat('two calls of one index, without ids', call(0, null, 'safe'), call(0, null, DANGER)),
+  chat('no index', call(undefined, 'a', 'safe'), call(undefined, 'b', DANGER)),
+  chat('an index that is negative', call(0, 'a', 'safe'), call(-1, 'b', DANGER)),
+  chat('an index that is a text', call(0, 'a', 'safe'), call('0', 'b', DANGER)),
+  chat('an index that is no whole number', call(0, 'a', 'safe'), call(0.5, 'b', DANGER)),
+  chat('a name that changes', call(0, 'a', 'safe'), { index: 0, function: { name: DANGER } }),
+  chat('a name that comes in pieces', call(0, 'a', 'dan'), { index: 0, function: { name: 'ger' } }),
+  chat('a function and a custom tool', { ...call(0, 'a', 'safe'), custom: { name: DANGER, input: '' } }),
+  {
+    wire: 'openai.chat',
+    name: 'stream: the list of calls twice',
+    chunks: sse(
+      `{"id":"c1","choices":[{"index":0,"delta":{"tool_calls":[${BAD}],"tool_calls":[${SAFE}]},"finish_reason":null}]}`,
+      delta({}, 'tool_calls'),
+      '[DONE]',
+    ),
+  },
+  {
+    wire: 'openai.chat',
+    name: 'stream: a name for readers that know no capital letters',
+    chunks: sse(
+      `{"id":"c1","choices":[{"index":0,"delta":{"Tool_Calls":[${BAD}]},"finish_reason":null}]}`,
+      delta({}, 'tool_calls'),
+      '[DONE]',
+    ),
+  },
+  {
+    wire: 'openai.chat',
+    name: 'stream: a call by its prototype',
+    chunks: sse(
+      `{"id":"c1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","__proto__":{"function":{"name":"${DANGER}","arguments":"{}"}}}]}}]}`,
+      delta({}, 'tool_calls'),
+      '[DONE]',
+    ),
+  },
+  whole('openai.chat', 'one index for both', message([call(0, 'a', 'safe'), call(0, 'b', DANGER)])),
+  whole(
+    'openai.chat',
+    'a function and a custom tool',
+    message([{ ...call(0, 'a', 'safe'), custom: { name: DANGER, input: '' } }]),
+  ),
+  whole(
+    'openai.chat',
+    'the list of calls twice',
+    text(message([])).replace('[]', `[${BAD}],"tool_calls":[${SAFE}]`),
+  ),
+  whole('openai.chat', 'an array', `[${text(message([call(0, 'b', DANGER)]))}]`),
+  messages('two blocks of one index', start(0, use('safe')), stop(0), start(0, use(DANGER)), stop(0)),
+  messages('two blocks of one index, both open', start(0, use('safe')), start(0, use(DANGER)), stop(0)),
+  messages('an index that is negative', start(-1, use(DANGER)), stop(-1)),
+  messages('no index', start(undefined, use('safe')), start(undefined, use(DANGER)), stop(undefined)),
+  {
+    wire: 'anthropic.messages',
+    name: 'stream: a type that is told twice',
+    chunks: messages('', start(0, use(DANGER)), stop(0)).chunks.map((each) =>
+      each.replace('"type":"tool_use"', '"type":"tool_use","type":"text"'),
+    ),
+  },
+  {
+    wire: 'anthropic.messages',
+    name: 'stream: an event of another name than its type',
+    chunks: messages('', start(0, use(DANGER)), stop(0)).chunks.map((each) =>
+      each.replace('"type":"content_block_start"', '"type":"ping"'),
+    ),
+  },
+  whole(
+    'anthropic.messages',
+    'a type that is told twice',
+    '{"type":"message","content":[{"type":"tool_use","type":"text","name":"danger","input":{}}]}',
+  ),
+  whole('anthropic.messages', 'an array', [{ type: 'message', content: [use(DANGER)] }]),
+  responses(
+    'an item that is done under another name',
+    added(0, item('safe')),
+    said(0),
+    done(0, item(DANGER)),
+    completed(item('safe')),
+  ),
+  responses(
+    'arguments that are done under another name',
+    added(0, item('safe')),
+    said(0, { name: DANGER }),
+    done(0, item('safe')),
+    completed(item('safe')),
+  ),
+  responses(
+    'an end that tells another name',
+    added(0, item('safe')),
+    said(0),
+    done(0, item('safe')),
+    completed(item(DANGER)),
+  ),
+  responses(
+    'an end that tells one more',
+    added(0, item('safe')),
+    said(0),
+    done(0, item('safe')),
+    completed(item('safe'), item(DANGER)),
+  ),
+  responses(
+    'an item that is done twice',
+    added(0, item('safe')),
+    said(0),
+    done(0, item('safe')),
+    done(0, item(DANGER)),
+    completed(item('safe')),
+  ),
+  responses('a beginning that holds a call', added(0, item('safe')), {
+    type: 'response.in_progress',
+    response: response([item(DANGER)]),
+  }),
+  whole('openai.responses', 'an array', [response([item(DANGER)])]),
+  { wire: 'gemini.generate', name: 'stream: an array', chunks: sse([candidate(gemini(DANGER))]) },
+  {
+    wire: 'gemini.generate',
+    name: 'stream: in other letters',
+    chunks: sse(candidate({ FunctionCall: { name: DANGER, args: {} } })),
+  },
+  {
+    wire: 'gemini.generate',
+    name: 'stream: two spellings',
+    chunks: sse(candidate({ ...gemini('safe'), function_call: { name: DANGER, args: {} } })),
+  },
+  whole('gemini.generate', 'an array', [candidate(gemini(DANGER))]),
+];
+
+test('a call is judged under every name that a client could see, or the answer is not handed on', async () => {
+  let ran = 0;
+  for (const { wire, name, chunks, type } of HIDDEN) {
+    const { answer } = await openAnswering({ wire, policy: POLICY });
+    const { status, body } = await answer(chunks, type);
+    assert.ok(!body.includes(DANGER) && !/"ger"/.test(body), `${wire} ${name}: ${status} ${body}`);
+    assert.ok(status >= 400 || body.includes('"error"'), `${wire} ${name}: ${status} ${body}`);
+    ran += 1;
+  }
+  assert.equal(ran, HIDDEN.length);
+  assert.ok(ran > 30, `${ran}`);
+});
+
+test('a guard that lets every tool be called lets the calls through: the negative control', async () => {
+  let seen = 0;
+  for (const { wire, chunks, type } of HIDDEN) {
+    const { body } = await (await openAnswering({ wire })).answer(chunks, type);
+    if (body.includes(DANGER)) seen += 1;
+  }
+  assert.ok(seen >= 4, `${seen}`);
+});
+
+/** What honest servers send, with the names that a client sees at the end. */
+const HONEST: readonly (readonly [Case, string[]])[] = [
+  [
+    chat('every call has the index 0', call(0, 'a', 'safe'), call(0, 'b', 'also_safe'), call(0, 'c', 'safe')),
+    ['safe', 'also_safe', 'safe'],
+  ],
+  [
+    chat('no call has an index', call(undefined, 'a', 'safe'), call(undefined, 'b', 'also_safe')),
+    ['safe', 'also_safe'],
+  ],
+  [
+    chat(
+      'one call in pieces, with its name and id again',
+      call(0, 'a', 'safe', '{"a"'),
+      call(0, 'a', 'safe', ':1}'),
+    ),
+    ['safe'],
+  ],
+  [
+    chat('a new id with each piece', call(0, 'a', 'safe', '{"a"'), {
+      index: 0,
+      id: 'x',
+      function: { arguments: ':1}' },
+    }),
+    ['safe'],
+  ],
+  [
+    chat('blank names behind the first', call(0, 'a', 'safe', '{"a"'), {
+      index: 0,
+      id: '',
+      function: { name: '', arguments: ':1}' },
+    }),
+    ['safe'],
+  ],
+];
+
+test('parallel calls of servers that give no places of their own go on, each in its place', async () => {
+  for (const [{ wire, name, chunks }, expected] of HONEST) {
+    const { body } = await (await openAnswering({ wire, policy: POLICY })).answer(chunks);
+    const calls: { name: string; arguments: string }[] = [];
+    for (const line of body.split('\n')) {
+      if (!line.startsWith('data: {')) continue;
+      for (const each of JSON.parse(line.slice(6)).choices[0].delta.tool_calls ?? []) {
+        calls[each.index] ??= { name: '', arguments: '' };
+        calls[each.index]!.name += each.function.name ?? '';
+        calls[each.index]!.arguments += each.function.arguments ?? '';
+      }
+    }
+    assert.deepEqual(
+      calls.map((each) => each.name),
+      expected,
+      `${name}: ${body}`,
+    );
+    for (const each of calls) JSON.parse(each.arguments);
+    assert.ok(body.endsWith('data: [DONE]\n\n'), body);
+  }
+  assert.equal(HONEST.length, 5);
+});
+
+test('arguments that are no JSON object block, for clients mend them', async () => {
+  const MENDED = [
+    '{"path":"/tmp/a"',
+    '{"path":"/tmp/a",}',
+    "{'path':'/tmp/a'}",
+    '{"path":"/tmp/\na"}',
+    'path=/tmp/a',
+    '"{\\"path\\":1}"',
+  ];
+  let ran = 0;
+  for (const args of MENDED) {
+    const answers: readonly Case[] = [
+      chat('', call(0, 'a', 'safe', args)),
+      whole('openai.chat', '', message([call(0, 'a', 'safe', args)])),
+      messages(
+        '',
+        start(0, use('safe')),
+        { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: args } },
+        stop(0),
+      ),
+      responses(
+        '',
+        added(0, item('safe', { arguments: '' })),
+        said(0, { arguments: args }),
+        done(0, item('safe', { arguments: args })),
+        completed(item('safe', { arguments: args })),
+      ),
+      whole('openai.responses', '', response([item('safe', { arguments: args })])),
+    ];
+    for (const { wire, chunks, type } of answers) {
+      const { answer, events } = await openAnswering({ wire, policy: POLICY });
+      const { body } = await answer(chunks, type);
+      assert.ok(!body.includes('tmp') && /policy_violation/.test(body), `${wire} ${args}: ${body}`);
+      assert.ok(
+        events.some(({ policy_name }) => policy_name === 'tool.arguments_unreadable'),
+        wire,
+      );
+      ran += 1;
+    }
+  }
+  assert.equal(ran, 30);
+});
+
+test('a custom tool takes a text, which is no JSON', async () => {
+  const custom = { index: 0, id: 'a', type: 'custom', custom: { name: 'safe', input: 'ls -l' } };
+  for (const each of [chat('', custom), whole('openai.chat', '', message([custom]))]) {
+    const { body } = await (await openAnswering({ wire: each.wire, policy: POLICY })).answer(
+      each.chunks,
+      each.type,
+    );
+    assert.ok(body.includes('ls -l') && !body.includes('error'), body);
+  }
+});
+
+test('a name that holds a secret is blocked, and stands nowhere', async () => {
+  const secret = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
+  const answers = [chat('', call(0, 'a', secret)), whole('openai.chat', '', message([call(0, 'a', secret)]))];
+  for (const { wire, chunks, type } of answers) {
+    const { answer, events } = await openAnswering({ wire });
+    const { body } = await answer(chunks, type);
+    assert.ok(!body.includes(secret), body);
+    assert.ok(!JSON.stringify(events).includes(secret));
+    assert.ok(events.some(({ decision, tool_name }) => decision === 'block' && tool_name !== null));
+  }
+});
