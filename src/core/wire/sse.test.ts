@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openSse, writeEvent } from './sse.ts';
+import { openSse, withData, writeEvent } from './sse.ts';
 import type { SseEvent } from './types.ts';
 
 const LIMITS = { event_units_max: 1000 };
@@ -146,6 +146,13 @@ test('an event that is too long, and bytes that are no UTF-8, end the stream', (
   const half = openSse(LIMITS);
   assert.equal(half.read(Uint8Array.of(0xc3)).problem, null);
   assert.equal(half.end().problem, 'utf8');
+});
+
+test('an event keeps all but its data where it is given other data', () => {
+  const [event] = readAll(['id: 7\nevent: delta\ndata: {"a":1}\n: note\n\n']);
+  assert.equal(withData(event!, '{"a":2}'), 'id: 7\nevent: delta\ndata: {"a":2}\n: note\n\n');
+  const [lines] = readAll(['event: delta\ndata: {"a":\ndata: 1}\n\n']);
+  assert.equal(withData(lines!, '{"a":\n2}'), 'event: delta\ndata: {"a": 2}\n\n');
 });
 
 test('an event is written with its name and its data alone, on lines that every reader cuts in the same way', () => {

@@ -53,6 +53,16 @@ export function openSse(limits: { readonly event_units_max: number }): SseReader
   };
 }
 
+/** The event with other data; where it has one line of data, all else stays as it stands. */
+export function withData(event: SseEvent, data: string): string {
+  const is_one_line = event.data_start !== null && !/[\r\n]/.test(data);
+  if (is_one_line) {
+    const { raw, data_start: start } = event as { raw: string; data_start: number };
+    return raw.slice(0, start) + data + raw.slice(start + event.data.length);
+  }
+  return writeEvent(event.name, data);
+}
+
 /**
  * An event as it is sent: its name, unless that is `''`, and its data, which is JSON or a word, on one line. Without
  * data it is a comment. No character is in it at which a client could see the end of a line: in JSON those that are
