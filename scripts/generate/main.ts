@@ -8,6 +8,7 @@ import { editorSchemas } from '../../src/runtime/config/editor-schemas.ts';
 import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';
+import { detectorsPage } from './detectors-page.ts';
 import { skillPolicies } from './skill-policies.ts';
 import { typeNamesPage } from './type-names-page.ts';
 
@@ -16,6 +17,7 @@ const check = process.argv.includes('--check');
 const files = [
   { path: 'docs/configuration.md', text: configurationPage() },
   { path: 'docs/commands.md', text: commandsPage() },
+  { path: 'docs/detectors.md', text: detectorsPage() },
   { path: 'src/core/detection/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/type-names.md', text: typeNamesPage() },
   ...skillPolicies(),

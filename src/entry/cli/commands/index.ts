@@ -40,19 +40,29 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./completion.ts')).completion,
   },
   {
+    name: 'config',
+    summary: 'show the active settings and where each comes from',
+    load: async () => (await import('./config.ts')).config,
+  },
+  {
     name: 'cost',
     summary: 'see what calls to models cost, and what is left of budgets',
     load: async () => (await import('./cost.ts')).cost,
   },
   {
-    name: 'fingerprint',
-    summary: 'let single values be, known by a keyed hash',
-    load: async () => (await import('./fingerprint.ts')).fingerprint,
+    name: 'detectors',
+    summary: 'list the built-in detectors, and describe one',
+    load: async () => (await import('./detectors.ts')).detectors,
   },
   {
     name: 'doctor',
     summary: 'try the hooks of coding agents, and say which really block',
     load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
+    name: 'fingerprint',
+    summary: 'let single values be, known by a keyed hash',
+    load: async () => (await import('./fingerprint.ts')).fingerprint,
   },
   {
     name: 'hook',
@@ -123,6 +133,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'skills',
     summary: 'add, remove, list and look for packages of policies',
     load: async () => (await import('./skills.ts')).skills,
+  },
+  {
+    name: 'status',
+    summary: 'show whether a service runs, and with which policy',
+    load: async () => (await import('./status.ts')).status,
   },
   {
     name: 'templates',

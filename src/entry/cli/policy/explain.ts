@@ -5,6 +5,7 @@ import type { Trial } from '../../../core/review/trials.ts';
 import { ask } from '../ask.ts';
 import { EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
+import { counted } from '../table.ts';
 import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
 
 interface ExplainOptions {
@@ -18,11 +19,11 @@ export function explain(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('explain')
     .argument('<event_id>', 'the event, `evt_...`')
-    .summary('say why a decision is what it is')
+    .summary('explain a decision')
     .description(
-      'Say why a recorded decision is what it is: every rule that was asked, in order, why it did or did not match, who decided, and the least that would have to be otherwise. The policy that decided is asked again about the recorded tags and facts; no text is kept. Ends with 1 where the event is not there or cannot be explained.',
+      'Explain a recorded decision: which rule decided and why, and the smallest change that would reverse it. The policy that decided is evaluated again on the recorded tags and facts, because no text is kept. With --all, every rule that was evaluated, in order. Ends with 1 if the event is not there or cannot be explained.',
     )
-    .option('--all', 'rules too that match nothing here')
+    .option('--all', 'every tag and every rule that was evaluated')
     .addOption(configOption())
     .addOption(jsonOption())
     .action((event_id: string, options: ExplainOptions) => run(event_id, options, terminal));
@@ -68,7 +69,11 @@ function tell(reply: Reply, all: boolean, terminal: Terminal): void {
     const { decision: other, rule } = explanation.told;
     say(terminal, `note    Asked again, the policy says ${other} by ${shown(rule)}.`);
   }
-  for (const voice of explanation.voices) tellVoice(voice, all, terminal);
+  const shown_voices = all ? explanation.voices : explanation.voices.filter(({ won }) => won);
+  for (const voice of shown_voices) tellVoice(voice, all, terminal);
+  const hidden = explanation.voices.length - shown_voices.length;
+  if (hidden > 0)
+    say(terminal, `\n${counted(hidden, 'other tag or check', 'other tags or checks')} decided less (--all).`);
   tellAside(explanation, all, terminal);
   tellMends(explanation, terminal);
 }
@@ -78,11 +83,11 @@ function tellVoice(voice: Voice, all: boolean, terminal: Terminal): void {
   const rule = voice.trials.length === 0 ? `${voice.rule}: ` : '';
   say(terminal, `\n${mark} ${shown(subject(voice))}: ${voice.action}  ${shown(rule + voice.reason)}`);
   for (const trial of voice.trials)
-    if (all || trial.outcome !== 'not_matched') say(terminal, `    ${trialLine(trial, terminal)}`);
-  const silent = voice.trials.filter(({ outcome }) => outcome === 'not_matched').length;
-  if (!all && silent > 0)
-    say(terminal, `    ${paint(terminal, 'dim', `${silent} more do not match (--all)`)}`);
-  if (voice.trials_left_off > 0) say(terminal, `    and ${voice.trials_left_off} more rules`);
+    if (all || SHORT.includes(trial.outcome)) say(terminal, `    ${trialLine(trial, terminal)}`);
+  const others = voice.trials.filter(({ outcome }) => !SHORT.includes(outcome)).length;
+  if (!all && others > 0)
+    say(terminal, `    ${paint(terminal, 'dim', `${counted(others, 'rule')} more did not decide (--all)`)}`);
+  if (all && voice.trials_left_off > 0) say(terminal, `    and ${voice.trials_left_off} more rules`);
 }
 
 function subject({ about, tag, origin, severity }: Voice): string {
@@ -91,11 +96,14 @@ function subject({ about, tag, origin, severity }: Voice): string {
   return `${tag} (${severity === null ? origin : `${origin}, ${severity}`})`;
 }
 
+/** What the short form shows of the rules: those that matched. */
+const SHORT: readonly Trial['outcome'][] = ['matched', 'monitored'];
+
 const WORDS = {
   matched: 'matches',
   monitored: 'monitors',
   not_matched: 'no match',
-  not_reached: 'not asked',
+  not_reached: 'skipped',
 };
 
 function trialLine({ rule, tenant_id, outcome, why }: Trial, terminal: Terminal): string {

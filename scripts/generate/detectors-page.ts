@@ -1,0 +1,60 @@
+import { type CatalogueEntry, catalogue } from '../../src/core/detection/catalogue.ts';
+
+const HEAD = `# Detectors
+
+<!-- Made by \`npm run generate\` from the detectors. -->
+
+For people who tune detection. Each row is one built-in detector: its id is the \`rule_id\` of a violation and the name that
+\`detection.detectors\` takes, as in \`detection: {detectors: {ip.v4: {enabled: false}}}\`. \`service detectors show ID\` prints a
+detector with all its examples. Secrets in examples are shortened. Commands have [a page of their own](commands.md).
+
+Evidence is what the detector decides by: a \`cue\` is a word beside the value, a \`shape\` is the form of the value, a \`proof\` is a
+prefix, a checksum or a parsed structure.`;
+
+/** Characters of a found value that an example shows. A whole sample key would stop whoever pushes this page. */
+const SHOWN_MAX = 6;
+const EXAMPLE_CHARACTERS_MAX = 70;
+
+/** `docs/detectors.md`, whole. */
+export function detectorsPage(): string {
+  const entries = catalogue().filter(({ evidence }) => evidence !== 'command');
+  const families = [...new Set(entries.map(({ tags }) => tags[0]!.split('.')[0]!))].sort();
+  const sections = families.map((family) => {
+    const rows = entries.filter(({ tags }) => tags[0]!.startsWith(`${family}.`)).map(rowOf);
+    const head =
+      '| Id | Family | Severity | Evidence | Tags | What it finds | Example |\n|---|---|---|---|---|---|---|';
+    return `## ${family} (${rows.length})\n\n${head}\n${rows.join('\n')}`;
+  });
+  return `${[HEAD, ...sections].join('\n\n')}\n`;
+}
+
+function rowOf({ id, family, severity, evidence, tags, description, hits }: CatalogueEntry): string {
+  const is_secret = tags[0]!.startsWith('secret.');
+  const cells = [
+    `\`${id}\``,
+    family,
+    severity,
+    evidence,
+    tags.map((tag) => `\`${tag}\``).join(' '),
+    text(description),
+  ];
+  return `| ${cells.join(' | ')} | ${exampleOf(hits, is_secret)} |`;
+}
+
+/** The first example that fits a table, which is one line; a secret in it is shortened. */
+function exampleOf(hits: readonly string[], is_secret: boolean): string {
+  const found = hits
+    .map((hit) =>
+      hit.replaceAll(/«([\s\S]*?)»/g, (_whole, value: string) => (is_secret ? shortened(value) : value)),
+    )
+    .find((hit) => !/[\n\r`\p{C}]/u.test(hit) && hit.length <= EXAMPLE_CHARACTERS_MAX);
+  return found === undefined ? '' : `\`${found.replaceAll('|', '\\|')}\``;
+}
+
+function shortened(value: string): string {
+  return value.length <= SHOWN_MAX + 1 ? value : `${value.slice(0, SHOWN_MAX)}…`;
+}
+
+function text(sentence: string): string {
+  return sentence.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}

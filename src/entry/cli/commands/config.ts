@@ -1,0 +1,68 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import type { Command } from 'commander';
+import { configOf } from '../configuration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { configOption, examples, jsonOption } from '../options.ts';
+import { table } from '../table.ts';
+import { say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+interface ShowOptions {
+  readonly changed?: true;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+export function config(command: Command, terminal: Terminal): void {
+  const show = command
+    .command('show')
+    .summary('list the active settings and where each comes from')
+    .description(
+      'List every setting with its active value and its source: the file with the line, a `${NAME}` or `${secret:name}` that the file names, or the default. Credentials are shown as `[set]`.',
+    )
+    .argument('[path]', 'only this setting or section, such as `server`')
+    .option('--changed', 'only settings that are not defaults')
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action((path: string | undefined, options: ShowOptions) => run(path, options, terminal));
+  const lines = [
+    ['service config show', 'every setting'],
+    ['service config show --changed', 'what this installation changed'],
+    ['service config show server --json', 'one section, for a program'],
+  ] as const;
+  examples(show, lines);
+  examples(command, lines);
+}
+
+const VALUE_CHARACTERS_MAX = 60;
+
+async function run(path: string | undefined, options: ShowOptions, terminal: Terminal): Promise<void> {
+  const { listSettings } = await import('../../../runtime/config/effective.ts');
+  const active = await configOf(terminal, options.config, 'leave');
+  const settings = (await listSettings(active)).filter(
+    (each) =>
+      (path === undefined || each.path === path || each.path.startsWith(`${path}.`)) &&
+      (!options.changed || each.source !== 'default'),
+  );
+  if (settings.length === 0 && path !== undefined && !options.changed)
+    throw new CommandFailure(EXIT.no, 'not_found', `There is no setting \`${path}\`.`, {
+      hint: '`service config show` lists all of them.',
+    });
+  const { file } = active.origin;
+  if (options.json) {
+    sayJson(terminal, { config_file: file, state_dir: active.state_dir, settings });
+    return;
+  }
+  say(terminal, `Configuration  ${shown(file ?? 'none: every setting has its default')}`);
+  say(terminal, `State          ${shown(active.state_dir)}`);
+  say(terminal);
+  const rows = settings.map(({ path: name, value, source, line }) => [
+    name,
+    shortened(JSON.stringify(value)),
+    line === null ? source : `${source}:${line}`,
+  ]);
+  for (const row of table(['SETTING', 'VALUE', 'SOURCE'], rows)) say(terminal, row);
+}
+
+function shortened(text: string): string {
+  return text.length <= VALUE_CHARACTERS_MAX ? text : `${text.slice(0, VALUE_CHARACTERS_MAX - 1)}…`;
+}

@@ -1,0 +1,110 @@
+import { type Command, Option } from 'commander';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { examples, jsonOption } from '../options.ts';
+import { table } from '../table.ts';
+import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+
+interface ListOptions {
+  readonly tag?: string;
+  readonly family?: string;
+  readonly json?: true;
+}
+
+export function detectors(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list')
+    .summary('list the built-in detectors')
+    .description(
+      'List the built-in detectors: their ids, which `detection.detectors` takes, tags and severities.',
+    )
+    .option('--tag <tag>', 'only those with this tag or a descendant of it')
+    .option('--family <name>', 'only those of this family, the `detector` of a violation')
+    .addOption(jsonOption())
+    .action((options: ListOptions) => runList(options, terminal));
+  examples(list, [
+    ['service detectors list', ''],
+    ['service detectors list --tag secret.credential', ''],
+  ]);
+  const show = command
+    .command('show')
+    .summary('describe one detector, with examples')
+    .description(
+      'Describe one detector: what it finds, what it reports, and texts in which it finds something and nothing.',
+    )
+    .argument('<id>', 'the id, as a violation has it in `rule_id`')
+    .addOption(new Option('--json', 'write JSON for a program'))
+    .action((id: string, options: { json?: true }) => runShow(id, options, terminal));
+  examples(show, [['service detectors show github.token', '']]);
+  examples(command, [
+    ['service detectors list --family api_key', ''],
+    ['service detectors show github.token', ''],
+  ]);
+}
+
+async function runList({ tag, family, json }: ListOptions, terminal: Terminal): Promise<void> {
+  const { catalogue } = await import('../../../core/detection/catalogue.ts');
+  const { covers, isTag } = await import('../../../core/tags.ts');
+  if (tag !== undefined && !isTag(tag))
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      `\`${tag}\` is not a tag. Tags are dotted lower-case words.`,
+      {
+        hint: 'Try `service detectors list --tag personal`.',
+      },
+    );
+  const found = catalogue().filter(
+    (each) =>
+      (family === undefined || each.family === family) &&
+      (tag === undefined || each.tags.some((own) => covers(tag, own))),
+  );
+  if (json) {
+    sayJson(terminal, { detectors: found.map(({ hits: _hits, misses: _misses, ...each }) => each) });
+    return;
+  }
+  if (found.length === 0) say(terminal, 'No built-in detector matches.');
+  const rows = found.map(({ id, family: name, tags, severity }) => [id, name, severity, tags.join(', ')]);
+  for (const line of rows.length === 0 ? [] : table(['ID', 'FAMILY', 'SEVERITY', 'TAGS'], rows))
+    say(terminal, line);
+}
+
+const EVIDENCE = {
+  cue: 'a word beside the value',
+  shape: 'the form of the value',
+  proof: 'a prefix, a checksum or a parsed structure',
+  command: 'the command that would run',
+};
+
+async function runShow(id: string, { json }: { json?: true }, terminal: Terminal): Promise<void> {
+  const { catalogue } = await import('../../../core/detection/catalogue.ts');
+  const { suggestion } = await import('../../../core/compile/problems.ts');
+  const all = catalogue();
+  const found = all.find((each) => each.id === id);
+  if (found === undefined) {
+    const near = suggestion(
+      id,
+      all.map((each) => each.id),
+    );
+    throw new CommandFailure(EXIT.no, 'not_found', `There is no detector \`${id}\`${near || '.'}`, {
+      hint: '`service detectors list` shows all of them.',
+    });
+  }
+  if (json) {
+    sayJson(terminal, found);
+    return;
+  }
+  const { family, tags, severity, evidence, description, hits, misses } = found;
+  say(terminal, `${paint(terminal, 'bold', id)}  ${severity}`);
+  say(terminal, shown(description));
+  say(terminal);
+  say(terminal, `family    ${family}`);
+  say(terminal, `tags      ${tags.join(', ')}`);
+  say(terminal, `evidence  ${EVIDENCE[evidence]}`);
+  for (const [title, texts] of [
+    ['Finds', hits],
+    ['Does not find', misses],
+  ] as const) {
+    say(terminal, `\n${title}`);
+    for (const text of texts) say(terminal, `  ${shown(text)}`);
+  }
+}

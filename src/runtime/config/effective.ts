@@ -1,0 +1,95 @@
+import { formatPath, type Step } from './problem-path.ts';
+import { readMapping } from './read-mapping.ts';
+import { type Config, configSchema } from './schema.ts';
+import type { Schema } from './schema-types.ts';
+
+/** Where the value of a setting comes from: the file, a variable or secret that the file names, or the default. */
+export type SettingSource = 'file' | 'reference' | 'default';
+
+/** One setting as it is active. */
+export interface EffectiveSetting {
+  /** `server.port`. */
+  readonly path: string;
+  /** JSON; credentials are replaced by `[set]`. `null` for a setting that is not set. */
+  readonly value: unknown;
+  readonly source: SettingSource;
+  /** The line in the file; `null` for a default. */
+  readonly line: number | null;
+}
+
+/** What stands in place of a credential. */
+const CREDENTIAL = '[set]';
+
+/** Lists every setting of a configuration with its value and source, in the order of the schema. */
+export async function listSettings(config: Config): Promise<readonly EffectiveSetting[]> {
+  const { file, label } = config.origin;
+  const read = file === null ? null : await readMapping(file, label);
+  const written = read?.ok ? read.value : {};
+  const lineOf = read?.ok ? read.lineOf : () => 1;
+  return leavesOf(config, configSchema, []).map(({ steps, value, schema }) => {
+    const own = memberAt(written, steps);
+    const source = own === undefined ? 'default' : hasReference(own) ? 'reference' : 'file';
+    return {
+      path: formatPath(steps),
+      value: maskCredentials(value, schema, own),
+      source,
+      line: source === 'default' ? null : lineOf(steps),
+    };
+  });
+}
+
+interface Leaf {
+  readonly steps: readonly Step[];
+  readonly value: unknown;
+  readonly schema: Schema;
+}
+
+/** The settings of a section: those of its sections, and each list, map and single value as one. */
+function leavesOf(value: unknown, schema: Schema, steps: readonly Step[]): Leaf[] {
+  const { properties } = schema;
+  if (properties === undefined || schema.additionalProperties)
+    return [{ steps, value: value ?? null, schema }];
+  if (steps.length > 0 && (typeof value !== 'object' || value === null))
+    return [{ steps, value: null, schema }];
+  return Object.entries(properties).flatMap(([key, property]) =>
+    leavesOf((value as Record<string, unknown>)[key], property, [...steps, key]),
+  );
+}
+
+function memberAt(written: unknown, steps: readonly Step[]): unknown {
+  let at = written;
+  for (const step of steps) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Record<Step, unknown>)[step];
+  }
+  return at;
+}
+
+function hasReference(written: unknown): boolean {
+  if (typeof written === 'string') return /\$\{[^}]/.test(written);
+  return typeof written === 'object' && written !== null && Object.values(written).some(hasReference);
+}
+
+/** A value without credentials, and without what a reference brought in, which may be one. */
+function maskCredentials(value: unknown, schema: Schema, written: unknown): unknown {
+  if (schema['x-credential'] === true) return value === null ? null : CREDENTIAL;
+  if (typeof value === 'string')
+    return typeof written === 'string' && hasReference(written) ? CREDENTIAL : value;
+  if (Array.isArray(value))
+    return value.map((item, at) => maskCredentials(item, schema.items ?? {}, memberAt(written, [at])));
+  if (typeof value !== 'object' || value === null) return value;
+  const shape = schema.oneOf?.find(
+    ({ properties }) => properties?.type?.const === (value as { type?: unknown }).type,
+  );
+  const { properties = {}, additionalProperties } = shape ?? schema;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      maskCredentials(
+        member,
+        (Object.hasOwn(properties, key) ? properties[key] : undefined) ?? (additionalProperties || {}),
+        memberAt(written, [key]),
+      ),
+    ]),
+  );
+}
