@@ -88,7 +88,7 @@ class Guard:
             if status != "pending":
                 raise Refused(f"Refused: a person was asked, and the request is {status}.")
             if time.monotonic() >= until:
-                raise Refused(f"Refused: this waits for a person, who agrees with `service approvals approve {request_id}`.")
+                raise Refused(f"Refused: the approval request {request_id} waits for an operator, who decides on it outside of this session.")
             time.sleep(0.2)
 
     def _ask(self, method, path, body=None):

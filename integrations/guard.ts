@@ -72,7 +72,7 @@ async function agreement(options: GuardOptions, request_id: string): Promise<voi
     if (status !== 'pending') throw new Refused(`A person was asked, and the request is ${status}.`);
     if (Date.now() >= until)
       throw new Refused(
-        `This waits for a person, who agrees with \`service approvals approve ${request_id}\`.`,
+        `The approval request ${request_id} waits for an operator, who decides on it outside of this session.`,
       );
     await new Promise((resolve) => setTimeout(resolve, 200));
   }

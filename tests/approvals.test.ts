@@ -293,6 +293,8 @@ test('what is not pending is a conflict, what is not there is not found, what is
     ['POST', `/v1/approvals/${id}/approve`, { comment: 'a'.repeat(1_001) }],
     ['POST', `/v1/approvals/${id}/approve`, ['a']],
     ['POST', `/v1/approvals/${id}/approve`, { comment: 1 }],
+    ['POST', `/v1/approvals/${id}/approve`, { comment: 'a', note: 'b' }],
+    ['POST', `/v1/approvals/${id}/deny`, { approver: 'a', approver_id: 'b' }],
   ];
   for (const [method, path, body] of wrong) {
     const { status, json } = await ask(method, path, asOperator(), body);
@@ -330,6 +332,16 @@ async function cli(...args: string[]) {
     env: { ...ownNodeEnvironment(), HOOK_SECRET: secret },
   });
 }
+
+test('a note is kept under the names that clients use for it', async () => {
+  const id = await requested(refund({ agent_id: 'noted' }));
+  const body = { approver_id: 'ann', note: 'Reviewed with the customer.' };
+  const { json } = await decide(id, 'approve', asOperator(), body);
+  assert.deepEqual([json.votes[0].approver, json.votes[0].comment], ['ann', 'Reviewed with the customer.']);
+  const other = await requested(refund({ agent_id: 'noted-too' }));
+  assert.equal((await cli('deny', other, '--note', 'Not to this address.')).code, 0);
+  assert.match((await cli('show', other)).stdout, /denied .*: Not to this address\./);
+});
 
 test('the command line does the same through the service', async () => {
   const id = await requested(refund({ agent_id: 'cli-clerk' }));

@@ -13,17 +13,21 @@ const requestId = {
   description: 'The request, `apr_…`.',
 } as const;
 
+const comment = {
+  type: ['string', 'null'],
+  maxLength: 1_000,
+  description: 'Why. What detectors find in it is masked.',
+} as const;
+
 const person = {
   type: 'object',
   required: ['request_id'],
   properties: {
     request_id: requestId,
     approver: { ...name, description: 'The name of the person, where the credential does not say it.' },
-    comment: {
-      type: ['string', 'null'],
-      maxLength: 1_000,
-      description: 'Why. What detectors find in it is masked.',
-    },
+    comment,
+    note: { ...comment, description: 'The same as `comment`.' },
+    approver_id: { ...name, description: 'The same as `approver`.' },
   },
 } as const;
 
@@ -217,7 +221,7 @@ export const approvalsApprove = operation({
     votes: [{ vote: 'approve', comment: 'Checked with the customer.', ...voice }],
     ...decided,
   },
-  refusals: ['not_found', 'conflict'],
+  refusals: ['invalid_request', 'not_found', 'conflict'],
   run: (input, context) => vote('approve', input, context),
 });
 
@@ -238,7 +242,7 @@ export const approvalsDeny = operation({
     votes: [{ vote: 'deny', comment: 'Not to this address.', ...voice }],
     ...decided,
   },
-  refusals: ['not_found', 'conflict'],
+  refusals: ['invalid_request', 'not_found', 'conflict'],
   run: (input, context) => vote('deny', input, context),
 });
 
@@ -265,16 +269,31 @@ interface Said {
   readonly request_id: string;
   readonly approver?: string | null;
   readonly comment?: string | null;
+  readonly note?: string | null;
+  readonly approver_id?: string | null;
 }
 
 async function vote(word: 'approve' | 'deny', said: Said, context: Context) {
   const { caller, runtime } = context;
   // Whatever permissions a credential came by, only a person's decides.
   if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
-  const approver = named(said.approver);
-  const comment = named(said.comment);
+  const approver = oneOf('approver', said.approver, 'approver_id', said.approver_id);
+  const comment = oneOf('comment', said.comment, 'note', said.note);
   const asked = { request_id: said.request_id, vote: word, caller, approver, comment } as const;
   return settled(await (await runtime.approvals()).vote(asked, inScope(context)));
+}
+
+/** The value of a member that has two names. */
+function oneOf(
+  first: string,
+  value: string | null | undefined,
+  second: string,
+  other: string | null | undefined,
+): string | null {
+  const [one, two] = [named(value), named(other)];
+  if (one !== null && two !== null)
+    throw new Refusal('invalid_request', `\`${first}\` and \`${second}\` are the same: send one of them.`);
+  return one ?? two;
 }
 
 function settled(moved: Moved) {

@@ -60,6 +60,14 @@ export function isDeciding(words: readonly string[]): boolean {
   return DECIDING_COMMANDS.some((each) => each.command === command && matches(each, words));
 }
 
+/** Whether it is one that the command line itself refuses below a coding agent. */
+export function needsOperator(words: readonly string[]): boolean {
+  const command = words.find((word) => !word.startsWith('-'));
+  return DECIDING_COMMANDS.some(
+    (each) => each.needs_operator && each.command === command && matches(each, words),
+  );
+}
+
 function matches({ verbs, flags, command }: DecidingCommand, words: readonly string[]): boolean {
   const rest = words.slice(words.indexOf(command) + 1);
   if (flags !== undefined && !rest.some((word) => flags.includes(word))) return false;

@@ -39,6 +39,10 @@ async function buildProgram(terminal: Terminal, defined: (entry: CommandEntry) =
       writeErr: (text) => terminal.stderr.write(asTyped(terminal, text)),
       outputError: (text, write) => write(shownError(text, terminal)),
     });
+  program.hook('preAction', async (_program, action) => {
+    const { refuseBelowAgent } = await import('./operator-only.ts');
+    await refuseBelowAgent(action, terminal);
+  });
   for (const entry of commands) {
     const command = program.command(entry.name).summary(entry.summary).description(sentence(entry.summary));
     if (defined(entry)) (await entry.load())(command, terminal);

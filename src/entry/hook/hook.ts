@@ -284,7 +284,7 @@ function reasonOf({ rule, reason, event_id, approval }: HookAnswer): string {
   const request =
     approval === null
       ? ''
-      : ` Approval request ${approval.request_id} is ${approval.status}: a person decides with \`service approvals approve ${approval.request_id}\`, then try again.`;
+      : ` Approval request ${approval.request_id} is ${approval.status}. An operator decides on it outside of this session; then repeat the call.`;
   const event = event_id === null ? '' : ` (rule ${rule}, event ${event_id})`;
   return `${reason.slice(0, REASON_UNITS_MAX)}${request}${event}`;
 }

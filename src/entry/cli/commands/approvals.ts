@@ -112,6 +112,7 @@ function defineShow(command: Command, terminal: Terminal): void {
 interface DecisionOptions extends CommonOptions {
   readonly approver?: string;
   readonly comment?: string;
+  readonly note?: string;
 }
 
 function defineDecision(command: Command, terminal: Terminal, verb: 'approve' | 'deny', what: string): void {
@@ -124,7 +125,8 @@ function defineDecision(command: Command, terminal: Terminal, verb: 'approve' | 
         : 'Deny a request: one person is enough.',
     )
     .option('--approver <name>', 'your name, where it is not that of the user of this system')
-    .option('--comment <text>', 'why; secrets and personal data in it are masked')
+    .option('--note <text>', 'why; secrets and personal data in it are masked')
+    .option('--comment <text>', 'the same as --note')
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (request_id: string, options: DecisionOptions) => {
@@ -132,11 +134,12 @@ function defineDecision(command: Command, terminal: Terminal, verb: 'approve' | 
         request_id,
         ...(options.approver !== undefined && { approver: options.approver }),
         ...(options.comment !== undefined && { comment: options.comment }),
+        ...(options.note !== undefined && { note: options.note }),
       })) as ApprovalRecord;
       if (options.json) sayJson(terminal, one);
       else say(terminal, outcomeOf(one));
     });
-  examples(decide, [[`service approvals ${verb} apr_0123456789abcdef01234567 --comment "asked her"`, '']]);
+  examples(decide, [[`service approvals ${verb} apr_0123456789abcdef01234567 --note "asked her"`, '']]);
 }
 
 function defineCancel(command: Command, terminal: Terminal): void {

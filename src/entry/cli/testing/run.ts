@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import type { Lineage } from '../../../runtime/access/lineage.ts';
 import { runProgram } from '../program.ts';
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
@@ -21,6 +22,8 @@ export interface RunOptions {
   readonly cwd: string;
   readonly stdin?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
+  /** The processes above the program; none if it is left out. For `runHere` alone. */
+  readonly readLineage?: () => Lineage | null;
   /** Closes standard output at once, as a reader that goes away. */
   readonly deaf?: boolean;
   /** Sends SIGINT when standard output first holds this. */
@@ -38,6 +41,8 @@ export async function runHere(args: readonly string[], options: RunOptions): Pro
     stdout: stdout.stream,
     stderr: stderr.stream,
     interactive: false,
+    // Whoever runs the tests may be a coding agent.
+    readLineage: options.readLineage ?? (() => ({ ancestors: [], has_terminal: true })),
     exit_code: 0,
   });
   return { code, stdout: stdout.text(), stderr: stderr.text() };

@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { needsOperator } from '../../core/guard/deciding-commands.ts';
+import type { AgentEvidence } from '../../runtime/access/agent-above.ts';
+import { CommandFailure, EXIT } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/**
+ * Refuses commands that decide about agents if a coding agent started this process. The terminal alone proves nothing:
+ * an agent can open one.
+ *
+ * @throws CommandFailure `operator_only`
+ */
+export async function refuseBelowAgent(command: Command, terminal: Terminal): Promise<void> {
+  const words = wordsOf(command);
+  if (!needsOperator(words)) return;
+  const { findAgentAbove } = await import('../../runtime/access/agent-above.ts');
+  const { readLineage } = await import('../../runtime/access/lineage.ts');
+  const evidence = findAgentAbove(terminal.env, (terminal.readLineage ?? readLineage)());
+  if (evidence === null) return;
+  throw new CommandFailure(
+    EXIT.no,
+    'operator_only',
+    `\`${words.filter((word) => !word.startsWith('-')).join(' ')}\` is for an operator, and ${SAYS[evidence.kind](evidence)}`,
+    {
+      hint: 'Run it in a terminal that you opened yourself, or send the request over HTTP with an operator credential (docs/approvals.md).',
+    },
+  );
+}
+
+const SAYS: { readonly [Kind in AgentEvidence['kind']]: (evidence: AgentEvidence) => string } = {
+  process: (evidence) =>
+    evidence.kind === 'process'
+      ? `the coding agent \`${evidence.agent}\` (process ${evidence.pid}) started this process.`
+      : '',
+  variable: (evidence) =>
+    evidence.kind === 'variable' ? `\`${evidence.name}\` says that a coding agent started this process.` : '',
+  orphan: () => 'this process has no terminal and no parent that says who started it.',
+  unknown: () =>
+    'the processes above this one cannot be listed, so it may be a coding agent that started it.',
+};
+
+/** The names of a command and those above it, without the program's; and its flags that matter. */
+function wordsOf(command: Command): readonly string[] {
+  const names: string[] = [];
+  for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());
+  return command.opts().uninstall === true ? [...names, '--uninstall'] : names;
+}

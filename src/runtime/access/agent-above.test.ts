@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AgentEvidence, findAgentAbove } from './agent-above.ts';
+import { type Lineage, lineageIn, readLineage } from './lineage.ts';
+
+function lineage(has_terminal: boolean, ...commands: readonly string[]): Lineage {
+  const ancestors = commands.map((command, at) => ({
+    pid: at === commands.length - 1 ? 1 : 100 - at,
+    words: command.split(' '),
+  }));
+  return { ancestors, has_terminal };
+}
+
+const CASES: readonly (readonly [
+  Lineage | null,
+  Readonly<Record<string, string>>,
+  AgentEvidence['kind'] | null,
+])[] = [
+  [lineage(true, 'bash', 'gnome-terminal', 'systemd --user', 'systemd'), {}, null],
+  [lineage(true, '-zsh', 'sshd: ada', 'sshd', 'systemd'), {}, null],
+  [lineage(false, 'sh -c x', 'cron', 'systemd'), {}, null],
+  [lineage(false, 'node test.js', 'npm test', 'actions-runner', 'systemd'), {}, null],
+  [lineage(true, 'bash', 'vim claude.md', 'bash', 'tmux', 'systemd'), {}, null],
+  [lineage(true, 'bash', 'code', 'systemd'), { CODEX_HOME: '/x', CLAUDE_CODE_USE_BEDROCK: '1' }, null],
+  [lineage(true, 'bash', 'bash'), {}, null],
+  [lineage(true, 'bash -c x', 'claude', 'zsh', 'tmux', 'systemd'), {}, 'process'],
+  [lineage(false, 'bash', 'MainThread node /usr/bin/gemini', 'zsh', 'systemd'), {}, 'process'],
+  [lineage(false, 'bash', 'codex codex exec', 'systemd'), {}, 'process'],
+  [lineage(false, 'sh', 'node /x/node_modules/@anthropic-ai/claude-code/cli.js', 'systemd'), {}, 'process'],
+  [lineage(true, 'script -qc x', 'bash', 'cursor-agent', 'systemd'), {}, 'process'],
+  [lineage(true, 'bash', '/opt/Cursor.app/Contents/MacOS/Cursor', 'launchd'), {}, 'process'],
+  [lineage(true, 'bash', 'python3 /home/ada/.local/bin/aider', 'systemd'), {}, 'process'],
+  [lineage(true, 'bash', 'systemd'), { CLAUDECODE: '1' }, 'variable'],
+  [lineage(true, 'bash', 'systemd'), { CODEX_SANDBOX: 'seatbelt' }, 'variable'],
+  [lineage(true, 'bash', 'systemd'), { GEMINI_CLI: '1' }, 'variable'],
+  [lineage(true, 'bash', 'systemd'), { CURSOR_TRACE_ID: 'x' }, 'variable'],
+  [lineage(false, 'systemd'), {}, 'orphan'],
+  [lineage(false, 'sh -c x', 'systemd --user', 'systemd'), {}, 'orphan'],
+  [lineage(false, 'setsid service', 'process_api'), {}, 'orphan'],
+  [null, {}, 'unknown'],
+];
+
+test('a coding agent above a process is found by its program, its variables, or by what is missing', () => {
+  for (const [above, env, kind] of CASES)
+    assert.equal(findAgentAbove(env, above)?.kind ?? null, kind, JSON.stringify([above, env]));
+  assert.equal(CASES.length, 22);
+});
+
+test('the list of `ps` gives the processes above one', () => {
+  const text =
+    '    1     0 ?        /sbin/launchd\n   40     1 ttys001  -zsh\n   50    40 ttys001  claude --resume\n   60    50 ?? node x\n';
+  const found = lineageIn(text, 60, false);
+  assert.deepEqual(
+    found.ancestors.map(({ pid, words }) => [pid, words[0]]),
+    [
+      [50, 'claude'],
+      [40, '-zsh'],
+      [1, '/sbin/launchd'],
+    ],
+  );
+  assert.equal(found.has_terminal, false);
+  assert.throws(() => lineageIn(text, 61, false));
+  const own = readLineage();
+  assert.equal(own?.ancestors[0]?.pid, process.ppid);
+});

@@ -1,0 +1,73 @@
+import type { Ancestor, Lineage } from './lineage.ts';
+
+/** Why a process may be one of a coding agent. */
+export type AgentEvidence =
+  | { readonly kind: 'process'; readonly agent: string; readonly pid: number }
+  | { readonly kind: 'variable'; readonly name: string }
+  /** Nothing above it tells who started it, and no terminal does. */
+  | { readonly kind: 'orphan' }
+  | { readonly kind: 'unknown' };
+
+/** Variables that coding agents set for the commands that they run. */
+const MARKERS =
+  /^(?:CLAUDECODE|CLAUDE_CODE|CLAUDE_CODE_ENTRYPOINT|CODEX_(?:SANDBOX\w*|CI|THREAD_ID)|GEMINI_CLI|QWEN_CODE|CURSOR_(?:AGENT|TRACE_ID)|COPILOT_(?:CLI\w*|AGENT\w*|MODEL|ALLOW_ALL)|OPENCODE|OPENCODE_CLIENT|CLINE_ACTIVE|AMP_CURRENT_THREAD_ID|AUGMENT_AGENT|ANTIGRAVITY_AGENT|GOOSE_TERMINAL|ROO_ACTIVE|AI_AGENT|AGENT_SAFETY_AGENT)$/;
+
+const PROGRAMS =
+  /^(?:claude|claude-code|codex(?:-[a-z]+)?|gemini|gemini-cli|copilot|qwen|qwen-code|cursor|cursor-agent|opencode|cline|aider|goose|goosed|amp|crush|droid|auggie|windsurf|kiro|kiro-cli|kilocode|antigravity)(?:\.(?:exe|cmd|[cm]?js|py))?$/;
+const PACKAGES =
+  /[/\\](?:@anthropic-ai[/\\]claude-code|@openai[/\\]codex|@google[/\\]gemini-cli|@github[/\\]copilot|@qwen-code[/\\]qwen-code|opencode-ai|cline|aider)[/\\@]|[/\\](?:cursor|windsurf)(?:\.app)?[/\\](?:contents|resources)/i;
+/** Interpreters that are given a script as one of their first words. */
+const INTERPRETERS = /^(?:node|nodejs|bun|deno|python[\d.]*|ruby|sh|bash|dash|zsh|MainThread)$/;
+const SCRIPT_WORDS = 4;
+
+/** Shells and wrappers: they say nothing about who started them. */
+const NEUTRAL =
+  /^-?(?:sh|bash|dash|zsh|ksh|fish|ash|nohup|setsid|env|timeout|nice|script|npm|npx|node|service|agent-safety)$/;
+/** What takes over a process whose parent has ended. */
+const INIT = /^(?:systemd|init|launchd|runit|s6-svscan)$/;
+
+/**
+ * Finds what says that a coding agent started this process: a program above it, or a variable that agents set. A
+ * process that nothing but init is above, without a terminal, may have been cut loose by one.
+ */
+export function findAgentAbove(
+  env: Readonly<Record<string, string | undefined>>,
+  lineage: Lineage | null,
+): AgentEvidence | null {
+  const name = Object.keys(env).find((key) => MARKERS.test(key) && env[key] !== '');
+  if (name !== undefined) return { kind: 'variable', name };
+  if (lineage === null) return { kind: 'unknown' };
+  for (const { pid, words } of lineage.ancestors) {
+    const agent = agentOf(words);
+    if (agent !== null) return { kind: 'process', agent, pid };
+  }
+  return lineage.has_terminal || !isOrphan(lineage.ancestors) ? null : { kind: 'orphan' };
+}
+
+function agentOf(words: readonly string[]): string | null {
+  const names = words.map(baseName);
+  const first = names.slice(0, 2).find((name) => PROGRAMS.test(name));
+  if (first !== undefined) return first;
+  if (!names.slice(0, 2).some((name) => INTERPRETERS.test(name)))
+    return words.some(isPackage) ? 'agent' : null;
+  const at = words
+    .slice(0, SCRIPT_WORDS)
+    .findIndex((word, index) => PROGRAMS.test(names[index]!) || isPackage(word));
+  return at < 0 ? null : names[at]!;
+}
+
+function isPackage(word: string): boolean {
+  return PACKAGES.test(word);
+}
+
+function baseName(word: string): string {
+  return word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1);
+}
+
+function isOrphan(ancestors: readonly Ancestor[]): boolean {
+  const others = ancestors.filter(({ words }) => !NEUTRAL.test(baseName(words[0] ?? '')));
+  // Process 1 of a container is whatever the container runs; a shell there was started by who entered it.
+  return (
+    ancestors.length > 0 && others.every(({ pid, words }) => pid === 1 || INIT.test(baseName(words[0] ?? '')))
+  );
+}

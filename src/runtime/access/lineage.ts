@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** A process above this one. */
+export interface Ancestor {
+  readonly pid: number;
+  /** The words that it was started with; the first is the program. */
+  readonly words: readonly string[];
+}
+
+/** The processes above this one, the nearest first, and whether a terminal controls this one. */
+export interface Lineage {
+  readonly ancestors: readonly Ancestor[];
+  readonly has_terminal: boolean;
+}
+
+const ANCESTORS_MAX = 64;
+const LIST_MS_MAX = 5_000;
+const LIST_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Lists the processes above this one; `null` if the system does not tell. */
+export function readLineage(): Lineage | null {
+  try {
+    return process.platform === 'linux' ? linuxLineage() : listedLineage();
+  } catch {
+    return null;
+  }
+}
+
+function linuxLineage(): Lineage {
+  const own = statOf(process.pid);
+  const ancestors: Ancestor[] = [];
+  for (let pid = own.parent; pid > 0 && ancestors.length < ANCESTORS_MAX; pid = statOf(pid).parent) {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+    ancestors.push({ pid, words: [readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), ...words] });
+  }
+  return { ancestors, has_terminal: own.terminal !== 0 };
+}
+
+/** The name of a program stands in parentheses, and may have any characters. */
+function statOf(pid: number): { readonly parent: number; readonly terminal: number } {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [, parent, , , terminal] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { parent: Number(parent), terminal: Number(terminal) };
+}
+
+const LISTS: Readonly<Record<'windows' | 'other', readonly [string, readonly string[]]>> = {
+  windows: [
+    'powershell.exe',
+    [
+      '-NoProfile',
+      '-NonInteractive',
+      '-Command',
+      'Get-CimInstance Win32_Process | ForEach-Object { "$($_.ProcessId) $($_.ParentProcessId) ? $($_.Name) $($_.CommandLine)" }',
+    ],
+  ],
+  other: ['ps', ['-A', '-o', 'pid=,ppid=,tty=,command=']],
+};
+
+function listedLineage(): Lineage {
+  const is_windows = process.platform === 'win32';
+  const [program, words] = LISTS[is_windows ? 'windows' : 'other'];
+  const text = execFileSync(program, words, {
+    encoding: 'utf8',
+    timeout: LIST_MS_MAX,
+    maxBuffer: LIST_BYTES_MAX,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return lineageIn(text, process.pid, is_windows);
+}
+
+const LINE = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/;
+
+/**
+ * Reads the list of `ps`: process, parent, terminal and command, one line each.
+ * @throws Error if the process itself is not in it
+ */
+export function lineageIn(text: string, own_pid: number, is_windows: boolean): Lineage {
+  const rows = new Map(
+    text.split(/\r?\n/).flatMap((line) => {
+      const [, pid, parent, terminal, command] = LINE.exec(line) ?? [];
+      return pid === undefined
+        ? []
+        : [[Number(pid), { parent: Number(parent), terminal: terminal!, command: command! }] as const];
+    }),
+  );
+  const own = rows.get(own_pid);
+  if (own === undefined) throw new Error('the list of processes does not hold this one');
+  const ancestors: Ancestor[] = [];
+  const seen = new Set([own_pid]);
+  for (let pid = own.parent; ancestors.length < ANCESTORS_MAX; ) {
+    const row = rows.get(pid);
+    if (row === undefined || seen.has(pid)) break;
+    seen.add(pid);
+    ancestors.push({ pid, words: row.command.split(/\s+/) });
+    pid = row.parent;
+  }
+  return { ancestors, has_terminal: is_windows || !/^[?-]+$/.test(own.terminal) };
+}
