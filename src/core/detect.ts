@@ -5,7 +5,7 @@ import type { ToolCall } from './guard/types.ts';
 import { decode, isEscapedJson, offsetsOf, type Reading, readJson } from './json.ts';
 import { readPayloadLate, severeRulesLate } from './late.ts';
 import type { Detector } from './matching/detector.ts';
-import { isDocumentedExample } from './matching/placeholders.ts';
+import { isDocumentedExample, isLocalDefault } from './matching/placeholders.ts';
 import { cuesOf, type Match, type Meter, type Scanner } from './matching/scanner.ts';
 import { settle } from './matching/settle.ts';
 import { utf8Bytes, utf8Head } from './matching/text-size.ts';
@@ -86,11 +86,14 @@ function searchText(search: Search, text: string): void {
 function searchPayload(search: Search, content: Extract<Content, { kind: 'json' }>): void {
   const matches: Match[] = [];
   let cues: readonly Detector[] = NONE;
+  let key = '';
   const commands = search.detection.command_detection ? payloadReader(search) : null;
   const end = walkContent(content, search.limits, (leaf) => {
     if (search.stopped !== null) return;
     const text = withinBytes(search, leaf.text);
     const has_anchors = searchViews(search, text, leaf.is_member ? cues : NONE, matches);
+    if (leaf.is_member) dropExcluded(matches, key);
+    if (leaf.kind === 'key') key = leaf.text;
     if (matches.length > 0) {
       if (leaf.kind === 'key') leaf.hide();
       addFindings(search, text, matches, leaf.index, leaf.path);
@@ -185,6 +188,7 @@ function searchDocument(search: Search, view: View, documents: View[], matches: 
 function readLeaves(search: Search, view: View, documents: View[], matches: Match[]): Reading {
   const found: Match[] = [];
   let cues: readonly Detector[] = NONE;
+  let key = '';
   return readJson(view.text, search.limits, (leaf) => {
     if (isFull(search, matches)) return;
     const decoded = leaf.has_escapes ? decode(view.text, leaf) : null;
@@ -192,6 +196,8 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
     const is_document = decoded !== null && isEscapedJson(text);
     if (leaf.is_member) matchCues(text, cues, found);
     const has_anchors = !is_document && scanText(search, text, found);
+    if (leaf.is_member) dropExcluded(found, key);
+    if (leaf.kind === 'key') key = text;
     cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
     if (!is_document && found.length === 0) return;
     const offsets = decoded === null ? null : offsetsOf(view.text, leaf);
@@ -238,6 +244,12 @@ function matchCues(text: string, cues: readonly Detector[], matches: Match[]): v
   }
 }
 
+/** Removes matches of detectors whose values are something else under such a key. */
+function dropExcluded(matches: Match[], key: string): void {
+  for (let at = matches.length - 1; at >= 0; at -= 1)
+    if (matches[at]!.detector.not_under?.test(key) === true) matches.splice(at, 1);
+}
+
 /** Moves matches from the view's text to the outermost one. */
 function bringOut(found: Match[], view: View, matches: Match[]): void {
   for (const match of found.splice(0)) matches.push(outermost(match, view));
@@ -262,7 +274,9 @@ function counts(detection: Detection, text: string, { detector, start, end }: Ma
   const standing = standingOf(detection, detector);
   const value = text.slice(start, end);
   if (detector.id === IN_TEXT && !breaksRule(detection, value)) return false;
-  return hasEntropy(standing, value) && (detection.example_keys || !isExampleKey(detector, value));
+  return (
+    hasEntropy(standing, value) && (detection.example_values !== 'ignore' || !isExample(detector, value))
+  );
 }
 
 /** Whether a command in a text breaks a rule that is not switched off. */
@@ -270,11 +284,12 @@ function breaksRule(detection: Detection, value: string): boolean {
   return severeRulesLate(value).some((rule) => standingOf(detection, namedRule(rule)).is_enabled);
 }
 
-/** Which form a documented key can have; addresses and blocks of text hold more than a key. */
+/** Which form a documented key can have; blocks of text hold more than a key. */
 const KEY_FORM = /^[\w+/=.:-]{1,2000}$/;
 
 /** What is known by its form alone counts whatever it says of itself: `sk-ABCDEF1234567890` is an example too. */
-function isExampleKey({ tags: [tag], strength }: Detector, value: string): boolean {
+function isExample({ id, tags: [tag], strength }: Detector, value: string): boolean {
+  if (id === 'url.credentials') return isLocalDefault(value);
   return covers('secret', tag) && strength !== 'shape' && KEY_FORM.test(value) && isDocumentedExample(value);
 }
 
@@ -291,20 +306,36 @@ function addFindings(
       noteFull(search);
       return;
     }
-    search.findings.push(findingOf(search.detection, match, leaf, place));
+    search.findings.push(findingOf(search.detection, match, leaf, place, text.slice(match.start, match.end)));
   }
 }
 
-/** What a match says, in the leaf with the given number and path. */
+/**
+ * Returns what a match says, in the leaf with the given number and path.
+ * @param value - the text of the match, which tells documented examples
+ */
 export function findingOf(
   detection: Detection,
   { detector, start, end }: Match,
   leaf: number,
   path: string | null,
+  value: string,
 ): Finding {
   const { id, detector: family, tags } = detector;
-  const severity = standingOf(detection, detector).severity ?? detector.severity;
-  return { rule_id: id, detector: family, type: typeOf(tags[0]), severity, tags, start, end, leaf, path };
+  const is_example = detection.example_values === 'flag' && isExample(detector, value);
+  const severity = is_example ? 'low' : (standingOf(detection, detector).severity ?? detector.severity);
+  const finding: Finding = {
+    rule_id: id,
+    detector: family,
+    type: typeOf(tags[0]),
+    severity,
+    tags,
+    start,
+    end,
+    leaf,
+    path,
+  };
+  return is_example ? { ...finding, example: true } : finding;
 }
 
 /**

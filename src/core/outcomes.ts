@@ -67,12 +67,25 @@ export function judgeFinding(
     if (rule !== null) spoken.push({ ...outcomeOf(rule), spokenBy: rule });
     else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(policy, approved_rules), spokenBy: null });
   }
-  const outcome = strictest(spoken);
+  const spoken_most = strictest(spoken);
+  const outcome = finding.example === true ? cappedForExample(spoken_most) : spoken_most;
   const { action, rule } = outcome ?? SILENCE;
   const severity = outcome?.spokenBy?.severity ?? finding.severity;
   return {
     finding: { ...finding, detected_severity: finding.severity, severity, action, rule },
     outcome,
+  };
+}
+
+/** A documented example opens nothing: rules may let it pass or flag it, and do no more. */
+function cappedForExample<Spoken extends Outcome>(outcome: Spoken | null): Spoken | null {
+  if (outcome === null || outcome.action === 'allow' || outcome.action === 'flag') return outcome;
+  return {
+    ...outcome,
+    action: 'flag',
+    rule: 'detection.example_values',
+    reason: 'A documented example of a secret was found.',
+    fallback_template: null,
   };
 }
 

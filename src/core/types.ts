@@ -95,7 +95,13 @@ export interface Finding {
   readonly leaf: number;
   /** The leaf's path, `$.user.email`, `$.items[0]`; `null` for text. */
   readonly path: string | null;
+  /** Set for a documented example secret, on which no rule acts more strictly than `flag`. */
+  readonly example?: true;
 }
+
+/** The settings of `detection.example_values`. */
+export const EXAMPLE_VALUES = ['flag', 'real', 'ignore'] as const;
+export type ExampleValues = (typeof EXAMPLE_VALUES)[number];
 
 /** A finding with what the policy makes of it. */
 export interface JudgedFinding extends Finding {
@@ -309,8 +315,8 @@ export interface Detection {
   readonly pii_protection: boolean;
   readonly injection_detection: boolean;
   readonly command_detection: boolean;
-  /** Whether the keys that documentation shows count as secrets. */
-  readonly example_keys: boolean;
+  /** Whether documented example secrets are flagged, are secrets as any other, or are no findings. */
+  readonly example_values: ExampleValues;
   /** From which sum of weights on phrases are a finding, and from which one a severe one. */
   readonly injection_sums: { readonly flag_from: number; readonly block_from: number };
   readonly detectors: readonly DetectorSetting[];

@@ -53,6 +53,7 @@ export const scanFile = operation({
         match: 'sk-ABCDEF1234567890',
         rule_id: 'generic.sk_key',
         tag: 'secret.credential.api_key',
+        tags: ['secret.credential.api_key'],
         start: 8,
         end: 27,
       },

@@ -38,6 +38,7 @@ export const guardOutput = operation({
         severity: 'critical',
         rule_id: 'url.credentials',
         tag: 'secret.credential.connection_string',
+        tags: ['secret.credential.connection_string'],
         start: 33,
         end: 82,
       },

@@ -78,7 +78,7 @@ export const interceptTool = operation({
   },
   example: {
     tool: 'send_email',
-    input: { to: 'team@corp.test', subject: 'Weekly report' },
+    input: { to: 'team', subject: 'Weekly report' },
     agent_id: 'support-bot',
     session_id: 'sess-1',
   },

@@ -12,6 +12,9 @@ export interface Violation {
   readonly match?: string;
   readonly rule_id?: string;
   readonly tag?: string;
+  readonly tags?: string[];
+  /** Whether it is a documented example of a secret. */
+  readonly example?: true;
   readonly start?: number;
   readonly end?: number;
   readonly path?: string;
@@ -98,6 +101,8 @@ function seen(finding: JudgedFinding, text: string, start: number, end: number, 
     ...(matches && { match: text.slice(finding.start, finding.end) }),
     rule_id: finding.rule_id,
     tag: finding.tags[0],
+    tags: [...finding.tags],
+    ...(finding.example === true && { example: true }),
     start,
     end,
     ...(finding.path !== null && { path: finding.path }),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../decide.ts';
-import { compiled, crossingOf, DETECTION_SETTINGS, policyOf } from '../testing/policies.ts';
-import type { Policy } from '../types.ts';
+import { compiled, crossingOf, DETECTION_SETTINGS, policyOf, SETTINGS } from '../testing/policies.ts';
+import type { ExampleValues, Policy } from '../types.ts';
 import type { DetectionSettings } from './detection.ts';
 import type { PolicySettings } from './index.ts';
 
@@ -42,7 +42,7 @@ test('each family has a switch', () => {
   const payload = { a: SK_KEY, b: '536-22-1234', c: OVERRIDE, command: 'rm -rf /', d: 'Run\n`rm -rf /etc`' };
   const on = ['dangerous_command', 'injection_detected', 'pii_detected', 'secret_detected'];
   const off: readonly (readonly [string, Partial<PolicySettings>])[] = [
-    ['secret_detected', { secret_detection: { enabled: false, example_keys: false } }],
+    ['secret_detected', { secret_detection: { enabled: false } }],
     ['injection_detected', { injection_detection: { enabled: false, flag_from: 4, block_from: 8 } }],
     ['dangerous_command', { command_detection: { enabled: false } }],
   ];
@@ -118,16 +118,29 @@ test('sums of phrases decide what of an injection is a finding, and how bad', ()
   assert.ok(graded(1, 8, weak).length > 0);
 });
 
-test('keys of documentation count where they are asked for, and sk-ABCDEF1234567890 always does', () => {
-  const example_keys = (asked: boolean) =>
-    found(
-      policyOf({ settings: { secret_detection: { enabled: true, example_keys: asked } } }),
-      `${EXAMPLE_KEY} ${SK_KEY}`,
+test('documented examples are flagged as such by default, and may count as real or not at all', () => {
+  const judged = (example_values: ExampleValues, text: string) =>
+    judge(
+      crossingOf({ boundary: 'input', content: { kind: 'text', text } }),
+      policyOf({ settings: { detection: { ...SETTINGS.detection, example_values } } }),
     );
-  assert.deepEqual(example_keys(false), ['generic.sk_key critical']);
-  assert.deepEqual(example_keys(true), ['aws.access_key_id critical', 'generic.sk_key critical']);
+  const { decision, action, rule, findings } = judged('flag', `key ${EXAMPLE_KEY}`);
+  assert.deepEqual([decision, action, rule], ['allow', 'flag', 'detection.example_values']);
+  assert.deepEqual(
+    findings.map(({ rule_id, severity, example }) => [rule_id, severity, example]),
+    [['aws.access_key_id', 'low', true]],
+  );
+  assert.equal(judged('real', EXAMPLE_KEY).decision, 'block');
+  assert.equal(judged('real', EXAMPLE_KEY).findings[0]?.example, undefined);
+  assert.deepEqual(judged('ignore', EXAMPLE_KEY).findings, []);
+  // A real secret beside it is one, and what has the form of a key alone is no documented one.
+  const both = judged('flag', `${EXAMPLE_KEY} ${SK_KEY}`);
+  assert.deepEqual([both.decision, both.findings.map(({ action }) => action)], ['block', ['flag', 'block']]);
+  const local = `postgres://postgres:${'post'}gres@localhost:5432/app`;
+  assert.equal(judged('flag', local).action, 'flag');
+  assert.equal(judged('flag', local.replace('localhost', 'db.corp.io')).action, 'block');
   const said = `postgresql://admin:${'p4ss'}w0rd@db.internal:5432/EXAMPLE and ${SK_KEY}EXAMPLE`;
-  assert.equal(found(policyOf(), said).length, 2, 'the word alone hides nothing else');
+  assert.equal(judged('flag', said).decision, 'block', 'the word alone hides nothing else');
 });
 
 test('a pattern of one’s own is found, redacted and judged by the rules for its tags', () => {

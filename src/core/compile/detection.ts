@@ -3,6 +3,7 @@ import type {
   CustomPattern,
   Detection,
   DetectorSetting,
+  ExampleValues,
   GuardedPaths,
   Problem,
   Severity,
@@ -12,7 +13,7 @@ import { below, type Place, problem } from './problems.ts';
 
 /** What of the configuration says how detection works; shapes were checked when it was read. */
 export interface DetectionSettings {
-  readonly secret_detection: { readonly enabled: boolean; readonly example_keys: boolean };
+  readonly secret_detection: { readonly enabled: boolean };
   readonly pii_protection: { readonly enabled: boolean };
   readonly injection_detection: {
     readonly enabled: boolean;
@@ -25,6 +26,7 @@ export interface DetectionSettings {
     readonly detectors: Readonly<Record<string, WrittenSetting>>;
     readonly patterns: readonly WrittenPattern[];
     readonly allowed: readonly AllowedFingerprint[];
+    readonly example_values: ExampleValues;
     /** Plug-ins are left out: a name that nobody knows may be that of a detector of theirs, and is a warning. */
     readonly is_partial?: boolean;
   };
@@ -76,7 +78,7 @@ export function readDetection(
     pii_protection: pii_protection.enabled,
     injection_detection: enabled,
     command_detection: command_detection.enabled,
-    example_keys: secret_detection.example_keys,
+    example_values: detection.example_values,
     injection_sums: { flag_from, block_from },
     ...named,
     allowed: readAllowed(detection.allowed, below(place, 'allowed'), problems),

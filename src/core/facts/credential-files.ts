@@ -251,8 +251,9 @@ const ORDINARY_ENDING =
   /(?:\.(?:json|ya?ml|toml|xml|conf|db|env|txt|sqlite|properties|inf)|[.-]?config(?:\.php|json)?)$/;
 /** Folders that hold everything else too. */
 const ORDINARY_FOLDER = /^(?:\*|\.config|\.local|config|containers|etc|library|network|proc|run|share)$/;
-/** A glob names a file if this many of its plain characters are the file's own; `*` and `s*` name none. */
+/** A glob names a file if it writes out this many characters of the file's own name, and more than half of them: `s*` and `*.git*` do not. */
 const NAMED_UNITS_MIN = 2;
+const NAMED_SHARE_MIN = 0.55;
 const BRACES_MAX = 64;
 
 interface Entry {
@@ -261,6 +262,7 @@ interface Entry {
   /** The part that tells this file from others, and how many characters at its start do. */
   readonly core_part: number;
   readonly core_units: number;
+  readonly named_units_min: number;
 }
 
 const ENTRIES: readonly Entry[] = CREDENTIAL_FILES.flatMap(
@@ -274,11 +276,13 @@ const ENTRIES: readonly Entry[] = CREDENTIAL_FILES.flatMap(
   );
   const core = parts[core_part]!;
   const is_file = core_part === parts.length - 1 && core !== '.env';
+  const own = is_file ? core.replace(ORDINARY_ENDING, '') : core;
   return {
     parts,
     covers_below,
     core_part,
-    core_units: (is_file ? core.replace(ORDINARY_ENDING, '') : core).length,
+    core_units: own.length,
+    named_units_min: Math.max(NAMED_UNITS_MIN, Math.round(own.replaceAll('*', '').length * NAMED_SHARE_MIN)),
   };
 });
 
@@ -343,7 +347,7 @@ function endsWith(parts: readonly string[], at: number, entry: Entry, name: numb
   const is_core = name === entry.core_part;
   if (parts[at] === '**')
     return endsWith(parts, at - 1, entry, name) || (!is_core && endsWith(parts, at, entry, name - 1));
-  const least = is_core ? Math.min(NAMED_UNITS_MIN, entry.core_units) : 0;
+  const least = is_core ? entry.named_units_min : 0;
   return (
     intersects(parts[at]!, entry.parts[name]!, is_core ? entry.core_units : 0, least) &&
     endsWith(parts, at - 1, entry, name - 1)

@@ -266,6 +266,8 @@ const ORDINARY_PATHS = [
   ],
   ...[
     '**/*config*',
+    '*.git*',
+    '**/service*',
     '*.rs',
     '**/Dockerfile*',
     '[a-z]*.ts',
@@ -292,7 +294,7 @@ test('a path to a credential file is seen in every spelling of it', () => {
 
 test('ordinary files and globs are no credential files', () => {
   for (const path of ORDINARY_PATHS) assert.ok(!isCredentialPath(path), JSON.stringify(path));
-  assert.equal(ORDINARY_PATHS.length, 85);
+  assert.equal(ORDINARY_PATHS.length, 87);
 });
 
 test('braces that stand for more names than are looked at count as a credential file', () => {

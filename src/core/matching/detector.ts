@@ -84,6 +84,8 @@ export interface Detector {
    * value of that member (a string or a number) is checked with `validate` and found.
    */
   readonly member?: { readonly key: RegExp; readonly validate: (value: string) => boolean };
+  /** Keys of JSON members whose values look like a match and are something else, as a `version` does like an address. */
+  readonly not_under?: RegExp;
   /**
    * Where it is there, a match is a phrase and no finding by itself: phrases that stand near together are added
    * up (see weigh.ts), the heaviest of each `detector`, and are findings from a sum on.

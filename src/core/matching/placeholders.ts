@@ -35,6 +35,33 @@ export function isWritten(value: string): boolean {
   );
 }
 
+/**
+ * Returns whether a value is made of words, versions and dates, as the names of models, packages and releases are:
+ * `claude-3-5-sonnet-20241022`, `text-embedding-3-large`. Linear.
+ */
+export function isMadeOfWords(value: string): boolean {
+  const parts = value.split(/[-_./:@+=,]+/).filter((part) => part !== '');
+  if (parts.length < 2) return false;
+  let in_words = 0;
+  for (const part of parts) {
+    if (PLAIN_WORD.test(part) && (part.length <= WORD_UNITS_MIN || /[aeiouy]/i.test(part)))
+      in_words += part.length;
+    else if (!VERSION_OR_DATE.test(part)) return false;
+  }
+  return in_words > 0 && in_words * WORDS_SHARE >= value.replace(/[^A-Za-z]/g, '').length;
+}
+
+/** Of the letters in a value that is made of words at least one third is in them. */
+const WORDS_SHARE = 3;
+const PLAIN_WORD = /^(?:[A-Za-z]?[a-z]{0,20}(?:[A-Z][a-z]{1,20}){0,3}|[A-Z]{1,20}s?)$/;
+const VERSION_OR_DATE =
+  /^(?:v?\d{1,5}[a-z]{0,2}|(?:19|20)\d{6}|[a-z]{1,12}\d{1,3}[a-z]?|\d{1,3}x\d{1,3}[a-z]?)$/i;
+
+/** Returns whether a value is an assignment itself, as behind the name of another variable: `http_client=httpx2.Client`. */
+export function holdsAssignment(value: string): boolean {
+  return /^[A-Za-z_][A-Za-z_-]{1,40}\d?=(?![=]|$)/.test(value);
+}
+
 function isFilePath(value: string): boolean {
   return /^\.{0,2}\//.test(value) || (value.includes('/') && /\.[a-z]\w{0,4}$/i.test(value));
 }
@@ -94,6 +121,17 @@ export function isUnmasked(token: string): boolean {
  */
 export function isDocumentedExample(value: string): boolean {
   return value.includes('EXAMPLE') || DOCUMENTED.some((tail) => value.endsWith(tail));
+}
+
+/**
+ * Returns whether an address has the user and password that a local service starts with: `postgres:postgres` or
+ * `guest:guest` on this machine. They open nothing anywhere else.
+ */
+export function isLocalDefault(address: string): boolean {
+  const [, user = '', password = '', host = ''] =
+    /^[\w+.-]+:\/\/([^:@/\s]*):([^@/\s]*)@([^/?#\s]*)/.exec(address) ?? [];
+  const is_local = /^(?:localhost|127\.0\.0\.1|\[::1\]|host\.docker\.internal)(?::\d+)?$/i.test(host);
+  return is_local && user !== '' && user === password && user.length <= 16;
 }
 
 /** Without what vendors have in front of them, and each in two parts, so that code hosts take them. */

@@ -25,8 +25,8 @@ const KINDS_MAX = 100;
  */
 export function foundTags(findings: readonly JudgedFinding[]): string[] {
   const counts = new Map<string, number>();
-  for (const { tags, detected_severity } of findings) {
-    const kind = `${tags.join('+')} ${detected_severity}`;
+  for (const { tags, detected_severity, example } of findings) {
+    const kind = `${tags.join('+')} ${detected_severity}${example === true ? ' example' : ''}`;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return [...counts].slice(0, KINDS_MAX).map(([kind, count]) => `${kind} ${count}`);
@@ -150,16 +150,17 @@ function capabilityOf({ metadata }: RecordedEvent): Envelope['capability'] {
   return { token_id, refusal: { rule, reason: 'The capability token was refused.' } };
 }
 
-const KIND = /^(\S+) (\S+) ([1-9]\d{0,8})$/;
+const KIND = /^(\S+) (\S+)( example)? ([1-9]\d{0,8})$/;
 
 /** The findings of an event, without their places; `null` where some were left out of the record. */
 function findingsOf({ found_tags, findings: total = 0 }: RecordedEvent['metadata']): Finding[] | null {
   const findings: Finding[] = [];
   for (const kind of texts(found_tags)) {
-    const [, tags = '', severity = '', count = '0'] = KIND.exec(kind) ?? [];
+    const [, tags = '', severity = '', example, count = '0'] = KIND.exec(kind) ?? [];
     if (!(SEVERITIES as readonly string[]).includes(severity)) return null;
     if (findings.length + Number(count) > Number(total)) return null;
-    const finding = placeless(tags.split('+') as [Tag, ...Tag[]], severity as Severity);
+    const known = placeless(tags.split('+') as [Tag, ...Tag[]], severity as Severity);
+    const finding: Finding = example === undefined ? known : { ...known, example: true };
     for (let left = Number(count); left > 0; left -= 1) findings.push(finding);
   }
   return findings.length === total ? findings : null;

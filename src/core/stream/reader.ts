@@ -4,7 +4,7 @@
  * what to look at again; findings come from the readings of the text itself.
  */
 import { type Blob, blobsAt } from '../matching/views/blobs.ts';
-import { BACKSLASHED, ENTITY, JOINT } from '../matching/views/escapes.ts';
+import { BACKSLASHED, COLOUR_REST, ENTITY, JOINT, TERMINAL } from '../matching/views/escapes.ts';
 import { APART, decodedAt, OVERRIDDEN } from '../matching/views/reading.ts';
 import { addPiece, isNew, startView, toSource, type ViewBuilder } from '../matching/views/view.ts';
 import { append, atHand, letGo, sliceOf, startText } from './growing-text.ts';
@@ -75,14 +75,18 @@ const DEPTH_MAX = 3;
 const CONTEXT_UNITS = 256;
 const BLOB_CHECK_UNITS = 32;
 
-const ODD = /[%&\\"'`\u00a0-\uffff]/g;
-const ESCAPES: Readonly<Record<string, Liveness>> = {
+const ODD = /[^\t-\r -!#$(-Z\]-_a-~]/g;
+const ESCAPES: Readonly<Record<string, Liveness | undefined>> = {
   '%': livenessOf(/(?:%[0-9a-fA-F]{2}){1,4}/),
   '&': livenessOf(ENTITY),
   '\\': livenessOf(BACKSLASHED),
   '"': livenessOf(JOINT),
   "'": livenessOf(JOINT),
   '`': livenessOf(JOINT),
+  '[': livenessOf(COLOUR_REST),
+  '\u001b': livenessOf(TERMINAL),
+  '\u009b': livenessOf(TERMINAL),
+  '\u009d': livenessOf(TERMINAL),
 };
 const HIDDEN = livenessOf(/(?:[\ufe00-\ufe0f]|\udb40[\udc00-\udfff]?)*/);
 const FROM_ITS_END = livenessOf(OVERRIDDEN);
@@ -182,7 +186,7 @@ function isOpen(reader: Reader, at: number): boolean {
 
 function escapeAt(text: string, at: number): Liveness | null {
   const unit = text.charCodeAt(at);
-  if (unit < 0x80) return ESCAPES[text[at]!]!;
+  if (unit < 0xa0) return ESCAPES[text[at]!] ?? null;
   return unit === 0xdb40 || (unit >= 0xfe00 && unit <= 0xfe0f) ? HIDDEN : null;
 }
 

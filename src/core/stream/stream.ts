@@ -165,7 +165,7 @@ function holdsOf(policy: Policy, crossing: Crossing): (detector: Detector) => bo
 function isHeld(detector: Detector, policy: Policy, crossing: Crossing): boolean {
   if (detector.weight !== undefined) return false;
   if (/^(?:secret|personal)\b/.test(detector.tags[0])) return true;
-  const findings = [findingOf(policy.detection, { detector, start: 0, end: 0 }, 0, null)];
+  const findings = [findingOf(policy.detection, { detector, start: 0, end: 0 }, 0, null, '')];
   return verdictOn(crossing, policy, { findings, coverage: FULL }, null).findings.some(({ action }) =>
     CHANGING.has(action),
   );
@@ -221,7 +221,9 @@ function release(state: StreamState): Released {
   const alarms = [...look.alarms.splice(0), ...part.matches.filter(({ start }) => start < from)];
   if (part.matches.length + alarms.length === 0) return { ...nothing('allow'), text: part.text };
   const here = part.matches.filter(({ start }) => start >= from).map((match) => moved(match, -from));
-  const found = settledIn(policy.detection, part.text, here).map((match) => findingIn(policy, match));
+  const found = settledIn(policy.detection, part.text, here).map((match) =>
+    findingIn(policy, match, part.text),
+  );
   const judged = judgedIn(state, part.text, found);
   findings.push(...found.map((finding) => moved(finding, from)));
   const late = lateAmong(state, alarms);
@@ -255,15 +257,16 @@ function lateAmong(state: StreamState, alarms: readonly Match[]): readonly Findi
   const { policy, look } = state;
   if (alarms.length === 0) return [];
   const { base } = look.text;
-  const found = alarms.map((match) => findingIn(policy, moved(match, -base)));
-  return judgedIn(state, atHand(look.text), found)
+  const text = atHand(look.text);
+  const found = alarms.map((match) => findingIn(policy, moved(match, -base), text));
+  return judgedIn(state, text, found)
     .filter(({ action }) => CHANGING.has(action))
     .map((finding) => moved(finding, base))
     .filter((finding) => finding.action !== 'redact' || !isMasked(state, finding));
 }
 
-function findingIn({ detection }: Policy, match: Match): Finding {
-  return findingOf(detection, match, 0, null);
+function findingIn({ detection }: Policy, match: Match, text: string): Finding {
+  return findingOf(detection, match, 0, null, text.slice(match.start, match.end));
 }
 
 function moved<Placed extends Span>(placed: Placed, units: number): Placed {

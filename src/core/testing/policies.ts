@@ -7,11 +7,11 @@ import type { Crossing, Detection, Policy } from '../types.ts';
 
 /** What detection does where nobody says otherwise, as the configuration holds it. */
 export const DETECTION_SETTINGS: DetectionSettings = {
-  secret_detection: { enabled: true, example_keys: false },
+  secret_detection: { enabled: true },
   pii_protection: { enabled: true },
   injection_detection: { enabled: true, ...INJECTION_SUMS },
   command_detection: { enabled: true },
-  detection: { detectors: {}, patterns: [], allowed: [] },
+  detection: { detectors: {}, patterns: [], allowed: [], example_values: 'flag' },
 };
 
 /** The same as detectors see it: all that is built in, and nothing else. */

@@ -37,12 +37,13 @@ const full = {
   policies: [{ name: 'r', boundary: 'input', data_tags: ['secret'], action: 'block' }],
   paths: { policy_files: ['a'], contract_files: [], identity_files: ['b/*'], memory_schema_files: ['c'] },
   tenants: { acme: { policies: [] } },
-  secret_detection: { enabled: true, example_keys: true },
+  secret_detection: { enabled: true },
   pii_protection: { enabled: true, action: 'redact' },
   injection_detection: { enabled: true, flag_from: 4, block_from: 8 },
   command_detection: { enabled: true },
   detection: {
     detectors: { secret: { enabled: true, severity: 'low', entropy_min: 3.5 } },
+    example_values: 'ignore',
     patterns: [
       {
         id: 'acme.id',

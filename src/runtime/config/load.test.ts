@@ -386,11 +386,11 @@ test('without a file the defaults hold', async () => {
     },
     mcp: { servers: [], sessions_max: 100 },
     tenants: {},
-    secret_detection: { enabled: true, example_keys: false },
+    secret_detection: { enabled: true },
     pii_protection: { enabled: true, action: 'redact' },
     injection_detection: { enabled: true, flag_from: 4, block_from: 8 },
     command_detection: { enabled: true },
-    detection: { detectors: {}, patterns: [], allowed: [] },
+    detection: { detectors: {}, patterns: [], allowed: [], example_values: 'flag' },
     plugins: { files: [], packages: [], timeout_ms: 5_000 },
     scan: {
       text_bytes_max: 8_388_608,

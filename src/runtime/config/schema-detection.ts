@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { CHECK_NAMES, SEVERITIES } from '../../core/types.ts';
+import { CHECK_NAMES, EXAMPLE_VALUES, SEVERITIES } from '../../core/types.ts';
 
 /** A text of a user's own, which `${NAME}` and addresses in it are a part of. */
 const verbatim = { type: 'string', minLength: 1, 'x-verbatim': true } as const;
@@ -149,6 +149,13 @@ export const detection = {
     },
     patterns,
     allowed,
+    example_values: {
+      type: 'string',
+      enum: EXAMPLE_VALUES,
+      default: 'flag',
+      description:
+        'What is done with secrets that documentation shows, as `AKIAIOSFODNN7EXAMPLE`, and with the default passwords of local services: `flag` finds them with `example: true` and severity `low`, and no rule does more than flag them; `real` treats them as all other secrets; `ignore` finds none.',
+    },
     fingerprint_key: {
       type: 'string',
       minLength: 32,
@@ -168,11 +175,6 @@ export const secret_detection = {
   default: {},
   properties: {
     enabled: { type: 'boolean', default: true, description: 'Whether credentials are looked for.' },
-    example_keys: {
-      type: 'boolean',
-      default: false,
-      description: 'Whether the keys that vendors show in their documentation count.',
-    },
   },
 } as const;
 

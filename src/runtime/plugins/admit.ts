@@ -138,7 +138,10 @@ async function documentProblems(
   const { problems } = compile({
     inline_rules: [],
     documents,
-    settings: { ...settings, detection: { detectors: {}, patterns: [], allowed: [] } },
+    settings: {
+      ...settings,
+      detection: { detectors: {}, patterns: [], allowed: [], example_values: 'flag' },
+    },
     ...(cel && { readCondition: cel.conditionProblem }),
   });
   return problems.filter(({ level }) => level === 'error');

@@ -3,7 +3,18 @@ import type { Detector } from '../../matching/detector.ts';
 import { lazily } from '../../matching/lazily.ts';
 import { patternDigits } from '../../matching/pattern-digits.ts';
 
-const V4 = /(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\w-]|\.\d)/;
+/**
+ * Versions have four parts too: behind a word for one, behind the name of a product (`Chrome/126.0.0.0`), behind the
+ * name of a file of RCS, and in documents that number their sections.
+ */
+const NO_VERSION =
+  '(?<!(?:versions?|release|revision|build|firmware|driver|section|chapter|figure|table|clause|rfc|oid|ver|sdk|engine|[\\w.]{1,40},v)["\'\\])]{0,2}[ \\t]{0,2}(?:[:=(>,]|is|no\\.?)?[ \\t]{0,4}["\'^~<>=v]{0,3})' +
+  '(?<![A-Za-z][A-Za-z\\d._-]{0,30}/)(?<!\\u00a7 ?)';
+const VERSION_KEY = /(?:version|release|revision|build|firmware|(?:^|_)ver|sdk|engine|user_?agent)s?$/i;
+const V4 = new RegExp(
+  `${NO_VERSION}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)){3}(?![\\w-]|\\.\\d)`,
+  'i',
+);
 const digits = lazily(() => patternDigits(V4));
 
 export const ipAddress: readonly Detector[] = [
@@ -17,6 +28,7 @@ export const ipAddress: readonly Detector[] = [
       'IPv4 addresses that are routed: not private, loopback, link-local, multicast or documentation ones.',
     anchors: ['(?<![\\w.-])\\d{1,3}\\.\\d{1,3}\\.\\d'],
     pattern: V4,
+    not_under: VERSION_KEY,
     get digits() {
       return digits();
     },
@@ -36,6 +48,12 @@ export const ipAddress: readonly Detector[] = [
         '256.1.1.1',
         '0.0.0.0',
         'v8.8.8.8',
+        '"version": "12.3.45.200"',
+        'Version 1.132.1.5',
+        'Mozilla/5.0 Chrome/126.0.0.0 Safari/537.36',
+        '$Id: lstrlib.c,v 1.132.1.5 2010/05/14 $',
+        'see section 5.2.3.4 of it',
+        '12.0.0.0',
       ],
     },
   },
@@ -80,6 +98,8 @@ const SPECIAL_PARTS = new Set(['0', '10', '100', '127', '169', '172', '192', '19
 const MULTICAST = 224;
 
 function isRoutedV4(value: string): boolean {
+  // A whole block, and the version of a browser.
+  if (value.endsWith('.0.0.0')) return false;
   const first = value.slice(0, value.indexOf('.'));
   if (Number(first) < MULTICAST && !SPECIAL_PARTS.has(String(Number(first)))) return true;
   return new ipaddr.IPv4(value.split('.').map(Number)).range() === 'unicast';

@@ -29,13 +29,24 @@ export const connectionString: readonly Detector[] = [
         'postgres://user:password@host/db',
         'https://example.test/a:b@c',
         'https://example.test:8080/x',
+        'https://$GITHUB_TOKEN:x-oauth-basic@github.com/acme/app.git',
+        'https://%USER%:%PASSWORD%@host.test/a',
+        'https://{{user}}:{{password}}@host.test/a',
+        'https://x-access-token:$TOKEN@github.com/a/b',
       ],
     },
   },
 ];
 
+/** A variable, a template or a place to fill in: `$X`, `%X%`, `{{x}}`, `<x>`. */
+const REFERENCE = /^(?:[<${[*]|%[A-Za-z_(])/;
+/** What code hosts take for a password if the token is the name of the user. */
+const NO_PASSWORD = /^(?:x-oauth-basic|x-token-auth|x)?$/i;
+
 function hasPassword(address: string): boolean {
   const pair = address.slice(address.indexOf('://') + 3, address.lastIndexOf('@'));
-  const password = pair.slice(pair.indexOf(':') + 1);
-  return !isPlaceholder(password) && !/^[<${[*]|^x+$/i.test(password);
+  const user = pair.slice(0, pair.indexOf(':'));
+  const password = pair.slice(user.length + 1);
+  if (REFERENCE.test(user) && NO_PASSWORD.test(password)) return false;
+  return !isPlaceholder(password) && !REFERENCE.test(password) && !/^x+$/i.test(password);
 }

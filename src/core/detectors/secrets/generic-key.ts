@@ -1,13 +1,19 @@
 import type { Detector } from '../../matching/detector.ts';
 import { entropy } from '../../matching/entropy.ts';
-import { isCodeName, isPlaceholder, isWritten } from '../../matching/placeholders.ts';
+import {
+  holdsAssignment,
+  isCodeName,
+  isMadeOfWords,
+  isPlaceholder,
+  isWritten,
+} from '../../matching/placeholders.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
 import { ASSIGNS_SECRET } from '../../matching/vendor-key.ts';
 
 /** Names of keys that anyone may see, or that are places in a table. */
 const NOT_AFTER =
   '(?<!(?:public|publishable|csrf|xsrf|page|next|cache|sort|primary|foreign|partition|object|idempotency|lookup|row|' +
-  'translation|i18n|locali[sz]ation|group|registry|hot|short)[_-]?)';
+  'translation|i18n|locali[sz]ation|group|registry|hot|short|websocket)[_-]?)';
 const NAME = `${NOT_AFTER}(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential|[_-]key)`;
 /** The value ends before the next such name, so that text made of names is not walked again from each of them. */
 const VALUE = '(?:(?!(?:key|secret|token|credential)\\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512}';
@@ -59,6 +65,10 @@ export const genericKey: readonly Detector[] = [
         'max_tokens: 4096',
         'api_key = "8f0b7c2e-1d3a-4e5f-9a6b-7c8d9e0f1a2b"',
         'the token is refreshed automatically',
+        'Client(api_key="test-key", http_client=httpx2.AsyncClient1())',
+        'rsa.generate_private_key(public_exponent=65537, key_size=2048)',
+        'session_token_header = "X-aws-ec2-metadata-token"',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
       ],
     },
   },
@@ -94,6 +104,7 @@ function isRandomKey(value: string): boolean {
   const core = value.replace(/^[=.-]+|[=.-]+$/g, '');
   if (core.length < 16 || isPlaceholder(core) || isWritten(core) || isCodeName(core) || value.endsWith('..'))
     return false;
+  if (isMadeOfWords(core) || holdsAssignment(core)) return false;
   const digits = core.replace(/\D/g, '').length;
   if (digits === 0 || digits === core.length) return false;
   if (digits === 1 && /^[a-z_.-]+\d?[a-z_.-]*$/.test(core)) return false;

@@ -15,7 +15,8 @@ export const passwordFiles: readonly Detector[] = [
     description: 'Passwords in `.netrc`: `login`, a name, `password` and the value, between blanks.',
     anchors: ['(?i)password'],
     pattern:
-      /(?<=\blogin[ \t\r\n]{1,8}\S{1,64}[ \t\r\n]{1,8})password[ \t\r\n]{1,8}(?<value>[^\s"'<]\S{2,255})/,
+      /(?<=\blogin[ \t\r\n]{1,8}(?!(?:and|or|with|via|by|using|as)[ \t])\S{1,64}[ \t\r\n]{1,8})password[ \t\r\n]{1,8}(?<value>[^\s"'<]\S{2,255})/,
+
     validate: (value) => !isReference(value),
     examples: {
       hits: [
@@ -24,6 +25,7 @@ export const passwordFiles: readonly Detector[] = [
       ],
       misses: [
         'login as ada with your password please',
+        'the login and password that are kept',
         `login ada password \${PASSWORD}`,
         'login ada password <yours>',
       ],

@@ -11,10 +11,14 @@ const ANCHORS = [
   '(?i)contrase[nñ]a',
 ];
 
-/** The word, and what may follow it in a name: `password2`, `passwordProd`, but not `password_hash`. */
+/**
+ * The word, and what may follow it in a name: `password2`, `passwordProd`, but not `password_hash`. `pass` and `pwd` end
+ * a word: `needless_pass_by_value`, `pwDate` and `last_pass_time` are about something else.
+ */
 const NAME =
-  '(?:password|passwd|passphrase|pwd|[_-]pass(?![a-z])|passwort|contrase[nñ]a)' +
-  '(?![\\w-]{0,16}(?:hash|algo|encrypt|polic|reset|field|length|min|max|url|path|file|expir|rule|regex|type|label|hint))' +
+  '(?:password|passwd|passphrase|pwd(?![a-z])|[_-]pass(?![a-z]|[_-](?:by|time|mode|through|fail|rate|count|thru|on|over|if|to|as))|passwort|contrase[nñ]a)' +
+  '(?!s[\\s"\'\\]]{0,4}(?:=>|[:=]))' +
+  '(?![\\w-]{0,16}(?:hash|algo|argon|bcrypt|scrypt|pbkdf|encrypt|polic|reset|field|length|min|max|ur[li]|path|file|expir|rule|regex|type|label|hint|provider|manager|mgr|strength|verif|valid|require|enabled|attempt|placeholder))' +
   '[\\w-]{0,20}';
 const QUOTE = '\\\\?["\'`]';
 /** A comma assigns only in a call whose first argument is a name with more than the word: lists have commas too. */
@@ -23,7 +27,7 @@ const QUOTED_VALUE = `(?:\\\\?["'\`\\]]){0,2}[ \\t]{0,4}${ASSIGNS}\\s{0,4}${QUOT
 /** It ends before the next such name, so that text made of names is not walked again from each of them. */
 const OPEN_VALUE =
   '[ \\t]{0,4}(?:=>|:=|=|:|\\bis\\b:?)[ \\t]{0,4}' +
-  '(?<value>(?:(?!pass[\\w-]{0,12}[:=]|pwd[:=])[^"\'`\\\\\\s,;&|<>(){}[\\]]){4,128})(?![(["\'`])';
+  '(?<value>(?:(?!pass[\\w-]{0,12}[:=]|pwd[:=])[^"\'`\\\\\\s,;&|<>(){}[\\]]){4,128})(?![\\w.$]{0,40}[([])(?!["\'`])';
 const KEY = /(?:password|passwd|passphrase|passwort|contrase[nñ]a|(?:^|[^a-z])(?:pwd|pass))\d{0,2}$/i;
 
 export const password: readonly Detector[] = [
@@ -36,10 +40,11 @@ export const password: readonly Detector[] = [
     description: 'A quoted value beside `password` or another word for it.',
     anchors: ANCHORS,
     pattern: new RegExp(NAME + QUOTED_VALUE, 'i'),
-    validate: (value) => !isPlaceholder(value) && !isCode(value) && !isPath(value),
+    validate: (value) => !isPlaceholder(value) && !isCode(value) && !isPath(value) && !isSetting(value),
     member: {
       key: KEY,
-      validate: (value) => value.length >= 4 && value.length <= 256 && !isPlaceholder(value.trim()),
+      validate: (value) =>
+        value.length >= 4 && value.length <= 256 && !isPlaceholder(value.trim()) && !isSetting(value.trim()),
     },
     examples: {
       hits: [
@@ -57,6 +62,13 @@ export const password: readonly Detector[] = [
         'password_hash_algorithm: "argon2id"',
         'put "/forgot-password" => "cms/sites/passwords#update"',
         'password: ""',
+        'needless_pass_by_value = "allow"',
+        'last_pass_time = "always"',
+        '"pbkdf2-password": "^3.12.0"',
+        '"check-password": "1.2.1"',
+        "'passwords' => 'users'",
+        "if (PASSWORD_ARGON2_PROVIDER === 'sodium')",
+        '"password": "clientPassword"',
       ],
     },
   },
@@ -89,6 +101,13 @@ export const password: readonly Detector[] = [
         'password: ********',
         'password is required',
         'password_hash = hash(password1)',
+        'pub pw_passwd: *mut c_char,',
+        'pwDate: *mut u16,',
+        'log_passwd: __u32,',
+        'Password: b64Pwd,',
+        'password: get2Password(x)',
+        '--smtp-pass= --smtp-host=mail1',
+        'root_password_uri: gs://bucket/password.1',
       ],
     },
   },
@@ -120,10 +139,30 @@ export const password: readonly Detector[] = [
 function isCode(value: string): boolean {
   return (
     /^(?:str|string|text|varchar|char|bool|boolean|int|any|object|bytes|null|none)\b/i.test(value) ||
+    /^[*&]{1,3}(?:mut|const)?\b|^_*[ui](?:8|16|32|64|128|size)$|^(?:c|w)?_?\w{0,12}char\b|^\w{1,30}_t\b/i.test(
+      value,
+    ) ||
     /\($/.test(value) ||
     /^[#.][a-z][\w-]*$/i.test(value)
   );
 }
+
+/** A version of a package, a level of a lint, or the name of a setting: what stands beside a name that only has the word in it. */
+function isSetting(value: string): boolean {
+  return (
+    /^(?:workspace:|npm:|file:|link:)?[\^~<>=v]{0,3}\d{1,4}\.(?:\d{1,5}|[x*])(?:\.(?:\d{1,7}|[x*]))?(?:[-+.][\w.-]{1,30})?$/.test(
+      value,
+    ) ||
+    SETTINGS.has(value.toLowerCase()) ||
+    /^[a-z]{2,20}(?:[A-Z][a-z]{1,20}){0,4}(?:Password|Passwd|Key|Token|Secret|Name)$/.test(value)
+  );
+}
+
+const SETTINGS = new Set(
+  'allow always auto bcrypt deny disabled enabled error forbid latest never off optional required warn warning'.split(
+    ' ',
+  ),
+);
 
 function isPath(value: string): boolean {
   return /^\.{0,2}\/[\w.@-]+(?:\/|$)|^[\w-]+(?:\/[\w-]+){2,}(?:#\w+)?$/.test(value);
@@ -132,7 +171,14 @@ function isPath(value: string): boolean {
 /** Without quotes a plain word is prose or a variable: a digit or a sign must be in it. */
 function isOpenValue(value: string): boolean {
   const core = value.replace(/[.:!?]+$/, '');
-  if (core.length < 4 || isPlaceholder(core) || isCode(core) || isPath(core)) return false;
+  if (core.length < 4 || isPlaceholder(core) || isCode(core) || isPath(core) || isSetting(core)) return false;
   if (/^[\w.$-]+$/.test(core) && !/\d/.test(core)) return false;
+  // A flag, an address without a password, or a variable that is named for what is in it.
+  if (
+    /^--?[a-z]|^[a-z][a-z0-9+.-]{1,20}:\/\/[^@]*$|^\w*(?:pwd|passwd|password|pass|secret|token)\d{0,2}$/i.test(
+      core,
+    )
+  )
+    return false;
   return /\d|[!#%^*+?~@/=]/.test(core) && !/^[A-Za-z_]\w*(?:\.\w+)+$|^\d+(?:\.\d+)*$|^[/.]/.test(core);
 }

@@ -16,6 +16,15 @@ const PERCENT = 37;
 export const JOINT =
   /(?:\\?["'`])[ \t]{0,40}(?:(?:[+&~.]|\.\.|\|\||<>)?[ \t]{0,40}\\?(?:\r?\n[ \t]{0,80}){0,2}(?:[+&~.]|\.\.|\|\|)?[ \t]{0,40})(?:\\?["'`])(?=[^\s"'`,;:)\]}])/y;
 
+/**
+ * A sequence that a terminal obeys and does not show (ECMA-48): colours, movements of the cursor, titles, links. Bounded,
+ * so that an unended one hides nothing.
+ */
+export const TERMINAL =
+  /(?:\x1b\[|\x9b)[0-?]{0,32}[ -/]{0,4}[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]{0,256}(?:\x07|\x1b\\|\x9c)|\x1b[PX^_][^\x1b\n]{0,256}\x1b\\|\x1b[ -/]{1,2}[0-~]|\x1b(?:[78=>]|[c-eDEHMNOZ](?![A-Za-z0-9]))/y;
+/** A colour whose first character was lost on its way. */
+export const COLOUR_REST = /\[\d{1,3}(?:;\d{1,3}){0,6}m(?=[^\s\]])/y;
+
 /** The named entities that stand for ASCII, and those that are not seen. In a record, `constructor` would be one too. */
 const ENTITIES: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -79,13 +88,15 @@ export function entityAt(text: string, at: number): Decoded | null {
 
 /** An escape as programming languages have it; a backslash before a line break joins the lines. */
 export function backslashAt(text: string, at: number): Decoded | null {
+  if (text.startsWith('e[', at + 1)) return writtenTerminalAt(text, at + 2);
   const found = matchAt(BACKSLASHED, text, at);
   if (found === null) return null;
   const [whole, u, braced, long, x, octal, line, letter] = found;
   const end = at + whole.length;
   const hex = u ?? braced ?? long ?? x;
-  if (hex !== undefined) return unlessNull(pointText(`0x${hex}`), end);
-  if (octal !== undefined) return unlessNull(pointText(`0o${octal}`), end);
+  const number = hex === undefined ? octal && `0o${octal}` : `0x${hex}`;
+  if (number !== undefined)
+    return Number(number) === ESCAPE ? writtenTerminalAt(text, end) : unlessNull(pointText(number), end);
   if (line !== undefined) return { text: '', end };
   return { text: LETTER_ESCAPES[letter!] ?? letter!, end };
 }
@@ -108,6 +119,27 @@ export function percentAt(text: string, at: number): Decoded | null {
 export function jointAt(text: string, at: number): Decoded | null {
   if (at === 0 || !/[^\s"'`,;:([{=]/.test(text[at - 1]!)) return null;
   const found = matchAt(JOINT, text, at);
+  return found === null ? null : { text: '', end: at + found[0].length };
+}
+
+/** A sequence for a terminal, or the character alone that begins one: nothing is shown of either. */
+export function terminalAt(text: string, at: number): Decoded {
+  const found = matchAt(TERMINAL, text, at);
+  return { text: '', end: at + (found === null ? 1 : found[0].length) };
+}
+
+const ESCAPE = 0x1b;
+const WRITTEN_UNITS_MAX = 300;
+
+/** The same where its first character is written as an escape that ends at `end`. */
+function writtenTerminalAt(text: string, end: number): Decoded {
+  const read = terminalAt(`\u001b${text.slice(end, end + WRITTEN_UNITS_MAX)}`, 0);
+  return { text: '', end: end + read.end - 1 };
+}
+
+/** What is left of a colour. */
+export function colourRestAt(text: string, at: number): Decoded | null {
+  const found = matchAt(COLOUR_REST, text, at);
   return found === null ? null : { text: '', end: at + found[0].length };
 }
 

@@ -69,7 +69,7 @@ function harmlessUntil(text: string, start: number, end: number): number | null 
 }
 
 /** What is not seen and has its use: joins letters and emoji, says how they look or which way they go; a file's first unit. */
-const IN_USE = /\u061c|[\u200c-\u200f]|[\ufe00-\ufe0f]|\ufeff/;
+const IN_USE = /[\u001b[\u009b\u061c]|[\u200c-\u200f]|[\ufe00-\ufe0f]|\ufeff/;
 const BEYOND_ASCII = 0x80;
 
 /** The same for what stands at one offset, decoded. */
@@ -112,7 +112,9 @@ function tokenEnd(text: string, start: number): number {
 /** What is not seen matters beside Latin letters, and between blanks; in other scripts and in emoji it has its use. */
 function mayHide(text: string, start: number, end: number): boolean {
   if (SELECTOR_AT_LETTER.test(text.slice(start - 1, start + 1))) return true;
-  if (isInk(text, start - 1) || (start > 0 && isInk(text, end))) return true;
+  // A mark of the byte order stands before the first unit of many files.
+  const is_mark = start === 0 && text[0] === '\ufeff';
+  if (isInk(text, start - 1) || (!is_mark && isInk(text, end))) return true;
   return start > 0 && isBlank(text[start - 1]) && isBlank(text[end]);
 }
 

@@ -1,6 +1,14 @@
 import { parseUnits } from '../anchors.ts';
 import type { Blob } from './blobs.ts';
-import { backslashAt, type Decoded, entityAt, jointAt, percentAt } from './escapes.ts';
+import {
+  backslashAt,
+  colourRestAt,
+  type Decoded,
+  entityAt,
+  jointAt,
+  percentAt,
+  terminalAt,
+} from './escapes.ts';
 import { fold, INVISIBLE } from './fold.ts';
 import { hiddenAt } from './hidden.ts';
 import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilder } from './view.ts';
@@ -27,7 +35,7 @@ export function readEscapes(text: string, start: number, end: number): View | nu
 }
 
 /** What `decodedAt` has to look at: all that is not plain ASCII. */
-const ODD = /[^\t-\r\x1b -!#$(-[\]-_a-~]/g;
+const ODD = /[^\t-\r -!#$(-Z\]-_a-~]/g;
 
 function nextOdd(text: string, from: number): number {
   ODD.lastIndex = from;
@@ -69,12 +77,16 @@ const AMPERSAND = 4;
 const BACKSLASH = 5;
 const QUOTE = 6;
 const PAIR = 7;
+const TERMINAL = 8;
+const BRACKET = 9;
 
 /** What kind of place a unit begins. */
 const KINDS = new Uint8Array(0x10000);
 KINDS.fill(BEYOND_ASCII, 0xa0);
 KINDS.fill(PAIR, 0xd800, 0xdc00);
 for (const [low, high] of parseUnits(INVISIBLE)) KINDS.fill(UNSEEN, low, high + 1);
+for (const first of '\u001b\u009b\u009d') KINDS[first.charCodeAt(0)] = TERMINAL;
+KINDS['['.charCodeAt(0)] = BRACKET;
 KINDS['%'.charCodeAt(0)] = PERCENT;
 KINDS['&'.charCodeAt(0)] = AMPERSAND;
 KINDS['\\'.charCodeAt(0)] = BACKSLASH;
@@ -88,6 +100,8 @@ export function decodedAt(text: string, at: number, end: number): Decoded | null
   if (kind === AMPERSAND) return entityAt(text, at);
   if (kind === BACKSLASH) return backslashAt(text, at);
   if (kind === QUOTE) return jointAt(text, at);
+  if (kind === TERMINAL) return terminalAt(text, at);
+  if (kind === BRACKET) return colourRestAt(text, at);
   return hiddenAt(text, at, end) ?? (kind === UNSEEN ? { text: '', end: at + 1 } : foldedAt(text, at));
 }
 

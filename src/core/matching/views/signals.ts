@@ -9,6 +9,12 @@ export const signals: readonly string[] = [
   COMPATIBLE,
   COMPATIBLE_PAIR,
   TAG_PAIR,
+  // Sequences for a terminal, as they are, as they are written in code, and without their first character.
+  '\u001b',
+  '\\\\e\\[',
+  '\\[[0-9][0-9;]{0,3}m[A-Za-z0-9]',
+  '\\[[0-9]m[A-Za-z0-9]',
+  '\\[[0-9;]{5,12}m[A-Za-z0-9]',
   `[A-Za-z0-9_-]${LOOKALIKE}`,
   `${LOOKALIKE}[A-Za-z0-9_-]`,
   // Percent encoding of ASCII; of other letters only what addresses have in common with it.

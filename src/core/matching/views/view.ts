@@ -63,7 +63,9 @@ export function toSource(view: View, start: number, end: number): { start: numbe
 /** Whether a match, or what stands shortly before it, reads otherwise here than in the text around. */
 export function isNew(view: View, start: number, end: number): boolean {
   const last = pieceAt(view, end - 1);
-  for (let piece = pieceAt(view, Math.max(0, start - CONTEXT_UNITS)); piece <= last; piece++) {
+  // At the start of a view the pieces that were left out count too: the text is another one without them.
+  const first = start <= CONTEXT_UNITS ? 0 : pieceAt(view, start - CONTEXT_UNITS);
+  for (let piece = first; piece <= last; piece++) {
     if (view.is_decoded[piece]) return true;
   }
   return false;
