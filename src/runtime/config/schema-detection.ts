@@ -154,7 +154,7 @@ export const detection = {
       enum: EXAMPLE_VALUES,
       default: 'flag',
       description:
-        'What is done with secrets that documentation shows, as `AKIAIOSFODNN7EXAMPLE`, and with the default passwords of local services: `flag` finds them with `example: true` and severity `low`, and no rule does more than flag them; `real` treats them as all other secrets; `ignore` finds none.',
+        'What is done with secrets that documentation shows, as `AKIA...EXAMPLE`, and with the default passwords of local services: `flag` finds them with `example: true` and severity `low`, and no rule does more than flag them; `real` treats them as all other secrets; `ignore` finds none.',
     },
     fingerprint_key: {
       type: 'string',
