@@ -27,7 +27,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
  */
 async function buildProgram(terminal: Terminal, defined: (entry: CommandEntry) => boolean): Promise<Command> {
   const program = new Command(terminal.name)
-    .description('Runtime safety for AI agents: rules decide what goes in, what comes out, and what is done.')
+    .description('Runtime safety for AI agents: checks inputs, outputs and tool calls by rules.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
@@ -60,9 +60,9 @@ function nameHelp(command: Command, path: string): void {
 
 const START = `
 Start here:
-  $ service setup                                   guard the coding agents on this machine
-  $ service serve                                   serve on http://127.0.0.1:8000
-  $ service scan 'my key is sk-ABCDEF1234567890'     decide on one text, here and now
+  $ service setup                                  guard the coding agents on this machine
+  $ service serve                                  serve on http://127.0.0.1:8000
+  $ service scan 'my key is sk-ABCDEF1234567890'   decide on one text, here and now
 
 Exit codes: 0 done or allowed, 1 the answer is no (blocked, invalid, not found), 2 wrong usage or configuration,
 130 interrupted. With --json, errors are JSON too: {"error", "code", "details", "hint"}.`;

@@ -20,12 +20,7 @@ interface BenchOptions {
 export function bench(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Measure detection on labelled texts of your own: recall, false alarms, precision and F1, by source, tier and type, ' +
-        'and which rows were judged wrongly, by id. The texts themselves are not printed, and nothing is recorded.\n' +
-        'A row is one line: {"id": "a1", "text": "Use key ...", "label": "secret", "labels": [{"start": 8, "end": 27, ' +
-        '"type": "openai"}], "source": "tickets"}. The label is `secret`, `pii` or `attack`, after the category, or `benign`. ' +
-        '`labels` are the places to find, for secrets and personal data, in UTF-16 units, the end exclusive; `source`, ' +
-        '`type`, `tier` and `os` name groups, and may be left out.',
+      'Measure detection on labelled texts of your own: recall, false positives, precision and F1, by source, tier and type, and the ids of the rows that were judged wrongly. The texts are not printed, and nothing is recorded. A row is one line: {"id": "a1", "text": "Use key ...", "label": "secret", "labels": [{"start": 8, "end": 27, "type": "openai"}], "source": "tickets"}. The label is `secret`, `pii` or `attack`, after the category, or `benign`. `labels` are the places to find, for secrets and personal data, in UTF-16 units, the end exclusive. `source`, `type`, `tier` and `os` name groups and are optional.',
     )
     .addOption(
       new Option('--category <category>', 'what is labelled')

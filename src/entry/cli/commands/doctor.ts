@@ -22,9 +22,7 @@ const SCOPES: readonly Scope[] = ['project', 'local', 'user', 'managed'];
 export function doctor(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Try the hooks of all coding agents, in the way that each agent calls them, and say which of them really block;\n' +
-        'look at what they stand on; and list sessions in which an agent ran tools that its hook never saw. Nothing is run\n' +
-        'but the hooks themselves. Ends with 1 where something has to be mended.',
+      'Test the installed hooks of coding agents: call each hook as its agent calls it and report which ones block. Also checks the configuration and state folder behind them, and lists sessions in which an agent ran tools that its hook never saw. Only the hooks are run. Ends with 1 if something has to be fixed.',
     )
     .addOption(new Option('--host <name>', 'one coding agent').choices(hosts.map(({ name }) => name)))
     .addOption(new Option('--scope <scope>', 'hooks of one kind of settings').choices(SCOPES))

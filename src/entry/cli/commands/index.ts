@@ -16,7 +16,7 @@ export interface CommandEntry {
 export const commands: readonly CommandEntry[] = [
   {
     name: 'approvals',
-    summary: 'see what waits for a person, and decide on it',
+    summary: 'list and decide approval requests',
     load: async () => (await import('./approvals.ts')).approvals,
   },
   {
@@ -31,7 +31,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'capabilities',
-    summary: 'give agents tokens for single tools and secrets',
+    summary: 'issue, list and revoke capability tokens of agents',
     load: async () => (await import('./capabilities.ts')).capabilities,
   },
   {
@@ -46,7 +46,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'cost',
-    summary: 'see what calls to models cost, and what is left of budgets',
+    summary: 'show what model calls cost and what is left of budgets',
     load: async () => (await import('./cost.ts')).cost,
   },
   {
@@ -56,22 +56,22 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'try the hooks of coding agents, and say which really block',
+    summary: 'test the installed hooks of coding agents',
     load: async () => (await import('./doctor.ts')).doctor,
   },
   {
     name: 'fingerprint',
-    summary: 'let single values be, known by a keyed hash',
+    summary: 'add exceptions (allowlist entries) for single values',
     load: async () => (await import('./fingerprint.ts')).fingerprint,
   },
   {
     name: 'hook',
-    summary: 'decide on what a coding agent is about to do, in its own words',
+    summary: 'decide on one action of a coding agent (read from standard input)',
     load: async () => (await import('./hook.ts')).hook,
   },
   {
     name: 'init',
-    summary: 'write a configuration to grow from',
+    summary: 'write a configuration and a first policy',
     load: async () => (await import('./init.ts')).init,
   },
   {
@@ -81,17 +81,17 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'logs',
-    summary: 'read the audit trail',
+    summary: 'search the audit log',
     load: async () => (await import('./logs.ts')).logs,
   },
   {
     name: 'mcp',
-    summary: 'serve the tools of this service over MCP',
+    summary: 'run the MCP server or the MCP proxy',
     load: async () => (await import('./mcp.ts')).mcp,
   },
   {
     name: 'observe',
-    summary: 'see what agents did, and what happened in a session',
+    summary: 'show what agents and sessions did',
     load: async () => (await import('./observe.ts')).observe,
   },
   {
@@ -101,7 +101,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'policy',
-    summary: 'ask, test, check and explain the policy, or have it read again',
+    summary: 'evaluate, test, lint, replay, explain and reload policies',
     load: async () => (await import('./policy.ts')).policy,
   },
   {
@@ -111,7 +111,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'secrets',
-    summary: 'see whether the secret backend answers',
+    summary: 'check whether the secret backend answers',
     load: async () => (await import('./secrets.ts')).secrets,
   },
   {
@@ -121,17 +121,17 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'sessions',
-    summary: 'have it forgotten what a session has read',
+    summary: 'clear the taint tags of a session',
     load: async () => (await import('./sessions.ts')).sessions,
   },
   {
     name: 'setup',
-    summary: 'have a coding agent ask before it acts',
+    summary: 'guard the coding agents on this machine, or a framework',
     load: async () => (await import('./setup.ts')).setup,
   },
   {
     name: 'skills',
-    summary: 'add, remove, list and look for packages of policies',
+    summary: 'add, remove, list and search policy packs',
     load: async () => (await import('./skills.ts')).skills,
   },
   {
@@ -141,12 +141,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'templates',
-    summary: 'list, show, look for and install policy templates',
+    summary: 'list, show, search and install policy templates',
     load: async () => (await import('./templates.ts')).templates,
   },
   {
     name: 'token',
-    summary: 'show, renew and make credentials',
+    summary: 'show, rotate and create credentials',
     load: async () => (await import('./token.ts')).token,
   },
   {

@@ -12,12 +12,7 @@ interface McpOptions extends GatewayWords {
 export function mcp(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Serve the tools of this service over MCP, on standard input and output: for the configuration of an MCP host.\n' +
-        'An agent checks and asks with them. What needs a person (`approve`, `deny`, `reload_policies`) works only where\n' +
-        'the environment has the operator token as SERVICE_OPERATOR_TOKEN. Over HTTP a running service has them at /mcp.\n' +
-        'With --wrap: start another MCP server and stand before it, so that every call and every result is judged. With\n' +
-        '--gateway: stand before all servers of `mcp.servers` in the configuration, which a running service offers at\n' +
-        '/mcp/gateway too.',
+      'Run the MCP server of this service on standard input and output, for the configuration of an MCP client. Agents check and ask with its tools. `approve`, `deny` and `reload_policies` need the operator token in SERVICE_OPERATOR_TOKEN. A running service has the same tools at /mcp. With --wrap, run the MCP proxy: start another MCP server and check every call and result. With --gateway, run the proxy for all servers of `mcp.servers`; a running service has it at /mcp/gateway.',
     )
     .option('--wrap', 'stand before the server that the words after `--` start')
     .option('--gateway', 'stand before the servers of the configuration')
