@@ -1,9 +1,9 @@
 import { DEFAULT_GUARD_VIEW, type GuardView } from '../guard/paths.ts';
 import { scriptViews } from '../guard/script-views.ts';
 import { once } from '../shell/memo.ts';
+import { printedBy } from '../shell/output.ts';
 import { dialectsOf, readCommands, readingWork } from '../shell/read.ts';
 import { type Command, type Redirection, SHELL_LIMITS, type Word } from '../shell/syntax.ts';
-import { printedBy } from '../shell/unwrap.ts';
 import { afford, spent, WORK_LIMITS, workFor } from '../shell/work.ts';
 import { SEVERITIES } from '../types.ts';
 import { commandRules } from './rules/index.ts';

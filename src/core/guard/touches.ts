@@ -1,7 +1,7 @@
 import { once } from '../shell/memo.ts';
 import { hasFlag, operandsOf } from '../shell/options.ts';
+import { inputOf } from '../shell/output.ts';
 import type { Command } from '../shell/syntax.ts';
-import { inputOf } from '../shell/unwrap.ts';
 
 /** What a command does with a path. `unknown`: a program that may read it, and writes where it is told to. */
 export type PathUse = 'list' | 'read' | 'write' | 'remove' | 'unknown';

@@ -5,7 +5,7 @@
 
 /** Calls whose text argument a shell runs. */
 const SHELL_CALL =
-  /(?:\b(?:system|exec|execSync|execFileSync|execFile|popen|popen2|spawn|spawnSync|shell_exec|passthru|proc_open|run|call|check_output|check_call|getoutput|getstatusoutput|execute|do shell script)\b|%x|\bqx)[ \t]{0,4}[([{|]?[ \t]{0,4}(?:\[[ \t]{0,4})?(["'`])/g;
+  /(?:\b(?:system|exec|execSync|execFileSync|execFile|popen|popen2|spawn|spawnSync|shell_exec|passthru|proc_open|run|call|check_output|check_call|getoutput|getstatusoutput|execute|execv\w?|execl\w?|Command|do shell script|shell-command(?:-to-string)?|async-shell-command|start-process-shell-command|sh)\b|%x|\bqx)[ \t]{0,4}[([{|]?[ \t]{0,4}(?:\[[ \t]{0,4})?(["'`])/g;
 const BACKTICKS = /`([^`\n]{1,1000})`/g;
 const TEXT_UNITS_MAX = 2000;
 const CALLS_MAX = 100;
@@ -16,7 +16,7 @@ export function shellTextsIn(code: string, has_backticks: boolean): readonly str
   for (const call of code.matchAll(SHELL_CALL)) {
     const from = call.index + call[0].length;
     const text = literal(code, from, call[1]!);
-    if (text !== null) texts.push(unlisted(code, from + text.length, text));
+    if (text !== null) texts.push(unlisted(code, from + text.length, text).replace(/\\(["'`\\])/g, '$1'));
     if (texts.length >= CALLS_MAX) return texts;
   }
   if (!has_backticks) return texts;

@@ -1,63 +1,18 @@
+import type { Shared } from './effects.ts';
+import { withoutMarks } from './expansion.ts';
 import { closingParen, lineEnd } from './nesting.ts';
-import {
-  type HereDocument,
-  noteAliases,
-  readArray,
-  readHereDocument,
-  readPattern,
-  splitWord,
-} from './pieces.ts';
-import { type Command, nameOf, type Redirection, type Script, type Word } from './syntax.ts';
+import { begin, finish, flush, type Parser, type Sink, takeInner } from './parser.ts';
+import { readArray, readHereDocument, readPattern, splitWord } from './pieces.ts';
+import type { Redirection, Script, Word } from './syntax.ts';
 import { assign, type Cursor, pushInner, readWord } from './words.ts';
-import { spend, type Work } from './work.ts';
-import { SHELLS } from './wrappers.ts';
-
-/** What one script comes to: its own commands, and the scripts that stand inside its words. */
-export interface Parsed {
-  readonly commands: Command[];
-  readonly scripts: Script[];
-}
-
-/** What a whole reading shares between its scripts. */
-export interface Shared {
-  readonly variables: Map<string, string>;
-  readonly work: Work;
-}
-
-interface Parser {
-  readonly script: Script;
-  readonly cursor: Cursor;
-  readonly parsed: Parsed;
-  readonly functions: Set<string>;
-  readonly here_documents: HereDocument[];
-  /** How many `case` are open, and whether the next thing is a pattern of the innermost. */
-  cases: number;
-  is_pattern_next: boolean;
-  /** Between `[[` and `]]`, where the signs of operators compare. */
-  is_test: boolean;
-  /** Behind the word `function`. */
-  is_name_next: boolean;
-  /** The command that is being read. */
-  words: Word[];
-  assignments: { name: string; value: string }[];
-  redirections: Redirection[];
-  start: number;
-  end: number;
-  /** How many of the scripts inside words have an owner: the command that they stand in. */
-  owned: number;
-  /** The command whose output the next one reads. */
-  previous: Command | null;
-  last: Command | null;
-}
-
-/** What a command costs besides its units. */
-const COMMAND_WORK = 8;
+import { spend } from './work.ts';
 
 /**
  * Reads a script into commands: in one pass, without recursion, and never failing; what is no valid shell is
  * read as a shell would begin to. Substitutions, here-documents and arithmetic become scripts of their own.
+ * Returns the scripts that stand in no command.
  */
-export function parseScript(script: Script, shared: Shared): Parsed {
+export function parseScript(script: Script, shared: Shared, sink: Sink): readonly Script[] {
   const { text, dialect } = script;
   const cursor: Cursor = {
     text,
@@ -67,13 +22,18 @@ export function parseScript(script: Script, shared: Shared): Parsed {
     variables: shared.variables,
     work: shared.work,
     is_splitting: false,
+    marked: null,
+    evaluate: shared.evaluate,
   };
   const parser: Parser = {
     script,
     cursor,
-    parsed: { commands: [], scripts: [] },
-    functions: new Set(),
+    sink,
+    functions: shared.functions,
     here_documents: [],
+    waiting: [],
+    blocks: [],
+    defined: null,
     cases: 0,
     is_pattern_next: false,
     is_test: false,
@@ -90,8 +50,8 @@ export function parseScript(script: Script, shared: Shared): Parsed {
   spend(shared.work, text.length);
   while (cursor.at < text.length && shared.work.left >= 0) step(parser);
   finish(parser);
-  ownInner(parser, false);
-  return parser.parsed;
+  flush(parser);
+  return takeInner(parser, false);
 }
 
 function step(parser: Parser): void {
@@ -122,6 +82,7 @@ function endLine(parser: Parser): void {
   if (!isCase(parser)) separate(parser);
   parser.cursor.at += 1;
   for (const document of parser.here_documents.splice(0)) readHereDocument(parser.cursor, document);
+  flush(parser);
 }
 
 /** A command ends and the next one reads nothing of it. */
@@ -142,8 +103,9 @@ function readOperator(parser: Parser, char: string): void {
   if (ends_case) parser.is_pattern_next = parser.cases > 0;
   cursor.at += next === char || (char !== '&' && next === '&') ? 2 : 1;
   if (ends_case && next === ';' && cursor.text[cursor.at] === '&') cursor.at += 1;
-  finish(parser);
+  finish(parser, is_pipe);
   parser.previous = is_pipe ? parser.last : null;
+  // `(a; b) | c`: the last command ended before.
   if (is_pipe && parser.last !== null) parser.last.feeds_pipe = true;
 }
 
@@ -179,7 +141,8 @@ function readParen(parser: Parser, char: string): void {
 
 /** What was read so far is the name of a function, and no command. */
 function define(parser: Parser, name: string): void {
-  parser.functions.add(name);
+  parser.functions.set(name, '');
+  parser.defined = name;
   parser.is_name_next = false;
   parser.words = [];
   parser.start = -1;
@@ -196,13 +159,7 @@ const REDIRECTION = /&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|<|>/y;
 function readRedirection(parser: Parser, char: string): void {
   const { cursor } = parser;
   if (cursor.text[cursor.at + 1] === '(' && char !== '&') {
-    begin(parser, cursor.at);
-    const end = closingParen(cursor.text, cursor.at + 2, true);
-    spend(cursor.work, end - cursor.at);
-    cursor.inner.push({ from: cursor.at + 2, to: end });
-    cursor.at = end + 1;
-    parser.end = cursor.at;
-    parser.words.push({ text: char === '<' ? '<()' : '>()', is_quoted: false });
+    readProcess(parser, char);
     return;
   }
   begin(parser, cursor.at);
@@ -223,6 +180,25 @@ function readRedirection(parser: Parser, char: string): void {
     parser.here_documents.push({ redirection, end: word.text, is_literal, is_indented: operator === '<<-' });
   }
 }
+
+/** `<(...)`: a file that holds what a script prints. */
+function readProcess(parser: Parser, char: string): void {
+  const { cursor } = parser;
+  begin(parser, cursor.at);
+  const from = cursor.at + 2;
+  const end = closingParen(cursor.text, from, true);
+  spend(cursor.work, end - cursor.at);
+  cursor.inner.push({ from, to: end });
+  cursor.at = end + 1;
+  parser.end = cursor.at;
+  const is_short = char === '<' && end - from < PROCESS_UNITS_MAX;
+  const output = is_short ? cursor.evaluate(cursor.text.slice(from, end)) : null;
+  const text = char === '<' ? '<()' : '>()';
+  parser.words.push(output === null ? { text, is_quoted: false } : { text, is_quoted: false, output });
+}
+
+/** UTF-16 units of a script whose output is worked out. */
+const PROCESS_UNITS_MAX = 400;
 
 /** Words after which a command begins. */
 const OPENERS = new Set([
@@ -266,6 +242,11 @@ function addWord(parser: Parser): void {
   begin(parser, from);
   parser.end = cursor.at;
   if (is_first && readAssignment(parser, word, from)) return;
+  if (next === '(' && /^\w+\+?=$/.test(word.text)) {
+    // `declare -a x=(rm -rf /)`
+    assign(cursor.variables, word.text.replace(/\+?=$/, ''), readArray(cursor));
+    return;
+  }
   pushWords(parser, word);
   parser.is_test = parser.words[0]?.text === '[[' && word.text !== ']]';
   if (cursor.dialect === 'posix' && word.text === 'in') openCase(parser);
@@ -278,10 +259,24 @@ function pushWords({ words, cursor }: Parser, word: Word): void {
 }
 
 function isKeyword(parser: Parser, text: string): boolean {
+  if (text === '{' || text === '}') noteBlock(parser, text);
   if (text === 'esac') parser.cases = Math.max(0, parser.cases - 1);
   if (text !== 'function' || parser.cursor.dialect === 'windows') return text === 'esac' || OPENERS.has(text);
   parser.is_name_next = true;
   return true;
+}
+
+/** Keeps the body of a function, which a call reads again with its arguments. */
+function noteBlock(parser: Parser, text: string): void {
+  const { blocks, cursor, functions } = parser;
+  if (text === '{') {
+    blocks.push({ name: parser.defined, from: cursor.at });
+    parser.defined = null;
+    return;
+  }
+  const block = blocks.pop();
+  if (block !== undefined && block.name !== null)
+    functions.set(block.name, cursor.text.slice(block.from, cursor.at - 1));
 }
 
 function isCase({ words, cursor }: Parser): boolean {
@@ -303,9 +298,11 @@ function readAssignment(parser: Parser, word: Word, from: number): boolean {
   const found = ASSIGNMENT.exec(word.text);
   if (found === null || /["']/.test(cursor.text[from]!)) return false;
   const name = found[1]!;
-  const value = cursor.text[cursor.at] === '(' ? readArray(cursor) : word.text.slice(found[0].length);
-  parser.assignments.push({ name, value });
-  assign(cursor, name, value);
+  const written = cursor.text[cursor.at] === '(' ? readArray(cursor) : word.text.slice(found[0].length);
+  const before = found[0].endsWith('+=') ? (cursor.variables.get(name) ?? '') : '';
+  const value = before + written;
+  parser.assignments.push({ name, value: withoutMarks(value) });
+  assign(cursor.variables, name, value);
   return true;
 }
 
@@ -322,74 +319,9 @@ function readPowerShellAssignment({ cursor }: Parser, from: number): boolean {
     const scripts = cursor.inner.length;
     const { text } = readWord(cursor);
     spend(cursor.work, cursor.at - at);
-    assign(cursor, found[1]!.toLowerCase(), text);
+    assign(cursor.variables, found[1]!.toLowerCase(), text);
     cursor.at = at;
     cursor.inner.length = scripts;
   }
   return true;
-}
-
-function begin(parser: Parser, from: number): void {
-  if (parser.start < 0) parser.start = from;
-}
-
-/** Ends the command that is being read, where there is one. */
-function finish(parser: Parser): void {
-  const { words, assignments, redirections, script, cursor } = parser;
-  if (words.length + assignments.length + redirections.length > 0) {
-    const program = words[0]?.text ?? '';
-    const { start, end } = placeOf(script, parser.start, Math.min(parser.end, script.text.length));
-    const command: Command = {
-      name: nameOf(program),
-      program,
-      words: words.slice(1),
-      assignments,
-      redirections,
-      start,
-      end,
-      previous: parser.previous,
-      feeds_pipe: false,
-      depth: script.depth,
-      within: script.within,
-      code: null,
-      is_function: parser.functions.has(program),
-    };
-    if (program === 'alias') noteAliases(cursor, words);
-    spend(cursor.work, COMMAND_WORK);
-    parser.parsed.commands.push(command);
-    parser.last = command;
-    ownInner(
-      parser,
-      words.slice(0, 6).some(({ text }) => RUNNERS.has(nameOf(text))),
-    );
-  }
-  parser.words = [];
-  parser.assignments = [];
-  parser.redirections = [];
-  parser.start = -1;
-  parser.is_test = false;
-}
-
-/** Where units of a script stand in the first text. */
-function placeOf({ place }: Script, start: number, end: number): { start: number; end: number } {
-  return 'offset' in place ? { start: place.offset + start, end: place.offset + end } : place;
-}
-
-/** Programs that run what a substitution in their words prints. */
-const RUNNERS = new Set([...SHELLS, 'eval', 'source', '.', 'iex', 'invoke-expression', 'python', 'python3']);
-
-/** The scripts inside the words that were just read; `is_run` says whether what they print is run. */
-function ownInner(parser: Parser, is_run: boolean): void {
-  const { script, cursor, parsed } = parser;
-  for (const { from, to } of cursor.inner.slice(parser.owned)) {
-    parsed.scripts.push({
-      ...script,
-      text: cursor.text.slice(from, to),
-      place: 'offset' in script.place ? { offset: script.place.offset + from } : script.place,
-      depth: script.depth + 1,
-      within: [...script.within, is_run ? '$(eval)' : '$()'],
-      previous: null,
-    });
-  }
-  parser.owned = cursor.inner.length;
 }

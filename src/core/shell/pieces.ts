@@ -1,3 +1,4 @@
+import { expandMarks, LIST } from './expansion.ts';
 import { lineEnd } from './nesting.ts';
 import type { Redirection, Word } from './syntax.ts';
 import { assign, type Cursor, pushInner, readWord } from './words.ts';
@@ -68,7 +69,7 @@ export function readHereDocument(cursor: Cursor, document: HereDocument): void {
   cursor.at = text.length;
 }
 
-/** `(a b c)` behind `name=`: the elements with blanks between them. */
+/** `(a b c)` behind `name=`: the elements as a list. */
 export function readArray(cursor: Cursor): string {
   const elements: string[] = [];
   cursor.at += 1;
@@ -80,21 +81,29 @@ export function readArray(cursor: Cursor): string {
     else elements.push(text);
   }
   cursor.at += 1;
-  return elements.join(' ');
+  return elements.join(LIST);
 }
 
-const BRACES = /^\{[^{},]*(?:,[^{},]*)+\}$/;
-
 /**
- * The words that one word stands for: an alias where a command begins, `{rm,-rf,/}`, or what a variable without
- * quotes holds (`x='rm -rf /'; $x`); `null` where it stands for itself.
+ * The words that one word stands for: an alias where a command begins, `{rm,-rf,/}`, a list (`"$@"`), or what a variable
+ * without quotes holds (`x='rm -rf /'; $x`); `null` where it stands for itself.
  */
 export function splitWord(cursor: Cursor, word: Word, is_first: boolean): readonly string[] | null {
   const { is_quoted, text } = word;
   const alias = is_first && !is_quoted ? cursor.variables.get(aliasKey(text)) : undefined;
   if (alias !== undefined && afford(cursor.work, alias.length)) return alias.trim().split(/\s+/);
-  if (!is_quoted && cursor.dialect === 'posix' && BRACES.test(text)) return text.slice(1, -1).split(',');
-  return cursor.is_splitting && /\s/.test(text) ? text.split(/\s+/) : null;
+  const { marked, is_splitting } = cursor;
+  const words = marked === null ? null : expandMarks(marked, cursor.work);
+  const blanks = is_splitting ? separators(cursor) : null;
+  if (blanks === null || !blanks.test(text)) return words;
+  return (words ?? [text]).flatMap((each) => each.split(blanks)).filter((each) => each !== '');
+}
+
+/** At what units a variable without quotes is split. */
+function separators({ variables, work }: Cursor): RegExp {
+  const ifs = variables.get('IFS');
+  if (ifs === undefined || ifs.length > 8 || !afford(work, ifs.length)) return /\s+/;
+  return new RegExp(`[${ifs.replace(/[\\\]^-]/g, '\\$&')}]+|\\s+`);
 }
 
 /** Aliases stand among the variables, under names that no variable has. */
@@ -103,9 +112,9 @@ function aliasKey(name: string): string {
 }
 
 /** `alias x='rm -rf'`: from now on `x /` is `rm -rf /`. */
-export function noteAliases(cursor: Cursor, words: readonly Word[]): void {
-  for (const { text } of words.slice(1)) {
+export function noteAliases(variables: Map<string, string>, words: readonly Word[]): void {
+  for (const { text } of words) {
     const sign = text.indexOf('=');
-    if (sign > 0) assign(cursor, aliasKey(text.slice(0, sign)), text.slice(sign + 1));
+    if (sign > 0) assign(variables, aliasKey(text.slice(0, sign)), text.slice(sign + 1));
   }
 }

@@ -56,7 +56,7 @@ const SCRIPTS: readonly (readonly [script: string, ...commands: string[]])[] = [
   [`python3 -c "import os; os.system('rm a')"`, "python3 -c import os; os.system('rm a')", 'python3', 'rm a'],
   ['case $x in a|b) rm a ;; (c) ;; esac; rm b', 'case $x in', 'rm a', 'rm b'],
   ['echo "$(case a in a) rm b;; esac)"; rm c', 'echo $()', 'rm c', 'case a in', 'rm b'],
-  [`git commit -m "$(cat <<'E'\nit's :)\nE\n)"; rm a`, 'git commit -m $()', 'rm a', 'cat'],
+  [`git commit -m "$(cat <<'E'\nit's :)\nE\n)"; rm a`, "git commit -m it's :)", 'rm a', 'cat'],
   [`echo $${'{a:+$(rm b)}'} $${'{c:-"d"}'}`, 'echo $a d', 'rm b'],
   ['[[ a =~ (b|c) && d > e ]] && rm a', '[[ a =~ b c d e ]]', 'rm a'],
   ["x='rm -rf /'; $x", '', 'rm -rf /'],

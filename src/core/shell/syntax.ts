@@ -14,6 +14,10 @@ export interface Word {
   readonly is_quoted: boolean;
   /** Whether all of it stood in single quotes, where a `$` is no variable. */
   readonly is_literal?: boolean;
+  /** Whether `*`, `?` or `[` stood in it outside of quotes. */
+  readonly has_glob?: boolean;
+  /** Of `<(...)`, what it prints where that is known. */
+  readonly output?: string;
 }
 
 export interface Redirection {
@@ -22,6 +26,15 @@ export interface Redirection {
   /** A file name, for `<<<` the text itself, for `<<` the body of the here-document. */
   target: string;
 }
+
+/** A file that a script wrote before it uses it. */
+export interface KnownFile {
+  /** What is in it; `null` where that is not known. */
+  readonly text: string | null;
+  readonly origin: 'script' | 'network' | 'decoded';
+}
+
+export type KnownFiles = ReadonlyMap<string, KnownFile>;
 
 export interface Command {
   /** Lower case, without folders and `.exe`; empty where there are only redirections or assignments. */
@@ -45,6 +58,10 @@ export interface Command {
   readonly code: string | null;
   /** Whether it stands for a function that the script defines. */
   readonly is_function: boolean;
+  /** Files that the script wrote before; `null` where it wrote none. */
+  files: KnownFiles | null;
+  /** The folder that the script went to with `cd`; `null` where it went to none that is known. */
+  folder: string | null;
 }
 
 /** The limits of one reading, besides those of its work (work.ts); past any of them `is_cut` is set. */
@@ -54,7 +71,7 @@ export const SHELL_LIMITS = {
   /** Scripts in scripts and wrappers in wrappers. */
   depth_max: 10,
   /** UTF-16 units of the value of one variable that is filled in. */
-  variable_units_max: 256,
+  variable_units_max: 4096,
 } as const;
 
 export interface Reading {
@@ -72,6 +89,8 @@ export interface Script {
   readonly within: readonly string[];
   readonly previous: Command | null;
   readonly dialect: Dialect;
+  /** What `$0`, `$1` ... stand for in it; those of the script around it where it is left out. */
+  readonly parameters?: readonly string[];
 }
 
 /** The name of a program: `/usr/bin/Rm.exe` is `rm`. */

@@ -1,10 +1,22 @@
 import { shellTextsIn } from './code.ts';
-import { once } from './memo.ts';
+import type { Shared } from './effects.ts';
+import { escapedScripts, hasWayOut } from './escapes.ts';
+import { knownFile } from './files.ts';
+import { commandOf, inner, quoted, scriptOfText } from './inner.ts';
 import { argumentsOf } from './options.ts';
+import { inputOf } from './output.ts';
 import { powerShellScript, startedProcess } from './powershell.ts';
 import { type Command, type Dialect, nameOf, type Script, type Word } from './syntax.ts';
 import { afford, spend, type Work } from './work.ts';
-import { interpreterOf, SHELLS, WRAPPERS } from './wrappers.ts';
+import { afterOptions, wrapped } from './wrapped.ts';
+import {
+  interpreterOf,
+  OPTIONS_WITH_SCRIPT,
+  RUN_VARIABLES,
+  SHELL_OPTIONS_WITH_VALUE,
+  SHELLS,
+  WRAPPERS,
+} from './wrappers.ts';
 
 /** What a command runs besides itself. */
 export interface Unwrapped {
@@ -17,37 +29,105 @@ const WINDOWS_SHELLS = new Set(['cmd', 'powershell', 'pwsh', 'start-process', 's
 const NOTHING: Unwrapped = { commands: [], scripts: [] };
 const ALTERNATIVES_MAX = 16;
 const PIECES_MAX = 9;
+/** Calls of a function in itself that are followed. */
+const CALLS_MAX = 2;
 
 /**
  * The commands and scripts that a command runs: what is behind `sudo` and `xargs`, the script of `bash -c`, what
- * `find -exec` calls, what source code hands to a shell, what is piped into a shell. One level at a time.
+ * `find -exec` calls, what source code hands to a shell, what is piped into a shell, a file that was written before.
+ * One level at a time.
  */
-export function unwrap(command: Command, work: Work): Unwrapped {
-  const unwrapped = innerOf(command, work);
-  for (const { words } of unwrapped.commands) spend(work, words.length);
-  for (const { text } of unwrapped.scripts) spend(work, text.length);
-  return unwrapped;
+export function unwrap(command: Command, shared: Shared): Unwrapped {
+  const { work, functions } = shared;
+  const parts = [
+    innerOf(command, work),
+    ofVariables(command),
+    ofFile(command),
+    ofFunction(command, functions),
+  ];
+  const commands = parts.flatMap((part) => part.commands);
+  const scripts = parts.flatMap((part) => part.scripts);
+  for (const { words } of commands) spend(work, words.length);
+  for (const { text } of scripts) spend(work, text.length);
+  return { commands, scripts };
 }
 
 function innerOf(command: Command, work: Work): Unwrapped {
   const { name } = command;
   if (name === 'find' || name === 'fd') return ofFind(command);
   if (SHELLS.has(name)) return ofShell(command);
-  if (interpreterOf(name) !== undefined) return ofInterpreter(command);
   if (name === 'awk' || name === 'gawk' || name === 'mawk' || name === 'nawk') return ofAwk(command);
-  if (WRAPPERS.has(name)) return ofWrapper(command, work);
+  if (name === 'xargs' || name === 'parallel') return ofFed(command, work);
+  if (interpreterOf(name) !== undefined && !hasWayOut(name) && !WRAPPERS.has(name))
+    return ofInterpreter(command);
+  const found = [
+    interpreterOf(name) !== undefined ? ofInterpreter(command) : NOTHING,
+    WRAPPERS.has(name) || OPTIONS_WITH_SCRIPT.has(name) ? wrapped(command) : NOTHING,
+    hasWayOut(name) ? ofTexts(command, escapedScripts(command), 'posix') : NOTHING,
+  ];
   const script = scriptOf(command);
-  if (script === null) return NOTHING;
-  return ofTexts(command, [script], WINDOWS_SHELLS.has(name) ? 'windows' : 'posix');
+  if (script !== null) found.push(ofTexts(command, [script], WINDOWS_SHELLS.has(name) ? 'windows' : 'posix'));
+  return { commands: found.flatMap((each) => each.commands), scripts: found.flatMap((each) => each.scripts) };
+}
+
+/** `PAGER='rm -rf /' man ls`: variables whose value a program runs. */
+function ofVariables(command: Command): Unwrapped {
+  const { assignments, name, words } = command;
+  const texts = assignments.flatMap((each) => (RUN_VARIABLES.test(each.name) ? each.value : []));
+  if (/^(?:env|export|declare|typeset|readonly|local|sudo|doas)$/.test(name))
+    for (const { text } of words) {
+      const [, variable, value] = /^(\w+)=([\s\S]+)$/.exec(text) ?? [];
+      if (variable !== undefined && RUN_VARIABLES.test(variable)) texts.push(value!);
+    }
+  return texts.length === 0
+    ? NOTHING
+    : ofTexts(
+        command,
+        texts.map((text) => text.replace(/^\|/, '')),
+        'posix',
+      );
+}
+
+/** A program that the script wrote itself. */
+function ofFile(command: Command): Unwrapped {
+  const { files, program, name } = command;
+  if (files === null || program === '') return NOTHING;
+  const path = name === '.' || name === 'source' ? command.words[0]?.text : program;
+  const text = path === undefined ? null : (knownFile(command, path)?.text ?? null);
+  const is_path = program.includes('/') || path !== program;
+  return text === null || !is_path ? NOTHING : ofContent(command, text);
+}
+
+/** The content of a file that is run: a script of the shell that its first line names, or of another language. */
+function ofContent(command: Command, text: string): Unwrapped {
+  const [, line] = /^#!([^\n]{1,200})/.exec(text) ?? [];
+  const interpreter =
+    line === undefined ? undefined : line.split(/[\s/]+/).find((word) => interpreterOf(word) !== undefined);
+  if (interpreter === undefined) return ofTexts(command, [text], 'posix');
+  return ofCode({ ...command, name: interpreter }, [text]);
+}
+
+/** A call of a function reads its body again, with what stands in the call. */
+function ofFunction(command: Command, functions: ReadonlyMap<string, string>): Unwrapped {
+  const { is_function, program, words, within } = command;
+  const body = is_function ? functions.get(program) : undefined;
+  const mark = `${program}()`;
+  const times = within.filter((name) => name === mark).length;
+  if (body === undefined || words.length === 0 || !/\$[{@*\d]/.test(body) || times >= CALLS_MAX)
+    return NOTHING;
+  const parameters = [program, ...words.map(({ text }) => text)];
+  const script = scriptOfText(command, body, 'posix');
+  return { commands: [], scripts: [{ ...script, within: [...within, mark], parameters }] };
 }
 
 /** Commands whose words are a script: joined, or the one behind a flag. */
 function scriptOf(command: Command): string | null {
   const { name, words } = command;
   if (name === 'eval') return joined(words);
-  if (name === 'trap') return words.length > 1 ? words[0]!.text : null;
+  if (name === 'trap') return trapped(words);
   if (name === 'alias') return /^[\w.-]+=(.+)$/s.exec(words[0]?.text ?? '')?.[1] ?? null;
-  if (name === 'su' || name === 'runuser' || name === 'script') return ofUser(words);
+  if (name === 'source' || name === '.') return sourced(command);
+  if (name === 'at' || name === 'batch') return inputOf(command)[0] ?? null;
   if (name === 'cmd') return afterFlag(words, /^\/[ckr]$/i);
   if (name === 'powershell' || name === 'pwsh') return powerShellScript(command);
   if (name === 'start-process' || name === 'saps') return startedProcess(command);
@@ -56,11 +136,21 @@ function scriptOf(command: Command): string | null {
   return null;
 }
 
-/** `su -c`, `script -qc`: the word behind the flag. */
-function ofUser(words: readonly Word[]): string | null {
-  const at = words.findIndex(({ text }) => /^(?:-[a-zA-Z]*c|--command)$/.test(text));
-  return at < 0 ? null : (words[at + 1]?.text ?? null);
+/** `trap 'rm a' EXIT` runs its first word. */
+function trapped(words: readonly Word[]): string | null {
+  const operands = words.filter(({ text }) => !/^-[lp-]?$/.test(text));
+  return operands.length > 1 ? operands[0]!.text : null;
 }
+
+/** `source <(...)`, `. /dev/stdin`. */
+function sourced(command: Command): string | null {
+  const [first] = command.words;
+  if (first === undefined) return null;
+  return first.output ?? (IS_INPUT.test(first.text) ? (inputOf(command)[0] ?? null) : null);
+}
+
+/** Files that are a program's own input. */
+const IS_INPUT = /^(?:-|\/dev\/(?:stdin|fd\/0)|\/proc\/self\/fd\/0)$/;
 
 function joined(words: readonly Word[]): string {
   return words.map(({ text }) => text).join(' ');
@@ -89,10 +179,6 @@ function ofContainer(words: readonly Word[]): string | null {
   return words.slice(from).map(quoted).join(' ');
 }
 
-function quoted({ text }: Word): string {
-  return /^[\w@%+=:,./~*$-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
 /** Every `-exec`, `-execdir`, `-ok` up to its `;` or `+`. */
 function ofFind(command: Command): Unwrapped {
   const commands: Command[] = [];
@@ -112,55 +198,71 @@ function ofFind(command: Command): Unwrapped {
 
 function ofShell(command: Command): Unwrapped {
   const { words } = command;
-  const at = words.findIndex(({ text }) => /^[-+](?!-)[a-zA-Z]*c[a-zA-Z]*$/.test(text));
-  const first = words.findIndex(({ text }) => !text.startsWith('-') && !text.startsWith('+'));
-  const end = words.findIndex(({ text }) => text === '--');
-  const has_script = at >= 0 && (first < 0 || at < first) && (end < 0 || at < end);
+  const { has_script, at } = shellOptions(words);
+  const operand = words[at];
+  const parameters = words.slice(at + 1).map(({ text }) => text);
   if (has_script) {
-    const script = words.slice(at + 1).find(({ text }) => !/^[-+]/.test(text));
-    return script === undefined ? NOTHING : ofTexts(command, [script.text], 'posix');
+    if (operand === undefined) return NOTHING;
+    const script = scriptOfText(command, operand.text, 'posix');
+    return { commands: [], scripts: [parameters.length === 0 ? script : { ...script, parameters }] };
   }
-  if (first >= 0 && words[first]!.text !== '/dev/stdin') return NOTHING;
-  return ofTexts(command, inputOf(command), 'posix');
+  if (
+    operand === undefined ||
+    IS_INPUT.test(operand.text) ||
+    words.some(({ text }) => /^-[a-z]*s$/.test(text))
+  )
+    return ofTexts(command, inputOf(command), 'posix');
+  if (operand.output !== undefined) return ofTexts(command, [operand.output], 'posix');
+  const text = knownFile(command, operand.text)?.text ?? null;
+  if (text === null) return NOTHING;
+  return {
+    commands: [],
+    scripts: [{ ...scriptOfText(command, text, 'posix'), parameters: [operand.text, ...parameters] }],
+  };
+}
+
+/** Whether a shell has `-c` among its options, and where its first operand is. */
+function shellOptions(words: readonly Word[]): { readonly has_script: boolean; readonly at: number } {
+  let has_script = false;
+  let at = 0;
+  for (; at < words.length; at++) {
+    const { text } = words[at]!;
+    if (text === '--' || text === '-') return { has_script, at: has_script || text === '--' ? at + 1 : at };
+    if (!/^[-+]./.test(text)) break;
+    if (SHELL_OPTIONS_WITH_VALUE.test(text)) at += 1;
+    if (text.startsWith('--')) continue;
+    has_script ||= text.includes('c');
+    // Each `o` takes the name of an option from behind: `-euo pipefail`.
+    at += text.replace(/[^oO]/g, '').length;
+  }
+  return { has_script, at };
 }
 
 function ofTexts(command: Command, texts: readonly string[], dialect: Dialect): Unwrapped {
   return { commands: [], scripts: texts.map((text) => scriptOfText(command, text, dialect)) };
 }
 
-/** What is known of a program's input: here-documents, here-strings, and what `echo` pipes into it. */
-export function inputOf(command: Command): readonly string[] {
-  const texts = command.redirections
-    .filter(({ operator }) => operator === '<<<' || operator === '<<' || operator === '<<-')
-    .map(({ target }) => target);
-  const printed = printedBy(command.previous);
-  return printed === null ? texts : [...texts, printed];
-}
-
-/** What `echo`, `printf` or `cat` with a here-document prints; `null` for other commands. */
-export function printedBy(command: Command | null): string | null {
-  if (command === null) return null;
-  if (command.name === 'cat')
-    return command.words.length > 0
-      ? null
-      : (command.redirections.find(({ operator }) => operator.startsWith('<<'))?.target ?? null);
-  return command.name === 'echo' || command.name === 'printf' ? printed(command) : null;
-}
-
-const printed = once(({ words }: Command): string =>
-  joined(words.filter(({ text }) => !/^-[neE]+$/.test(text))).replaceAll('\\n', '\n'),
-);
-
 function ofInterpreter(command: Command): Unwrapped {
   const flags = interpreterOf(command.name)!;
-  const { words, name } = command;
+  const { words } = command;
   const texts: string[] = [];
   for (const [at, { text }] of words.entries()) {
+    const attached = /^--(?:eval|print|execute|run)=([\s\S]+)$/.exec(text)?.[1];
+    if (attached !== undefined) texts.push(attached);
     if (!flags.includes(text) && !(flags.includes('-c') && /^-[a-zA-Z]{1,4}c$/.test(text))) continue;
     const code = words[at + 1]?.text;
     if (code !== undefined) texts.push(code);
   }
-  if (words.every(({ text }) => text.startsWith('-'))) texts.push(...inputOf(command));
+  if (words.every(({ text }) => text.startsWith('-') || IS_INPUT.test(text))) texts.push(...inputOf(command));
+  const file = words.find(({ text }) => !text.startsWith('-'));
+  const known = file === undefined ? null : (file.output ?? knownFile(command, file.text)?.text ?? null);
+  if (known !== null) texts.push(known);
+  return ofCode(command, texts);
+}
+
+/** Source code that is run, and what it hands to a shell. */
+function ofCode(command: Command, texts: readonly string[]): Unwrapped {
+  const { name } = command;
   const has_backticks = name === 'perl' || name === 'ruby' || name === 'php';
   return {
     commands: texts.map((code) => ({
@@ -179,55 +281,28 @@ function ofInterpreter(command: Command): Unwrapped {
 
 function ofAwk(command: Command): Unwrapped {
   const code = argumentsOf(command).operands[0] ?? '';
-  return ofTexts(command, shellTextsIn(code, false), 'posix');
+  const piped = [...code.slice(0, 4000).matchAll(/"((?:[^"\\]|\\.){1,1000})"\s{0,8}\|/g)].map(
+    ([, script]) => script!,
+  );
+  const printed = [...code.slice(0, 4000).matchAll(/print\s{0,8}"((?:[^"\\]|\\.){1,1000})"\s{0,8}\|/g)].map(
+    ([, script]) => script!,
+  );
+  return ofTexts(command, [...shellTextsIn(code, false), ...piped, ...printed], 'posix');
 }
 
-function ofWrapper(command: Command, work: Work): Unwrapped {
-  const { name, words } = command;
-  const { takes_value, skips, has_assignments } = WRAPPERS.get(name)!;
-  if (name === 'command' && /^-p?[vV]$/.test(words[0]?.text ?? '')) return NOTHING;
-  const split = name === 'env' ? splitOf(words) : null;
-  if (split !== null) return ofTexts(command, [split], 'posix');
-  let at = afterOptions(words, takes_value);
-  if (has_assignments) while (at < words.length && /^[A-Za-z_]\w*=/.test(words[at]!.text)) at += 1;
-  at += skips;
-  if (name === 'ssh') {
-    const remote = joined(words.slice(at));
-    return remote === '' ? ofTexts(command, inputOf(command), 'posix') : ofTexts(command, [remote], 'posix');
-  }
-  const rest = words.slice(at);
-  if (name === 'parallel') return ofParallel(command, rest, work);
-  if (name === 'watch' && rest.length === 1) return ofTexts(command, [rest[0]!.text], 'posix');
-  if (name === 'flock' && rest[0]?.text === '-c') return ofTexts(command, [joined(rest.slice(1))], 'posix');
-  if (name === 'xargs') return ofXargs(command, rest, work);
-  const found = commandOf(command, rest, name);
-  return found === null ? NOTHING : { commands: [found], scripts: [] };
-}
-
-/** `env -S 'FOO=1' rm -rf /`: the value is split into words of its own. */
-function splitOf(words: readonly Word[]): string | null {
-  const at = words.findIndex(({ text }) => /^(?:-[a-z]*S|--split-string)/.test(text));
-  const program = words.findIndex(({ text }) => !/^-|^[A-Za-z_]\w*=/.test(text));
-  if (at < 0 || (program >= 0 && program < at)) return null;
-  const attached = words[at]!.text.replace(/^(?:-[a-z]*S|--split-string=?)/, '');
-  return [attached, ...words.slice(at + 1).map(quoted)].join(' ').trim();
-}
-
-function afterOptions(words: readonly Word[], takes_value: readonly string[]): number {
-  let at = 0;
-  while (at < words.length && words[at]!.text.startsWith('-')) {
-    const { text } = words[at]!;
-    at += takes_value.includes(text) ? 2 : 1;
-    if (text === '--') break;
-  }
-  return Math.min(at, words.length);
+/** Commands whose words come from their input. */
+function ofFed(command: Command, work: Work): Unwrapped {
+  const [form] = WRAPPERS.get(command.name)!;
+  const rest = command.words.slice(afterOptions(command.words, form!.takes_value));
+  return command.name === 'xargs' ? ofXargs(command, rest, work) : ofParallel(command, rest, work);
 }
 
 /** The words that `echo` pipes in are filled in for `{}`, or stand behind the command. */
 function ofXargs(command: Command, rest: readonly Word[], work: Work): Unwrapped {
-  const printed = printedBy(command.previous);
+  const printed = inputOf(command).at(-1) ?? null;
   const mark = setValue(command, '-I', '-J') ?? markOf(command.words);
-  const values = printed === null ? [] : printed.split(/\s+/, ALTERNATIVES_MAX).filter((text) => text !== '');
+  const values =
+    printed === null ? [] : printed.split(/[\s\0]+/, ALTERNATIVES_MAX).filter((text) => text !== '');
   const found = commandOf(command, filled(rest, mark, values, work), 'xargs');
   return found === null ? NOTHING : { commands: [found], scripts: [] };
 }
@@ -264,43 +339,12 @@ function ofParallel(command: Command, rest: readonly Word[], work: Work): Unwrap
     .map(({ text }) => text)
     .filter((text) => !text.startsWith(':::'));
   const template = at < 0 ? rest : rest.slice(0, at);
-  const printed = printedBy(command.previous);
+  const printed = inputOf(command).at(-1) ?? null;
   const all = printed === null ? values : [...values, ...printed.split('\n', ALTERNATIVES_MAX)];
   if (template.length === 0) return ofTexts(command, all, 'posix');
   const one = template.length === 1 ? template[0]!.text : null;
-  if (one?.includes(' ')) return ofTexts(command, [`${one} ${all.join(' ')}`], 'posix');
+  if (one?.includes(' ')) return ofTexts(command, [one!, `${one} ${all.join(' ')}`], 'posix');
   const words = template.map((word) => ({ ...word, text: word.text.replace(/\{\d?[./]{0,2}\}/g, '{}') }));
   const found = commandOf(command, filled(words, '{}', all, work), 'parallel');
   return found === null ? NOTHING : { commands: [found], scripts: [] };
-}
-
-/** The command that some words are, in the place of the one around it. */
-function commandOf(around: Command, words: readonly Word[], wrapper: string): Command | null {
-  const first = words[0];
-  if (first === undefined) return null;
-  return { ...inner(around, wrapper), name: nameOf(first.text), program: first.text, words: words.slice(1) };
-}
-
-function inner(around: Command, wrapper: string): Command {
-  return {
-    ...around,
-    assignments: [],
-    depth: around.depth + 1,
-    within: [...around.within, wrapper],
-    code: null,
-    is_function: false,
-  };
-}
-
-/** The script's place is that of the whole command: what was quoted has other offsets. */
-function scriptOfText(around: Command, text: string, dialect: Dialect): Script {
-  const { start, end, depth, within, name } = around;
-  return {
-    text,
-    place: { start, end },
-    depth: depth + 1,
-    within: [...within, name],
-    previous: around.previous,
-    dialect,
-  };
 }

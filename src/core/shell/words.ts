@@ -1,4 +1,6 @@
+import { CLOSE, changed, hasMarks, LIST, OPEN, OR, opensChoice, rangeAt, withoutMarks } from './expansion.ts';
 import { closingBacktick, closingBrace, closingParen, closingQuote } from './nesting.ts';
+import { escaped } from './output.ts';
 import { type Dialect, SHELL_LIMITS, type Word } from './syntax.ts';
 import { afford, spend, type Work } from './work.ts';
 
@@ -19,6 +21,10 @@ export interface Cursor {
   readonly work: Work;
   /** Whether the word that was read last holds a variable that is split at its blanks. */
   is_splitting: boolean;
+  /** The word that was read last with the marks of lists and choices; `null` where it has none. */
+  marked: string | null;
+  /** What a script prints, where that is known. */
+  readonly evaluate: (script: string) => string | null;
 }
 
 /** Units that end a word where they are not quoted. */
@@ -33,11 +39,22 @@ export function readWord(cursor: Cursor): Word {
   const ends = cursor.dialect === 'posix' ? ENDS_POSIX : ENDS_WINDOWS;
   let text = '';
   let is_quoted = false;
+  let has_glob = false;
+  let choices = 0;
   const from = cursor.at;
   cursor.is_splitting = false;
   while (cursor.at < cursor.text.length) {
     const char = cursor.text[cursor.at]!;
     if (ends.has(char)) break;
+    if (char === '*' || char === '?' || char === '[') has_glob = true;
+    else if (cursor.dialect === 'posix' && (char === '{' || choices > 0)) {
+      const mark = readChoice(cursor, char, choices);
+      if (mark !== null) {
+        choices += mark === OPEN ? 1 : mark === CLOSE ? -1 : 0;
+        text += mark;
+        continue;
+      }
+    }
     if (char === '$' && isSpacer(cursor)) {
       // `$IFS` between letters is a blank in disguise.
       if (text !== '') break;
@@ -46,8 +63,25 @@ export function readWord(cursor: Cursor): Word {
     if (char === '"' || char === "'") is_quoted = true;
     text += readPiece(cursor, char);
   }
-  const is_literal = is_quoted && isOneQuotation(cursor.text, from, cursor.at);
-  return is_literal ? { text, is_quoted, is_literal } : { text, is_quoted };
+  cursor.marked = hasMarks(text) ? text : null;
+  const plain = withoutMarks(text);
+  if (is_quoted && isOneQuotation(cursor.text, from, cursor.at))
+    return { text: plain, is_quoted, is_literal: true };
+  return has_glob ? { text: plain, is_quoted, has_glob } : { text: plain, is_quoted };
+}
+
+/** `{a,b}` outside of quotes, unit by unit: its mark, or `null` where the unit is part of a choice or of none. */
+function readChoice(cursor: Cursor, char: string, open: number): string | null {
+  const { text, at } = cursor;
+  if (char === '{') {
+    const range = rangeAt(text, at);
+    if (range === null && !opensChoice(text, at)) return null;
+    cursor.at = range === null ? at + 1 : range.end;
+    return range === null ? OPEN : `${OPEN}${range.values.join(OR)}${CLOSE}`;
+  }
+  if (open === 0 || (char !== ',' && char !== '}')) return null;
+  cursor.at += 1;
+  return char === ',' ? OR : CLOSE;
 }
 
 /** Whether single quotes begin and end it, and there are no others in it. */
@@ -70,7 +104,7 @@ function readPiece(cursor: Cursor, char: string): string {
   if (char === '$') return readDollar(cursor, false);
   if (cursor.dialect === 'windows') return readWindows(cursor, char);
   if (char === '\\') return readEscape(cursor);
-  if (char === '`') return readBacktick(cursor);
+  if (char === '`') return readBacktick(cursor, false);
   cursor.at += 1;
   return char;
 }
@@ -96,12 +130,13 @@ function readSingle(cursor: Cursor, from: number): string {
   return cursor.text.slice(from, end);
 }
 
-function readBacktick(cursor: Cursor): string {
+function readBacktick(cursor: Cursor, is_quoted: boolean): string {
   const end = closingBacktick(cursor.text, cursor.at + 1);
   spend(cursor.work, end - cursor.at);
-  cursor.inner.push({ from: cursor.at + 1, to: end });
+  const from = cursor.at + 1;
+  cursor.inner.push({ from, to: end });
   cursor.at = end + 1;
-  return '$()';
+  return outputOf(cursor, from, end, is_quoted);
 }
 
 function readDouble(cursor: Cursor): string {
@@ -114,7 +149,7 @@ function readDouble(cursor: Cursor): string {
       break;
     }
     if (char === '$') text += readDollar(cursor, true);
-    else if (cursor.dialect === 'posix' && char === '`') text += readBacktick(cursor);
+    else if (cursor.dialect === 'posix' && char === '`') text += readBacktick(cursor, true);
     else if (cursor.dialect === 'posix' && char === '\\') text += readQuotedEscape(cursor);
     else {
       text += char;
@@ -135,14 +170,15 @@ function readQuotedEscape(cursor: Cursor): string {
 function readDollar(cursor: Cursor, is_quoted: boolean): string {
   const { text, at } = cursor;
   const next = text[at + 1];
-  if (next === '(') return readSubstitution(cursor);
+  if (next === '(') return readSubstitution(cursor, is_quoted);
   if (next === "'" && !is_quoted && cursor.dialect === 'posix') return readAnsi(cursor);
   if (next === '"' && !is_quoted) {
     cursor.at += 1;
     return '';
   }
   if (next === '{') return readBraced(cursor, is_quoted);
-  const name = /[A-Za-z_][A-Za-z0-9_:]{0,80}|[0-9@*#?$!-]/y;
+  const name =
+    cursor.dialect === 'posix' ? /[A-Za-z_]\w{0,80}|[0-9@*#?$!-]/y : /[A-Za-z_][\w:]{0,80}|[0-9@*#?$!-]/y;
   name.lastIndex = at + 1;
   const found = name.exec(text);
   cursor.at = found === null ? at + 1 : name.lastIndex;
@@ -150,7 +186,7 @@ function readDollar(cursor: Cursor, is_quoted: boolean): string {
   return found === null ? '$' : fill(cursor, found[0]);
 }
 
-function readSubstitution(cursor: Cursor): string {
+function readSubstitution(cursor: Cursor, is_quoted: boolean): string {
   const { text, at, dialect } = cursor;
   const is_arithmetic = text[at + 2] === '(';
   const end = closingParen(text, at + 2, dialect === 'posix');
@@ -161,16 +197,24 @@ function readSubstitution(cursor: Cursor): string {
     return '0';
   }
   cursor.inner.push({ from: at + 2, to: end });
-  return end - at < 120 ? printed(text.slice(at + 2, end)) : '$()';
+  return outputOf(cursor, at + 2, end, is_quoted);
 }
 
-/** What `echo cat` and `which cat` print is known without running them. */
-function printed(script: string): string {
+/** UTF-16 units of a substitution whose output is worked out. */
+const EVALUATED_UNITS_MAX = 400;
+/** Programs with which a script begins whose output may be known. */
+const PRINTS =
+  /^\s*(?:echo|printf|cat|which|command|type|tr|rev|base64|xxd|basename|tee|head|tail|sed|openssl|<|[\w./-]*\/echo)[\s<]/;
+
+/** What a substitution prints, `$()` where that is not known. Without quotes it is split at its blanks. */
+function outputOf(cursor: Cursor, from: number, to: number, is_quoted: boolean): string {
+  if (to - from > EVALUATED_UNITS_MAX) return '$()';
+  const script = cursor.text.slice(from, to);
   if (script.trim() === '') return '';
-  const program = /^\s*(?:which|command -v|type -[pP])\s+([\w./-]+)(?:\s*\|\||\s*$)/.exec(script);
-  if (program !== null) return program[1]!;
-  const found = /^\s*(?:echo|printf)\s+(?:-n\s+)?(["']?)([\w./-]+)\1\s*$/.exec(script);
-  return found === null ? '$()' : found[2]!;
+  const output = PRINTS.test(script) ? cursor.evaluate(script) : null;
+  if (output === null || hasMarks(output) || !afford(cursor.work, output.length)) return '$()';
+  if (!is_quoted) cursor.is_splitting = true;
+  return output.replace(/\n+$/, '');
 }
 
 /** The scripts in a text in which only substitutions are looked for: arithmetic, the body of a here-document. */
@@ -199,26 +243,7 @@ function readAnsi(cursor: Cursor): string {
   let end = from;
   while (end < text.length && text[end] !== "'") end += text[end] === '\\' ? 2 : 1;
   cursor.at = Math.min(text.length, end + 1);
-  return text
-    .slice(from, end)
-    .replace(/\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|[0-7]{1,3}|[\s\S])/g, (_, escaped: string) =>
-      ansi(escaped),
-    );
-}
-
-const ANSI: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  e: '\u001b',
-  a: '\u0007',
-  '0': '\0',
-};
-
-function ansi(escaped: string): string {
-  if (/^[xu][0-9a-fA-F]/.test(escaped)) return String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
-  if (/^[0-7]{2,}/.test(escaped)) return String.fromCharCode(Number.parseInt(escaped, 8) & 0xff);
-  return ANSI[escaped] ?? escaped;
+  return escaped(text.slice(from, end));
 }
 
 /** UTF-16 units in which the `}` of `${` must come. */
@@ -240,13 +265,46 @@ function readBraced(cursor: Cursor, is_quoted: boolean): string {
   }
   const inside = cursor.text.slice(from, end);
   cursor.at = end + 1;
-  const found = /^([A-Za-z_][A-Za-z0-9_]*)(:?[-=+?])?/.exec(inside);
   if (/[$`]/.test(inside)) pushInner(cursor, from, end);
+  const found = BRACED.exec(inside);
   if (found === null) return '$';
-  const [{ length }, name, operator] = found;
-  if (!is_quoted || inside.endsWith('[@]')) cursor.is_splitting = true;
-  const is_default = operator !== undefined && /[-=]$/.test(operator) && !cursor.variables.has(name!);
-  return is_default ? plain(cursor, inside.slice(length)) : fill(cursor, name!);
+  const [{ length }, is_indirect, name, index] = found;
+  if (!is_quoted || index === '@') cursor.is_splitting = true;
+  return filledAs(cursor, is_indirect === '!', name!, index, inside.slice(length));
+}
+
+const BRACED = /^(!?)([A-Za-z_][A-Za-z0-9_]*|\d{1,3}|[@*])(?:\[([^\]]{0,40})\])?/;
+/** Variables that every shell has, with the unit that their value begins with. */
+const BEGINS_WITH_SLASH = /^(?:HOME|PATH|PWD|OLDPWD|SHELL)$/;
+
+/** The value of `${name}` with what is done to it. */
+function filledAs(
+  cursor: Cursor,
+  is_indirect: boolean,
+  named: string,
+  index: string | undefined,
+  how: string,
+): string {
+  const pointed = is_indirect ? variableValue(cursor, named) : named;
+  const name = pointed !== undefined && /^\w+$|^[@*]$/.test(pointed) ? pointed : named;
+  const value = variableValue(cursor, name);
+  const default_word = /^(:?[-=+])([\s\S]*)$/.exec(how);
+  if (default_word !== null) {
+    const [, operator, word] = default_word;
+    const is_other = operator!.endsWith('+');
+    if (is_other ? value !== undefined || !/[$`]/.test(word!) : value === undefined)
+      return plain(cursor, word!);
+  }
+  if (value === undefined || how === '' || default_word !== null) {
+    if (value === undefined && /^:0?:1$/.test(how) && BEGINS_WITH_SLASH.test(name)) return '/';
+    return fill(cursor, name, index);
+  }
+  return afford(cursor.work, value.length) ? changed(elementOf(value, index), plain(cursor, how)) : '$';
+}
+
+/** An element of a list by its number; all of it without one. */
+function elementOf(value: string, index: string | undefined): string {
+  return index !== undefined && /^\d+$/.test(index) ? (value.split(LIST)[Number(index)] ?? '') : value;
 }
 
 /** The word of a default: quotes and escapes gone, known variables filled in. */
@@ -257,17 +315,21 @@ function plain(cursor: Cursor, word: string): string {
     .replace(/["']|\\(?=.)/gs, '');
 }
 
-function fill(cursor: Cursor, name: string): string {
-  const value = cursor.variables.get(cursor.dialect === 'windows' ? name.toLowerCase() : name);
+function variableValue(cursor: Cursor, name: string): string | undefined {
+  return cursor.variables.get(cursor.dialect === 'windows' ? name.toLowerCase() : name);
+}
+
+function fill(cursor: Cursor, name: string, index?: string): string {
+  const value = variableValue(cursor, name);
   if (value === undefined || !afford(cursor.work, value.length)) {
     // Braces keep a name apart from what follows it.
     return /\w/.test(cursor.text[cursor.at] ?? '') ? `\${${name}}` : `$${name}`;
   }
-  return value;
+  return elementOf(value, index);
 }
 
 /** Notes what a variable holds from now on; long values and unknown ones are not filled in. */
-export function assign(cursor: Cursor, name: string, value: string): void {
-  if (value.length > SHELL_LIMITS.variable_units_max || value.includes('$()')) cursor.variables.delete(name);
-  else cursor.variables.set(name, value);
+export function assign(variables: Map<string, string>, name: string, value: string): void {
+  if (value.length > SHELL_LIMITS.variable_units_max || value.includes('$()')) variables.delete(name);
+  else variables.set(name, value);
 }

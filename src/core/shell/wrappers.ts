@@ -1,57 +1,216 @@
 /**
- * Programs that run what stands behind them. `takes_value` are the flags that have a word of their own behind
- * them, `skips` the operands before the command (`timeout 5 rm`).
+ * Programs that run what stands behind them, as data. A form says which words lead to the command: sub-commands,
+ * options with a value of their own, operands in between.
  */
 export interface Wrapper {
-  readonly takes_value: readonly string[];
+  /** Sub-commands, each one of some: `compose`, `exec|run`. */
+  readonly path: readonly (readonly string[])[];
+  /** Options that have a word of their own behind them. */
+  readonly takes_value: ReadonlySet<string>;
+  /** Operands before the command: `timeout 5 rm`. */
   readonly skips: number;
   /** Whether `NAME=value` may stand before the command. */
   readonly has_assignments: boolean;
+  /** What stands there: one command, a script of all words, or a script in each word. */
+  readonly holds: 'command' | 'script' | 'scripts';
 }
 
-function wrapper(takes_value: string, skips = 0, has_assignments = false): Wrapper {
-  return { takes_value: takes_value === '' ? [] : takes_value.split(' '), skips, has_assignments };
+/** `names | path | options with values | operands | what`: one form in each line, for several programs. */
+const FORMS = `
+sudo | | -u -g -h -p -C -r -t -U -D -T -R --user --group --host --chdir | 0 | assignments
+doas | | -u -C | 0 | assignments
+env | | -u -C -P --unset --chdir | 0 | assignments
+cross-env cross-env-shell dotenvx | | -f -e | 0 | assignments
+nohup setsid command builtin unbuffer busybox toybox coreutils start noglob nocorrect fakeroot firejail eatmydata rlwrap winpty cgexec wine64 wine torsocks torify proxychains proxychains4 shx dbus-launch | | -g --profile | 0 |
+exec | | -a | 0 |
+time | | -f -o | 0 |
+nice | | -n --adjustment | 0 |
+ionice | | -c -n -p | 0 |
+numactl | | -N -C -m -i -p --membind --cpunodebind --physcpubind | 0 |
+chrt taskset | | -T -P -D | 1 |
+timeout gtimeout | | -k -s --signal --kill-after | 1 |
+stdbuf | | -i -o -e --input --output --error | 0 |
+chroot | | --userspec --groups | 1 |
+unshare | | -R -w --root --wd --map-user --map-group --propagation | 0 |
+bwrap proot systemd-nspawn | | -R -r -b -w -D -M --bind --ro-bind --dev --proc --chdir --setenv --root | 0 |
+nsenter | | -t --target -S -G | 0 |
+strace ltrace valgrind perf rr gdbserver | | -e -o -p -s -u -E -c --log-file | 0 |
+perf | stat\\|record\\|trace | -e -o -p -r -c -F | 0 |
+rr | record | | 0 |
+watch | | -n --interval -d | 0 | script
+hyperfine | | -w -r -m -M -L -P -i -n -N --warmup --runs --min-runs --max-runs --export-json --export-markdown --parameter-list --command-name | 0 | scripts
+xargs | | -I -J -n -P -L -d -a -E -s --delimiter --max-args --max-procs --arg-file | 0 |
+parallel | | -j -S -I -a -N --jobs --sshlogin --results --delay --colsep --tmpdir --joblog --workdir | 0 |
+flock lockf | | -w -E -c --wait --timeout | 1 |
+sem | | -j --id | 0 |
+ssh autossh | | -i -p -l -o -F -J -L -R -D -b -c -E -m -W -M | 1 | script
+mosh | | -p --ssh --server --client | 1 |
+sshpass | | -p -f -e | 0 |
+pdsh pssh parallel-ssh clush | | -w -h -H -l -g -x -R -f -t -A -i | 0 | script
+systemd-run | | -p -u -M -H --unit --property --slice --uid --gid | 0 |
+systemd-inhibit | | --what --who --why --mode | 0 |
+systemd-cat dbus-run-session xvfb-run faketime catchsegv | | -t -n -s -e -f -p --server-args --server-num --config-file | 0 |
+caffeinate | | -t -w | 0 |
+arch setarch linux32 linux64 | | -arch | 0 |
+gosu su-exec setpriv chpst envdir softlimit setuidgid | | -u -g -e -m --reuid --regid --ruid --inh-caps | 1 |
+setpriv prlimit | | --reuid --regid --inh-caps -p | 0 |
+pkexec run0 | | --user -u | 0 |
+runuser | | -u -g -G -s --user --group --shell | 0 |
+sg newgrp | | -c | 1 | script
+wsl | | -d -u --distribution --user --cd | 0 |
+npx bunx pnpx | | -p --package -c --call | 0 |
+uvx pipx | | --from --with -p --python --spec | 0 |
+pipx | run | --spec --python | 0 |
+npm | exec\\|x | -p --package -w --workspace -c --call | 0 |
+npm | explore | | 1 |
+pnpm | exec\\|dlx\\|x | -C --dir --filter -F --package | 0 |
+yarn | exec\\|dlx\\|run\\|node | -p --package --cwd | 0 |
+yarn | workspace | | 2 |
+yarn | workspaces | --include --exclude --from --jobs -j | 1 |
+bun | x | | 0 |
+lerna nx rush turbo wsrun | exec\\|run-many | --scope --ignore --concurrency | 0 |
+uv | run | -p --python --with --with-editable --extra --group --env-file --directory --project --package -m | 0 |
+uv | tool | --from --with | 1 |
+poetry pdm rye hatch pipenv pixi | run | -C --directory -P --project -e --env --environment --manifest-path | 0 |
+conda mamba micromamba | run | -n -p --name --prefix --cwd | 0 |
+bundle rbenv pyenv nodenv asdf jenv goenv mise rtx chruby-exec volta | exec\\|run\\|x\\|env | --node --npm -C --cd | 0 |
+rvm | do | | 0 |
+rvm | | | 2 |
+nvm | exec\\|run | | 1 |
+direnv | exec | | 1 |
+dotenv dotenv-cli | | -e -f -v -p -c | 0 |
+dotenv | run | -f -e | 0 |
+op doppler infisical teller dotenvx envchain chamber aws-vault saml2aws aws-okta vaultenv summon | run\\|exec | --env-file --project --config -p -c --env --path --duration -d --region | 0 |
+aws-vault chamber saml2aws aws-okta | exec | --duration -d --region -a | 1 |
+sops | exec-env\\|exec-file | --input-type --output-type | 1 | script
+nix | shell\\|develop\\|run | | 9 |
+guix | shell\\|environment | | 9 |
+devbox flox | run\\|activate | -c -d -r | 0 |
+tmux | new-session\\|new\\|new-window\\|neww\\|split-window\\|splitw\\|respawn-pane\\|respawnp\\|respawn-window\\|run-shell\\|run\\|popup\\|display-popup | -s -n -c -t -x -y -e -F -f -l -p -L -S | 0 | script
+tmux | send-keys\\|send | -t -N | 0 | script
+tmux | if-shell\\|if | -t | 0 | scripts
+screen | | -S -t -c -s -h -T -p | 0 |
+screen | | -S -t -c -s -h -T -p -X | 0 | script
+zellij | run\\|action | -n --name -d --direction --cwd | 0 |
+docker podman nerdctl | exec | -u -w -e --user --workdir --env --env-file --detach-keys | 1 |
+docker podman nerdctl | run\\|create | -v -w -e -p -u -l -h -m -c -a --volume --workdir --env --env-file --publish --user --name --network --net --entrypoint --label --hostname --memory --cpus --mount --platform --restart --add-host --device --gpus --cap-add --cap-drop --ulimit --log-driver --log-opt --dns --shm-size --tmpfs --pid --ipc --security-opt --pull --volumes-from --link --expose --cidfile | 1 |
+docker podman nerdctl | container | -u -w -e --user --workdir --env | 2 |
+docker podman nerdctl | compose | -f -p --file --project-name --profile --env-file | 2 |
+docker podman nerdctl | compose ; exec\\|run | -f -p --file --project-name -u -w -e -T --user --workdir --env --index --entrypoint --name -v --volume | 1 |
+docker-compose podman-compose | exec\\|run | -f -p --file --project-name -u -w -e --user --workdir --env --index --entrypoint --name -v --volume | 1 |
+kubectl oc k3s k | exec\\|debug | -n -c -f --namespace --container --context --kubeconfig --image --target | 1 |
+kubectl oc k3s k | run | -n --namespace --image --restart --context --overrides -l --labels --env | 1 |
+crictl ctr | exec | --exec-id | 1 |
+lxc incus | exec | --env --cwd --user --group --mode | 1 |
+multipass | exec | | 1 |
+limactl colima lima | shell\\|ssh | --workdir | 1 |
+lima toolbox | run | -c --container -d --distro -r --release | 0 |
+distrobox distrobox-enter | enter | -n --name -e | 1 |
+machinectl | shell | -E --uid | 1 |
+flatpak | run | --command --branch --arch | 1 |
+flatpak-spawn | | --env --directory | 0 |
+heroku dokku | run\\|ps:exec\\|enter | -a --app -r --remote -s --size | 0 | script
+fly flyctl | ssh | -a --app -s | 1 |
+watchexec reflex | | -w -e -i -f -s -d -r -g -G -R --exts --watch --ignore --filter | 0 |
+entr | | | 0 |
+concurrently npm-run-all run-p run-s start-server-and-test wireit mprocs | | -n -c -p -k -m --names --prefix --prefix-colors --max-processes --kill-others-on | 0 | scripts
+git | bisect ; run | | 0 |
+git | submodule ; foreach | | 0 | script
+git | for-each-repo | --config | 0 |
+repo | forall | -c -g -r | 0 | script
+start-stop-daemon daemonize | | -x -p -u -g -c -n -s -d -k --exec --pidfile --user --group --chuid --name --signal --chdir --startas -a | 0 |
+xterm konsole gnome-terminal alacritty kitty urxvt terminator foot st | | -T -n -geometry --title --working-directory --class -bg -fg | 0 |
+nq ts tsp pueue batch fg disown coproc | | -g --group -L -l | 0 |
+pueue | add | -g --group -l --label -w | 0 | script
+nodemon | | -w -e -i -d --watch --ext --ignore --delay | 0 |
+ansible ansible-console | | -i -m -a -u -e -l -f --module-name --args --inventory --limit | 9 |
+salt salt-call salt-ssh | | -t -G -E -L | 2 | script
+tox nox | | -e -c -s | 9 |
+`;
+
+interface Form {
+  readonly wrapper: Wrapper;
 }
 
-export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map([
-  ['sudo', wrapper('-u -g -h -p -C -r -t -U -D -T -R --user --group --host --chdir', 0, true)],
-  ['doas', wrapper('-u -C')],
-  ['env', wrapper('-u -C -P --unset --chdir', 0, true)],
-  ['nohup', wrapper('')],
-  ['setsid', wrapper('')],
-  ['time', wrapper('-f -o')],
-  ['nice', wrapper('-n')],
-  ['ionice', wrapper('-c -n')],
-  ['timeout', wrapper('-k -s --signal --kill-after', 1)],
-  ['gtimeout', wrapper('-k -s --signal --kill-after', 1)],
-  ['stdbuf', wrapper('-i -o -e')],
-  ['command', wrapper('')],
-  ['builtin', wrapper('')],
-  ['exec', wrapper('-a')],
-  ['chroot', wrapper('', 1)],
-  ['unshare', wrapper('')],
-  ['nsenter', wrapper('-t')],
-  ['strace', wrapper('-e -o -p -s')],
-  ['ltrace', wrapper('-e -o -p')],
-  ['watch', wrapper('-n --interval')],
-  ['xargs', wrapper('-I -J -n -P -L -d -a -E -s --delimiter --max-args --max-procs --arg-file')],
+function readForms(): ReadonlyMap<string, readonly Wrapper[]> {
+  const forms = new Map<string, Wrapper[]>();
+  for (const line of FORMS.split('\n')) {
+    if (line === '') continue;
+    const [names, path, values, skips, holds] = line.split(/(?<!\\) ?\|(?: |$)/).map((cell) => cell.trim());
+    const form: Form['wrapper'] = {
+      path: path === '' ? [] : path!.split(' ; ').map((step) => step.split('\\|')),
+      takes_value: new Set(values!.split(' ').filter((flag) => flag !== '')),
+      skips: Number(skips),
+      has_assignments: holds === 'assignments',
+      holds: holds === 'script' || holds === 'scripts' ? holds : 'command',
+    };
+    for (const name of names!.split(' ')) forms.set(name, [...(forms.get(name) ?? []), form]);
+  }
+  return forms;
+}
+
+export const WRAPPERS: ReadonlyMap<string, readonly Wrapper[]> = readForms();
+
+/** Options whose value is a script: `names | options`, and those behind which all words are a command (`-c...`). */
+const SCRIPT_OPTIONS: readonly (readonly [names: string, options: string])[] = [
+  ['su runuser script sg newgrp capsh setpriv', '-c --command'],
+  ['npx npm pnpx bunx', '-c --call'],
+  ['nix-shell', '--run --command'],
+  ['vagrant gcloud', '-c --command'],
+  ['fly flyctl', '-C --command'],
+  ['flock', '-c --command'],
+  ['ansible', '-a --args'],
   [
-    'parallel',
-    wrapper('-j -S -I -a -N --jobs --sshlogin --results --delay --colsep --tmpdir --joblog --workdir'),
+    'git',
+    '-x --exec --extcmd --tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter --upload-pack --receive-pack -u --open-files-in-pager',
   ],
-  ['flock', wrapper('-w -E', 1)],
-  ['busybox', wrapper('')],
-  ['toybox', wrapper('')],
-  ['ssh', wrapper('-i -p -l -o -F -J -L -R -D -b -c -E -m -W', 1)],
-  ['sshpass', wrapper('-p -f -e')],
-  ['systemd-run', wrapper('-p -u -M -H --unit --property')],
-  ['caffeinate', wrapper('-t -w')],
-  ['npx', wrapper('-p --package -c')],
-  ['bunx', wrapper('')],
-  ['uvx', wrapper('--from --with')],
-  ['wsl', wrapper('-d -u --distribution --user')],
-  ['start', wrapper('')],
-]);
+  ['nodemon', '-x --exec'],
+  ['chokidar', '-c --command'],
+  ['entr', '-s'],
+  ['hyperfine', '-p --prepare -s --setup -c --cleanup'],
+  [
+    'tar bsdtar gtar',
+    '--to-command --use-compress-program -I --rmt-command --rsh-command -F --info-script --new-volume-script --checkpoint-action',
+  ],
+  ['rsync', '-e --rsh --rsync-path'],
+  ['scp sftp', '-S -D'],
+  ['ssh autossh', '-o'],
+  ['zip', '-TT --unzip-command'],
+  ['man', '-P --pager -H --html'],
+  ['sort', '--compress-program'],
+  ['split', '--filter'],
+  ['tcpdump', '-z'],
+  ['watchman-make', '--run -t'],
+  ['nc ncat netcat', '-c --sh-exec'],
+  ['docker podman', '--health-cmd'],
+  ['make gmake', '--eval'],
+  ['apt apt-get dpkg', '-o --option --pre-invoke --post-invoke'],
+  ['logsave pv strace', '-o'],
+];
+/** Options behind which the rest is a command. */
+const COMMAND_OPTIONS: readonly (readonly [names: string, options: string])[] = [
+  ['nix guix', '-c --command --'],
+  ['start-stop-daemon', '--exec -x --startas -a'],
+  ['xterm konsole gnome-terminal alacritty kitty urxvt terminator foot st', '-e --execute -x --'],
+  ['repo', '-c'],
+  ['tox nox', '--'],
+  ['docker podman nerdctl docker-compose kubectl oc', '--entrypoint --command'],
+  ['tmux', '--'],
+];
+
+function byName(rows: readonly (readonly [string, string])[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  for (const [names, options] of rows)
+    for (const name of names.split(' ')) found.set(name, [...(found.get(name) ?? []), ...options.split(' ')]);
+  return found;
+}
+
+export const OPTIONS_WITH_SCRIPT = byName(SCRIPT_OPTIONS);
+export const OPTIONS_BEFORE_COMMAND = byName(COMMAND_OPTIONS);
+
+/** Variables whose value a program runs as a script. */
+export const RUN_VARIABLES =
+  /^(?:GIT_(?:SSH_COMMAND|SSH|PAGER|EDITOR|SEQUENCE_EDITOR|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|(?:MAN|SYSTEMD_|DELTA_|BAT_|AWS_|GH_|PSQL_)?PAGER|EDITOR|VISUAL|FCEDIT|SUDO_EDITOR|(?:SSH|SUDO)_ASKPASS|PROMPT_COMMAND|LESSOPEN|LESSCLOSE|BROWSER|RUSTC_WRAPPER|RSYNC_RSH|CVS_RSH|SVN_SSH|HG_EDITOR|TAR_OPTIONS|PS[0124]|npm_config_(?:script_shell|node_gyp)|MAKEFLAGS)$/;
 
 /** Shells that take a script after `-c`, or read one from their input. */
 export const SHELLS: ReadonlySet<string> = new Set([
@@ -68,24 +227,31 @@ export const SHELLS: ReadonlySet<string> = new Set([
   'mksh',
 ]);
 
+/** Options of shells with a word of their own behind them. */
+export const SHELL_OPTIONS_WITH_VALUE = /^(?:--(?:rcfile|init-file|init-command)|-C)$/;
+
 /** Interpreters that take source code as an argument: the flags that have it behind them. */
 export const INTERPRETERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['python', ['-c']],
   ['python2', ['-c']],
   ['python3', ['-c']],
   ['pypy3', ['-c']],
-  ['node', ['-e', '-p', '--eval', '--print']],
-  ['nodejs', ['-e', '-p', '--eval']],
-  ['bun', ['-e', '--eval']],
+  ['node', ['-e', '-p', '-pe', '--eval', '--print']],
+  ['nodejs', ['-e', '-p', '--eval', '--print']],
+  ['bun', ['-e', '-p', '--eval', '--print']],
   ['deno', ['eval']],
+  ['tsx', ['-e', '-p', '--eval']],
   ['perl', ['-e', '-E', '-ne', '-pe', '-le', '-lne', '-MIO']],
   ['ruby', ['-e']],
   ['php', ['-r']],
   ['lua', ['-e']],
   ['tclsh', ['-c']],
+  ['expect', ['-c']],
   ['osascript', ['-e']],
   ['rscript', ['-e']],
   ['ipython', ['-c']],
+  ['groovy', ['-e']],
+  ['jshell', []],
 ]);
 
 /** Which interpreter it is: `python3.12` is `python3`. */

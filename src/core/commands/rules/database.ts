@@ -1,7 +1,7 @@
 import { once } from '../../shell/memo.ts';
 import { argumentsOf, isHarmlessCall, textOf } from '../../shell/options.ts';
+import { inputOf } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
-import { inputOf } from '../../shell/unwrap.ts';
 import { type SqlKind, sqlKind } from '../sql.ts';
 import type { CommandRule } from './rule.ts';
 

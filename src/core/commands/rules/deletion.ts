@@ -69,7 +69,10 @@ const EARLY_WORDS = 5;
 
 /** The first few words that are no flags, as far as a verb may stand among them. */
 function earlyWords(command: Command): readonly string[] {
-  return operandsOf(command).slice(0, EARLY_WORDS);
+  const words = operandsOf(command).slice(0, EARLY_WORDS);
+  // What stands behind is another command, which is judged by itself.
+  const end = words.findIndex((text) => /^(?:run|exec|ssh|shell|exec-env|run-task)$/.test(text));
+  return end < 0 ? words : words.slice(0, end);
 }
 
 function isVerbal(text: string): boolean {

@@ -1,6 +1,6 @@
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import { inputOf, printedBy } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
-import { inputOf, printedBy } from '../../shell/unwrap.ts';
 import { interpreterOf, SHELLS } from '../../shell/wrappers.ts';
 import { isTemporary } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
@@ -255,7 +255,8 @@ export const execution: readonly CommandRule[] = [
         return /tell app|display dialog|keystroke|do shell script|System Events|password|\.osa|\.scpt/i.test(
           text,
         );
-      if (command.name === 'pbpaste') return command.within.includes('$()') || command.feeds_pipe;
+      if (command.name === 'pbpaste')
+        return command.within.some((name) => name.startsWith('$(')) || command.feeds_pipe;
       if (command.name === 'import') return /-window/.test(text);
       if (command.name === 'xclip') return command.previous?.name === 'history';
       return !isHarmlessCall(command);

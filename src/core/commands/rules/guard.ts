@@ -8,8 +8,8 @@ import {
 } from '../../guard/paths.ts';
 import { type Touch, touchesOf } from '../../guard/touches.ts';
 import { isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import { printedBy } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
-import { printedBy } from '../../shell/unwrap.ts';
 import type { CommandRule } from './rule.ts';
 
 /** What would let an agent decide about itself, or switch the guard off that watches it. */

@@ -1,5 +1,5 @@
 import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
-import type { Command } from '../../shell/syntax.ts';
+import type { Command, Word } from '../../shell/syntax.ts';
 import { SHELLS } from '../../shell/wrappers.ts';
 import { isStartupPath, isSystemPath, isWhole } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
@@ -235,8 +235,8 @@ function becomesRoot(command: Command): boolean {
   if (name === 'dsenableroot') return true;
   if (name === 'su' || name === 'runuser') return true;
   if (name === 'pkexec') return words.length > 0;
-  if (hasFlag(command, '-i', '-s', '-l', '--login', '--shell'))
-    return !/^(?:apt|git)/.test(operandsOf(command)[0] ?? '') || words[0]?.text === '-i';
+  const own = ownOptions(words);
+  if (own.some((text) => /^-[A-Za-z]*[isl]|^--(?:login|shell|list)$/.test(text))) return true;
   const user = words.findIndex(({ text }) => /^(?:-u|--user)/.test(text));
   if (user >= 0 && /^(?:-u(?:root|#.*)?|--user=root)$/.test(words[user]!.text)) {
     const who = words[user]!.text === '-u' ? (words[user + 1]?.text ?? '') : words[user]!.text;
@@ -244,6 +244,14 @@ function becomesRoot(command: Command): boolean {
   }
   const first = words.find(({ text }) => !text.startsWith('-') && !/^\w+=/.test(text))?.text ?? '';
   return SHELLS.has(first.replace(/^.*\//, '')) && words.length === 1;
+}
+
+/** The options of `sudo` itself, before the command that it runs. */
+function ownOptions(words: readonly Word[]): readonly string[] {
+  const end = words.findIndex(
+    ({ text }, at) => !text.startsWith('-') && !/^-[A-Za-z]*[ughpCrtUDTR]$/.test(words[at - 1]?.text ?? ''),
+  );
+  return (end < 0 ? words : words.slice(0, end)).map(({ text }) => text);
 }
 
 function opensRights(command: Command): boolean {

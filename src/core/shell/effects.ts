@@ -1,0 +1,203 @@
+import { choiceOf, hasMarks, LIST } from './expansion.ts';
+import { fileKey, knownFile } from './files.ts';
+import { inputOf, printedBy } from './output.ts';
+import { noteAliases } from './pieces.ts';
+import type { Command, KnownFile, KnownFiles } from './syntax.ts';
+import { assign } from './words.ts';
+import type { Work } from './work.ts';
+
+/** What a whole reading shares between its scripts: what a shell would remember from one command to the next. */
+export interface Shared {
+  readonly variables: Map<string, string>;
+  /** Bodies of functions; empty where they are not known. */
+  readonly functions: Map<string, string>;
+  /** Made anew with each change, for commands keep it as it was. */
+  files: KnownFiles;
+  folder: string | null;
+  readonly work: Work;
+  /** What a script prints, where that is known. */
+  readonly evaluate: (script: string) => string | null;
+}
+
+const FILES_MAX = 64;
+const DECLARES = /^(?:export|declare|local|readonly|typeset|env|set)$/;
+const FETCHES =
+  /^(?:curl|wget|fetch|aria2c|http|https|xh|lynx|nc|ncat|scp|sftp|iwr|invoke-webrequest|gsutil)$/;
+const DECODES = /^(?:base64|base32|xxd|openssl|gpg|uudecode|gunzip|zcat|xz|bunzip2|rev|tr)$/;
+const VALUES_MAX = 16;
+
+/** Notes what a command leaves behind: variables, the folder, files, aliases. */
+export function noteEffects(command: Command, shared: Shared): void {
+  noteVariables(command, shared);
+  if (command.name === 'cd' || command.name === 'pushd') noteFolder(command, shared);
+  if (command.name === 'alias') noteAliases(shared.variables, command.words);
+  for (const [path, file] of writtenFiles(command)) keepFile(shared, path, file);
+}
+
+/** Sets `$0`, `$1` ..., `$@` and `$*`. */
+export function setParameters(variables: Map<string, string>, parameters: readonly string[]): void {
+  const given = parameters.slice(1);
+  assign(variables, '0', parameters[0] ?? '');
+  for (let at = 1; at <= 9; at++)
+    if (given[at - 1] === undefined) variables.delete(`${at}`);
+    else assign(variables, `${at}`, given[at - 1]!);
+  assign(variables, '@', given.join(LIST));
+  assign(variables, '*', given.join(' '));
+}
+
+/** The parameters that are set, to be set again later; `null` where none are. */
+export function parametersOf(variables: ReadonlyMap<string, string>): readonly string[] | null {
+  const given = variables.get('@');
+  return given === undefined ? null : [variables.get('0') ?? '', ...given.split(LIST)];
+}
+
+/** Sets the parameters again that were set before. */
+export function restoreParameters(variables: Map<string, string>, before: readonly string[] | null): void {
+  if (before !== null) setParameters(variables, before);
+  else for (const name of '@*0123456789') variables.delete(name);
+}
+
+function noteVariables(command: Command, { variables }: Shared): void {
+  const { name, words } = command;
+  const texts = words.map(({ text }) => text);
+  if (DECLARES.test(name)) noteDeclarations(texts, name, variables);
+  if (name === 'for' || name === 'select') noteLoop(texts, variables);
+  if (name === 'unset') for (const text of texts) variables.delete(text);
+  if (name === 'printf' && texts[0] === '-v') {
+    const printed = printedBy({ ...command, words: words.slice(2) });
+    if (printed !== null && texts[1] !== undefined) assign(variables, texts[1], printed);
+  }
+  if (name === 'read' || name === 'mapfile' || name === 'readarray') noteRead(command, variables);
+}
+
+function noteDeclarations(texts: readonly string[], name: string, variables: Map<string, string>): void {
+  if (name === 'set') {
+    const at = texts.indexOf('--');
+    const words = at >= 0 ? texts.slice(at + 1) : /^[-+]/.test(texts[0] ?? '-') ? null : texts;
+    if (words !== null) setParameters(variables, [variables.get('0') ?? '', ...words]);
+    return;
+  }
+  for (const text of texts) {
+    const found = /^([A-Za-z_]\w*)(\+?)=([\s\S]*)$/.exec(text);
+    if (found !== null)
+      assign(variables, found[1]!, (found[2] === '' ? '' : (variables.get(found[1]!) ?? '')) + found[3]!);
+    else if (name === 'env' && !text.startsWith('-')) return;
+  }
+}
+
+/** `for x in a b`: the variable is each of them in turn. */
+function noteLoop([variable, sign, ...values]: readonly string[], variables: Map<string, string>): void {
+  if (variable === undefined || sign !== 'in' || values.length === 0 || values.some(hasMarks)) return;
+  assign(variables, variable, choiceOf(values.slice(0, VALUES_MAX)));
+}
+
+function noteRead(command: Command, variables: Map<string, string>): void {
+  const names = command.words.map(({ text }) => text).filter((text) => /^[A-Za-z_]\w*$/.test(text));
+  const [input] = [...inputOf(command), ...command.words.flatMap(({ output }) => output ?? [])];
+  const last = names.at(-1);
+  if (input === undefined || last === undefined || hasMarks(input)) return;
+  const lines = input.split('\n', VALUES_MAX).filter((line) => line !== '');
+  if (command.name !== 'read') assign(variables, last, lines.join(LIST));
+  else if (names.length === 1) assign(variables, last, choiceOf(lines.length === 0 ? [''] : lines));
+  else {
+    const parts = (lines[0] ?? '').split(/\s+/);
+    for (const [at, each] of names.entries())
+      assign(variables, each, at === names.length - 1 ? parts.slice(at).join(' ') : (parts[at] ?? ''));
+  }
+}
+
+function noteFolder({ words }: Command, shared: Shared): void {
+  const target = words.find(({ text }) => !/^-[LPe@]$|^--$/.test(text))?.text ?? '~';
+  if (target === '-' || target.includes('$()') || target.length > 400) {
+    shared.folder = null;
+    return;
+  }
+  const path = /^[/~$]/.test(target) || shared.folder === null ? target : `${shared.folder}/${target}`;
+  shared.folder = normalized(path);
+}
+
+/** The path without `.` and `..`; `null` where it leads back to where the script began. */
+function normalized(path: string): string | null {
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part === '..' && parts.length > 0 && !/^(?:\.\.$|[$~])/.test(parts.at(-1)!)) parts.pop();
+    else if (part !== '..' || !path.startsWith('/')) parts.push(part);
+  }
+  if (path.startsWith('/')) return `/${parts.join('/')}`;
+  return parts.length === 0 ? null : parts.join('/');
+}
+
+/** The files that a command writes, with what is in them. */
+function writtenFiles(command: Command): readonly (readonly [path: string, file: KnownFile])[] {
+  const { name, redirections } = command;
+  const found: [string, KnownFile][] = [];
+  for (const { operator, target } of redirections) {
+    if (!/^(?:>|>>|>\||&>|&>>)$/.test(operator) || target.startsWith('/dev/')) continue;
+    found.push([target, fileOf(command, printedBy(command), operator.includes('>>') ? target : null)]);
+  }
+  const texts = command.words.map(({ text }) => text);
+  const operands = texts.filter((text) => !text.startsWith('-'));
+  if (name === 'tee' || name === 'sponge') {
+    const is_added = texts.some((text) => /^-a|^--append/.test(text));
+    for (const path of operands)
+      found.push([path, fileOf(command, printedBy(command), is_added ? path : null)]);
+  }
+  if (/^(?:cp|mv|ln|install|rename)$/.test(name) && operands.length === 2) {
+    const file = knownFile(command, operands[0]!);
+    if (file !== null) found.push([operands[1]!, file]);
+  }
+  if (name === 'curl' || name === 'wget' || name === 'aria2c')
+    for (const path of fetchedPaths(name, texts)) found.push([path, { text: null, origin: 'network' }]);
+  return found;
+}
+
+/** A file with what a command prints, behind what was in it before. */
+function fileOf(command: Command, text: string | null, added_to: string | null): KnownFile {
+  const before = added_to === null ? null : knownFile(command, added_to);
+  if (text !== null)
+    return {
+      text: `${before?.text ?? ''}${before === null ? '' : '\n'}${text}`,
+      origin: before?.origin ?? 'script',
+    };
+  let looked = 0;
+  for (let at: Command | null = command; at !== null && looked < 12; at = at.previous) {
+    if (FETCHES.test(at.name)) return { text: null, origin: 'network' };
+    if (DECODES.test(at.name)) return { text: null, origin: 'decoded' };
+    looked += 1;
+  }
+  return { text: null, origin: 'script' };
+}
+
+/** Where `curl` and `wget` put what they fetch. */
+function fetchedPaths(name: string, texts: readonly string[]): readonly string[] {
+  const paths: string[] = [];
+  let is_named = false;
+  for (const [at, text] of texts.entries()) {
+    const attached = /^(?:-o|--output=|--output-document=|-O)(.+)$/.exec(text)?.[1];
+    const is_output =
+      /^(?:-[a-zA-Z]*o|--output|--output-document)$/.test(text) ||
+      (name === 'wget' && /^-[a-zA-Z]*O$/.test(text));
+    if (is_output && texts[at + 1] !== undefined) paths.push(texts[at + 1]!);
+    else if (attached !== undefined && !(name === 'curl' && text.startsWith('-O'))) paths.push(attached);
+    is_named ||= is_output || attached !== undefined;
+  }
+  const takes_name =
+    name === 'curl' ? texts.some((text) => /^(?:-[a-zA-Z]*O[a-zA-Z]*|--remote-name)$/.test(text)) : !is_named;
+  if (!takes_name) return paths;
+  const urls = texts.filter((text) => /^(?:https?:|ftp:)?\/*[\w.-]+\/./.test(text) && !text.startsWith('-'));
+  return [
+    ...paths,
+    ...urls.map((url) => /([^/?#]+)(?:[?#].*)?$/.exec(url)?.[1] ?? '').filter((file) => file !== ''),
+  ];
+}
+
+function keepFile(shared: Shared, path: string, file: KnownFile): void {
+  if (path.length > 400) return;
+  const key = fileKey(path, shared.folder);
+  const files = new Map(shared.files);
+  files.delete(key);
+  files.set(key, file);
+  if (files.size > FILES_MAX) files.delete(files.keys().next().value!);
+  shared.files = files;
+}

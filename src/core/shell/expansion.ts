@@ -1,0 +1,161 @@
+import { afford, type Work } from './work.ts';
+
+/**
+ * How a word becomes several, and how the value of a variable is changed while it is filled in. Lists and choices are
+ * marked by units that no script has in it: `"$@"` is a list, `{a,b}` and the variable of a loop are choices.
+ */
+export const LIST = '\u0001';
+export const OPEN = '\u0002';
+export const OR = '\u0003';
+export const CLOSE = '\u0004';
+
+const MARKS = /[\u0001-\u0004]/;
+const WORDS_MAX = 64;
+
+/** The text without the marks, as one would write it. */
+export function withoutMarks(text: string): string {
+  if (!MARKS.test(text)) return text;
+  return text.replaceAll(LIST, ' ').replaceAll(OPEN, '{').replaceAll(OR, ',').replaceAll(CLOSE, '}');
+}
+
+/** Marks in a text from outside would be taken for ours. */
+export function hasMarks(text: string): boolean {
+  return MARKS.test(text);
+}
+
+/** Several values, of which a loop takes one after the other. */
+export function choiceOf(values: readonly string[]): string {
+  if (values.length === 1) return values[0]!;
+  return `${OPEN}${values.slice(0, WORDS_MAX).join(OR)}${CLOSE}`;
+}
+
+/** The words that a marked text stands for, at most 64. */
+export function expandMarks(text: string, work: Work): readonly string[] {
+  const open = [text];
+  const words: string[] = [];
+  for (let next = open.pop(); next !== undefined && words.length < WORDS_MAX; next = open.pop()) {
+    if (!afford(work, next.length)) break;
+    const from = next.lastIndexOf(OPEN);
+    const to = from < 0 ? -1 : next.indexOf(CLOSE, from);
+    if (to < 0) {
+      words.push(
+        ...withoutChoices(next)
+          .split(LIST)
+          .filter((word) => word !== ''),
+      );
+      continue;
+    }
+    const choices = next.slice(from + 1, to).split(OR);
+    for (const choice of choices.reverse()) open.push(next.slice(0, from) + choice + next.slice(to + 1));
+    if (open.length > WORDS_MAX) open.splice(0, open.length - WORDS_MAX);
+  }
+  return words.slice(0, WORDS_MAX);
+}
+
+function withoutChoices(text: string): string {
+  return text.replaceAll(OPEN, '{').replaceAll(OR, ',').replaceAll(CLOSE, '}');
+}
+
+/** The choices in `{a,b}` and `{1..3}` at `from`, as far as they stand before `to`; `null` where it is no such thing. */
+const BRACES = /\{(?:[^\s{}'"$`;|&<>()]{0,80}(?:,|\.\.))/y;
+const RANGE = /\{(-?\d{1,4}|[A-Za-z])\.\.(-?\d{1,4}|[A-Za-z])\}/y;
+
+/** Whether a `{` that is not quoted begins a choice: there is a comma in it, and its end is near. */
+export function opensChoice(text: string, at: number): boolean {
+  BRACES.lastIndex = at;
+  if (text[at + 1] === ' ' || text[at + 1] === '}') return false;
+  let depth = 0;
+  let has_comma = BRACES.test(text) && text[BRACES.lastIndex - 1] === ',';
+  const end = Math.min(text.length, at + 400);
+  for (let place = at; place < end; place++) {
+    const char = text[place]!;
+    if (char === '\\') place += 1;
+    else if (/[\s;|&<>()]/.test(char)) return false;
+    else if (char === '{' && text[place - 1] !== '$') depth += 1;
+    else if (char === ',' && depth === 1) has_comma = true;
+    else if (char === '}') {
+      depth -= 1;
+      if (depth === 0) return has_comma;
+    }
+  }
+  return false;
+}
+
+/** `{1..3}` at a place: its values and where it ends. */
+export function rangeAt(
+  text: string,
+  at: number,
+): { readonly values: readonly string[]; readonly end: number } | null {
+  RANGE.lastIndex = at;
+  const found = RANGE.exec(text);
+  if (found === null) return null;
+  const [from, to] = [found[1]!, found[2]!].map((bound) =>
+    /\d/.test(bound) ? Number(bound) : bound.charCodeAt(0),
+  );
+  const is_number = /\d/.test(found[1]!);
+  const step = from! <= to! ? 1 : -1;
+  const values: string[] = [];
+  for (let value = from!; values.length < WORDS_MAX && step * value <= step * to!; value += step)
+    values.push(is_number ? String(value) : String.fromCharCode(value));
+  return { values, end: RANGE.lastIndex };
+}
+
+/** What `${x...}` makes of a value: substrings, patterns taken off, replacements, upper and lower case. */
+export function changed(value: string, how: string): string {
+  const part = /^:[ \t]*\(?(-?\d{1,6})\)?(?:[ \t]*:[ \t]*(-?\d{1,6}))?$/.exec(how);
+  if (part !== null) return substring(value, Number(part[1]), part[2] === undefined ? null : Number(part[2]));
+  if (/^(?:##?|%%?)/.test(how)) return trimmed(value, how);
+  if (how.startsWith('/')) return replaced(value, how);
+  if (/^\^\^?$/.test(how))
+    return how === '^' ? value.charAt(0).toUpperCase() + value.slice(1) : value.toUpperCase();
+  if (/^,,?$/.test(how))
+    return how === ',' ? value.charAt(0).toLowerCase() + value.slice(1) : value.toLowerCase();
+  return value;
+}
+
+function substring(value: string, offset: number, length: number | null): string {
+  const from = offset < 0 ? Math.max(0, value.length + offset) : offset;
+  if (length === null) return value.slice(from);
+  return value.slice(from, length < 0 ? value.length + length : from + length);
+}
+
+/** `${x#a}`, `${x%%b*}`: what a pattern with one star at most matches goes. */
+function trimmed(value: string, how: string): string {
+  const is_front = how.startsWith('#');
+  const is_long = how[1] === how[0];
+  const pattern = how.slice(is_long ? 2 : 1);
+  const star = pattern.indexOf('*');
+  if (star < 0) {
+    const fits = matches(is_front ? value.slice(0, pattern.length) : value.slice(-pattern.length), pattern);
+    if (!fits) return value;
+    return is_front ? value.slice(pattern.length) : value.slice(0, value.length - pattern.length);
+  }
+  if (is_front) {
+    const behind = pattern.slice(star + 1);
+    const at = is_long ? value.lastIndexOf(behind) : value.indexOf(behind, star);
+    return at < 0 || !matches(value.slice(0, star), pattern.slice(0, star))
+      ? value
+      : value.slice(at + behind.length);
+  }
+  const before = pattern.slice(0, star);
+  const at = is_long ? value.indexOf(before) : value.lastIndexOf(before);
+  return at < 0 ? value : value.slice(0, at);
+}
+
+/** Whether a text is a pattern with `?` for any unit. */
+function matches(text: string, pattern: string): boolean {
+  return (
+    text.length === pattern.length && [...pattern].every((char, at) => char === '?' || char === text[at])
+  );
+}
+
+/** `${x/a/b}`, `${x//a/b}`: of patterns only plain texts. */
+function replaced(value: string, how: string): string {
+  const is_all = how.startsWith('//');
+  const rest = how.slice(is_all ? 2 : 1).replace(/^[#%]/, '');
+  const slash = rest.indexOf('/');
+  const pattern = (slash < 0 ? rest : rest.slice(0, slash)).replace(/\\(.)/g, '$1');
+  const by = slash < 0 ? '' : rest.slice(slash + 1);
+  if (pattern === '') return value;
+  return is_all ? value.replaceAll(pattern, () => by) : value.replace(pattern, () => by);
+}

@@ -1,0 +1,167 @@
+import { commandOf, quoted, scriptOfText } from './inner.ts';
+import type { Command, Script, Word } from './syntax.ts';
+import { OPTIONS_BEFORE_COMMAND, OPTIONS_WITH_SCRIPT, WRAPPERS, type Wrapper } from './wrappers.ts';
+
+/** What stands in a command of a program that runs another one, by the tables of `wrappers.ts`. */
+export function wrapped(command: Command): {
+  readonly commands: readonly Command[];
+  readonly scripts: readonly Script[];
+} {
+  const { name, words } = command;
+  if (name === 'command' && /^-p?[vV]$/.test(words[0]?.text ?? '')) return { commands: [], scripts: [] };
+  const split = name === 'env' ? splitOf(words) : null;
+  if (split !== null) return { commands: [], scripts: [scriptOfText(command, split, 'posix')] };
+  const commands: Command[] = [];
+  const texts: string[] = [...optionScripts(command)];
+  const seen = new Set<number>();
+  for (const form of WRAPPERS.get(name) ?? [])
+    for (const at of beginnings(words, form)) {
+      const rest = words.slice(at);
+      if (rest.length === 0) continue;
+      texts.push(...scriptsOf(rest, form));
+      // A script of several words may also be run as the words that it was given.
+      if (seen.has(at) || form.holds === 'scripts' || (form.holds === 'script' && rest.length === 1))
+        continue;
+      seen.add(at);
+      const found = commandOf(command, rest, name);
+      if (found !== null) commands.push(found);
+    }
+  for (const rest of optionCommands(command)) {
+    const found = commandOf(command, rest, name);
+    if (found !== null) commands.push(found);
+  }
+  return { commands, scripts: texts.map((text) => scriptOfText(command, text, 'posix')) };
+}
+
+/** The scripts that the words behind a wrapper are: joined, each by itself, or one word with blanks. */
+function scriptsOf(rest: readonly Word[], { holds }: Wrapper): readonly string[] {
+  const words = rest.map(({ text }) => text);
+  if (holds === 'scripts') return words.filter((text) => /\s/.test(text));
+  if (holds === 'command') return words.length === 1 && /\s/.test(words[0]!) ? words : [];
+  // The last keys that `tmux send-keys` presses.
+  if (words.length > 1 && /^(?:Enter|C-m|KPEnter)$/.test(words.at(-1)!)) words.pop();
+  return [words.join(' ')];
+}
+
+const ASSIGNMENT = /^[A-Za-z_]\w*=/;
+
+/**
+ * Where the command may begin: behind the sub-commands, the options and the operands. An option that the table does not
+ * know may have a value behind it or none, so that both places are given.
+ */
+function beginnings(words: readonly Word[], form: Wrapper): readonly number[] {
+  let at = 0;
+  for (const step of form.path) {
+    at = afterOptions(words, form.takes_value, at);
+    if (!step.includes(words[at]?.text ?? '')) return [];
+    at += 1;
+  }
+  const places = [at];
+  let is_unsure = false;
+  for (let skips = form.skips; ; skips--) {
+    const from = at;
+    at = afterOptions(words, form.takes_value, at);
+    is_unsure ||= words
+      .slice(from, at)
+      .some(({ text }, index, all) => isUnknown(text, form) && index === all.length - 1);
+    if (form.has_assignments) while (ASSIGNMENT.test(words[at]?.text ?? '')) at += 1;
+    if (skips <= 0) break;
+    at += 1;
+  }
+  places[0] = at;
+  if (is_unsure) places.push(at + 1);
+  const end = words.findIndex(({ text }, index) => index >= form.path.length && text === '--');
+  if (end >= at) places.push(end + 1);
+  return places;
+}
+
+function isUnknown(text: string, { takes_value }: Wrapper): boolean {
+  return (
+    /^-{1,2}[a-zA-Z][\w-]*$/.test(text) &&
+    !takes_value.has(text) &&
+    !/^--(?:rm|it|init|help|interactive|tty|detach|login|quiet|verbose|recursive|force|yes|silent|privileged)$/.test(
+      text,
+    )
+  );
+}
+
+/** The first word behind the options from a place on. */
+export function afterOptions(words: readonly Word[], takes_value: ReadonlySet<string>, from = 0): number {
+  let at = from;
+  while (at < words.length && /^(?:-|\+.)/.test(words[at]!.text)) {
+    const { text } = words[at]!;
+    at += 1;
+    if (text === '--') break;
+    if (takes_value.has(text)) at += 1;
+  }
+  return at;
+}
+
+/** `env -S 'FOO=1 rm' -rf /`: the value is split into words of its own. */
+function splitOf(words: readonly Word[]): string | null {
+  const at = words.findIndex(({ text }) => /^(?:-[a-z]*S|--split-string)/.test(text));
+  const program = words.findIndex(({ text }) => !/^-|^[A-Za-z_]\w*=/.test(text));
+  if (at < 0 || (program >= 0 && program < at)) return null;
+  const attached = words[at]!.text.replace(/^(?:-[a-z]*S|--split-string=?)/, '');
+  const value = attached === '' ? (words[at + 1]?.text ?? '') : attached;
+  return [value, ...words.slice(attached === '' ? at + 2 : at + 1).map(quoted)].join(' ').trim();
+}
+
+/** The values of options that are scripts: `-c 'rm a'`, `--exec='rm a'`. */
+function optionScripts({ name, words }: Command): readonly string[] {
+  const options = OPTIONS_WITH_SCRIPT.get(name);
+  if (options === undefined) return [];
+  const found: string[] = [];
+  for (const [at, { text }] of words.entries()) {
+    const option = options.find((each) => isOption(text, each));
+    if (option === undefined) continue;
+    const attached =
+      text.length > option.length && !isCluster(text, option)
+        ? text.slice(option.length).replace(/^=/, '')
+        : null;
+    const value = attached ?? words[at + 1]?.text;
+    if (value !== undefined)
+      found.push(
+        value.replace(
+          /^(?:exec=|(?:ProxyCommand|LocalCommand|KnownHostsCommand|[A-Za-z:-]{1,60}Invoke(?:::)?)[= ])/i,
+          '',
+        ),
+      );
+  }
+  return found;
+}
+
+/** `-c`, `-qc` and `-ccmd`; `--command` and `--command=cmd`. */
+function isOption(text: string, option: string): boolean {
+  if (text === option || text.startsWith(`${option}=`)) return true;
+  if (option.startsWith('--') || option.length !== 2) return false;
+  return isCluster(text, option) || (text.startsWith(option) && !text.startsWith('--'));
+}
+
+function isCluster(text: string, option: string): boolean {
+  return /^-[a-zA-Z]{2,5}$/.test(text) && text.endsWith(option[1]!);
+}
+
+/** What stands behind an option that a command follows. */
+function optionCommands({ name, words }: Command): readonly (readonly Word[])[] {
+  const options = OPTIONS_BEFORE_COMMAND.get(name) ?? [];
+  const found: (readonly Word[])[] = [];
+  for (const [at, { text }] of words.entries()) {
+    if (options.includes(text)) found.push(behind(words.slice(at + 1), text));
+    else {
+      const option = options.find((each) => each.startsWith('--') && text.startsWith(`${each}=`));
+      if (option !== undefined)
+        found.push(
+          behind([{ text: text.slice(option.length + 1), is_quoted: true }, ...words.slice(at + 1)], option),
+        );
+    }
+  }
+  return found;
+}
+
+/** The words behind an option; `docker run --entrypoint rm alpine -rf /` has an image in between. */
+function behind(words: readonly Word[], option: string): readonly Word[] {
+  const [first, ...rest] = words;
+  if (first === undefined) return [];
+  return [first, ...rest.filter(({ text }, at) => text !== '--' && !(option === '--entrypoint' && at === 0))];
+}
