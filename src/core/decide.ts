@@ -11,7 +11,7 @@ import type { Objection } from './objection.ts';
 import { type Outcome, outcomeOfStripping, SILENCE } from './outcomes.ts';
 import { redact } from './redact.ts';
 import { placeOf, type RuleTable, tableOf } from './rules.ts';
-import { normalTag } from './tags.ts';
+import { coveredBy, normalTag } from './tags.ts';
 import type {
   AllowedFinding,
   Breach,
@@ -114,7 +114,8 @@ export function verdictOn(
   fingerprintOf: FingerprintOf | null,
   conditions: Conditions | null = null,
 ): Verdict {
-  const { findings, allowed_findings } = partAllowed(crossing, policy.detection, found, fingerprintOf);
+  const personal = withoutIdentities(found, crossing);
+  const { findings, allowed_findings } = partAllowed(crossing, policy.detection, personal, fingerprintOf);
   const place = placeOf(crossing.boundary, crossing.phase);
   const table = tableOf(policy, place, crossing.tenant_id);
   const contract = contractOf(crossing, policy);
@@ -127,6 +128,17 @@ export function verdictOn(
   if (isClean(asked)) return allowed(asked);
   return weigh(asked);
 }
+
+/** The findings without addresses by which an agent signs. Anything else that is found there, or in a part of it, stays. */
+function withoutIdentities(found: readonly Finding[], { identity_places }: Crossing): readonly Finding[] {
+  if (identity_places === undefined || identity_places.length === 0) return found;
+  const isIdentity = ({ tags, leaf, start, end }: Finding): boolean =>
+    tags.every((tag) => coveredBy(PERSONAL, tag)) &&
+    identity_places.some((place) => place.leaf === leaf && place.start === start && place.end === end);
+  return found.filter((finding) => !isIdentity(finding));
+}
+
+const PERSONAL = ['personal'];
 
 /** What is looked for where a rule names it, and no finding. */
 function factsIn(

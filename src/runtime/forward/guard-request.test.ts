@@ -235,3 +235,34 @@ test('a tool call is judged by what its tokens stand for', async () => {
   assert.equal(plain.denied, null);
   assert.ok(!JSON.stringify(events).includes(EMAIL));
 });
+
+const NO_REPLY = ['noreply', 'anthropic.com'].join('@');
+const COPILOT = ['223556219+Copilot', 'users.noreply.github.com'].join('@');
+const PERSON = ['jane.miller', 'northwind-traders.com'].join('@');
+
+test('the lines by which agents sign commits stay as they are, and nothing else in them does', async () => {
+  const system = (content: string) => ({ role: 'system', content });
+  const user = (content: string) => ({ role: 'user', content });
+  const rows: readonly (readonly [object, string | null])[] = [
+    [system(`End with:\n\n   Co-Authored-By: Claude Opus 5.5 <${NO_REPLY}>\n   EOF`), null],
+    [user(`Co-Authored-By: Claude Opus 5.5 <${NO_REPLY}>`), null],
+    [system(`Add "Co-authored-by: Copilot <${COPILOT}>" to commits.`), null],
+    [user(`Co-authored-by: Jane <${COPILOT}>`), 'Co-authored-by: Jane <[REDACTED]>'],
+    [system(`Co-Authored-By: Jane <${PERSON}>`), 'Co-Authored-By: Jane <[REDACTED]>'],
+    [system(`Write to Claude <${NO_REPLY}>.`), 'Write to Claude <[REDACTED]>.'],
+    [system(`Co-Authored-By: ${PERSON} <${NO_REPLY}>`), `Co-Authored-By: [REDACTED] <[REDACTED]>`],
+    [
+      system(`Co-Authored-By: Claude <${NO_REPLY}> and ${PERSON}`),
+      `Co-Authored-By: Claude <${NO_REPLY}> and [REDACTED]`,
+    ],
+  ];
+  for (const [message, shown] of rows) {
+    const { guarded } = await guard({ model: 'm', messages: [message] });
+    const texts = guarded.splices.map(({ text }) => JSON.parse(text));
+    assert.deepEqual(texts, shown === null ? [] : [shown]);
+  }
+  const key = `Co-Authored-By: Claude ${SECRET} <${NO_REPLY}>`;
+  const { guarded } = await guard({ model: 'm', messages: [system(key)] });
+  assert.equal(guarded.is_blocked, true);
+  assert.equal(rows.length, 8);
+});

@@ -6,6 +6,7 @@ import { type Decision, decide } from '../enforce.ts';
 import type { Ruling } from '../types.ts';
 import { aboutCall, type Denial, type Road } from './call.ts';
 import { guardResult } from './guard-result.ts';
+import { identityPlaces } from './identity-places.ts';
 import { textsIn, written } from './texts.ts';
 import { openTokens, type Tokens } from './tokens.ts';
 
@@ -86,6 +87,7 @@ async function guardInput(road: Road, request: WireRequest): Promise<GuardedInpu
     content: { kind: 'json', value: looked_at },
     destination_agent_id: call.format.family,
     tool: null,
+    identity_places: identityPlaces(request.texts),
   };
   const about = (verdict: Verdict) => aboutCall(call, showable(model, verdict, said.length));
   const decision = await decide(crossing, call.caller, 'llm_request', ports, call.approval_request_id, {

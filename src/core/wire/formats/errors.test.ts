@@ -181,3 +181,15 @@ test('a block of the Responses API is an error event and a failed response, numb
     incomplete_details: null,
   });
 });
+
+test('a block of Gemini says why in a last piece of text, and is an error behind it', () => {
+  const { openEnding } = formats.find(({ name }) => name === 'gemini.generate')!;
+  const ending = openEnding();
+  const [piece, error, ...rest] = dataOf(ending.denialEvents(BLOCKED)).map(({ data }) => data);
+  const [candidate] = JSON.parse(piece!).candidates;
+  assert.deepEqual([candidate.content.parts, candidate.finishReason], [[{ text: BLOCKED.message }], 'STOP']);
+  assert.ok(error!.startsWith('{"error":'));
+  assert.equal(rest.length, 0);
+  const [failed, ...more] = dataOf(ending.errorEvents({ ...BLOCKED, status: 502 }));
+  assert.deepEqual([JSON.parse(failed!.data).error.code, more.length], [502, 0]);
+});

@@ -12,8 +12,8 @@ import {
   isOpen,
   runName,
 } from '../answer.ts';
-import { plainEnding } from '../endings.ts';
 import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
+import { openGeminiEnding } from '../gemini-ending.ts';
 import { geminiErrorBody, geminiErrorEvents } from '../gemini-errors.ts';
 import { readGenerateRequest } from '../gemini-request.ts';
 import { camelCase, GEMINI } from '../gemini-vocabulary.ts';
@@ -35,7 +35,7 @@ export const geminiGenerate: WireFormat = {
   openEvents: (asked) => openJsonEvents(GEMINI, readerFor(asked)),
   errorBody: geminiErrorBody,
   errorEvents: geminiErrorEvents,
-  openEnding: plainEnding(geminiErrorEvents, geminiErrorEvents),
+  openEnding: openGeminiEnding,
 };
 
 /** Counts the calls of an answer: each comes whole, and is named by its number. */

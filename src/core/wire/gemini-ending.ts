@@ -1,0 +1,25 @@
+import { geminiErrorBody, geminiErrorEvents } from './gemini-errors.ts';
+import { writeEvent } from './sse.ts';
+import type { StreamEnding, WireError } from './types.ts';
+
+/**
+ * Ends a stream of Gemini's. A block ends it with a last piece of text that says why, and with an error behind it: SDKs raise
+ * at the error, and Gemini CLI overlooks it, so that without a finish reason it would ask again.
+ */
+export function openGeminiEnding(): StreamEnding {
+  let is_begun = false;
+  return {
+    see: (data) => {
+      is_begun = true;
+      return data;
+    },
+    denialEvents: (error) => lastPiece(error, is_begun) + writeEvent('', geminiErrorBody(error)),
+    errorEvents: geminiErrorEvents,
+  };
+}
+
+function lastPiece({ message }: WireError, is_begun: boolean): string {
+  const text = is_begun ? `\n\n${message}` : message;
+  const content = { role: 'model', parts: [{ text }] };
+  return writeEvent('', JSON.stringify({ candidates: [{ index: 0, content, finishReason: 'STOP' }] }));
+}
