@@ -56,20 +56,11 @@ export interface Crossing {
   };
   /** What goes into an agent's memory (`request`) or comes out of it (`response`); of all others, nothing. */
   readonly memory?: MemoryUse;
-  /** Places of addresses by which an agent signs what it makes; what is found there is no personal data. */
-  readonly identity_places?: readonly TextPlace[];
+  readonly identity_places?: readonly Pick<Finding, 'leaf' | 'start' | 'end'>[];
   /** The folder in which the agent's relative paths begin, where the caller says so. */
   readonly working_dir?: string;
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
-}
-
-/** A part of one text of a content. */
-export interface TextPlace {
-  readonly leaf: number;
-  /** UTF-16 units. */
-  readonly start: number;
-  readonly end: number;
 }
 
 /** All of a crossing but what crosses: who, where and when. */

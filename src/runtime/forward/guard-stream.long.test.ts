@@ -99,7 +99,9 @@ test('of a tool call that is blocked nothing is shown, whatever its pieces are',
 function atNextIndex(event: string): string {
   return event
     .replaceAll('"output_index":0', '"output_index":1')
-    .replace(/("index":)0(,"(?:content_block|delta":\{"type)|\}|,"id":"call_1"|,"function")/g, '$11$2');
+    .replaceAll(/"(i|call_|toolu_)1"/g, '"$12"')
+    .replace(/("status":"completed",.*"output":)\[.*\](?=,"usage")/, '$1[]')
+    .replace(/("index":)0(,"(?:content_block|delta":\{"type)|\}|,"id":"call_2"|,"function")/g, '$11$2');
 }
 
 test('an allowed call before a blocked one does not go out either', async () => {

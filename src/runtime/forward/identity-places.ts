@@ -1,4 +1,4 @@
-import type { TextPlace } from '../../core/types.ts';
+import type { Crossing } from '../../core/types.ts';
 import type { WireText } from '../../core/wire/types.ts';
 
 /** A trailer of a commit message (git-interpret-trailers) that ends in a name and an address. */
@@ -15,7 +15,9 @@ const GITHUB_NO_REPLY = /^\d{1,12}\+[\w.[\]-]{1,40}@users\.noreply\.github\.com$
  * Finds the addresses by which coding agents sign commits, such as `Co-Authored-By: Claude <noreply@anthropic.com>`. Agents tell
  * their models to write these lines, so that masking them changes every commit. The places hold the address alone.
  */
-export function identityPlaces(texts: readonly Pick<WireText, 'role' | 'node'>[]): TextPlace[] {
+export function identityPlaces(
+  texts: readonly Pick<WireText, 'role' | 'node'>[],
+): NonNullable<Crossing['identity_places']> {
   return texts.flatMap(({ role, node }, leaf) => {
     const is_instruction = role === 'system' || role === 'tool_definition';
     return [...node.value.matchAll(TRAILER)].flatMap((trailer) => {
