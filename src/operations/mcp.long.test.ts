@@ -6,7 +6,7 @@ import { withStores } from '../runtime/store/testing/stores.ts';
 import { caller as agentCaller } from '../runtime/testing/examples.ts';
 import type { Caller } from '../runtime/types.ts';
 import { call } from './call.ts';
-import { mcpPinsApprove, mcpToolsCheck } from './mcp.ts';
+import { mcpPinsApprove, mcpPinsList, mcpToolsCheck } from './mcp.ts';
 import { type TestOptions, testRuntime } from './testing/runtime.ts';
 
 const READ = { name: 'read', description: 'Reads.', inputSchema: { type: 'object' } };
@@ -97,6 +97,46 @@ withStores('looks at lists of MCP tools', (law) => {
     const count = events.length;
     assert.deepEqual(await statuses([READ, HIDDEN]), ['pinned', 'held']);
     assert.equal(events.length, count);
+  });
+
+  law('a sentence that is cut in two is found, over texts of one definition and over two of them', async ({
+    store,
+  }) => {
+    const { statuses } = checking(store);
+    const [first, second] = [HIDDEN.description.slice(0, 19), HIDDEN.description.slice(20)];
+    const one = { ...READ, title: first, name: 'one', description: second };
+    const left = { ...READ, name: 'left', description: first, title: 'Left' };
+    const lists = [
+      [[READ, one], ['pinned', 'held']],
+      [
+        [READ, { ...READ, name: 'left', inputSchema: { type: first } }, { name: second, inputSchema: {} }, READ].slice(1, 3),
+        ['held', 'held'],
+      ],
+      [[READ, left], ['pinned', 'pinned']],
+      [[READ, { ...READ, name: 'a', annotations: { title: first, more: second } }], ['pinned', 'held']],
+    ] as const;
+    for (const [tools, expected] of lists)
+      assert.deepEqual(await statuses(tools, { server: `s${JSON.stringify(tools).length}` }), expected);
+  });
+
+  law('what a rule redacts in a definition is neither shown nor stored', async ({ store }) => {
+    const { runtime, ask } = checking(store);
+    const mail = ['alice', 'corp-mail.com'].join('@');
+    const tools = [READ, { ...READ, name: 'send', description: `Sends to ${mail}.` }, HIDDEN];
+    for (const time of [1, 2]) {
+      const answer = (await ask(tools)) as { tools: { status: string; definition?: { description: string } }[] };
+      assert.deepEqual(
+        answer.tools.map(({ status, definition }) => [status, definition?.description]),
+        [
+          ['pinned', undefined],
+          ['pinned', 'Sends to [REDACTED].'],
+          ['held', undefined],
+        ],
+        `time ${time}`,
+      );
+    }
+    const pins = await call(mcpPinsList, {}, { runtime, caller: person('operator'), request_id: 'r' });
+    assert.ok(!JSON.stringify(pins).includes(mail));
   });
 
   law('a fault, or a rule about the whole list, holds all and leaves no trace', async ({ store }) => {

@@ -1,5 +1,7 @@
 import { contentHash } from '../core/compile/canonical.ts';
-import type { Json, JudgedFinding, Verdict } from '../core/types.ts';
+import { UNLIMITED, walk } from '../core/payload.ts';
+import { redact } from '../core/redact.ts';
+import type { Content, Json, JudgedFinding, Verdict } from '../core/types.ts';
 import { newEventId } from '../runtime/event-id.ts';
 import { type Look, lookedAt, rememberLook } from '../runtime/mcp/looks.ts';
 import {
@@ -66,6 +68,10 @@ export const mcpToolsCheck = operation({
             status: { enum: ['pinned', 'held'], description: '`held`: not to be shown or called.' },
             sha256: { type: 'string', description: 'Of the canonical definition (RFC 8785).' },
             reason: text,
+            definition: {
+              type: 'object',
+              description: 'The definition to show instead; only if something in it was redacted.',
+            },
           },
         },
       },
@@ -101,11 +107,12 @@ export const mcpToolsCheck = operation({
     const before = await lookedAt(db, look, now_ms);
     const known = before === null ? null : await standing(db, scope, definitions);
     if (before !== null && known !== null) return { event_id: before, tools: known };
+    const content: Content = { kind: 'json', value: [...definitions, ...joinedTexts(definitions)] };
     const { verdict, event_id } = await runtime.enforce(
       {
         boundary: 'input',
         phase: null,
-        content: { kind: 'json', value: definitions },
+        content,
         ...subject,
         session_id: named(input.session_id),
         source_agent_id: null,
@@ -120,8 +127,13 @@ export const mcpToolsCheck = operation({
     const whole = wholeList(verdict);
     // What is wrong with the moment, or with all of the list, is no word against a single tool, and leaves no trace.
     if (whole !== null) return { event_id, tools: definitions.map((one) => heldFor(one, whole)) };
-    const problemOf = problems(verdict);
-    const list = definitions.map((definition, at) => ({ definition, problem: problemOf(at) }));
+    const problemOf = problems(verdict, definitions.length);
+    const redacted = redactedList(content, verdict, runtime.policy().redaction.typed, definitions.length);
+    const list = definitions.map((definition, at) => {
+      const shown = redacted[at]!;
+      const problem = problemOf(at) ?? (shown.name === definition.name ? null : NAME_FOUND);
+      return { definition, shown, problem };
+    });
     const sightings = await sight(db, scope, list, now_ms);
     for (const one of sightings.filter(({ is_news }) => is_news))
       await tell(one, scope, subject.agent_id, context);
@@ -152,17 +164,59 @@ function heldFor(definition: { readonly [name: string]: Json }, reason: string) 
   };
 }
 
+const NAME_FOUND = 'Its name holds what no name should.';
+/** Of a definition this much is joined to its neighbour's: no sentence that is found is longer. */
+const WINDOW_UNITS = 2_048;
+
+/**
+ * The texts of each definition as a client may show them, one behind the other, and behind those the texts of each two
+ * neighbours: a sentence that was cut in two is whole in one of them.
+ */
+function joinedTexts(definitions: readonly { readonly [name: string]: Json }[]): string[] {
+  const texts = definitions.map((definition) => {
+    const all: string[] = [];
+    for (const key of ['title', 'description']) {
+      const said = definition[key];
+      if (typeof said === 'string') all.push(said);
+    }
+    walk(definition, UNLIMITED, ({ kind, text: said }) => {
+      if (kind === 'string') all.push(said);
+    });
+    return all.join('\n');
+  });
+  const pairs = texts
+    .slice(1)
+    .map((next, at) => `${texts[at]!.slice(-WINDOW_UNITS)}\n${next.slice(0, WINDOW_UNITS)}`);
+  return [...texts, ...pairs];
+}
+
+/** The definitions with everything masked that a rule says to redact, also where the list as a whole is blocked. */
+function redactedList(
+  content: Content,
+  { findings }: Verdict,
+  typed: boolean,
+  count: number,
+): readonly { readonly [name: string]: Json }[] {
+  const masked = findings.filter(({ action }) => action === 'redact');
+  const changed = redact(content, masked, typed) as { readonly value: Json };
+  return (changed.value as readonly { readonly [name: string]: Json }[]).slice(0, count);
+}
+
 /** Says what is wrong with the definition at a place of the list, in our own words alone. */
-function problems(verdict: Verdict): (at: number) => string | null {
+function problems(verdict: Verdict, count: number): (at: number) => string | null {
   if (verdict.coverage.status !== 'full') return () => 'Not all of the list could be looked at.';
   const found = Map.groupBy(verdict.findings.filter(isForbidden), ({ path }) =>
     Number(/^\$\[(\d+)\]/.exec(path ?? '')?.[1] ?? Number.NaN),
   );
-  return (at) => {
-    const first = found.get(at)?.[0];
-    return first === undefined
+  const alone = (at: number) => (found.get(at) ?? found.get(count + at))?.[0] ?? null;
+  /** What is found over the border of two definitions, and in neither of them, concerns both. */
+  const between = (at: number) =>
+    at < 0 || at >= count - 1 || alone(at) !== null || alone(at + 1) !== null
       ? null
-      : `Its definition holds what no definition should: \`${first.detector}\`.`;
+      : (found.get(2 * count + at)?.[0] ?? null);
+  return (at) => {
+    const first = alone(at) ?? between(at - 1) ?? between(at);
+    return first === null ? null : `Its definition holds what no definition should: \`${first.detector}\`.`;
   };
 }
 

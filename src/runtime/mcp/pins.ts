@@ -16,6 +16,8 @@ export interface PinScope {
 /** A definition as a server lists it, and what detectors say against it, as a sentence; `null` nothing. */
 export interface Seen {
   readonly definition: { readonly [name: string]: Json };
+  /** The definition as agents and people may see it: what a rule says to redact is masked. Only this is stored. Without it, the definition itself. */
+  readonly shown?: { readonly [name: string]: Json };
   readonly problem: string | null;
 }
 
@@ -26,6 +28,8 @@ export interface Sighting {
   readonly sha256: string;
   /** Why it is held; `null` for one that is pinned. */
   readonly reason: string | null;
+  /** What agents are shown of one that is `pinned`; absent if that is the definition itself. */
+  readonly definition?: { readonly [name: string]: Json };
   /** It was not known to be held so before: somebody should hear of it. */
   readonly is_news: boolean;
 }
@@ -54,7 +58,7 @@ export async function sight(
   for (const seen of list) {
     const name = nameOf(seen.definition);
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
-    const reason = unfit(name, seen, twins, rows.has(name) || room > 0);
+    const reason = unfit(name, seen.definition, twins, rows.has(name) || room > 0);
     if (reason !== null) {
       sightings.push({ tool: shownName(seen.definition), status: 'held', sha256: '', reason, is_news: true });
       continue;
@@ -80,21 +84,21 @@ export async function standing(
   for (const definition of definitions) {
     const name = nameOf(definition);
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
-    const reason = unfit(name, { definition, problem: null }, twins, true);
+    const reason = unfit(name, definition, twins, true);
     const sha256 = contentHash(definition);
     const row = rows.get(name);
     if (reason !== null) known.push({ tool: shownName(definition), status: 'held', sha256: '', reason });
     else if (row?.held_sha256 === sha256)
       known.push({ tool: name, status: 'held', sha256, reason: row.held_reason });
     else if (row?.pinned_sha256 === sha256 && row.held_sha256 === null)
-      known.push({ tool: name, status: 'pinned', sha256, reason: null });
+      known.push({ tool: name, status: 'pinned', sha256, reason: null, ...instead(definition, row) });
     else return null;
   }
   return known;
 }
 
 /** Why a definition cannot be pinned at all, whoever agrees. */
-function unfit(name: string, { definition }: Seen, twins: number, has_room: boolean): string | null {
+function unfit(name: string, definition: Seen['definition'], twins: number, has_room: boolean): string | null {
   if (!NAME.test(name))
     return 'Its name is none that the protocol allows, and may be made to look like another.';
   if (twins > 1) return 'Several tools of the list have this name, or one that differs in case alone.';
@@ -106,7 +110,7 @@ async function settle(
   db: Db,
   scope: PinScope,
   tool: string,
-  { definition, problem }: Seen,
+  { definition, shown = definition, problem }: Seen,
   rows: ReadonlyMap<string, PinRow>,
   present: ReadonlySet<string>,
   now_ms: number,
@@ -115,15 +119,17 @@ async function settle(
   const row = rows.get(tool);
   const base = { tool, sha256 };
   if (row?.pinned_sha256 === sha256 && (problem === null || row.approved_by !== null)) {
-    if (row.held_sha256 !== null) await update(db, scope, tool, NOT_HELD);
-    return { ...base, status: 'pinned', reason: null, is_news: false };
+    const pinned_definition = canonical(shown);
+    if (row.held_sha256 !== null || row.pinned_definition !== pinned_definition)
+      await update(db, scope, tool, { ...NOT_HELD, pinned_definition });
+    return { ...base, ...pinnedAs(definition, pinned_definition) };
   }
-  const reason = problem ?? controls(definition) ?? differs(row, sha256, definition, rows, present);
+  const reason = problem ?? controls(definition) ?? differs(row, sha256, shown, rows, present);
   if (reason === null) {
-    const pinned = { pinned_sha256: sha256, pinned_definition: canonical(definition), ...NOT_HELD };
+    const pinned = { pinned_sha256: sha256, pinned_definition: canonical(shown), ...NOT_HELD };
     await insert(db, scope, tool, pinned, now_ms);
     const kept = (await rowsOf(db, scope)).find((one) => one.tool === tool);
-    if (kept?.pinned_sha256 === sha256) return { ...base, status: 'pinned', reason: null, is_news: false };
+    if (kept?.pinned_sha256 === sha256) return { ...base, ...pinnedAs(definition, kept.pinned_definition) };
     return {
       ...base,
       status: 'held',
@@ -131,12 +137,26 @@ async function settle(
       is_news: false,
     };
   }
-  const held = { held_sha256: sha256, held_definition: canonical(definition), held_reason: reason };
+  const held = { held_sha256: sha256, held_definition: canonical(shown), held_reason: reason };
   if (row === undefined)
     await insert(db, scope, tool, { pinned_sha256: null, pinned_definition: null, ...held }, now_ms);
   else if (row.held_sha256 !== sha256 || row.held_reason !== reason)
     await update(db, scope, tool, { ...held, changed_ms: now_ms });
   return { ...base, status: 'held', reason, is_news: row?.held_sha256 !== sha256 };
+}
+
+function pinnedAs(definition: Seen['definition'], pinned_definition: string | null) {
+  const as = { status: 'pinned', reason: null, is_news: false } as const;
+  return { ...as, ...instead(definition, { pinned_definition }) };
+}
+
+/** What is shown in place of a definition in which something is masked. */
+function instead(
+  definition: Seen['definition'],
+  { pinned_definition }: Pick<PinRow, 'pinned_definition'>,
+): Pick<Sighting, 'definition'> {
+  if (pinned_definition === null || pinned_definition === canonical(definition)) return {};
+  return { definition: JSON.parse(pinned_definition) as Seen['definition'] };
 }
 
 const NOT_HELD = { held_sha256: null, held_definition: null, held_reason: null };
@@ -145,7 +165,7 @@ const NOT_HELD = { held_sha256: null, held_definition: null, held_reason: null }
 function differs(
   row: PinRow | undefined,
   sha256: string,
-  definition: Seen['definition'],
+  shown: Seen['definition'],
   rows: ReadonlyMap<string, PinRow>,
   present: ReadonlySet<string>,
 ): string | null {
@@ -157,7 +177,7 @@ function differs(
       : 'It was held back before, and its definition has changed since.';
   const former = [...rows.values()].find(
     (other) =>
-      !present.has(other.tool) && nameless(other) === nameless({ pinned_definition: canonical(definition) }),
+      !present.has(other.tool) && nameless(other) === nameless({ pinned_definition: canonical(shown) }),
   );
   return former === undefined ? null : `It is \`${former.tool}\` under another name.`;
 }

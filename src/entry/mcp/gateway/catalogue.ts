@@ -14,6 +14,8 @@ export interface Catalogue {
 
 export interface Standing {
   readonly tool: Tool;
+  /** The definition as agents see it. */
+  readonly shown: Tool;
   /** Why it may be neither shown nor called; `null` where it may. */
   readonly held: string | null;
 }
@@ -60,14 +62,17 @@ export function openCatalogue(parts: CatalogueParts): Catalogue {
     const mac = createHmac('sha256', key).update(JSON.stringify(tools)).digest('base64');
     const is_known = checked !== null && checked.mac === mac && performance.now() < checked.until_ms;
     if (is_known && !is_fresh) return checked!.list;
-    const held = await parts.guard.definitions(parts.server, tools);
-    const list = tools.map((tool) => ({ tool, held: reasonOf(held.get(tool.name)) }));
+    const checks = await parts.guard.definitions(parts.server, tools);
+    const list = tools.map((tool) => {
+      const { held, instead } = checks.get(tool.name) ?? UNKNOWN;
+      return { tool, shown: (instead ?? tool) as Tool, held };
+    });
     checked = { mac, until_ms: performance.now() + CHECKED_MS_MAX, list };
     return list;
   }
 
   return {
-    shown: async () => (await standing(true)).filter(({ held }) => held === null).map(({ tool }) => tool),
+    shown: async () => (await standing(true)).filter(({ held }) => held === null).map(({ shown }) => shown),
     meant: async (is_meant) => {
       const those = async (is_fresh: boolean) =>
         (await standing(is_fresh)).filter(({ tool }) => is_meant(tool.name));
@@ -79,9 +84,7 @@ export function openCatalogue(parts: CatalogueParts): Catalogue {
 }
 
 /** A tool about which nothing was said is held as well. */
-function reasonOf(said: string | null | undefined): string | null {
-  return said === undefined ? 'Its name is none that the protocol allows.' : said;
-}
+const UNKNOWN = { held: 'Its name is none that the protocol allows.', instead: null };
 
 async function toolsOf(client: Client, timeout: number): Promise<readonly Tool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];

@@ -33,17 +33,24 @@ export interface Guard {
   /** Judges digits of arguments that are not in their value as it is judged. Gives the sentence where they stop here. */
   readonly digits: (digits: readonly string[]) => Promise<string | null>;
   /**
-   * Which of the definitions may be shown, by name, and why the others may not.
+   * What of the definitions may be shown, by name, and why the others may not.
    * @param server - by which name the server is known here
    */
   readonly definitions: (
     server: string,
     tools: readonly object[],
-  ) => Promise<ReadonlyMap<string, string | null>>;
+  ) => Promise<ReadonlyMap<string, CheckedDefinition>>;
   /** Resolves when a request does not wait for people any more, or after half a minute. */
   readonly decided: (request_id: string) => Promise<void>;
   /** Takes a request back that waits. */
   readonly takeBack: (request_id: string) => Promise<void>;
+}
+
+export interface CheckedDefinition {
+  /** Why it may be neither shown nor called; `null` if it may. */
+  readonly held: string | null;
+  /** What is shown instead; `null` if that is the definition itself. */
+  readonly instead: object | null;
 }
 
 interface Reply {
@@ -79,12 +86,12 @@ export function openGuard(road: Ask, { agent_id, session_id, user_id }: Speaker)
     },
     definitions: async (server, tools) => {
       const answer = (await ask(mcpToolsCheck, { server, user_id, ...about, tools })) as {
-        tools: readonly { tool: string; status: string; reason: string | null }[];
+        tools: readonly { tool: string; status: string; reason: string | null; definition?: object }[];
       };
       return new Map(
-        answer.tools.map(({ tool, status, reason }) => [
+        answer.tools.map(({ tool, status, reason, definition }) => [
           tool,
-          status === 'pinned' ? null : (reason ?? status),
+          { held: status === 'pinned' ? null : (reason ?? status), instead: definition ?? null },
         ]),
       );
     },
