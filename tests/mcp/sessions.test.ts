@@ -17,7 +17,7 @@ after(async () => {
   await former?.close();
 });
 
-test('each caller has a session, hears of changes, and gets another session where it is lost', async () => {
+test('each credential has a session, hears of changes, and gets another session where it is lost', async () => {
   const told: string[] = [];
   const client = newClient(ERAS[0]);
   client.setNotificationHandler('notifications/tools/list_changed', () => void told.push('tools'));
@@ -30,7 +30,7 @@ test('each caller has a session, hears of changes, and gets another session wher
     const other = await connectGateway(service, ERAS[0], { ...agent, 'x-service-session': 'b' });
     assert.equal((await callTool(other, 'former__do', {})).isError, false);
     await other.close();
-    assert.ok(former.sessions() > mine, 'another caller has a session of its own');
+    assert.equal(former.sessions(), mine, 'sessions of one credential share a connection');
     await client.listen({ toolsListChanged: true });
     await until(() => {
       former.tellToolsChanged();

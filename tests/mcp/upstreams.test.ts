@@ -192,18 +192,32 @@ async function looksOf(agent_id: string): Promise<number> {
   return ((await answer.json()) as { events: object[] }).events.length;
 }
 
+/** How often a server was asked for its tools. */
+const listsOf = ({ seen }: HttpServer) => seen.methods.filter((method) => method === 'tools/list').length;
+
 test('a definition that changes is one event and never called, and the same one is no event', async () => {
   const agent = { 'x-service-agent': 'changer', 'x-service-session': 'changes' };
   await through(
     ERAS[0],
     async (client) => {
       turning.turn({ tools: [tool('do'), tool('more')] });
+      turning.notify.toolsChanged();
+      // Each worker has a list of its own.
+      await until(async () => {
+        for (let time = 0; time < 6; time++)
+          if (!(await namesOf(client)).includes('turning__more')) return false;
+        return true;
+      });
+      const asked = listsOf(turning);
+      const before = await looksOf('changer');
       for (let time = 0; time < 5; time++)
         assert.equal((await callTool(client, 'turning__do', {})).isError, false);
-      const before = await looksOf('changer');
-      assert.equal(before, 1, 'five calls, one look');
-      const { length } = turning.seen.calls;
+      assert.equal(await looksOf('changer'), before, 'five calls, and no other look');
+      assert.equal(listsOf(turning), asked, 'the list is asked for if it may have changed');
       turning.turn({ tools: [tool('do', { description: 'Does something else.' }), tool('more')] });
+      turning.notify.toolsChanged();
+      await until(async () => (await callTool(client, 'turning__do', {})).isError);
+      const { length } = turning.seen.calls;
       for (let time = 0; time < 3; time++) {
         const told = await callTool(client, 'turning__do', {});
         assert.match(String(told.said.text), /held back.*changed since it was pinned/);
@@ -212,7 +226,8 @@ test('a definition that changes is one event and never called, and the same one 
       assert.equal(await looksOf('changer'), before + 1);
       assert.equal((await callTool(client, 'turning__more', {})).isError, false);
       turning.turn(ONE);
-      assert.equal((await callTool(client, 'turning__do', {})).isError, false);
+      turning.notify.toolsChanged();
+      await until(async () => !(await callTool(client, 'turning__do', {})).isError);
     },
     agent,
   );

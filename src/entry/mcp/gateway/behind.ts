@@ -1,10 +1,11 @@
 import { matchesAny } from '../../../core/tags.ts';
 import { type Catalogue, openCatalogue } from './catalogue.ts';
+import { type ConfiguredParts, openConnection, type ServerConnection } from './connection.ts';
 import type { Guard } from './guard.ts';
 import type { Told } from './hearing.ts';
 import { type Naming, namesOf, sameNames } from './naming.ts';
-import { configuredWay, connectMs, type McpServerSettings, programWay, type Stderr } from './transports.ts';
-import { openUpstream, type Upstream } from './upstream.ts';
+import { connectMs, type McpServerSettings, programWay } from './transports.ts';
+import type { Upstream } from './upstream.ts';
 
 /** A server behind the gateway, for one caller. */
 export interface Behind {
@@ -22,9 +23,6 @@ export interface Behind {
 
 export interface BehindParts {
   readonly guard: Guard;
-  readonly version: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly stderr: Stderr;
   /** Told what a server says has changed. */
   readonly told: (behind: Behind, change: Parameters<Told>[0]) => void;
 }
@@ -35,56 +33,42 @@ export interface Wrapped {
   readonly command: readonly string[];
 }
 
-interface Times {
-  readonly call_ms: number;
-  readonly list_ms: number;
-  /** How long it is waited for a server that is left alone for a moment. */
-  readonly wait_ms: number;
-}
-
-const WRAPPED_MS: Times = { call_ms: 600_000, list_ms: 60_000, wait_ms: 2_000 };
-/** Where there are others, nobody waits long for one. */
-const CONFIGURED_WAIT_MS = 500;
+const WRAPPED_MS = { call_ms: 600_000, list_ms: 60_000 };
+/** How long a call waits for a server that is left alone for a moment. */
+const WRAPPED_WAIT_MS = 2_000;
 
 /** The server that is wrapped. It gets the environment of the host without what is ours. */
-export function wrappedBehind({ name, command }: Wrapped, parts: BehindParts): Behind {
+export function wrappedBehind({ name, command }: Wrapped, parts: BehindParts & ConfiguredParts): Behind {
   const env = ownEnvironment(parts.env);
+  const { list_ms } = WRAPPED_MS;
+  const options = { version: parts.version, connect_ms: list_ms, list_ms, wait_ms: WRAPPED_WAIT_MS };
   const way = () => programWay(command, env, parts.stderr);
-  return behind(name, sameNames, way, WRAPPED_MS, () => true, parts);
+  const connect = (told: Told) => openConnection({ ...options, way, told });
+  return behind(name, sameNames, connect, WRAPPED_MS, () => true, parts);
 }
 
 /** A configured server, whose names are told from those of the others. */
-export function configuredBehind(settings: McpServerSettings, parts: BehindParts): Behind {
+export function configuredBehind(
+  settings: McpServerSettings,
+  connect: (told: Told) => ServerConnection,
+  parts: BehindParts,
+): Behind {
   const { name, allow, deny, timeout_ms } = settings;
-  const list_ms = connectMs(settings);
+  const times = { call_ms: timeout_ms, list_ms: connectMs(settings) };
   const offers = (tool: string) => matchesAny(allow, tool) && !matchesAny(deny, tool);
-  const way = () => configuredWay(settings, parts.env, parts.stderr);
-  return behind(
-    name,
-    namesOf(name),
-    way,
-    { call_ms: timeout_ms, list_ms, wait_ms: CONFIGURED_WAIT_MS },
-    offers,
-    parts,
-  );
+  return behind(name, namesOf(name), connect, times, offers, parts);
 }
 
 function behind(
   name: string,
   naming: Naming,
-  way: Parameters<typeof openUpstream>[0]['way'],
-  { wait_ms, ...times }: Times,
+  connect: (told: Told) => ServerConnection,
+  times: Pick<Behind, 'call_ms' | 'list_ms'>,
   offers: (tool: string) => boolean,
-  { guard, version, told }: BehindParts,
+  { guard, told }: BehindParts,
 ): Behind {
-  const upstream = openUpstream({
-    way,
-    version,
-    connect_ms: times.list_ms,
-    wait_ms,
-    told: (change) => told(one, change),
-  });
-  const catalogue = openCatalogue({ upstream, guard, server: name, list_ms: times.list_ms, offers });
+  const { upstream, tools } = connect((change) => told(one, change));
+  const catalogue = openCatalogue({ list: tools, guard, server: name, offers });
   const one: Behind = { name, naming, guard, upstream, catalogue, ...times };
   return one;
 }

@@ -11,6 +11,8 @@ export interface Hearing {
   readonly begin: () => void;
   /** Asks to be told of another resource, or no longer. */
   readonly renew: (uri: string, is_wanted: boolean) => Promise<void>;
+  /** Whether the server would tell now if its list of tools changed. */
+  readonly hears_tools: () => boolean;
   readonly close: () => void;
 }
 
@@ -23,8 +25,14 @@ const PAUSE_MS_MAX = 30_000;
  * Prepares a client to hear of changes, which in the current revision of the protocol have to be asked for with
  * everything that is wanted, and before were told unasked, those of a resource once it was subscribed to.
  * @param watched - the resources that are wanted; whoever changes it says so with `renew`
+ * @param tells_changes - whether the transport always carries what servers of earlier revisions tell unasked
  */
-export function hear(client: Client, told: Told, watched: ReadonlySet<string>): Hearing {
+export function hear(
+  client: Client,
+  told: Told,
+  watched: ReadonlySet<string>,
+  tells_changes: boolean,
+): Hearing {
   let subscription: McpSubscription | null = null;
   let timer: NodeJS.Timeout | null = null;
   let pause_ms = PAUSE_MS;
@@ -47,7 +55,9 @@ export function hear(client: Client, told: Told, watched: ReadonlySet<string>): 
     subscription = opened;
     const began_ms = performance.now();
     void opened?.closed.then((cause) => {
-      if (cause !== 'local' && subscription === opened) again(performance.now() - began_ms);
+      const is_current = subscription === opened;
+      if (is_current) subscription = null;
+      if (cause !== 'local' && is_current) again(performance.now() - began_ms);
     });
     await before?.close();
   }
@@ -69,6 +79,9 @@ export function hear(client: Client, told: Told, watched: ReadonlySet<string>): 
       else if (is_wanted) await client.subscribeResource({ uri });
       else await client.unsubscribeResource({ uri });
     },
+    hears_tools: () =>
+      client.getServerCapabilities()?.tools?.listChanged === true &&
+      (isModern() ? subscription !== null : tells_changes),
     close: () => {
       is_closed = true;
       if (timer !== null) clearTimeout(timer);

@@ -4,6 +4,7 @@ import { call } from '../../../operations/call.ts';
 import { Refusal } from '../../../operations/operation.ts';
 import type { Caller, Runtime } from '../../../runtime/types.ts';
 import { configuredBehind } from './behind.ts';
+import { type ConnectionPool, openConnectionPool } from './connection.ts';
 import { gatewayServer } from './gateway.ts';
 import { openGuard } from './guard.ts';
 import type { McpServerSettings } from './transports.ts';
@@ -53,6 +54,8 @@ const LOOK_MS = 30_000;
 /** Keeps a room for each caller that asked lately, at most so many in this process. */
 export function openRooms(parts: RoomsParts): Rooms {
   const kept = new Map<string, Kept>();
+  const { version } = parts.runtime;
+  const pool = openConnectionPool({ version, env: parts.env, stderr: 'ignore' });
   const closeOne = (key: string, one: Kept): Promise<void> => {
     kept.delete(key);
     return one.close().catch((error: unknown) => parts.failed('', 'a room could not be closed', error));
@@ -81,7 +84,7 @@ export function openRooms(parts: RoomsParts): Rooms {
       let one = kept.get(key);
       if (one === undefined) {
         makeRoom();
-        one = openRoom(guest, parts);
+        one = openRoom(guest, parts, pool);
         kept.set(key, one);
       }
       const entered = one;
@@ -107,9 +110,14 @@ function keyOf({ tenant_id, agent_id, user_id, session_id, caller }: Guest): str
   return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller]);
 }
 
+/** Sessions of one credential share connections to servers, and so the programs that run for it. */
+function ownerOf({ tenant_id, caller }: Guest): string {
+  return JSON.stringify([tenant_id, caller]);
+}
+
 const SUBSCRIPTIONS_MAX = 8;
 
-function openRoom(guest: Guest, { runtime, servers, env, failed }: RoomsParts): Kept {
+function openRoom(guest: Guest, { runtime, servers, failed }: RoomsParts, pool: ConnectionPool): Kept {
   const { version } = runtime;
   const { tenant_id, agent_id, session_id, caller } = guest;
   const guard = openGuard(
@@ -123,7 +131,10 @@ function openRoom(guest: Guest, { runtime, servers, env, failed }: RoomsParts): 
       ({ agents, tenants }) => matchesAny(agents, agent_id ?? 'unknown') && matchesAny(tenants, tenant_id),
     )
     .map((settings) =>
-      configuredBehind(settings, { guard, version, env, stderr: 'ignore', told: telling.told }),
+      configuredBehind(settings, (told) => pool.enter(settings, ownerOf(guest), told), {
+        guard,
+        told: telling.told,
+      }),
     );
   const watching = openWatching(behinds);
   const title = 'service gateway';

@@ -5,6 +5,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { matchesAny } from '../../../core/tags.ts';
 import { type LocalRoadOptions, openLocalRoad } from '../server/road.ts';
 import { type Behind, type BehindParts, configuredBehind, type Wrapped, wrappedBehind } from './behind.ts';
+import { type ConfiguredParts, configuredConnection } from './connection.ts';
 import { readsSources } from './exact-transports.ts';
 import { gatewayServer } from './gateway.ts';
 import { openGuard } from './guard.ts';
@@ -63,11 +64,16 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
 
 const SUBSCRIPTIONS_MAX = 100;
 
-function behindsOf({ behind, agent_id }: GatewayOptions, parts: BehindParts): readonly Behind[] {
+function behindsOf(
+  { behind, agent_id }: GatewayOptions,
+  parts: BehindParts & ConfiguredParts,
+): readonly Behind[] {
   if (!isList(behind)) return [wrappedBehind(behind, parts)];
   return behind
     .filter(({ agents, tenants }) => matchesAny(agents, agent_id) && matchesAny(tenants, TENANT))
-    .map((settings) => configuredBehind(settings, parts));
+    .map((settings) =>
+      configuredBehind(settings, (told) => configuredConnection(settings, parts, told), parts),
+    );
 }
 
 function isList(behind: GatewayOptions['behind']): behind is readonly McpServerSettings[] {

@@ -8,6 +8,8 @@ import { openGuardedFetch } from './guarded-fetch.ts';
 /** A way to a server that is not connected yet, and what is to be closed after it. */
 export interface Way {
   readonly transport: Transport;
+  /** Whether it always carries what a server of an earlier revision tells unasked. */
+  readonly tells_changes: boolean;
   /** Tells the server that nobody comes back; before `transport` is closed. Never rejects. */
   readonly leave: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -36,7 +38,7 @@ export function programWay(
     stderr,
   });
   readsSources(writesSources(transport), answer_bytes_max);
-  return { transport, leave: async () => {}, close: async () => {} };
+  return { transport, tells_changes: true, leave: async () => {}, close: async () => {} };
 }
 
 /** The way to a configured server, over HTTP or to a program. */
@@ -61,7 +63,12 @@ export function configuredWay(settings: McpServerSettings, env: NodeJS.ProcessEn
     },
   });
   writesSources(transport);
-  return { transport, leave: () => transport.terminateSession().catch(() => {}), close: guarded.close };
+  return {
+    transport,
+    tells_changes: false,
+    leave: () => transport.terminateSession().catch(() => {}),
+    close: guarded.close,
+  };
 }
 
 const RECONNECT_MS_MIN = 1_000;

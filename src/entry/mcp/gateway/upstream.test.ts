@@ -32,6 +32,7 @@ function opened(
       };
     return {
       transport: mine as Way['transport'],
+      tells_changes: true,
       leave: async () => {
         ways.left += 1;
       },

@@ -7,12 +7,20 @@ import type { Way } from './transports.ts';
 /** A server behind the gateway, connected to when it is first needed and again after it has ended. */
 export interface Upstream {
   /** Does something with the connection; rejects where there can be none now. */
-  readonly use: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
+  readonly use: <T>(work: (client: Client, connection: Connection) => Promise<T>) => Promise<T>;
+  /** Whether the last try to connect failed, or the connection has ended: others need not wait for this server. */
+  readonly is_failing: () => boolean;
   /** Wants to hear of changes of a resource, or no longer. */
   readonly watch: (uri: string, is_wanted: boolean) => Promise<void>;
   /** Whether somebody wants to be told of changes: then it is connected to without being asked, and again after it has ended. */
   readonly attend: (is_wanted: boolean) => void;
   readonly close: () => Promise<void>;
+}
+
+/** What is known of the connection at the moment. */
+export interface Connection {
+  /** Whether the server would tell now if its list of tools changed. */
+  readonly hears_tools: boolean;
 }
 
 export interface UpstreamOptions {
@@ -56,7 +64,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   async function connected(): Promise<Connected> {
     await pauses.wait();
     if (is_closed) throw new BehindFailure('unreachable');
-    return connect(options, watched, now_ms, (began_ms) => {
+    return connect(options, watched, now_ms, pauses.connected, (began_ms) => {
       current = null;
       pauses.failed(began_ms);
       timer = setTimeout(keepConnected, pauses.left_ms()).unref();
@@ -77,6 +85,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
 
   return {
     use: (work) => ask(work, connection),
+    is_failing: pauses.is_failing,
     watch: async (uri, is_wanted) => {
       if (is_wanted === watched.has(uri)) return;
       if (is_wanted) watched.add(uri);
@@ -98,17 +107,18 @@ export function openUpstream(options: UpstreamOptions): Upstream {
 }
 
 async function ask<T>(
-  work: (client: Client) => Promise<T>,
+  work: (client: Client, connection: Connection) => Promise<T>,
   connection: () => Promise<Connected>,
 ): Promise<T> {
-  const { client } = await connection();
+  const { client, hearing } = await connection();
   try {
-    return await work(client);
+    return await work(client, { hears_tools: hearing.hears_tools() });
   } catch (error) {
     if (!hasForgotten(client, error)) throw error;
     // What it was asked it has not looked at: it is asked once more, in a session that it knows.
     await client.close().catch(() => {});
-    return work((await connection()).client);
+    const again = await connection();
+    return work(again.client, { hears_tools: again.hearing.hears_tools() });
   }
 }
 
@@ -117,11 +127,12 @@ async function connect(
   { way, version, connect_ms, told }: UpstreamOptions,
   watched: ReadonlySet<string>,
   now_ms: () => number,
+  connected: () => void,
   over: (began_ms: number | null) => void,
 ): Promise<Connected> {
-  const { transport, leave, close } = way();
+  const { transport, tells_changes, leave, close } = way();
   const client = newClient(version);
-  const hearing = hear(client, told, watched);
+  const hearing = hear(client, told, watched, tells_changes);
   let began_ms: number | null = null;
   let is_over = false;
   const end = () => {
@@ -140,6 +151,7 @@ async function connect(
     throw error;
   }
   began_ms = now_ms();
+  connected();
   hearing.begin();
   return { client, hearing, leave };
 }
@@ -160,9 +172,14 @@ function newClient(version: string): Client {
 function openPauses(wait_ms: number, now_ms: () => number) {
   let failures = 0;
   let until_ms = 0;
+  let is_failing = false;
   const leftMs = () => Math.max(0, until_ms - now_ms());
   return {
     left_ms: leftMs,
+    is_failing: () => is_failing,
+    connected: () => {
+      is_failing = false;
+    },
     /** Resolves when it may be tried again; rejects where that is too long to wait for. */
     wait: async () => {
       const left_ms = leftMs();
@@ -172,6 +189,7 @@ function openPauses(wait_ms: number, now_ms: () => number) {
     /** @param began_ms - since when it was connected; `null` it never was */
     failed: (began_ms: number | null) => {
       const at_ms = now_ms();
+      is_failing = true;
       failures = began_ms !== null && at_ms - began_ms >= STEADY_MS ? 1 : failures + 1;
       until_ms = at_ms + Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MS_MAX);
     },

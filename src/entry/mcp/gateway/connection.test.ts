@@ -1,0 +1,97 @@
+/** Who shares the connection to a server, and when it is asked for its tools. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Client } from '@modelcontextprotocol/client';
+import { openConnectionPool } from './connection.ts';
+import { openToolList } from './tool-list.ts';
+import type { McpServerSettings } from './transports.ts';
+
+const SETTINGS: McpServerSettings = {
+  name: 'files',
+  command: ['true'],
+  headers: {},
+  env: [],
+  allow: ['*'],
+  deny: [],
+  agents: ['*'],
+  tenants: ['*'],
+  timeout_ms: 1_000,
+  answer_bytes_max: 10_000,
+};
+
+test('sessions of one owner share a connection, and the last one ends it', async () => {
+  const pool = openConnectionPool({ version: '1', env: {}, stderr: 'ignore' });
+  const enter = (owner: string, name = 'files') => pool.enter({ ...SETTINGS, name }, owner, () => {});
+  const first = enter('ann');
+  assert.equal(enter('ann').tools, first.tools);
+  assert.notEqual(enter('ben').tools, first.tools);
+  assert.notEqual(enter('ann', 'other').tools, first.tools);
+  await first.upstream.close();
+  await first.upstream.close();
+  const second = enter('ann');
+  assert.equal(second.tools, first.tools, 'another session is still there');
+});
+
+/** A server that counts how often it is asked. */
+function counting(hears_tools: boolean, ttlMs?: number) {
+  let clock_ms = 0;
+  let asked = 0;
+  const connect = (): Client =>
+    ({
+      getServerCapabilities: () => ({ tools: {} }),
+      request: async () => {
+        asked += 1;
+        return { tools: [], ...(ttlMs !== undefined && { ttlMs }) };
+      },
+    }) as unknown as Client;
+  let client = connect();
+  const use = <T>(work: (client: Client, connection: { hears_tools: boolean }) => Promise<T>) =>
+    work(client, { hears_tools });
+  const list = openToolList({ use }, 1_000, () => clock_ms);
+  return {
+    list,
+    asked: () => asked,
+    pass: (ms: number) => {
+      clock_ms += ms;
+    },
+    reconnect: () => {
+      client = connect();
+    },
+  };
+}
+
+test('a list is asked for again only if it may have changed', async () => {
+  for (const [hears, ttl, is_wanted, ms, expected] of [
+    [true, undefined, false, 10_000_000, 1],
+    [true, 0, false, 10_000_000, 1],
+    [false, undefined, false, 29_000, 1],
+    [false, undefined, false, 31_000, 2],
+    [false, 60_000, false, 59_000, 1],
+    [false, 60_000, true, 59_000, 1],
+    [false, 60_000, true, 61_000, 2],
+    [true, undefined, true, 0, 2],
+  ] as const) {
+    const { list, asked, pass } = counting(hears, ttl);
+    await list.tools(is_wanted);
+    pass(ms);
+    await list.tools(is_wanted);
+    assert.equal(asked(), expected, JSON.stringify([hears, ttl, is_wanted, ms]));
+  }
+});
+
+test('a change, and another connection, have it asked for at once; calls at the same time share an answer', async () => {
+  const { list, asked, reconnect } = counting(true);
+  await Promise.all([list.tools(false), list.tools(false), list.tools(true)]);
+  assert.equal(asked(), 1);
+  list.changed();
+  await list.tools(false);
+  assert.equal(asked(), 2);
+  reconnect();
+  await list.tools(false);
+  assert.equal(asked(), 3);
+  const late = list.tools(true);
+  list.changed();
+  await late;
+  await list.tools(false);
+  assert.equal(asked(), 5, 'an answer from before a change is not kept');
+});
