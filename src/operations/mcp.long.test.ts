@@ -99,32 +99,49 @@ withStores('looks at lists of MCP tools', (law) => {
     assert.equal(events.length, count);
   });
 
-  law('a sentence that is cut in two is found, over texts of one definition and over two of them', async ({
-    store,
-  }) => {
-    const { statuses } = checking(store);
-    const [first, second] = [HIDDEN.description.slice(0, 19), HIDDEN.description.slice(20)];
-    const one = { ...READ, title: first, name: 'one', description: second };
-    const left = { ...READ, name: 'left', description: first, title: 'Left' };
-    const lists = [
-      [[READ, one], ['pinned', 'held']],
-      [
-        [READ, { ...READ, name: 'left', inputSchema: { type: first } }, { name: second, inputSchema: {} }, READ].slice(1, 3),
-        ['held', 'held'],
-      ],
-      [[READ, left], ['pinned', 'pinned']],
-      [[READ, { ...READ, name: 'a', annotations: { title: first, more: second } }], ['pinned', 'held']],
-    ] as const;
-    for (const [tools, expected] of lists)
-      assert.deepEqual(await statuses(tools, { server: `s${JSON.stringify(tools).length}` }), expected);
-  });
+  law(
+    'a sentence that is cut in two is found, over texts of one definition and over two of them',
+    async ({ store }) => {
+      const { statuses } = checking(store);
+      const [first, second] = [HIDDEN.description.slice(0, 19), HIDDEN.description.slice(20)];
+      const one = { ...READ, title: first, name: 'one', description: second };
+      const left = { ...READ, name: 'left', description: first, title: 'Left' };
+      const lists = [
+        [
+          [READ, one],
+          ['pinned', 'held'],
+        ],
+        [
+          [
+            READ,
+            { ...READ, name: 'left', inputSchema: { type: first } },
+            { name: second, inputSchema: {} },
+            READ,
+          ].slice(1, 3),
+          ['held', 'held'],
+        ],
+        [
+          [READ, left],
+          ['pinned', 'pinned'],
+        ],
+        [
+          [READ, { ...READ, name: 'a', annotations: { title: first, more: second } }],
+          ['pinned', 'held'],
+        ],
+      ] as const;
+      for (const [tools, expected] of lists)
+        assert.deepEqual(await statuses(tools, { server: `s${JSON.stringify(tools).length}` }), expected);
+    },
+  );
 
   law('what a rule redacts in a definition is neither shown nor stored', async ({ store }) => {
     const { runtime, ask } = checking(store);
     const mail = ['alice', 'corp-mail.com'].join('@');
     const tools = [READ, { ...READ, name: 'send', description: `Sends to ${mail}.` }, HIDDEN];
     for (const time of [1, 2]) {
-      const answer = (await ask(tools)) as { tools: { status: string; definition?: { description: string } }[] };
+      const answer = (await ask(tools)) as {
+        tools: { status: string; definition?: { description: string } }[];
+      };
       assert.deepEqual(
         answer.tools.map(({ status, definition }) => [status, definition?.description]),
         [

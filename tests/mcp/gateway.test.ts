@@ -359,6 +359,69 @@ for (const era of ERAS)
     );
   });
 
+for (const era of ERAS)
+  test(`what a server asks the person is put to them, and their answer goes back, ${era}`, async () => {
+    const asked: string[] = [];
+    const client = newClient(era, { elicitation: { form: {} } });
+    let name = 'Ada';
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      asked.push(params.message);
+      return { action: 'accept', content: { name } };
+    });
+    const script: Script = { tools: [tool('book')], answers: { book: '$ask' } };
+    await wrapped(
+      script,
+      async (_client, turn) => {
+        const done = await callTool(client, 'book', {});
+        assert.deepEqual(
+          [asked, done.said],
+          [['Sure?'], [{ action: 'accept', content: { name: 'Ada' } }, 'step-1']],
+        );
+        name = KEY;
+        const kept = await callTool(client, 'book', {});
+        assert.ok(!JSON.stringify(kept.said).includes(KEY));
+        turn({ ...script, question: `Is ${KEY} yours?` });
+        name = 'Ada';
+        await callTool(client, 'book', {});
+        assert.equal(asked.at(-1), 'Is [REDACTED] yours?');
+        turn({ ...script, question: INJECTION });
+        const stopped = await callTool(client, 'book', {});
+        assert.deepEqual([stopped.isError, asked.length], [true, 3]);
+      },
+      { era, client },
+    );
+  });
+
+for (const era of ERAS)
+  test(`instructions, annotations and reasons of errors are kept as far as they are judged, ${era}`, async () => {
+    const annotations = { audience: ['user'], priority: 0.5 };
+    const script: Script = {
+      tools: [tool('look')],
+      instructions: `Use \`look\` sparingly, with ${KEY}.`,
+      answers: { look: { content: [{ type: 'text', text: 'done', annotations }] } },
+      refusal: `The argument \`name\` is missing, said ${KEY}.`,
+    };
+    await wrapped(
+      script,
+      async (client, turn) => {
+        assert.equal(client.getInstructions(), 'Use `look` sparingly, with [REDACTED].');
+        const { content } = await client.callTool({ name: 'look', arguments: {} });
+        assert.deepEqual(content, [{ type: 'text', text: 'done', annotations }]);
+        const refusals = [() => client.readResource({ uri: 'a:b' }), () => client.getPrompt({ name: 'a' })];
+        for (const refused of refusals)
+          await assert.rejects(refused(), /-32602|argument `name` is missing, said \[REDACTED\]/);
+        turn({ ...script, refusal: INJECTION });
+        for (const refused of refusals) await assert.rejects(refused(), /Blocked by the policy/);
+      },
+      { era },
+    );
+    await wrapped(
+      { ...script, instructions: INJECTION },
+      async (client) => assert.equal(client.getInstructions(), undefined),
+      { era },
+    );
+  });
+
 test('a call that is called off is called off behind the gateway too', () =>
   wrapped(
     { tools: [tool('wait'), tool('count')], answers: { wait: '$hang', count: '$cancelled' } },

@@ -97,7 +97,7 @@ export const mcp = {
       maximum: 10_000,
       default: 100,
       description:
-        'Callers (tenant, agent, user and session) that one worker keeps connections for over HTTP; whoever was silent longest makes room.',
+        'Sessions (of a tenant, agent, user and credential) that one worker keeps over HTTP. The one that was silent longest is closed for a new one.',
     },
   },
 } as const;

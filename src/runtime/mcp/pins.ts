@@ -98,7 +98,12 @@ export async function standing(
 }
 
 /** Why a definition cannot be pinned at all, whoever agrees. */
-function unfit(name: string, definition: Seen['definition'], twins: number, has_room: boolean): string | null {
+function unfit(
+  name: string,
+  definition: Seen['definition'],
+  twins: number,
+  has_room: boolean,
+): string | null {
   if (!NAME.test(name))
     return 'Its name is none that the protocol allows, and may be made to look like another.';
   if (twins > 1) return 'Several tools of the list have this name, or one that differs in case alone.';

@@ -1,5 +1,5 @@
 /** An MCP server that does what a script says; the script is asked for with every request, so that a test can have it turn bad. */
-import { Server, type ServerContext } from '@modelcontextprotocol/server';
+import { inputRequired, ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server';
 
 /** A secret, and an instruction that no definition and no result should have. */
 export const KEY = ['sk-', 'ABCDEF1234567890'].join('');
@@ -19,12 +19,18 @@ export const text = (said: string) => ({ content: [{ type: 'text', text: said }]
 
 export interface Script {
   readonly tools: readonly object[];
+  /** What it says of its use. */
+  readonly instructions?: string;
+  /** What it says of every resource and prompt: it refuses them with this sentence. */
+  readonly refusal?: string;
   /**
    * What each tool answers. `$crash` ends the process, `$echo` gives the arguments back, `$env` a variable, `$hang`
    * never answers and says whether it was called off, `$progress` tells of progress first, `$refuse` is an error of the
-   * protocol, `$headers` gives the headers that came with it, `$cancelled` says how many calls were called off.
+   * protocol, `$headers` gives the headers that came with it, `$cancelled` says how many calls were called off, `$ask` asks
+   * the person for `sure` first, with `question`, and then gives the answer and the state back.
    */
   readonly answers?: Readonly<Record<string, object | Word>>;
+  readonly question?: string;
   readonly resources?: readonly object[];
   readonly templates?: readonly object[];
   readonly contents?: Readonly<Record<string, object>>;
@@ -32,7 +38,16 @@ export interface Script {
   readonly messages?: Readonly<Record<string, object>>;
 }
 
-type Word = '$crash' | '$echo' | '$env' | '$hang' | '$progress' | '$refuse' | '$headers' | '$cancelled';
+type Word =
+  | '$ask'
+  | '$crash'
+  | '$echo'
+  | '$env'
+  | '$hang'
+  | '$progress'
+  | '$refuse'
+  | '$headers'
+  | '$cancelled';
 
 /** What a server was asked, for tests that look from behind. */
 export interface Seen {
@@ -57,6 +72,7 @@ export function scriptedServer(script: () => Script, seen: Seen = nothingSeen())
         resources: { listChanged: true, subscribe: true },
         prompts: { listChanged: true },
       },
+      ...(script().instructions !== undefined && { instructions: script().instructions! }),
     },
   );
   const on = (method: string, answer: (params: never, context: ServerContext) => unknown) =>
@@ -70,11 +86,18 @@ export function scriptedServer(script: () => Script, seen: Seen = nothingSeen())
   on('tools/list', () => ({ tools: script().tools }));
   on('tools/call', ({ name, arguments: input }: { name: string; arguments?: object }, context) => {
     seen.calls.push(name);
-    return answerOf(script().answers?.[name] ?? '$echo', input ?? {}, context, seen);
+    return answerOf(script().answers?.[name] ?? '$echo', input ?? {}, context, seen, script());
   });
   on('resources/list', () => ({ resources: script().resources ?? [] }));
   on('resources/templates/list', () => ({ resourceTemplates: script().templates ?? [] }));
-  on('resources/read', ({ uri }: { uri: string }) => ({ contents: [script().contents?.[uri]] }));
+  const refuse = () => {
+    const { refusal } = script();
+    if (refusal !== undefined) throw new ProtocolError(-32602, refusal);
+  };
+  on('resources/read', ({ uri }: { uri: string }) => {
+    refuse();
+    return { contents: [script().contents?.[uri]] };
+  });
   on('resources/subscribe', ({ uri }: { uri: string }) => {
     seen.subscribed.add(uri);
     return {};
@@ -84,12 +107,23 @@ export function scriptedServer(script: () => Script, seen: Seen = nothingSeen())
     return {};
   });
   on('prompts/list', () => ({ prompts: script().prompts ?? [] }));
-  on('prompts/get', ({ name }: { name: string }) => script().messages?.[name]);
+  on('prompts/get', ({ name }: { name: string }) => {
+    refuse();
+    return script().messages?.[name];
+  });
   return server;
 }
 
-function answerOf(answer: object | string, input: object, context: ServerContext, seen: Seen): unknown {
+function answerOf(
+  answer: object | string,
+  input: object,
+  context: ServerContext,
+  seen: Seen,
+  { question = 'Sure?' }: Script,
+): unknown {
   switch (answer) {
+    case '$ask':
+      return asked(context, question);
     case '$crash':
       return process.exit(3);
     case '$env':
@@ -114,6 +148,15 @@ function answerOf(answer: object | string, input: object, context: ServerContext
     default:
       return answer;
   }
+}
+
+function asked({ mcpReq: { inputResponses, requestState } }: ServerContext, message: string): object {
+  if (inputResponses?.sure !== undefined) return text(JSON.stringify([inputResponses.sure, requestState()]));
+  const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+  return inputRequired({
+    inputRequests: { sure: inputRequired.elicit({ message, requestedSchema }) },
+    requestState: 'step-1',
+  });
 }
 
 function hang({ mcpReq: { signal } }: ServerContext, seen: Seen): Promise<object> {

@@ -1,4 +1,4 @@
-import { ProtocolError as TheirError, type Tool } from '@modelcontextprotocol/client';
+import { type CallToolRequest, ProtocolError as TheirError, type Tool } from '@modelcontextprotocol/client';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Json } from '../../../core/types.ts';
 import { rewriteJson } from '../../../core/wire/rewrite.ts';
@@ -7,6 +7,7 @@ import type { Standing } from './catalogue.ts';
 import { guardAnswer, type ToolAnswer, withShownUris } from './content.ts';
 import { withSource } from './exact-numbers.ts';
 import { failureOf } from './failure.ts';
+import { guardInputRequired, isInputRequired, type ServerInput, serverInput } from './input-required.ts';
 import { unjudgedDigits } from './numbers.ts';
 import type { GatewayParts } from './parts.ts';
 import { requestOf } from './persons.ts';
@@ -76,8 +77,19 @@ async function pass(
   const asked = await requestOf(guard, judged_name, input, server, context);
   if ('question' in asked) return asked.question;
   if ('blocked' in asked) return stopped(asked.blocked);
+  const given = await serverInput(behind, server, context);
+  if ('blocked' in given) return stopped(given.blocked);
   const judged_source = source === null ? null : rewriteJson(source, asked.value);
-  const answer = await answerOf(behind, tool, asked.value, judged_source, context).catch(unanswered);
+  const answer = await answerOf(
+    behind,
+    tool,
+    { input: asked.value, source: judged_source, given },
+    context,
+  ).catch(unanswered);
+  if (isInputRequired(answer)) {
+    const question = await guardInputRequired(behind, judged_name, answer);
+    return 'blocked' in question ? stopped(question.blocked) : question.answer;
+  }
   const judged = await guardAnswer(guard, judged_name, answer);
   return 'blocked' in judged ? stopped(judged.blocked) : withShownUris(judged.answer, naming);
 }
@@ -91,11 +103,17 @@ function unanswered(error: unknown): never {
   );
 }
 
+/** What a server is asked for, as it was judged. */
+interface Asking {
+  readonly input: Json;
+  readonly source: string | null;
+  readonly given: ServerInput;
+}
+
 async function answerOf(
   { upstream, call_ms }: Behind,
   tool: Tool,
-  input: Json,
-  source: string | null,
+  { input, source, given }: Asking,
   { mcpReq: { signal, notify, _meta } }: ServerContext,
 ): Promise<ToolAnswer> {
   const progressToken = _meta?.progressToken;
@@ -105,6 +123,8 @@ async function answerOf(
     signal,
     toolDefinition: toolDefinition as Tool,
     timeout: call_ms,
+    // What the server asks for before it answers is for the client.
+    allowInputRequired: true,
     maxTotalTimeout: Math.max(call_ms, CALL_MS_MAX),
     ...(progressToken !== undefined && {
       resetTimeoutOnProgress: true,
@@ -116,7 +136,13 @@ async function answerOf(
         }).catch(() => {}),
     }),
   };
-  const call = { name: tool.name, arguments: input as Record<string, unknown>, ...withSource(source) };
+  const _source = withSource(source)._meta;
+  const call = {
+    name: tool.name,
+    arguments: input as Record<string, unknown>,
+    ...given.params,
+    _meta: { ...given.meta, ..._source },
+  } as CallToolRequest['params'];
   try {
     return (await upstream.use((client) => client.callTool(call, options))) as unknown as ToolAnswer;
   } catch (error) {

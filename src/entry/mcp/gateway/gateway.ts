@@ -6,7 +6,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import type { Json } from '../../../core/types.ts';
-import type { Behind } from './behind.ts';
+import { askAll, faultOf } from './ask-all.ts';
 import { callTool } from './calls.ts';
 import { sourceIn, writesSources } from './exact-numbers.ts';
 import { failureOf } from './failure.ts';
@@ -19,7 +19,7 @@ const TITLE_CHARS_MAX = 128;
 
 /** A server for one connection that stands before others: what passes has been judged, both ways. */
 export function gatewayServer(parts: GatewayParts): Server {
-  const { version, title, watching } = parts;
+  const { version, title, watching, instructions } = parts;
   const tells = watching === null ? {} : { listChanged: true };
   const server = new Server(
     { name: title.slice(0, TITLE_CHARS_MAX), version },
@@ -29,6 +29,7 @@ export function gatewayServer(parts: GatewayParts): Server {
         resources: { ...tells, ...(watching !== null && { subscribe: true }) },
         prompts: tells,
       },
+      ...(instructions !== undefined && { instructions }),
     },
   );
   const connect = server.connect.bind(server);
@@ -44,7 +45,11 @@ export function gatewayServer(parts: GatewayParts): Server {
   });
   const lists = (method: Listing['method'], key: Listing['key']) =>
     server.setRequestHandler(method, (async () => ({
-      [key]: (await ofAll(parts, method, (behind) => listed(behind, { method, key }))).flat(),
+      [key]: (
+        await inWords(parts, method, () =>
+          askAll(parts, method, kindOf(method), (behind) => listed(behind, { method, key })),
+        )
+      ).flat(),
     })) as never);
   lists('resources/list', 'resources');
   lists('resources/templates/list', 'resourceTemplates');
@@ -77,8 +82,10 @@ function subscriptions(server: Server, parts: GatewayParts, watching: Watching):
 
 /** The tools as agents may see them: those that are pinned, just as they were pinned, under their names here. */
 async function shownTools(parts: GatewayParts): Promise<Tool[]> {
-  const lists = await ofAll(parts, 'tools/list', async ({ catalogue, naming }) =>
-    (await catalogue.shown()).map((tool) => ({ ...tool, name: naming.shown(tool.name) }) as Tool),
+  const lists = await inWords(parts, 'tools/list', () =>
+    askAll(parts, 'tools/list', 'tools', async ({ catalogue, naming }) =>
+      (await catalogue.shown()).map((tool) => ({ ...tool, name: naming.shown(tool.name) }) as Tool),
+    ),
   );
   const tools = lists.flat();
   const named = Map.groupBy(tools, ({ name }) => name);
@@ -86,39 +93,23 @@ async function shownTools(parts: GatewayParts): Promise<Tool[]> {
   return tools.filter(({ name }) => named.get(name)?.length === 1);
 }
 
-/** Asks all servers at once. Those that fail are left out, unless there is no other. */
-async function ofAll<T>(
-  { behinds, failed }: GatewayParts,
-  what: string,
-  ask: (behind: Behind) => Promise<T>,
-): Promise<T[]> {
-  const answers = await Promise.allSettled(behinds.map(ask));
-  for (const [at, answer] of answers.entries()) {
-    const fault = answer.status === 'rejected' ? faultOf(answer.reason) : undefined;
-    if (fault !== undefined) failed(behinds[at]!.name, `${what} has failed`, fault);
-  }
-  const [first] = answers;
-  if (first?.status === 'rejected' && answers.length === 1) throw told(first.reason);
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+function kindOf(method: Listing['method']): 'resources' | 'prompts' {
+  return method === 'prompts/list' ? 'prompts' : 'resources';
 }
 
 async function inWords<T>({ failed }: GatewayParts, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const fault = faultOf(error);
+    const fault = error instanceof ProtocolError ? undefined : faultOf(error);
     if (fault !== undefined) failed('', `${what} could not be passed on`, fault);
     throw told(error);
   }
 }
 
-/** What the log is told of; `undefined` for a no of the policy, which is none. */
-function faultOf(error: unknown): unknown {
-  return error instanceof Refused ? error.cause : failureOf(error);
-}
-
-/** A no of ours says what it means. Of all else the kind is told, and nothing of a server's own words. */
+/** A no of ours says what it means, and what a server said was judged. Of all else the kind is told. */
 function told(error: unknown): ProtocolError {
+  if (error instanceof ProtocolError) return error;
   if (error instanceof Refused) return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
   const { message } = failureOf(error);
   return new ProtocolError(

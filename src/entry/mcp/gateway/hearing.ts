@@ -79,14 +79,16 @@ export function hear(
       else if (is_wanted) await client.subscribeResource({ uri });
       else await client.unsubscribeResource({ uri });
     },
-    hears_tools: () =>
-      client.getServerCapabilities()?.tools?.listChanged === true &&
-      (isModern() ? subscription !== null : tells_changes),
+    hears_tools: () => tellsTools(client) && (isModern() ? subscription !== null : tells_changes),
     close: () => {
       is_closed = true;
       if (timer !== null) clearTimeout(timer);
     },
   };
+}
+
+function tellsTools(client: Client): boolean {
+  return client.getServerCapabilities()?.tools?.listChanged === true;
 }
 
 /** What is asked for: what the server says that it tells. */

@@ -1,9 +1,11 @@
-import type { Client } from '@modelcontextprotocol/client';
-import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import { type Client, ProtocolError as TheirError } from '@modelcontextprotocol/client';
+import { ProtocolError, type Server, type ServerContext } from '@modelcontextprotocol/server';
 import type { Json } from '../../../core/types.ts';
 import type { Behind } from './behind.ts';
 import { guardContent, withoutMeta, withShownUris } from './content.ts';
 import { BehindFailure } from './failure.ts';
+import type { Guard } from './guard.ts';
+import { guardInputRequired, isInputRequired, serverInput } from './input-required.ts';
 import { requestOf } from './persons.ts';
 import { Refused } from './refused.ts';
 
@@ -73,7 +75,7 @@ export async function readResource(
   const request = (params: object, client: Client) =>
     client.request(
       { method: 'resources/read', params: params as { uri: string } },
-      { timeout: behind.call_ms, signal: context.mcpReq.signal },
+      { timeout: behind.call_ms, signal: context.mcpReq.signal, allowInputRequired: true },
     );
   return pass(behind, 'resources/read', { uri: there }, request, server, context);
 }
@@ -102,7 +104,7 @@ export async function shownPrompt(
   const request = (params: object, client: Client) =>
     client.request(
       { method: 'prompts/get', params: params as { name: string } },
-      { timeout: behind.call_ms, signal: context.mcpReq.signal },
+      { timeout: behind.call_ms, signal: context.mcpReq.signal, allowInputRequired: true },
     );
   return pass(behind, 'prompts/get', asked, request, server, context);
 }
@@ -118,19 +120,39 @@ async function promptThere(behind: Behind, name: string): Promise<string | null>
 
 /** A request and its answer, judged as a call of a tool that is named like the method. */
 async function pass(
-  { upstream, guard, naming }: Behind,
+  behind: Behind,
   method: 'resources/read' | 'prompts/get',
   params: Json,
   request: (params: object, client: Client) => Promise<object>,
   server: Server,
   context: ServerContext,
 ): Promise<object> {
+  const { upstream, guard, naming } = behind;
   const name = naming.judged(method);
   const asked = await requestOf(guard, name, params, server, context);
   if ('question' in asked) return asked.question;
   if ('blocked' in asked) throw new Refused(asked.blocked);
-  const answer = withoutMeta(await upstream.use((client) => request(asked.value as object, client)));
+  const given = await serverInput(behind, server, context);
+  if ('blocked' in given) throw new Refused(given.blocked);
+  const sent = { ...(asked.value as object), ...given.params, _meta: given.meta };
+  const said = await upstream
+    .use((client) => request(sent, client))
+    .catch((error: unknown) => judgedError(error, guard, name));
+  if (isInputRequired(said)) {
+    const question = await guardInputRequired(behind, name, said);
+    if ('blocked' in question) throw new Refused(question.blocked);
+    return question.answer;
+  }
+  const answer = withoutMeta(said);
   const stop = await guardContent(guard, name, answer);
   if (stop !== null) throw new Refused(stop);
   return withShownUris(answer, naming);
+}
+
+/** What a server says of a request that it refuses is judged like a result, and told with its code. */
+async function judgedError(error: unknown, guard: Guard, name: string): Promise<never> {
+  if (!(error instanceof TheirError)) throw error;
+  const said = { message: error.message };
+  const stop = await guardContent(guard, name, said);
+  throw stop === null ? new ProtocolError(error.code, said.message) : new Refused(stop);
 }

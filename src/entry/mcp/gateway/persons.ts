@@ -39,6 +39,22 @@ export async function requestOf(
 
 const REQUEST = /^apr_[0-9a-f]{24}$/;
 
+/** Whether a question, or an answer to one, is this service's own. */
+export function isApprovalKey(key: string): boolean {
+  return key.startsWith('apr_');
+}
+
+/** What the client says of the questions that it can put to a person; `undefined` if none. */
+export function elicitationOf(
+  server: Server,
+  { mcpReq: { envelope } }: ServerContext,
+): ClientCapabilities['elicitation'] {
+  const said = (envelope as Readonly<Record<string, unknown>> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] as
+    | ClientCapabilities
+    | undefined;
+  return (said ?? server.getClientCapabilities())?.elicitation;
+}
+
 interface Answer {
   readonly request_id: string;
   readonly action: 'accept' | 'decline' | 'cancel';
@@ -53,11 +69,8 @@ function answerIn({ mcpReq: { inputResponses } }: ServerContext): Answer | null 
 }
 
 /** Whether the client says that it can show a form. One without any words about how can, as in earlier revisions. */
-function canAsk(server: Server, { mcpReq: { envelope } }: ServerContext): boolean {
-  const said = (envelope as Readonly<Record<string, unknown>> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] as
-    | ClientCapabilities
-    | undefined;
-  const { elicitation } = said ?? server.getClientCapabilities() ?? {};
+function canAsk(server: Server, context: ServerContext): boolean {
+  const elicitation = elicitationOf(server, context);
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 

@@ -7,6 +7,8 @@ import { configuredBehind } from './behind.ts';
 import { type ConnectionPool, openConnectionPool } from './connection.ts';
 import { gatewayServer } from './gateway.ts';
 import { openGuard } from './guard.ts';
+import { instructionsOf } from './instructions.ts';
+import type { GatewayParts } from './parts.ts';
 import type { McpServerSettings } from './transports.ts';
 import { type Notice, openTelling, openWatching, type Watching } from './watching.ts';
 
@@ -24,6 +26,8 @@ export interface Guest {
 export interface Room {
   readonly handler: McpHttpHandler;
   readonly watching: Watching;
+  /** What clients are told of the servers' use when they connect. */
+  readonly instructions: () => Promise<string | undefined>;
 }
 
 export interface Rooms {
@@ -138,14 +142,23 @@ function openRoom(guest: Guest, { runtime, servers, failed }: RoomsParts, pool: 
     );
   const watching = openWatching(behinds);
   const title = 'service gateway';
+  const arrived: GatewayParts['arrived'] = (one, list) => telling.told(one, { list });
   // Of earlier revisions each request stands for itself here: there is nobody who could be told of a change.
   const handler = createMcpHandler(
-    ({ era }) =>
-      gatewayServer({ behinds, watching: era === 'modern' ? watching : null, version, title, failed }),
+    ({ era, authInfo }) =>
+      gatewayServer({
+        behinds,
+        watching: era === 'modern' ? watching : null,
+        version,
+        title,
+        instructions: authInfo?.extra?.instructions as string | undefined,
+        arrived,
+        failed,
+      }),
     { maxSubscriptions: SUBSCRIPTIONS_MAX },
   );
   const kept: Kept = {
-    room: { handler, watching },
+    room: { handler, watching, instructions: () => instructionsOf({ behinds, failed, arrived }) },
     used: 0,
     empty_since_ms: performance.now(),
     close: async () => {

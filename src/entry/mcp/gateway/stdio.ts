@@ -9,6 +9,7 @@ import { type ConfiguredParts, configuredConnection } from './connection.ts';
 import { readsSources } from './exact-transports.ts';
 import { gatewayServer } from './gateway.ts';
 import { openGuard } from './guard.ts';
+import { instructionsOf } from './instructions.ts';
 import { type Listen, listenIn } from './listens.ts';
 import { Refused } from './refused.ts';
 import type { McpServerSettings } from './transports.ts';
@@ -44,10 +45,13 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   const telling = openTelling(tell, failed);
   const behinds = behindsOf(options, { guard, version, env, stderr: 'inherit', told: telling.told });
   const watching = openWatching(behinds);
+  const arrived = (one: Behind, list: 'tools' | 'resources' | 'prompts') => telling.told(one, { list });
   const transport = readsSources(new StdioServerTransport(process.stdin, process.stdout), MESSAGE_BYTES_MAX);
   const handle = serveStdio(
-    () => {
-      const server = gatewayServer({ behinds, watching, version, title: titleOf(behinds), failed });
+    async () => {
+      const instructions = await instructionsOf({ behinds, failed, arrived });
+      const title = titleOf(behinds);
+      const server = gatewayServer({ behinds, watching, version, title, instructions, arrived, failed });
       servers.add(server);
       server.onclose = () => servers.delete(server);
       return server;

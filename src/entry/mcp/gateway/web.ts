@@ -55,16 +55,21 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): WebAskin
   };
 }
 
-function answer(
-  { handler }: Room,
+/** The requests with which clients of both revisions connect. */
+const CONNECTING = new Set<unknown>(['initialize', 'server/discover']);
+
+async function answer(
+  { handler, instructions }: Room,
   request: FastifyRequest,
   gone: AbortSignal,
   asked: Asked,
 ): Promise<Response> {
+  const { method } = (request.body ?? {}) as { readonly method?: unknown };
+  const extra = CONNECTING.has(method) ? { instructions: await instructions() } : {};
   return handler.fetch(webRequest(request.raw, gone), {
     // An empty body is none: the parser of the protocol says what is missing.
     parsedBody: request.body ?? null,
-    authInfo: { token: '', clientId: asked.caller.id, scopes: [] },
+    authInfo: { token: '', clientId: asked.caller.id, scopes: [], extra },
   });
 }
 
