@@ -1,16 +1,11 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isMetadataOrLinkLocal } from '../core/facts/metadata-addresses.ts';
 
-/** Addresses at which clouds hand out credentials without being link-local. */
-const METADATA = ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254'].map((one) =>
-  ipaddr.parse(one).toNormalizedString(),
-);
-
-/** Whether an address is one at which clouds hand out the credentials of their machines. */
+/** Returns whether an address is link-local or one at which clouds hand out the credentials of their machines. */
 export function isMetadata(address: string): boolean {
-  const parsed = ipaddr.process(address);
-  return parsed.range() === 'linkLocal' || METADATA.includes(parsed.toNormalizedString());
+  return isMetadataOrLinkLocal(ipaddr.parse(address));
 }
 
 /**

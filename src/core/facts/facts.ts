@@ -4,17 +4,20 @@ import { dialectsOf, readCommands } from '../shell/read.ts';
 import type { Command, Word } from '../shell/syntax.ts';
 import { covers } from '../tags.ts';
 import type { Content, ScanLimits, Tag } from '../types.ts';
-import { hostOf, hostTag, tagsOfPlace, urlsIn } from './hosts.ts';
+import { hostOf, hostTag, isAddress, tagsOfPlace, urlsIn } from './hosts.ts';
 import { isPath, kindOfKey, pathsIn, tagsOfPath } from './paths.ts';
 import { sqlTags } from './sql.ts';
 
-const HOST_KEY = /^(?:host|hosts|host_?name|server|domain|endpoint|target|address|ip|ip_?address|remote)$/i;
-
-const ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?$/;
+const HOST_KEY =
+  /^(?:host|hosts|host_?name|server|domain|endpoint|target|address|ip|ip_?address|remote|(?:\w{1,20}_)?ur[li]s?|\w{0,20}Ur[li]s?|href|link|links|webhook|callback|origin|proxy|site|website|page)$/i;
+/** An address in its usual form and nothing else but a port, a path and a query. */
+const ADDRESS = /^\s*(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?(?:[/?#]\S*)?\s*$/i;
+/** Smaller numbers that stand alone are ports, counts and names. */
+const NUMBER_ADDRESS_MIN = 0x1000000;
 
 /** Programs whose words name hosts without a scheme, and those that run SQL. */
 const REACHES =
-  /^(?:curl|wget|nc|ncat|netcat|socat|telnet|ssh|scp|sftp|rsync|ftp|tftp|ping|dig|nslookup|host|http|https|xh|iwr|irm|invoke-webrequest|invoke-restmethod|nmap)$/;
+  /^(?:curl|wget|nc|ncat|netcat|socat|telnet|ssh|scp|sftp|rsync|ftp|tftp|ping|dig|nslookup|host|http|https|xh|iwr|irm|invoke-webrequest|invoke-restmethod|nmap|fetch|lynx|w3m|links|aria2c|lwp-request|httpie|openssl|mosh|whois)$/;
 const RUNS_SQL =
   /^(?:psql|mysql|mariadb|sqlite3?|sqlcmd|sqlplus|cockroach|clickhouse-client|duckdb|bq|snowsql|usql|cqlsh)$/;
 
@@ -52,6 +55,8 @@ export function factsOf(
 
 function addText(found: Found, text: string, key: string): void {
   for (const place of urlsIn(text)) addPlace(found, place);
+  if (/[\t\r\n]/.test(text) && HOST_KEY.test(key))
+    for (const place of urlsIn(text.replace(/[\t\r\n]/g, ''))) addPlace(found, place);
   if (HOST_KEY.test(key) || ADDRESS.test(text)) addHost(found, text.trim());
   for (const tag of sqlTags(text)) found.tags.add(tag);
   const kind = kindOfKey(key, found.tool);
@@ -81,9 +86,11 @@ function isValue(before: Word | undefined): boolean {
 
 /** `ada@example.com:notes`, `example.com/a`, `10.0.0.1`: a name has a dot, or is `localhost`. */
 function addHost(found: Found, text: string): void {
-  if (text.length > 300 || text.includes('://')) return;
-  const host = hostOf(/^[^/?#\s]*/.exec(text)![0]);
-  if (host !== null && (/[.:].*[a-z0-9]/.test(host) || host === 'localhost'))
+  if (text.length > 2048 || text.includes('://')) return;
+  const host = hostOf(/^[/\\]{0,2}([^/?#\s\\]*)/.exec(text.trim())![1]!);
+  if (host === null) return;
+  const is_number = isAddress(host) && Number(host) >= NUMBER_ADDRESS_MIN;
+  if (is_number || /[.:].*[a-z0-9]/.test(host) || host === 'localhost' || host === 'metadata')
     addPlace(found, { host, scheme: null });
 }
 

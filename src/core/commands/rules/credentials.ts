@@ -1,4 +1,5 @@
 import { isCredentialPath } from '../../facts/credential-files.ts';
+import { namesMetadataService } from '../../facts/hosts.ts';
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command, Word } from '../../shell/syntax.ts';
 import { isAccountPath } from '../paths.ts';
@@ -115,13 +116,21 @@ export const credentials: readonly CommandRule[] = [
     programs: 'curl wget http https nc fetch invoke-webrequest invoke-restmethod iwr irm python3 python node',
     description: 'Asks the metadata service of a cloud machine, which hands out its credentials.',
     safer: 'curl https://api.test/health',
-    saw: ({ words, code }) =>
-      [code ?? '', ...words.map(({ text }) => text)].some((text) => METADATA.test(text)),
+    saw: ({ words, code }) => [code ?? '', ...words.map(({ text }) => text)].some(namesMetadataService),
     hits: [
       'curl http://169.254.169.254/latest/meta-data/',
       'wget -qO- http://metadata.google.internal/computeMetadata/v1/',
+      'curl http://0xa9fea9fe/',
+      'curl 2852039166/latest',
+      'curl http://[::ffff:169.254.169.254]/',
+      'curl --url=http:/169.254.169.254/x',
     ],
-    misses: ['curl http://169.254.1.1/', 'curl https://example.com/metadata'],
+    misses: [
+      'curl http://169.254.1.1/',
+      'curl https://example.com/metadata',
+      'python3 manage.py metadata',
+      'curl -d @169254 https://a.test',
+    ],
   },
   {
     id: 'credentials.dump',
@@ -145,8 +154,6 @@ export const credentials: readonly CommandRule[] = [
   },
 ];
 
-const METADATA =
-  /(?:^|[/@=:])(?:169\.254\.169\.254|metadata\.google\.internal|metadata\.azure\.com|100\.100\.100\.200|169\.254\.170\.2|\[?fd00:ec2::254\]?)(?:[:/\s]|$)/i;
 const TOOLS =
   /^(?:mimikatz|mimipenguin(?:\.sh|\.py)?|hydra|medusa|ncrack|john|hashcat|lazagne(?:\.py)?|secretsdump(?:\.py)?|procdump(?:64)?|gsecdump|pypykatz|rubeus|kerbrute|crackmapexec|netexec|responder|bloodhound|sharphound|linpeas(?:\.sh)?|winpeas|nanodump|dumpert|pwdump\d?|fgdump|wce|impacket-\w+|truffleproc|gcore|keylogger|logkeys|mimikittenz|invoke-mimikatz|invoke-kerberoast|invoke-bloodhound|sharpchrome|hashdump|seatbelt|dploot|netripper|sqlmap|msfconsole|msfvenom|beef)$/;
 const TOOLS_PATH =

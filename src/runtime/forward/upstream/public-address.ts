@@ -1,17 +1,15 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isMetadataName, isMetadataOrLinkLocal } from '../../../core/facts/metadata-addresses.ts';
 import { UpstreamFailure } from './failure.ts';
-
-/** Of public ranges, where clouds answer the machines that run there and nobody else. */
-const METADATA = ['168.63.129.16', '100.100.100.200', '192.0.0.192'];
 
 /** Whether an address is one of the public internet, also where another one is inside it. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
-  if (parsed instanceof ipaddr.IPv4)
-    return parsed.range() === 'unicast' && !METADATA.includes(parsed.toString());
+  if (isMetadataOrLinkLocal(parsed)) return false;
+  if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast';
   const range = parsed.range();
   if (range === 'ipv4Mapped') return isPublic(parsed.toIPv4Address().toString());
   // A network without IPv4 reaches it through these; the others (6to4, Teredo) nobody needs any more.
@@ -38,7 +36,9 @@ const PRIVATE_NAME = /(?:^|\.)(?:localhost|internal|local)\.?$/i;
  */
 export function mayBePublic(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '');
-  return isIP(bare) === 0 ? bare.includes('.') && !PRIVATE_NAME.test(bare) : isPublic(bare);
+  return isIP(bare) === 0
+    ? bare.includes('.') && !PRIVATE_NAME.test(bare) && !isMetadataName(bare.toLowerCase())
+    : isPublic(bare);
 }
 
 /** Looks a name up, all of its addresses at once. */

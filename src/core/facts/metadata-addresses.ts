@@ -1,0 +1,80 @@
+import ipaddr from 'ipaddr.js';
+
+/** An IP address as the library reads it. */
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/**
+ * Where clouds hand out the credentials of their machines, besides 169.254.169.254: the one list of the tree.
+ * From the documentation of AWS (EC2, ECS, EKS), Azure, Google Cloud, Oracle, Alibaba, Tencent, Scaleway and OpenStack.
+ */
+const ADDRESSES = new Set(
+  [
+    ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '169.254.0.23', '169.254.42.42'],
+    ...['100.100.100.200', '168.63.129.16', '192.0.0.192'],
+    ...[
+      'fd00:ec2::254',
+      'fd00:ec2::23',
+      'fd20:ce::254',
+      'fd00:c1::a9fe:a9fe',
+      'fd00:42::42',
+      'fe80::a9fe:a9fe',
+    ],
+  ].map((text) => ipaddr.parse(text).toNormalizedString()),
+);
+/** All of them answer from these networks. */
+const NETWORKS = [ipaddr.parseCIDR('169.254.169.0/24'), ipaddr.parseCIDR('169.254.170.0/24')];
+
+const NAMES = new Set([
+  ...[
+    'metadata',
+    'instance-data',
+    'rancher-metadata',
+    'instance-data.ec2.internal',
+    'metadata.google.internal',
+  ],
+  ...['metadata.goog', 'metadata.azure.com', 'metadata.azure.internal', 'metadata.tencentyun.com'],
+  ...['api.metadata.cloud.ibm.com', 'metadata.platformequinix.com', 'metadata.packet.net'],
+]);
+
+/** Returns whether a cloud hands out the credentials of its machines at an address. */
+export function isMetadataAddress(address: Address): boolean {
+  const inner = innermost(address);
+  if (ADDRESSES.has(inner.toNormalizedString())) return true;
+  return (
+    inner instanceof ipaddr.IPv4 &&
+    NETWORKS.some(([network, bits]) => inner.match(network as ipaddr.IPv4, bits))
+  );
+}
+
+/** The same with all link-local addresses, at which nothing but the machine's own network answers. */
+export function isMetadataOrLinkLocal(address: Address): boolean {
+  const inner = innermost(address);
+  return inner.range() === 'linkLocal' || isMetadataAddress(inner);
+}
+
+/** Returns whether a name, in lower case and without a dot at its end, is one of a metadata service. */
+export function isMetadataName(name: string): boolean {
+  return NAMES.has(name);
+}
+
+/** First groups of IPv6 addresses that hold an IPv4 address, and the group at which it begins. */
+const CARRIERS: readonly (readonly [prefix: readonly number[], at: number])[] = [
+  [[0, 0, 0, 0, 0, 0xffff], 6],
+  [[0, 0, 0, 0, 0xffff, 0], 6],
+  [[0x64, 0xff9b, 0, 0, 0, 0], 6],
+  [[0x64, 0xff9b, 1], 6],
+  [[0x2002], 1],
+];
+
+/** Returns the IPv4 address inside an IPv6 one (mapped, translated, NAT64, 6to4, compatible), or the address itself. */
+export function innermost(address: Address): Address {
+  if (address instanceof ipaddr.IPv4) return address;
+  const { parts } = address;
+  const carrier = CARRIERS.find(([prefix]) => prefix.every((group, at) => parts[at] === group));
+  // `::1` and `::` are addresses of their own.
+  const is_compatible = parts.slice(0, 6).every((group) => group === 0) && parts[6] !== 0;
+  if (carrier === undefined && !is_compatible) return address;
+  const at = carrier?.[1] ?? 6;
+  const [high, low] = [parts[at]!, parts[at + 1]!];
+  return new ipaddr.IPv4([high >> 8, high & 255, low >> 8, low & 255]);
+}
