@@ -219,7 +219,7 @@ function periodIn({ period: written, since }: Which, { runtime }: Context): Peri
   if (asked !== null) return asked;
   throw new Refusal(
     'invalid_request',
-    '`period` is no period: write `last_30d`, `7d`, or `2026-01-01/2026-01-31`.',
+    'That is not a period. Write `last_30d`, `7d`, or two dates as in `2026-01-01/2026-01-31`.',
   );
 }
 

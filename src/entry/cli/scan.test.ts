@@ -36,7 +36,7 @@ const CASES: readonly Case[] = [
     code: 0,
     stdout: [/^allow /m],
   },
-  { name: 'nothing at all is text', args: [], code: 0, stdout: [/^allow /m] },
+  { name: 'an empty standard input is a mistake', args: [], code: 2, stderr: [/Standard input is empty/] },
   {
     name: 'personal data in a prompt',
     args: [`My number is ${SSN}.`],

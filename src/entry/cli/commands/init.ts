@@ -23,7 +23,7 @@ export function init(command: Command, terminal: Terminal): void {
       'Write a configuration and a first policy. Existing files are never overwritten. On a terminal it asks which coding agents to guard, for which projects, and which policy packs to add.',
     )
     .option('--path <folder>', 'the folder to write to', '.')
-    .option('--full', 'every setting, with a tool contract and an agent identity to copy')
+    .option('--full', 'more settings, with a tool contract and an agent identity to copy')
     .option('--intelligence', 'ask about the advisory layer too; this version cannot run it yet')
     .option('--non-interactive', 'ask nothing')
     .addOption(jsonOption())

@@ -21,8 +21,7 @@ interface ScanOptions {
 export function scan(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Decide on a text as the service would, and write it down. Ends with 1 where the decision is `block`.\n' +
-        'Other users of this machine can see a command line: give what is secret by file or standard input.',
+      'Decide on a text as the service would, and record the decision. Ends with 1 if the decision is `block`. Other users of this machine can see a command line, so pass secrets by file or standard input.',
     )
     .argument('[text]', 'the text; without it and without --file, standard input')
     .option('-f, --file <file>', 'look at a file; `.json` is read as structured data')
@@ -105,7 +104,11 @@ async function read(file: string | undefined, terminal: Terminal): Promise<Buffe
       'There is no text: give it as an argument, by --file, or on standard input.',
     );
   }
-  return readBounded(terminal.stdin);
+  const bytes = await readBounded(terminal.stdin);
+  if (bytes.length > 0) return bytes;
+  throw new CommandFailure(EXIT.usage, 'usage', 'Standard input is empty, so nothing was scanned.', {
+    hint: 'Give the text as an argument, with --file, or on standard input.',
+  });
 }
 
 async function readFile(path: string, as_given: string): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Config, loadConfig } from '../../../runtime/config/index.ts';
 import { StartFailure } from '../../../runtime/serve/failure.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../runtime/serve/local.ts';
@@ -33,7 +33,7 @@ const PROBLEMS_SHOWN_MAX = 3;
 export async function openConfig({ path, cwd, env }: ConfigAsked): Promise<OpenConfig> {
   const read = await loadConfig({ path, cwd, env, secrets: 'decide' });
   const named: Place = { ...NOWHERE, file: path };
-  if (!read.ok) return unusable(named, read.problems);
+  if (!read.ok) return unusable(named, read.problems, stateBeside(path, cwd));
   const { config } = read;
   const place: Place = { ...NOWHERE, file: config.origin.file };
   try {
@@ -42,19 +42,31 @@ export async function openConfig({ path, cwd, env }: ConfigAsked): Promise<OpenC
   } catch (failure) {
     if (!(failure instanceof StartFailure)) throw failure;
     const { problems, message } = failure;
-    return unusable(place, problems.length === 0 ? [{ path: '', message }] : problems);
+    return unusable(place, problems.length === 0 ? [{ path: '', message }] : problems, config.state_dir);
   }
 }
 
-function unusable(place: Place, problems: readonly Detail[]): OpenConfig {
+/** The state folder of a configuration that cannot be read: the default one, next to it. */
+function stateBeside(path: string | null, cwd: string): string {
+  return join(path === null ? cwd : dirname(resolve(cwd, path)), '.service');
+}
+
+/** A daemon that was started before the mistake keeps the policy that it has. */
+async function unusable(place: Place, problems: readonly Detail[], state_dir: string): Promise<OpenConfig> {
   const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map(lineOf).join('; ');
   const more =
     problems.length > PROBLEMS_SHOWN_MAX ? `; and ${problems.length - PROBLEMS_SHOWN_MAX} more` : '';
+  const daemon = await reachService(state_dir).catch(() => null);
+  daemon?.close();
+  const effect =
+    daemon === null
+      ? 'every hook with it denies every call'
+      : 'a running process still decides by the previous policy, and when it ends every hook denies every call';
   const check = fail(
     'config.valid',
     place,
-    `The configuration cannot be used, so that every hook with it refuses everything: ${shown}${more}.`,
-    'Mend it, then look again with `service validate`.',
+    `The configuration is not valid, so ${effect}: ${shown}${more}.`,
+    'Fix it, then run `service validate`.',
   );
   return { place, opened: null, checks: [check] };
 }
@@ -227,8 +239,8 @@ async function trailChecks(
         fail(
           'state.trail',
           place,
-          `Of ${missing} of ${sent.length} hooks that were tried nothing stands in the audit trail here.`,
-          'Those hooks take another configuration than they name, or are none of this program.',
+          `${missing} of the ${sent.length} tested hooks wrote nothing to this audit log.`,
+          'These hooks use another configuration than they name, or are not of this program.',
         ),
       ];
     const [newest] = (await runtime.queryAudit({ limit: 1 })).events;
@@ -241,7 +253,7 @@ async function trailChecks(
           'Set the clock. Windows of time in rules and budgets are wrong until then.',
         ),
       ];
-    return sent.length === 0 ? [] : [ok('state.trail', place, 'What was tried stands in the audit trail.')];
+    return sent.length === 0 ? [] : [ok('state.trail', place, 'The audit log has every tested hook.')];
   } catch (failure) {
     const { message } = failure as Error;
     return [
