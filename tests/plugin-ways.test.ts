@@ -152,7 +152,7 @@ test('a coding agent of a plug-in is decided by the service that runs', () => {
     [
       cascade('pre_user_prompt', { user_prompt: 'ask jane.doe@corp-mail.io' }),
       2,
-      /cannot use what it was changed to/,
+      /cannot accept a redacted prompt, so it was blocked/,
     ],
     [cascade('post_run_command', { command_line: 'cat ~/.ssh/id_rsa' }), 0, /^$/],
     [cascade('pre_run_command', {}), 2, /cannot be judged/],

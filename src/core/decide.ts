@@ -10,7 +10,8 @@ import { factsOfLate } from './late.ts';
 import type { Objection } from './objection.ts';
 import { type Outcome, outcomeOfStripping, SILENCE } from './outcomes.ts';
 import { redact } from './redact.ts';
-import { placeOf, type RuleTable, tableOf } from './rules.ts';
+import { tableFor } from './rule-table.ts';
+import type { RuleTable } from './rules.ts';
 import { coveredBy, normalTag } from './tags.ts';
 import type {
   AllowedFinding,
@@ -116,8 +117,7 @@ export function verdictOn(
 ): Verdict {
   const personal = withoutIdentities(found, crossing);
   const { findings, allowed_findings } = partAllowed(crossing, policy.detection, personal, fingerprintOf);
-  const place = placeOf(crossing.boundary, crossing.phase);
-  const table = tableOf(policy, place, crossing.tenant_id);
+  const table = tableFor(policy, crossing);
   const contract = contractOf(crossing, policy);
   const left = stripping?.enforcement === 'enforce' ? { ...crossing, content: stripping.content } : crossing;
   const facts = factsIn(left, policy, table, contract);

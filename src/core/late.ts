@@ -9,10 +9,10 @@ import type { CommandRule } from './commands/rules/rule.ts';
 import { factsOf } from './facts/facts.ts';
 import { readCall } from './guard/arguments.ts';
 import { guardViewOf } from './guard/paths.ts';
-import type { ToolCall } from './guard/types.ts';
+import type { GuardedPaths, ToolCall } from './guard/types.ts';
 import { customDetector } from './matching/custom/custom-detector.ts';
 import type { Detector } from './matching/detector.ts';
-import type { Crossing, CustomPattern, GuardedPaths, Json, ScanLimits, Tag } from './types.ts';
+import type { Crossing, CustomPattern, Json, ScanLimits, Tag } from './types.ts';
 
 /** See arguments.ts. */
 export function argumentCheckLate(schema: Json): ArgumentCheck {

@@ -14,7 +14,6 @@ import type {
   ViolationType,
 } from './words.ts';
 
-export type { GuardedPaths } from './guard/types.ts';
 export type { Problem } from './problem.ts';
 export * from './words.ts';
 
@@ -57,6 +56,8 @@ export interface Crossing {
   /** What goes into an agent's memory (`request`) or comes out of it (`response`); of all others, nothing. */
   readonly memory?: MemoryUse;
   readonly identity_places?: readonly Pick<Finding, 'leaf' | 'start' | 'end'>[];
+  /** Whether the sender cannot take changed content: it goes on as it is, or not at all. */
+  readonly is_unchangeable?: boolean;
   /** The folder in which the agent's relative paths begin, where the caller says so. */
   readonly working_dir?: string;
   /** Milliseconds since 1970, UTC. */
@@ -323,7 +324,6 @@ export interface Detection {
   readonly detectors: readonly DetectorSetting[];
   readonly patterns: readonly CustomPattern[];
   readonly allowed: readonly AllowedFingerprint[];
-  /** The files by which this service decides; absent where no configuration was read. */
   readonly guarded_paths?: GuardedPaths;
 }
 

@@ -1,10 +1,10 @@
+import type { GuardedPaths } from '../guard/types.ts';
 import type {
   AllowedFingerprint,
   CustomPattern,
   Detection,
   DetectorSetting,
   ExampleValues,
-  GuardedPaths,
   Problem,
   Severity,
 } from '../types.ts';

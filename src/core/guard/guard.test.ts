@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../decide.ts';
 import { crossingOf, policyOf } from '../testing/policies.ts';
-import type { GuardedPaths, Json, Policy } from '../types.ts';
+import type { Json, Policy } from '../types.ts';
+import type { GuardedPaths } from './types.ts';
 
 const PATHS: GuardedPaths = {
   home: '/home/ada',

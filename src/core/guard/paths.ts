@@ -1,7 +1,7 @@
 import { isWhole } from '../commands/paths.ts';
 import { canonicalPaths, normalPath } from '../facts/path-form.ts';
 import { once } from '../shell/memo.ts';
-import type { GuardedPaths } from '../types.ts';
+import type { GuardedPaths } from './types.ts';
 
 /** The groups of files on which this service, or the hooks that call it, depend. */
 export type GuardedGroup = 'state' | 'configuration' | 'agent_settings' | 'startup_file';

@@ -120,7 +120,7 @@ function envelopeOf(
   boundary: Boundary,
   declared_tags: readonly Tag[],
 ): Omit<Envelope, 'now_ms'> {
-  const { phase, approved_rules, session_tags, calls_last_minute } = event.metadata;
+  const { phase, approved_rules, session_tags, calls_last_minute, unchangeable } = event.metadata;
   const capability = capabilityOf(event);
   return {
     boundary,
@@ -136,6 +136,7 @@ function envelopeOf(
     session_tags: texts(session_tags),
     ...(typeof calls_last_minute === 'number' && { calls_last_minute }),
     ...(capability !== undefined && { capability }),
+    ...(unchangeable === true && { is_unchangeable: true }),
   };
 }
 

@@ -2,14 +2,8 @@ import { contractOf, declaredFacts, recalledObjection } from '../contracts.ts';
 import { factsNamed } from '../facts/named.ts';
 import { asksSessions } from '../flow.ts';
 import { outcomeOfStripping } from '../outcomes.ts';
-import {
-  type Circumstances,
-  circumstancesOf,
-  placeOf,
-  type RuleTable,
-  type Tried,
-  tableOf,
-} from '../rules.ts';
+import { tableFor as rulesFor } from '../rule-table.ts';
+import { type Circumstances, circumstancesOf, type RuleTable, type Tried } from '../rules.ts';
 import { covers } from '../tags.ts';
 import type { Action, Decision, Phase, Policy, ToolContract } from '../types.ts';
 import { DECISION_OF, type Heard, type Hearing, hear, objectionsTo, tagsOf } from '../voices.ts';
@@ -62,7 +56,7 @@ export function askedWith({ crossing, findings, declared, conditions }: Recollec
 
 /** The rules that are asked about it. */
 export function tableFor({ crossing }: Recollection, policy: Policy): RuleTable {
-  return tableOf(policy, placeOf(crossing.boundary, crossing.phase), crossing.tenant_id);
+  return rulesFor(policy, crossing);
 }
 
 /** What a hearing came to. */

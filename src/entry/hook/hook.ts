@@ -4,7 +4,7 @@ import type { Json } from '../../core/types.ts';
 import { agent } from '../../runtime/access/callers.ts';
 import type { StartFailure } from '../../runtime/serve/failure.ts';
 import type { Caller } from '../../runtime/types.ts';
-import type { Dialect, HookAnswer, HookEvent, HookReply, Payload } from './dialects/dialect.ts';
+import type { Dialect, HookAnswer, HookCheck, HookEvent, HookReply, Payload } from './dialects/dialect.ts';
 import { dialectOf, dialects } from './dialects/index.ts';
 import { type HookOptions, readOptions, UsageFailure } from './options.ts';
 import { exitReply, Unreadable } from './payload.ts';
@@ -160,7 +160,9 @@ async function answerTo(desk: Desk, forced: Dialect | null): Promise<Outcome> {
   desk.known.question = question;
   const answers = await decide(question, desk);
   const answer = strictest(answers);
-  return answer === null ? yes(dialect.pass) : outcomeOf(dialect, event, payload, answer, answers.length);
+  if (answer === null) return yes(dialect.pass);
+  const { kind } = question.checks[answers.indexOf(answer)]!;
+  return outcomeOf(dialect, event, payload, { ...answer, kind, is_only: answers.length === 1 });
 }
 
 async function payloadOf(stdin: HookProcess['stdin']): Promise<Payload> {
@@ -195,6 +197,7 @@ function questionOf(
   return {
     ...subject,
     ...workingDir(payload),
+    ...(event.change === undefined && dialect.tell === undefined && { has_fixed_prompt: true }),
     dialect: dialect.name,
     event: name,
     agent_id: options.agent ?? subject.agent_id ?? dialect.agent_id,
@@ -246,27 +249,52 @@ function strictest(answers: readonly HookAnswer[]): HookAnswer | null {
   );
 }
 
-function outcomeOf(
-  dialect: Dialect,
-  event: HookEvent,
-  payload: Payload,
-  answer: HookAnswer,
-  count: number,
-): Outcome {
+/** The strictest answer, and what it is about. */
+interface JudgedAnswer extends HookAnswer {
+  readonly kind: HookCheck['kind'];
+  /** Whether the event has no other check. */
+  readonly is_only: boolean;
+}
+
+function outcomeOf(dialect: Dialect, event: HookEvent, payload: Payload, answer: JudgedAnswer): Outcome {
   if (dialect.tell !== undefined)
     return { reply: dialect.tell(answer, payload, Date.now()), is_no: answer.decision === 'block' };
   if (answer.decision === 'allow') return yes(dialect.pass);
   const reason = reasonOf(answer);
   if (answer.decision === 'modify') {
-    const changed = count === 1 && answer.changed !== null && event.change?.(answer.changed, reason, payload);
+    const changed =
+      answer.is_only && answer.changed !== null && event.change?.(answer.changed, reason, payload);
     if (changed) return yes(changed);
-    return no(
-      event.deny(`${reason} This host cannot use what it was changed to, so it is refused.`, payload),
-    );
+    return no(event.deny(`${reason} ${whyBlocked(dialect, answer)}`, payload));
   }
   const may_ask = answer.action === 'require_approval' && answer.one_may_agree;
   const asked = may_ask ? event.ask?.(reason, payload) : undefined;
   return asked === undefined ? no(event.deny(reason, payload)) : yes(asked);
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  'claude-code': 'Claude Code',
+  codex: 'Codex CLI',
+  copilot: 'GitHub Copilot CLI',
+  cursor: 'Cursor',
+  gemini: 'Gemini CLI',
+};
+
+const CHANGED = {
+  prompt: 'a redacted prompt',
+  call: 'these changed arguments',
+  result: 'a redacted result',
+} as const;
+
+/** Says why content that a rule changes is blocked, and which setting lets it pass. */
+function whyBlocked({ name }: Dialect, { rule, kind }: JudgedAnswer): string {
+  const who = LABELS[name] ?? `The coding agent of \`${name}\``;
+  const what = `${who} cannot accept ${CHANGED[kind]}, so it was blocked.`;
+  if (rule.startsWith('builtin.personal.'))
+    return `${what} To allow personal data, set \`pii_protection.action: flag\`.`;
+  return rule.startsWith('builtin.')
+    ? what
+    : `${what} To let it pass, change the action of \`${rule}\` to \`flag\`.`;
 }
 
 function yes(reply: HookReply): Outcome {

@@ -26,6 +26,7 @@ export async function judgeChecks(
     const { approval_request_id, dialect, event, tool_use_id } = question;
     const about = {
       ...canary_about,
+      ...(crossing.is_unchangeable === true && { unchangeable: true }),
       hook: dialect,
       hook_event: event,
       ...(tool_use_id !== null && { tool_use_id }),
@@ -51,7 +52,16 @@ export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: num
   };
   if (check.kind === 'prompt') {
     const content: Content = { kind: 'text', text: check.text };
-    return { ...acting, boundary: 'input', phase: null, content, destination_agent_id: null, tool: null };
+    const fixed = question.has_fixed_prompt === true ? { is_unchangeable: true } : {};
+    return {
+      ...acting,
+      ...fixed,
+      boundary: 'input',
+      phase: null,
+      content,
+      destination_agent_id: null,
+      tool: null,
+    };
   }
   const phase = check.kind === 'call' ? 'request' : 'response';
   const content = contentIn(check.kind === 'call' ? check.input : check.output);

@@ -13,6 +13,8 @@ export interface HookQuestion {
   readonly approval_request_id: string | null;
   /** The folder in which relative paths begin, where the host names it. */
   readonly working_dir?: string;
+  /** Whether the host takes no changed prompt. */
+  readonly has_fixed_prompt?: boolean;
   readonly checks: readonly HookCheck[];
 }
 

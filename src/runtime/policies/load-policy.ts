@@ -1,5 +1,6 @@
 import type { Compiled, CompileInput, PolicySettings } from '../../core/compile/index.ts';
 import { suggestion } from '../../core/compile/problems.ts';
+import type { GuardedPaths } from '../../core/guard/types.ts';
 import type { AllowedFingerprint, Policy, Problem } from '../../core/types.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
@@ -39,6 +40,8 @@ interface Supposed {
   readonly change?: (written: CompileInput) => CompileInput;
   /** Those that would be loaded. */
   readonly plugins?: LoadedPlugins;
+  /** Those of the folder for which it is tried elsewhere. */
+  readonly guarded_paths?: GuardedPaths;
 }
 
 /**
@@ -50,7 +53,9 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
   const read = await readDocuments(found.files);
   const { compile, namesConditions, namesDetectors } = await import('../../core/compile/index.ts');
   const plugins = supposed.plugins ?? (await pluginsOf(config));
-  const written = compileInput(config, read.documents, plugins);
+  const asked = compileInput(config, read.documents, plugins);
+  const { guarded_paths = asked.settings.guarded_paths } = supposed;
+  const written = { ...asked, settings: { ...asked.settings, ...(guarded_paths && { guarded_paths }) } };
   const input = supposed.change?.(written) ?? written;
   // It brings all detectors along, which a start has no time for.
   const named = namesDetectors(input.settings)

@@ -7,6 +7,7 @@ import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import type { PluginReport } from '../plugins/types.ts';
 import { findDocuments, PATH_KEYS, type PathKey } from '../policies/document-files.ts';
+import { guardedPaths } from '../policies/guarded-paths.ts';
 import { loadPolicy } from '../policies/index.ts';
 import { readDocuments } from '../policies/read-documents.ts';
 import { type CaseResult, testPolicy } from '../policies/test-policy.ts';
@@ -48,7 +49,10 @@ export async function rehearse(config: Config, changes: readonly FileChange[]): 
       ...lost(labels, seen),
       ...(await misplaced(base_dir, changes)),
     ];
-    const made = await loadPolicy(elsewhere, { plugins: code.loaded });
+    const made = await loadPolicy(elsewhere, {
+      plugins: code.loaded,
+      guarded_paths: guardedPaths(config),
+    });
     const warnings = made.warnings.filter(({ path }) => !/^(?:paths|plugins)/.test(path));
     const emptied = [...there.filled.filter((id) => !found.filled.includes(id)), ...code.emptied];
     const told = { warnings, emptied, plugins: code.brought };
