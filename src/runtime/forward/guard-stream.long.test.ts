@@ -114,7 +114,11 @@ test('an allowed call before a blocked one does not go out either', async () => 
     const isStart = (event: string) => /message_start|response.created/.test(event);
     const both = (second: readonly string[]) => [
       ...allowed.filter((each) => !isEnd(each)),
-      ...second.filter((each) => !isStart(each)).map(atNextIndex),
+      ...second
+        .filter((each) => !isStart(each))
+        .map(atNextIndex)
+        // The end of a response says all that came, and here nothing of it.
+        .map((each) => each.replace(/("status":"completed".*"output":)\[.*\](?=,"usage")/, '$1[]')),
     ];
     const { text: harmless } = await guarded(answerOf(both(call('run_shell', ['{}']))), { wire });
     assert.ok(harmless.includes('look_up') && harmless.includes('run_shell'), `${wire}: ${harmless}`);
