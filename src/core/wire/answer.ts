@@ -80,6 +80,11 @@ export function failAnswer(draft: AnswerDraft): void {
   draft.is_faulty = true;
 }
 
+/** Refuses a value that is no text where clients expect one: some of them put it together with texts all the same. */
+export function requireText(draft: AnswerDraft, { kind }: JsonNode): void {
+  if (kind !== 'string' && kind !== 'null') failAnswer(draft);
+}
+
 /** A piece of a text or of a call's arguments, on a channel that this opens. Behind its end a channel says nothing more. */
 export function addPiece(
   draft: AnswerDraft,

@@ -103,9 +103,9 @@ export function clientCallOf(item: JsonNode): { readonly tool: string; readonly 
   if (key === undefined) return null;
   if (type === 'tool_search_call' && textOf(item, 'execution') === 'server') return null;
   const said = key.map((each) => memberOf(item, each)).find((each) => each !== null && each.kind !== 'null');
-  return said === undefined || said === null
-    ? null
-    : { tool: textOf(item, 'name') ?? type.replace(/_call$/, ''), arguments: said };
+  // A call without arguments is one all the same.
+  const none: JsonNode = { kind: 'null', start: item.end, end: item.end };
+  return { tool: textOf(item, 'name') ?? type.replace(/_call$/, ''), arguments: said ?? none };
 }
 
 const CLIENT_CALLS: ReadonlyMap<string, readonly string[]> = new Map([

@@ -11,6 +11,7 @@ import {
   closeAll,
   closeChannels,
   endStream,
+  requireText,
 } from './answer.ts';
 import { nameByType, type ReadBody } from './events.ts';
 import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
@@ -119,11 +120,16 @@ function readInner(
   }
 }
 
-/** Texts that clients put together over parts and items. */
-const JOINED = new Set(['output_text', 'refusal', 'reasoning_text', 'reasoning_summary_text']);
+/** Texts that clients put together over parts and items: those of a kind, and all that stand in contents. */
+const JOINED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['output_text', ['output_text', 'contents']],
+  ['refusal', ['refusal', 'contents']],
+  ['reasoning_text', ['reasoning_text', 'contents']],
+  ['reasoning_summary_text', ['reasoning_summary_text']],
+]);
 
 function joinsOf(name: string): readonly string[] {
-  return JOINED.has(name) ? [name] : [];
+  return JOINED.get(name) ?? [];
 }
 
 /** What an event about arguments says of its call, if it says anything. */
@@ -158,6 +164,7 @@ function readText(draft: AnswerDraft, type: string, root: string, event: JsonNod
       addTexts(draft, value, 'sealed');
       addEcho(draft, channelOf(root, 'audio.transcript', index), value, '""');
     } else if (value.kind === 'string') add(draft, channel, kind, value, more);
+    else if (more.joins.length > 0) requireText(draft, value);
     else if (key.value === 'delta') addMemberPieces(draft, member, event, channel);
     else addMember(draft, member, event);
   }
@@ -187,6 +194,9 @@ function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): v
   }
 }
 
+/** Calls whose arguments are strings. */
+const STRING_CALLS = new Set(['function_call', 'custom_tool_call', 'mcp_approval_request']);
+
 /** The arguments of a call that the client has to make, which this takes; `null` where the item is none. */
 function callIn(draft: AnswerDraft, root: string, item: JsonNode, add: Add): JsonNode | null {
   const call = clientCallOf(item);
@@ -197,7 +207,8 @@ function callIn(draft: AnswerDraft, root: string, item: JsonNode, add: Add): Jso
     is_free: onlyTextOf(item, 'type') === 'custom_tool_call',
   };
   // Of an item that only begins, a string of arguments goes on in later events; another value comes whole later.
-  if (add === addPiece && call.arguments.kind !== 'string') return null;
+  const type = onlyTextOf(item, 'type') ?? '';
+  if (add === addPiece && call.arguments.kind !== 'string' && !STRING_CALLS.has(type)) return null;
   add(draft, `${root}.call`, 'arguments', call.arguments, { call: named });
   return call.arguments;
 }
@@ -220,9 +231,12 @@ function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNod
   const channel = channelOf(root, name, index);
   for (const member of part.members) {
     const { key, value } = member;
-    if (key.value === text && value.kind === 'string')
-      add(draft, channel, 'text', value, { joins: joinsOf(name) });
-    else if (name === 'audio.transcript' && key.value === 'data') {
+    if (key.value === text || key.value === 'text') requireText(draft, value);
+    if (value.kind === 'string' && (key.value === text || key.value === 'text')) {
+      const is_own = key.value === text;
+      const said = is_own ? channel : channelOf(root, 'unknown_part', index);
+      add(draft, said, 'text', value, { joins: joinsOf(is_own ? name : 'output_text') });
+    } else if (name === 'audio.transcript' && key.value === 'data') {
       addTexts(draft, value, 'sealed');
       addEcho(draft, channel, value, '""');
     } else if (key.value !== 'logprobs' || name === '') addMember(draft, member, part);

@@ -8,6 +8,7 @@ import {
   closeChannels,
   endStream,
   failAnswer,
+  requireText,
 } from '../answer.ts';
 import { openAnthropicEnding } from '../anthropic-ending.ts';
 import { anthropicErrorBody, anthropicErrorEvents } from '../anthropic-errors.ts';
@@ -69,6 +70,7 @@ function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
   for (const member of block.members) {
     const { key, value } = member;
     if (value === input) continue;
+    if (JOINED.includes(key.value)) requireText(draft, value);
     if (key.value === type && JOINED.includes(type) && value.kind === 'string') {
       addPiece(draft, channel, 'text', value, { joins: [type] });
     } else if (type === 'redacted_thinking' && key.value === 'data') addTexts(draft, value, 'sealed');
@@ -165,6 +167,7 @@ function readDelta(draft: AnswerDraft, channel: string, delta: JsonNode): void {
   const kind = draft.channels.calls.has(channel) ? 'arguments' : 'text';
   for (const member of membersOf(delta)) {
     const { key, value } = member;
+    if (JOINED.includes(key.value)) requireText(draft, value);
     if (value.kind === 'string' && JOINED.includes(key.value)) {
       addPiece(draft, channel, 'text', value, { joins: [key.value] });
     } else if (value.kind === 'string' && key.value === 'partial_json') addPiece(draft, channel, kind, value);

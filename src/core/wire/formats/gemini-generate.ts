@@ -10,6 +10,7 @@ import {
   endStream,
   failAnswer,
   isOpen,
+  requireText,
   runName,
 } from '../answer.ts';
 import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
@@ -143,6 +144,7 @@ function readPart(draft: AnswerDraft, part: JsonNode, root: string, counted: Cou
   for (const member of membersOf(part)) {
     const { value } = member;
     const key = camelCase(member.key.value);
+    if (key === 'text') requireText(draft, value);
     if (key === 'text' && value.kind === 'string') {
       const run = runOf(part);
       // Clients join the texts that are no thoughts, or all of them.

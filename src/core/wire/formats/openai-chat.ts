@@ -168,6 +168,7 @@ function readTexts(draft: AnswerDraft, root: string, message: JsonNode, add: Add
   for (const member of membersOf(message)) {
     const { key, value } = member;
     if ((key.value === 'tool_calls' && value.kind === 'array') || key.value === 'function_call') continue;
+    if (key.value === 'content' && !itemsOf(value).every(({ kind }) => kind === 'object')) failAnswer(draft);
     if (key.value === 'audio') readAudio(draft, `${root}.audio`, value, add);
     else if (key.value === 'annotations') addMember(draft, member, message);
     else addMemberPieces(draft, member, message, root, add);

@@ -1,4 +1,4 @@
-import { type AnswerDraft, addEcho, addMember, addPiece, isOpen } from '../answer.ts';
+import { type AnswerDraft, addEcho, addMember, addPiece, isOpen, requireText } from '../answer.ts';
 import { plainEnding } from '../endings.ts';
 import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
 import { countOf, isTrue, itemsOf, largestCountOf, memberOf, membersOf } from '../nodes.ts';
@@ -50,6 +50,7 @@ function readChoice(draft: AnswerDraft, choice: JsonNode, root: string): void {
   const channel = `${root}.text`;
   for (const member of membersOf(choice)) {
     const { key, value } = member;
+    if (key.value === 'text') requireText(draft, value);
     if (key.value === 'text' && value.kind === 'string') addPiece(draft, channel, 'text', value);
     else if (key.value !== 'logprobs') addMember(draft, member, choice);
   }

@@ -1,0 +1,96 @@
+/** Clients that use no SDK: what they see by simple rules, each of which is used somewhere. */
+import type { Came, Sight } from '../clients/sight.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: what a hostile provider sends has no type.
+type Anything = any;
+
+/** Lines as `str.splitlines` of Python has them. */
+const LINES = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
+
+/** Reads every line of data by itself, and of each value whatever looks like a text or a tool. */
+export function plainSight({ type, body }: Came): Sight {
+  const sight: Sight = { texts: [], tools: [] };
+  const bodies = type.startsWith('text/event-stream')
+    ? body.split(LINES).flatMap((line) => (line.startsWith('data:') ? parsed(line.slice(5)) : []))
+    : parsed(body);
+  const said = { content: '', text: '', thinking: '', delta: '' };
+  let python: Anything = {};
+  for (const each of bodies) {
+    seeTools(sight, each);
+    const choice = each?.choices?.[0];
+    if (typeof choice?.delta === 'object' && choice.delta !== null)
+      python = accumulated(python, choice.delta);
+    if (typeof choice?.delta?.content === 'string') said.content += choice.delta.content;
+    if (typeof choice?.text === 'string') said.text += choice.text;
+    if (each?.delta?.type === 'text_delta') said.text += each.delta.text;
+    if (each?.delta?.type === 'thinking_delta') said.thinking += each.delta.thinking;
+    if (each?.type === 'response.output_text.delta') said.delta += each.delta;
+  }
+  seeTools(sight, python);
+  sight.texts.push(...Object.values(said), `${python?.content}`);
+  return sight;
+}
+
+function parsed(text: string): Anything[] {
+  try {
+    const value = JSON.parse(text);
+    return Array.isArray(value) ? value : [value];
+  } catch {
+    return [];
+  }
+}
+
+/** As OpenAI's SDK for Python adds up deltas: texts are joined, lists by index, all else is the last. */
+function accumulated(before: Anything, delta: Anything): Anything {
+  const all = { ...before };
+  for (const [key, value] of Object.entries(delta) as [string, Anything][]) {
+    const known = all[key];
+    if (known === undefined || known === null || key === 'index' || key === 'type') {
+      all[key] = Array.isArray(value) ? [] : value;
+      if (!Array.isArray(value)) continue;
+    }
+    if (typeof value === 'string' && typeof known === 'string') all[key] = known + value;
+    else if (Array.isArray(value)) {
+      const list = Array.isArray(all[key]) ? [...all[key]] : [];
+      for (const entry of value) {
+        const at = list.findIndex((each) => each?.index === entry?.index);
+        if (at === -1) list.push(entry);
+        else list[at] = accumulated(list[at], entry);
+      }
+      all[key] = list;
+    } else if (typeof value === 'object' && value !== null) all[key] = accumulated(known ?? {}, value);
+  }
+  return all;
+}
+
+/** Names of calls, where the protocols have them; lists by any client that goes through them. */
+function seeTools(sight: Sight, body: Anything): void {
+  const see = (name: unknown): void => {
+    if (typeof name === 'string' && name !== '') sight.tools.push(name);
+  };
+  const seeMessage = (message: Anything): void => {
+    for (const call of listOf(message?.tool_calls)) {
+      see(call?.function?.name);
+      see(call?.custom?.name);
+    }
+    see(message?.function_call?.name);
+  };
+  for (const choice of listOf(body?.choices)) {
+    seeMessage(choice?.delta);
+    seeMessage(choice?.message);
+  }
+  seeMessage(body);
+  for (const block of [...listOf(body?.content), body?.content_block])
+    if (block?.type === 'tool_use') see(block.name);
+  for (const item of [...listOf(body?.output), ...listOf(body?.response?.output), body?.item])
+    if (/^(?:function|custom_tool)_call$/.test(item?.type)) see(item.name);
+  for (const candidate of listOf(body?.candidates))
+    for (const part of listOf(candidate?.content?.parts)) {
+      see(part?.functionCall?.name);
+      see(part?.function_call?.name);
+    }
+}
+
+function listOf(value: Anything): Anything[] {
+  return Array.isArray(value) ? value : [];
+}
