@@ -1,4 +1,5 @@
 import { adapterAsk } from './adapters.ts';
+import { agentsBlock, agentsBlocked, agentsUnblock } from './agent-blocks.ts';
 import { observeAgent, observeAgents, observeSession, observeSessions } from './agents.ts';
 import {
   approvalsApprove,
@@ -45,6 +46,9 @@ import { policyTemplate, policyTemplates } from './templates.ts';
 export const operations: readonly AnyOperation[] = [
   adapterAsk,
   agentSessionReset,
+  agentsBlock,
+  agentsBlocked,
+  agentsUnblock,
   approvalsApprove,
   approvalsCancel,
   approvalsDeny,

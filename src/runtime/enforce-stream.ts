@@ -4,7 +4,7 @@ import { contentOfTexts, isUntouched, type JudgedText, mergedVerdict } from '../
 import { openStream, type Stream } from '../core/stream/stream.ts';
 import type { Content, Crossing, Envelope, Verdict } from '../core/types.ts';
 import type { Settled } from './approvals/types.ts';
-import { aboutOf, conditionsFor, give, inSession } from './enforce.ts';
+import { aboutOf, agentBlockOn, conditionsFor, give, inSession } from './enforce.ts';
 import { needsSession } from './sessions/index.ts';
 import type { Caller, Endpoint, Extras, Ports, Ruling } from './types.ts';
 
@@ -31,6 +31,18 @@ export interface GuardedEnd {
 }
 
 const NO_TEXT: Content = { kind: 'text', text: '' };
+
+/** Decides with what is known of the session; a blocked agent's texts are not looked at. */
+async function decidedIn(
+  asked: Crossing,
+  decideOn: (crossing: Crossing) => Promise<Settled>,
+  ports: Ports,
+): Promise<{ readonly crossing: Crossing; readonly outcome: Settled }> {
+  const stopped = agentBlockOn(asked, ports);
+  if (stopped !== null) return { crossing: asked, outcome: stopped };
+  if (needsSession(asked, ports.policy)) return inSession(asked, decideOn, ports);
+  return { crossing: asked, outcome: await decideOn(asked) };
+}
 
 /**
  * The road to a verdict, for texts that arrive in pieces: look up what the session has read, let each text through
@@ -70,9 +82,7 @@ export async function enforceTexts(
     if (texts.length === 0) openIn(crossing);
     return settled(texts, crossing, caller, ports);
   };
-  const decided = needsSession(asked, ports.policy)
-    ? inSession(asked, decideOn, ports)
-    : decideOn(asked).then((outcome) => ({ crossing: asked, outcome }));
+  const decided = decidedIn(asked, decideOn, ports);
   const crossing = await Promise.race([begun.promise, decided.then(() => null)]);
   const finish = async (): Promise<GuardedEnd> => {
     ended.resolve();

@@ -1,6 +1,6 @@
 import { type Conditions, hasConditions } from '../core/conditions/facts.ts';
 import { faulty, judge } from '../core/decide.ts';
-import type { Coverage, Crossing, Policy, Verdict } from '../core/types.ts';
+import type { Coverage, Crossing, Envelope, Policy, Verdict } from '../core/types.ts';
 import type { Settled } from './approvals/types.ts';
 import { conditionsOf } from './conditions.ts';
 import { auditEvent, type LoggedTexts } from './record.ts';
@@ -45,6 +45,9 @@ export function decide(
   extras: Extras = {},
 ): Decision | Promise<Decision> {
   const about = aboutOf(given, caller, endpoint, ports, extras);
+  const stopped = agentBlockOn(given, ports);
+  if (stopped !== null)
+    return { crossing: given, verdict: stopped.verdict, ruling: give(stopped, 0, given, about) };
   let scan_ms = 0;
   const decideBy = (conditions: Conditions | null) => {
     const decideOn = (crossing: Crossing): Settled | Promise<Settled> => {
@@ -69,6 +72,15 @@ export function decide(
     verdict: outcome.verdict,
     ruling: give(outcome, scan_ms, crossing, about),
   }));
+}
+
+/** The block by the kill switch, where it stops an agent that the crossing names; `null` otherwise. */
+export function agentBlockOn(given: Envelope, { findAgentBlock, policy }: Ports): Settled | null {
+  const found = findAgentBlock?.(given) ?? null;
+  if (found === null) return null;
+  const coverage = { status: 'full' } as const;
+  const verdict: Verdict = { ...BLOCK, ...found, coverage, policy_hash: policy.hash, fault: false };
+  return { verdict, approval: null };
 }
 
 /** Goes on at once with what is there already: most requests wait for nothing but their record. */

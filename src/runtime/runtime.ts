@@ -1,5 +1,6 @@
 import { lazy } from '../core/lazy.ts';
 import type { Crossing, Policy } from '../core/types.ts';
+import { openAgentList } from './agent-blocks/list-file.ts';
 import { type AgentsSeen, agentsSeen } from './agents.ts';
 import type { Journal } from './audit/journal.ts';
 import { available } from './available.ts';
@@ -114,6 +115,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     plugins,
     reload: centre.reload,
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
+    agentBlocks: lazyAgentBlocks(parts, () => ports),
     ...trail.offers,
     events: parts.journal === null || centre.events === null ? null : hub.open,
     ...trusted.offers,
@@ -250,6 +252,7 @@ function portsOf(
     now_ms: parts.now_ms,
     new_event_id: newEventId,
     record: journal === null ? async () => {} : journal.append,
+    findAgentBlock: openAgentList(config.state_dir),
     sessions,
     telemetry,
     unkept: complainOfSessions,
@@ -313,6 +316,14 @@ function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Ports): R
       steady_ms: () => performance.now(),
       log,
     });
+  }).open;
+}
+
+/** Operators need it seldom, and no start does. */
+function lazyAgentBlocks({ config, store }: RuntimeParts, ports: () => Ports): Runtime['agentBlocks'] {
+  return lazy(async () => {
+    const { openAgentBlocks } = await import('./agent-blocks/agent-blocks.ts');
+    return openAgentBlocks({ state_dir: config.state_dir, store: store.open, ports });
   }).open;
 }
 

@@ -13,6 +13,8 @@ import type {
   Verdict,
 } from '../core/types.ts';
 import type { JsonSource } from '../core/wire/types.ts';
+import type { FindAgentBlock } from './agent-blocks/list-file.ts';
+import type { AgentBlocks } from './agent-blocks/types.ts';
 import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';
 import type { Activity, ActivityAsked } from './audit/activity.ts';
 import type { Capabilities } from './capabilities/types.ts';
@@ -43,6 +45,7 @@ export const PERMISSIONS = [
   'secrets:resolve',
   'secrets:check',
   'sessions:reset',
+  'agents:block',
   'costs:own',
   'costs:read',
 ] as const;
@@ -56,6 +59,7 @@ export const PERSON_PERMISSIONS: readonly Permission[] = [
   'capabilities:issue',
   'secrets:check',
   'sessions:reset',
+  'agents:block',
 ];
 
 /** Who asks, as far as a credential or an address proves it. */
@@ -132,6 +136,8 @@ export interface Ports {
   readonly logged?: { readonly inputs: boolean; readonly outputs: boolean };
   /** Settles what asks for approval; without it that stays a block. Must not reject. */
   readonly settle?: Settle | undefined;
+  /** Finds the agents that an operator has blocked; without it none is. */
+  readonly findAgentBlock?: FindAgentBlock;
   /** Told of every ruling, and the seconds that `judge` took. Must not throw. */
   readonly observe?: (ruling: Ruling, crossing: Crossing, endpoint: Endpoint, scan_seconds: number) => void;
   /** Told of every ruling for a collector; `null` or absent where telemetry is off. */
@@ -266,6 +272,8 @@ export interface Runtime {
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   /** Forgets what sessions have read, and gives how many had read something; durable when it resolves. */
   readonly resetSession: (target: ResetTarget, caller: Caller) => Promise<number>;
+  /** The kill switch of agents. Rejects where the store cannot be opened. */
+  readonly agentBlocks: () => Promise<AgentBlocks>;
   /** Sees every event whose answer was given before the call. */
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
   /** Who did something lately; sees what `queryAudit` sees. */

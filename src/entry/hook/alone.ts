@@ -1,5 +1,6 @@
 import { lazy } from '../../core/lazy.ts';
 import type { Policy } from '../../core/types.ts';
+import { openAgentList } from '../../runtime/agent-blocks/list-file.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { enforce } from '../../runtime/enforce.ts';
 import { newEventId } from '../../runtime/event-id.ts';
@@ -69,6 +70,7 @@ function lightRuntime(
     new_event_id: newEventId,
     record,
     logged: stand.logged,
+    findAgentBlock: openAgentList(stand.state_dir),
     settle: async (settling) => (await (await whole()).approvals()).settle(settling),
     sessions: {
       store: async () => (await whole()).store(),

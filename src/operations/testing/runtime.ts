@@ -122,6 +122,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       warnings: [],
     }),
     resetSession: async () => 0,
+    agentBlocks: async () => ({ block: async () => true, unblock: async () => false, list: async () => [] }),
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),
     queryAudit: async (filter) => query(events, filter),
     activity: async () => ({ active: [], partial: false }),

@@ -14,7 +14,8 @@ import { type Centre, openRuntime } from '../runtime.ts';
 import { recordReadings } from '../secrets/reading-event.ts';
 import type { SecretReading } from '../secrets/references.ts';
 import { openHousekeeping } from '../store/housekeeping.ts';
-import { lazyStore } from '../store/index.ts';
+import { lazyStore, type Store } from '../store/index.ts';
+import { storeFields } from '../store/lazy.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
 import { openMetricsSum } from './metrics-sum.ts';
@@ -122,6 +123,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const { choresOf, deliveriesOf } = await import('./chores.ts');
   const housekeeping = openHousekeeping(choresOf(ground), log);
   const deliveries = openHousekeeping(deliveriesOf(ground), log);
+  const blocks = await followBlocks(config, own.store, log);
   const status = statusOf(parts, workers, late.reloading);
   // Elsewhere the workers judge, and see to that themselves.
   if (parts.worker_url === null) await open.warm();
@@ -132,11 +134,23 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
-      await closeAll([housekeeping, deliveries, late.indexing, journal, open, telemetry], log);
+      await closeAll([housekeeping, deliveries, blocks, late.indexing, journal, open, telemetry], log);
       return { forced };
     },
     kill: workers.kill,
   };
+}
+
+/** Keeps the list of blocked agents in the state folder like the store, from before the service is ready. */
+async function followBlocks(config: Config, store: Store, log: Log) {
+  const { followAgentBlocks, mirrorAgentBlocks } = await import('../agent-blocks/agent-blocks.ts');
+  const failed = (fault: unknown): void =>
+    log.error(
+      'the list of blocked agents could not be read from the store, and stays as it was',
+      storeFields(fault),
+    );
+  await mirrorAgentBlocks(config.state_dir, store).catch(failed);
+  return followAgentBlocks(config.state_dir, store, failed);
 }
 
 /** What the whole service knows, for the parent's own runtime and for the workers. */

@@ -1,4 +1,5 @@
 import type { Migration } from 'kysely/migration';
+import { agentBlockMigrations } from '../agent-blocks/tables.ts';
 import { approvalMigrations } from '../approvals/tables.ts';
 import { capabilityMigrations } from '../capabilities/tables.ts';
 import { costMigrations } from '../costs/tables.ts';
@@ -14,6 +15,7 @@ export type Migrations = Readonly<Record<string, Migration>>;
  * what it got wrong is mended by another.
  */
 export const MIGRATIONS: Migrations = {
+  ...agentBlockMigrations,
   ...approvalMigrations,
   ...capabilityMigrations,
   ...costMigrations,

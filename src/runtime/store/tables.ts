@@ -1,3 +1,4 @@
+import type { AgentBlockTables } from '../agent-blocks/tables.ts';
 import type { ApprovalTables } from '../approvals/tables.ts';
 import type { CapabilityTables } from '../capabilities/tables.ts';
 import type { CostTables } from '../costs/tables.ts';
@@ -10,7 +11,8 @@ import type { SessionTables } from '../sessions/tables.ts';
  * named here; the changes that make them are in `migrations.ts`.
  */
 export interface StoreTables
-  extends ApprovalTables,
+  extends AgentBlockTables,
+    ApprovalTables,
     CapabilityTables,
     CostTables,
     McpTables,

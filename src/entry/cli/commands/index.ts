@@ -15,6 +15,11 @@ export interface CommandEntry {
 /** Every command, in the order of the alphabet. */
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'agents',
+    summary: 'block an agent everywhere, and unblock it',
+    load: async () => (await import('./agents.ts')).agents,
+  },
+  {
     name: 'approvals',
     summary: 'list and decide approval requests',
     load: async () => (await import('./approvals.ts')).approvals,

@@ -1,0 +1,99 @@
+import { type Context, operation } from './operation.ts';
+import { named } from './subject.ts';
+
+const agent = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  description: 'The agent, in upper or lower case.',
+} as const;
+
+const answered = {
+  type: 'object',
+  required: ['agent_id', 'blocked', 'changed'],
+  properties: {
+    agent_id: { type: 'string' },
+    blocked: { type: 'boolean', description: 'Whether the agent is blocked now.' },
+    changed: { type: 'boolean', description: 'Whether this call changed that.' },
+  },
+} as const;
+
+export const agentsBlock = operation({
+  name: 'agents_block',
+  summary: 'Block an agent',
+  description:
+    'The kill switch: within a second every check, tool call, model call and secret of the agent is blocked by the rule `agent.blocked`, in every worker, hook and replica on the same store. Needs a person, and is written down.',
+  http: { method: 'POST', path: '/v1/agents/block' },
+  permission: 'agents:block',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['agent_id'],
+    properties: {
+      agent_id: agent,
+      reason: { type: 'string', maxLength: 500, description: 'Why; shown to operators only.' },
+    },
+  },
+  output: answered,
+  example: { agent_id: 'support-bot', reason: 'sends too much' },
+  answer: { agent_id: 'support-bot', blocked: true, changed: true },
+  run: async ({ agent_id, reason }, { runtime, caller }: Context) => {
+    const blocks = await runtime.agentBlocks();
+    return { agent_id, blocked: true, changed: await blocks.block(agent_id, named(reason) ?? '', caller.id) };
+  },
+});
+
+export const agentsBlocked = operation({
+  name: 'agents_blocked',
+  summary: 'List blocked agents',
+  description: 'The agents that the kill switch stops, by name.',
+  http: { method: 'GET', path: '/v1/agents/blocked' },
+  permission: 'audit:read',
+  needs: 'store',
+  input: { type: 'object', properties: {} },
+  output: {
+    type: 'object',
+    required: ['agents', 'count'],
+    properties: {
+      agents: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['agent_id', 'reason', 'blocked_by', 'blocked_at'],
+          properties: {
+            agent_id: { type: 'string' },
+            reason: { type: 'string' },
+            blocked_by: { type: 'string' },
+            blocked_at: { type: 'string', description: 'ISO 8601.' },
+          },
+        },
+      },
+      count: { type: 'integer' },
+    },
+  },
+  example: {},
+  answer: { agents: [], count: 0 },
+  run: async (_nothing, { runtime }: Context) => {
+    const agents = [...(await (await runtime.agentBlocks()).list())];
+    return { agents, count: agents.length };
+  },
+});
+
+export const agentsUnblock = operation({
+  name: 'agents_unblock',
+  summary: 'Unblock an agent',
+  description:
+    'Takes an agent from the list of those that the kill switch stops. Needs a person, and is written down.',
+  http: { method: 'POST', path: '/v1/agents/unblock' },
+  permission: 'agents:block',
+  needs: 'store',
+  input: { type: 'object', required: ['agent_id'], properties: { agent_id: agent } },
+  output: answered,
+  example: { agent_id: 'support-bot' },
+  answer: { agent_id: 'support-bot', blocked: false, changed: false },
+  run: async ({ agent_id }, { runtime, caller }: Context) => {
+    const blocks = await runtime.agentBlocks();
+    return { agent_id, blocked: false, changed: await blocks.unblock(agent_id, caller.id) };
+  },
+});
