@@ -122,8 +122,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     memory: lazyMemory(parts, () => ports),
     forward: forwarder.open,
   };
-  const calls = parts.metrics?.calls ?? null;
-  const llm = lazyLlm(config, log, { ...runtime, ports: () => ports, calls });
+  const llm = lazyLlm(config, log, { ...runtime, ports: () => ports, calls: parts.metrics?.calls ?? null });
   return {
     runtime,
     agents,

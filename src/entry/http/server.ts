@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { operations } from '../../operations/index.ts';
 import { type AnyOperation, Refusal } from '../../operations/operation.ts';
+import type { ApiKeys } from '../../runtime/access/api-keys.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { Llm } from '../../runtime/forward/call.ts';
@@ -42,6 +43,8 @@ export interface HttpPorts {
   /** Calls of models. */
   readonly llm: () => Promise<Llm>;
   readonly authenticate: Authenticate;
+  /** Calls a listener when credentials were added or revoked. */
+  readonly onAccessChange?: ApiKeys['onChange'];
   readonly log: ErrorLog;
   readonly patience?: Patience;
   /** Bytes of bodies that are held at a time. */
@@ -136,7 +139,8 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   const { cors_origins } = config.server;
   addMcpRoutes(app, { ...checks, limit: limit(), cors_origins, mcp: config.mcp });
   const { heartbeat_ms = HEARTBEAT_MS } = ports;
-  addEventRoutes(app, { runtime, authenticate, cors_origins, heartbeat_ms, log });
+  const { onAccessChange } = ports;
+  addEventRoutes(app, { runtime, authenticate, onAccessChange, cors_origins, heartbeat_ms, log });
   addPages(app, served, runtime);
   return app;
 }

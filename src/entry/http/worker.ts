@@ -11,16 +11,17 @@ import { warmLlm } from '../llm/index.ts';
 import { drain } from './drain.ts';
 import { buildHttp } from './server.ts';
 
-runWorker(async ({ runtime, llm, config, host, port, log }) => {
+runWorker(async ({ runtime, llm, config, api_keys, host, port, log }) => {
   const authenticate = openAccess({
     auth: config.auth,
+    api_keys,
     host,
     cors_origins: config.server.cors_origins,
     proxy_identity: config.dashboard.proxy_identity,
     state_dir: config.state_dir,
     now_ms: Date.now,
   });
-  const app = await buildHttp({ runtime, llm, config, authenticate, log });
+  const app = await buildHttp({ runtime, llm, config, authenticate, onAccessChange: api_keys.onChange, log });
   const address: FastifyListenOptions & { reusePort: true } = { host, port, reusePort: true };
   await app.listen(address);
   const { target, providers } = config.proxy;

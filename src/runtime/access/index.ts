@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Caller } from '../types.ts';
+import { type ApiKeys, openApiKeys } from './api-keys.ts';
 import { AGENT_TOKEN, agent, DEFAULT_PERMISSIONS, LOOPBACK, PROXY, person } from './callers.ts';
 import { looksSigned, verifierOf } from './jwt.ts';
 import { isLoopback, isLoopbackHost, localityOf, type Peer, proxyOf } from './peer.ts';
@@ -10,6 +11,8 @@ import { readToken, type TokenKind, tokenHash, tokenPath } from './tokens.ts';
 /** What decides who calls. */
 export interface AccessSettings {
   readonly auth: AuthSettings;
+  /** The keys as they are now; without it those of `auth`, for as long as it is open. */
+  readonly api_keys?: ApiKeys;
   /** The bind host. */
   readonly host: string;
   readonly cors_origins: readonly string[];
@@ -35,19 +38,20 @@ export function needsAgentToken(settings: { auth: AuthSettings; host: string }):
 
 /** Opens the road by which every request's caller is told. Reads token files when they are first needed. */
 export function openAccess(settings: AccessSettings): Authenticate {
-  const { auth, now_ms } = settings;
+  const { auth, now_ms, api_keys = openApiKeys(auth.api_keys) } = settings;
   const isLocal = localityOf({ ...settings, trusted_proxies: auth.trusted_proxies });
   const isProxy = proxyOf(auth.trusted_proxies);
   const vouches = (peer: Peer): boolean =>
     settings.proxy_identity === true && peer.headers['x-service-user'] !== undefined && isProxy(peer);
-  const keyOf = keysOf(auth.api_keys, now_ms);
+  const keyOf = keysOf(api_keys, now_ms);
   const verify = auth.jwt === null ? null : verifierOf(auth.jwt, now_ms);
   const operator = tokenFile(settings.state_dir, 'operator', now_ms);
-  const agentToken = isConfigured(auth) ? null : tokenFile(settings.state_dir, 'agent', now_ms);
+  const agentToken = tokenFile(settings.state_dir, 'agent', now_ms);
+  const takesAgentToken = (): boolean => auth.jwt === null && api_keys.current().length === 0;
 
   function known(credential: string): Caller | Denied | Promise<Caller | Denied> {
     if (operator(credential)) return OPERATOR;
-    if (agentToken?.(credential)) return AGENT_TOKEN;
+    if (takesAgentToken() && agentToken(credential)) return AGENT_TOKEN;
     const caller = keyOf(credential);
     if (caller !== null) return caller;
     if (verify === null || !looksSigned(credential)) return WRONG;
@@ -103,7 +107,24 @@ function credentialOf(headers: Peer['headers']): string | null {
 }
 
 /** Looks a key up by its hash: what the time of the look-up tells is the hash of a guess, which is no secret. */
-function keysOf(keys: readonly ApiKey[], now_ms: () => number): (credential: string) => Caller | null {
+function keysOf(keys: ApiKeys, now_ms: () => number): (credential: string) => Caller | null {
+  let listed: readonly ApiKey[] | null = null;
+  let table: KeyTable = new Map();
+  return (credential) => {
+    const current = keys.current();
+    if (current !== listed) {
+      table = tableOf(current);
+      listed = current;
+    }
+    if (table.size === 0) return null;
+    const entry = table.get(tokenHash(credential));
+    return entry !== undefined && now_ms() < entry.expires_ms ? entry.caller : null;
+  };
+}
+
+type KeyTable = ReadonlyMap<string, { readonly caller: Caller; readonly expires_ms: number }>;
+
+function tableOf(keys: readonly ApiKey[]): KeyTable {
   const table = new Map<string, { caller: Caller; expires_ms: number }>();
   for (const key of keys) {
     const permissions = key.permissions ?? DEFAULT_PERMISSIONS;
@@ -112,11 +133,7 @@ function keysOf(keys: readonly ApiKey[], now_ms: () => number): (credential: str
     const expires_ms = key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
     table.set(key.sha256.toLowerCase(), { caller, expires_ms });
   }
-  return (credential) => {
-    if (table.size === 0) return null;
-    const entry = table.get(tokenHash(credential));
-    return entry !== undefined && now_ms() < entry.expires_ms ? entry.caller : null;
-  };
+  return table;
 }
 
 const REREAD_AFTER_MS = 1_000;

@@ -19,6 +19,7 @@ const LIVE: ReadonlySet<string> = new Set([
   'detection.patterns',
   'detection.allowed',
   'plugins',
+  'auth.api_keys',
   'redaction',
   'scan.text_bytes_max',
   'scan.depth_max',

@@ -128,7 +128,8 @@ async function policyAgain(request: ConfigRequest, started: Config, latest: Late
   latest.patterns = next.patterns;
   latest.plugins = next.plugins;
   const warnings = next.warnings.map(problemLine);
-  return { ok: true, policy: next.policy, plugins: next.plugins, warnings, secret_readings };
+  const { api_keys } = next.config.auth;
+  return { ok: true, policy: next.policy, plugins: next.plugins, api_keys, warnings, secret_readings };
 }
 
 interface Held {

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Policy } from '../../core/types.ts';
+import { needsAgentToken } from '../access/index.ts';
+import type { ApiKey } from '../access/settings.ts';
+import { ensureToken } from '../access/tokens.ts';
 import { agentsSeen } from '../agents.ts';
 import type { Journal } from '../audit/journal.ts';
 import { beginOrder } from '../audit/order.ts';
@@ -13,10 +17,11 @@ import { savePolicy } from '../policies/saved.ts';
 import { type Centre, openRuntime } from '../runtime.ts';
 import { recordReadings } from '../secrets/reading-event.ts';
 import type { SecretReading } from '../secrets/references.ts';
-import { openHousekeeping } from '../store/housekeeping.ts';
+import { type Housekeeping, openHousekeeping } from '../store/housekeeping.ts';
 import { lazyStore, type Store } from '../store/index.ts';
 import { storeFields } from '../store/lazy.ts';
 import type { ReloadReport, Runtime } from '../types.ts';
+import type { choresOf } from './chores.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { admitted, type OwnStore, openOwnStore } from './own-store.ts';
@@ -76,6 +81,7 @@ interface Late {
   readonly feed: Feed;
   indexing: Indexing | null;
   reloading: Reloading | null;
+  api_keys: readonly ApiKey[];
 }
 
 /** Opens journal, workers, socket and index; resolves when all workers listen. */
@@ -85,7 +91,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openTurnstile();
   const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
-  const late: Late = { feed: openFeed(log), indexing: null, reloading: null };
+  const late: Late = { feed: openFeed(log), indexing: null, reloading: null, api_keys: config.auth.api_keys };
   const reload = (caller_id: string): Promise<ReloadReport> =>
     inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
@@ -113,17 +119,14 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     save: async (policy) => void (await savePolicy(paths.policies, policy)),
     workers: workers.serving,
     use: open.usePolicy,
+    useKeys: (keys) => useKeys(keys, late, workers, parts),
     journal,
     now_ms: Date.now,
     log,
   });
   if (journal !== null) late.indexing = openParentIndexing(config, journal, late.feed, log);
-  const ground = { config, log, store: store.open, ports: open.ports };
-  // Chores know every subject, and through it all detectors: loaded before, they would hold up the workers.
-  const { choresOf, deliveriesOf } = await import('./chores.ts');
-  const housekeeping = openHousekeeping(choresOf(ground), log);
-  const deliveries = openHousekeeping(deliveriesOf(ground), log);
   const blocks = await followBlocks(config, own.store, log);
+  const kept = await openChores({ config, log, store: store.open, ports: open.ports });
   const status = statusOf(parts, workers, late.reloading);
   // Elsewhere the workers judge, and see to that themselves.
   if (parts.worker_url === null) await open.warm();
@@ -134,11 +137,19 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
-      await closeAll([housekeeping, deliveries, blocks, late.indexing, journal, open, telemetry], log);
+      await closeAll([...kept, blocks, late.indexing, journal, open, telemetry], log);
       return { forced };
     },
     kill: workers.kill,
   };
+}
+
+/** Chores know every subject, and through it all detectors: loaded before, they would hold up the workers. */
+async function openChores(
+  ground: Parameters<typeof choresOf>[0] & { readonly log: Log },
+): Promise<Housekeeping[]> {
+  const { choresOf, deliveriesOf } = await import('./chores.ts');
+  return [choresOf(ground), deliveriesOf(ground)].map((chores) => openHousekeeping(chores, ground.log));
 }
 
 /** Keeps the list of blocked agents in the state folder like the store, from before the service is ready. */
@@ -183,7 +194,32 @@ function centreOf(
 function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerOrders {
   const { version, config, port, started_ms } = parts;
   const { hash, generation } = late.reloading?.inForce() ?? { hash: parts.policy.hash, generation: 1 };
-  return { version, config, writer, port, started_ms, policy_hash: hash, generation };
+  const auth = { ...config.auth, api_keys: late.api_keys };
+  return { version, config: { ...config, auth }, writer, port, started_ms, policy_hash: hash, generation };
+}
+
+const KEYS_MS = 5_000;
+
+/** Gives all workers the API keys of a reload; one that does not take them is ended, and its successor has them. */
+async function useKeys(
+  keys: readonly ApiKey[],
+  late: Late,
+  workers: Workers,
+  { config, log }: ParentParts,
+): Promise<void> {
+  if (isDeepStrictEqual(keys, late.api_keys)) return;
+  late.api_keys = keys;
+  if (needsAgentToken({ auth: { ...config.auth, api_keys: keys }, host: config.server.host }))
+    ensureToken(config.state_dir, 'agent');
+  await Promise.all(
+    workers.serving().map((worker) =>
+      worker.ask('api_keys', keys, KEYS_MS).catch(async () => {
+        log.error(`${worker.name} did not take the new API keys, and is ended`);
+        await worker.kill();
+      }),
+    ),
+  );
+  log.info('the API keys were reloaded', { count: keys.length });
 }
 
 /** How long the parent does nothing when the workers listen: what they are asked first they ask the parent. */

@@ -1,3 +1,4 @@
+import type { ApiKey } from '../access/settings.ts';
 import type { Config } from '../config/index.ts';
 import type { StreamBatch } from '../events/types.ts';
 import type { MetricsSnapshot } from '../metrics.ts';
@@ -30,6 +31,8 @@ export type WorkerAnswers = {
   /** Second half: puts it in force. */
   readonly commit: (next: { readonly generation: number }) => { readonly committed: true };
   readonly abandon: (next: { readonly generation: number }) => { readonly abandoned: true };
+  /** Takes the API keys of a reload in place of those before. */
+  readonly api_keys: (keys: readonly ApiKey[]) => { readonly taken: true };
   readonly metrics: (nothing: null) => Promise<MetricsSnapshot | null>;
   readonly agents: (nothing: null) => readonly string[];
   /** Takes what has happened, for its readers. */

@@ -1,4 +1,5 @@
 import type { Policy } from '../../core/types.ts';
+import type { ApiKey } from '../access/settings.ts';
 import type { Journal } from '../audit/journal.ts';
 import { newEventId } from '../event-id.ts';
 import { faultFields, type Log } from '../log.ts';
@@ -16,6 +17,7 @@ export type PolicyLoad = (
       readonly ok: true;
       readonly policy: Policy;
       readonly plugins: PluginsInUse;
+      readonly api_keys: readonly ApiKey[];
       readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly problems: Extract<ReloadReport, { reloaded: false }>['problems'] }
@@ -35,6 +37,8 @@ export interface ReloadingParts {
   readonly workers: () => readonly Worker[];
   /** Puts it in force in the parent itself. */
   readonly use: (policy: Policy) => void;
+  /** Puts API keys in force in all workers; resolves when none goes by the ones before any more. */
+  readonly useKeys: (keys: readonly ApiKey[]) => Promise<void>;
   readonly journal: Pick<Journal, 'append'> | null;
   readonly now_ms: () => number;
   readonly log: Log;
@@ -99,14 +103,10 @@ export function openReloading(parts: ReloadingParts): Reloading {
         return refuse(caller_id, [{ file: 'service', path: '', message }]);
       }
       in_use = loaded.plugins;
+      await parts.useKeys(loaded.api_keys);
       parts.log.info('the policy was reloaded', { ...in_force, changed, warnings });
-      return {
-        reloaded: true,
-        policy_hash: in_force.hash,
-        generation: in_force.generation,
-        changed,
-        warnings,
-      };
+      const { hash: policy_hash, generation } = in_force;
+      return { reloaded: true, policy_hash, generation, changed, warnings };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Policy } from '../../core/types.ts';
+import { type ApiKeys, openApiKeys } from '../access/api-keys.ts';
 import type { Config } from '../config/index.ts';
 import { faultFields, type Log, openLog } from '../log.ts';
 import { openMetrics } from '../metrics.ts';
@@ -18,6 +19,8 @@ export interface WorkerSeat {
   /** Calls of models. Loaded with the first call. */
   readonly llm: OpenRuntime['llm'];
   readonly config: Config;
+  /** Those of the configuration, and of each reload. */
+  readonly api_keys: ApiKeys;
   /** Where to listen, with `reusePort`: the other workers listen there too. */
   readonly host: string;
   readonly port: number;
@@ -67,6 +70,10 @@ export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): vo
     prepare: (next) => deskOf(desk).prepare(next),
     commit: (next) => deskOf(desk).commit(next),
     abandon: (next) => deskOf(desk).abandon(next),
+    api_keys: (keys) => {
+      deskOf(desk).seat.api_keys.replace(keys);
+      return { taken: true };
+    },
     metrics: async () => (await desk?.snapshot()) ?? null,
     agents: () => desk?.agents() ?? [],
     events: async (batch) => {
@@ -149,6 +156,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
     runtime: open.runtime,
     llm: open.llm,
     config,
+    api_keys: openApiKeys(config.auth.api_keys),
     host: config.server.host,
     port: orders.port,
     log,

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../../operations/operation.ts';
 import { type StreamWish, streamScope, streamWish, withinScope } from '../../../operations/stream.ts';
+import type { ApiKeys } from '../../../runtime/access/api-keys.ts';
 import type { Authenticate } from '../../../runtime/access/index.ts';
 import { isOwnOrigin, type Peer } from '../../../runtime/access/peer.ts';
 import { userOf } from '../../../runtime/access/users.ts';
@@ -12,6 +13,8 @@ import type { ErrorLog } from '../errors.ts';
 export interface EventPorts {
   readonly runtime: Runtime;
   readonly authenticate: Authenticate;
+  /** Calls a listener when credentials were added or revoked. */
+  readonly onAccessChange?: ApiKeys['onChange'] | undefined;
   readonly cors_origins: readonly string[];
   /** How often a reader is asked whether it is there. */
   readonly heartbeat_ms: number;

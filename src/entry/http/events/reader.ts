@@ -30,10 +30,12 @@ export interface Reader {
 export async function openReader(
   line: Line,
   { stream, scope, wish, stillMay }: Admitted,
-  { heartbeat_ms }: Pick<EventPorts, 'heartbeat_ms'>,
+  { heartbeat_ms, onAccessChange }: Pick<EventPorts, 'heartbeat_ms' | 'onAccessChange'>,
 ): Promise<Reader> {
   let early: Buffer[] | null = [];
   let beating: NodeJS.Timeout | null = null;
+  let unwatch: (() => void) | undefined;
+  const endIfRevoked = (): void => void stillMay().then((may) => may || sink.end('credential'));
   const sink = {
     frame: line.frame,
     write: (bytes: Buffer) => void (early === null ? line.write(bytes) : early.push(bytes)),
@@ -46,6 +48,7 @@ export async function openReader(
   };
   const stop = (): void => {
     if (beating !== null) clearInterval(beating);
+    unwatch?.();
     subscription?.close();
   };
   const subscription = await stream.subscribe({ ...wish, scope, sink });
@@ -56,9 +59,10 @@ export async function openReader(
       const waiting = early ?? [];
       early = null;
       for (const bytes of waiting) line.write(bytes);
+      unwatch = onAccessChange?.(endIfRevoked);
       beating = setInterval(() => {
         line.beat();
-        void stillMay().then((may) => may || sink.end('credential'));
+        endIfRevoked();
       }, heartbeat_ms);
     },
     stop,
