@@ -6,6 +6,7 @@ import { Unrecorded } from '../runtime/approvals/failure.ts';
 import { StoreFailure } from '../runtime/store/failure.ts';
 import { type Caller, PERSON_PERMISSIONS, type Permission } from '../runtime/types.ts';
 import { Unavailable } from '../runtime/unavailable.ts';
+import { readCheckBody } from './check-body.ts';
 import { type AnyOperation, type Context, decides, Refusal } from './operation.ts';
 
 /** What a validator says is wrong, as far as it is used here. */
@@ -32,8 +33,10 @@ export async function call(operation: AnyOperation, raw: unknown, asked: Context
   if (refusal) throw refusal;
   const context = operation.for_users === true ? asUser(asked) : asked;
   permit(operation, context);
-  const input = raw === undefined ? {} : raw;
-  if (decides(operation)) refuseTwins(input as Json);
+  const given = raw === undefined ? {} : raw;
+  if (decides(operation)) refuseTwins(given as Json);
+  const { check_body } = operation;
+  const input = check_body === undefined ? given : readCheckBody(operation.input, check_body, given);
   // What asks for nothing, as a health check, is not made to wait for the validators to be loaded.
   const asks_nothing = asksForNothing(operation) && isPlainObject(input);
   if (!asks_nothing) {
@@ -153,7 +156,7 @@ function messageOf(keyword: string, params: Record<string, unknown>): string {
     case 'type':
       return `must be ${[params.type].flat().map(articled).join(' or ')}`;
     case 'enum':
-      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+      return `must be one of ${(params.allowedValues as unknown[]).filter((value) => value !== null).join(', ')}`;
     case 'maxLength':
       return `must have at most ${params.limit} characters`;
     case 'minLength':

@@ -4,6 +4,7 @@ import { contentOf, readSource } from '../core/json-source.ts';
 import type { WalkLimits } from '../core/payload.ts';
 import type { Content, Json } from '../core/types.ts';
 import { check, plain } from './check.ts';
+import { checkBody } from './check-body.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { aboutText, textCrossing } from './scan.ts';
 import { readServerFile } from './server-file.ts';
@@ -17,7 +18,8 @@ export const scanFile = operation({
   http: { method: 'POST', path: '/v1/scan/file', upload: true },
   permission: 'check',
   needs: 'policy',
-  input: {
+  check_body: {},
+  input: checkBody({
     type: 'object',
     properties: {
       name: { type: 'string', maxLength: 4096, description: 'The file’s name; `.json` makes it structured.' },
@@ -26,7 +28,7 @@ export const scanFile = operation({
       path: { type: 'string', minLength: 1, maxLength: 4096, description: 'A file of the server.' },
       ...aboutText,
     },
-  },
+  }),
   output: {
     type: 'object',
     required: [...verdictRequired, 'mode', 'size_bytes'],
@@ -85,20 +87,20 @@ export const scanFile = operation({
 });
 
 interface FileInput {
-  readonly name?: string;
-  readonly content?: string;
-  readonly content_base64?: string;
-  readonly path?: string;
+  readonly name?: string | null;
+  readonly content?: string | null;
+  readonly content_base64?: string | null;
+  readonly path?: string | null;
 }
 
 async function read(input: FileInput, context: Context): Promise<{ name: string; text: string }> {
-  const given = [input.content, input.content_base64, input.path].filter((value) => value !== undefined);
+  const given = [input.content, input.content_base64, input.path].filter((value) => value != null);
   if (given.length !== 1) {
     throw new Refusal('invalid_request', 'Send exactly one of `content`, `content_base64` and `path`.');
   }
   const name = input.name ?? input.path ?? '';
-  if (input.content !== undefined) return { name, text: inOneEncoding(input.content) };
-  if (input.content_base64 !== undefined) return { name, text: textOf(fromBase64(input.content_base64)) };
+  if (input.content != null) return { name, text: inOneEncoding(input.content) };
+  if (input.content_base64 != null) return { name, text: textOf(fromBase64(input.content_base64)) };
   const { limits } = context.runtime;
   return { name, text: textOf(await readServerFile(input.path ?? '', limits, limits.body_bytes_max)) };
 }

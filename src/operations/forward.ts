@@ -5,6 +5,7 @@ import type { Forwarded, Forwarder, ForwardPlace } from '../runtime/forward/enve
 import { CREDENTIALS } from '../runtime/forward/upstream/headers.ts';
 import { UpstreamFailure, type UpstreamFailureCode } from '../runtime/forward/upstream/index.ts';
 import { check, contentAt, plain } from './check.ts';
+import { checkBody } from './check-body.ts';
 import { changedUrl, urlParts } from './forwarded-url.ts';
 import { type Context, operation, Refusal, type RefusalCode } from './operation.ts';
 import {
@@ -16,8 +17,9 @@ import {
   tenantId,
   verdictProperties,
   verdictRequired,
+  whoContext,
 } from './shapes.ts';
-import { actingAgent, named, subjectOf } from './subject.ts';
+import { actingAgent, type Named, named, type Subject, sessionOf, subjectOf } from './subject.ts';
 
 export const proxyForward = operation({
   name: 'proxy_forward',
@@ -28,7 +30,8 @@ export const proxyForward = operation({
   permission: 'check',
   needs: 'policy',
   calls_models: true,
-  input: {
+  check_body: {},
+  input: checkBody({
     type: 'object',
     properties: {
       method: { type: 'string', maxLength: 16, description: 'Without it `POST`.' },
@@ -58,12 +61,13 @@ export const proxyForward = operation({
       agent_id: agentId,
       tenant_id: tenantId,
       session_id: sessionId,
+      context: whoContext,
       source_agent_id: { ...name, description: 'Who asks; without it `agent_id`.' },
       destination_agent_id: { ...name, description: 'Who is asked; without it the host.' },
       data_tags: dataTags,
       approval_request_id: approvalRequestId,
     },
-  },
+  }),
   output: {
     type: 'object',
     required: [...verdictRequired, 'input_event_id', 'upstream_status', 'upstream_headers', 'body'],
@@ -111,11 +115,12 @@ export const proxyForward = operation({
     'upstream_timeout',
   ],
   async run(input, context) {
+    const about = { subject: subjectOf(input, context), session_id: sessionOf(input) };
     const forwarder = await context.runtime.forward();
     const asked = { upstream_url: named(input.upstream_url), path: pathOf(input.path) };
     const place = inWords(() => forwarder.placeOf(asked));
     const outgoing = outgoingOf(input, place, context);
-    const who = whoOf(input, place, context);
+    const who = whoOf(input, about, place, context);
     const timeout_ms = input.timeout_seconds == null ? null : Math.ceil(input.timeout_seconds * 1_000);
     const route = apiRouteAt(place.url, outgoing.method);
     if (route?.kind === 'unserved') throw unserved();
@@ -217,23 +222,23 @@ async function guarded(answer: Forwarded, who: Who, context: Context) {
 /** Of a crossing, all but what crosses and where. */
 type Who = Omit<Crossing, 'boundary' | 'content'>;
 
-interface Routed {
-  readonly agent_id?: string | null;
-  readonly tenant_id?: string | null;
-  readonly session_id?: string | null;
-  readonly source_agent_id?: string | null;
+/** Whom a request is about. */
+interface About {
+  readonly subject: Subject;
+  readonly session_id: string | null;
+}
+
+interface Routed extends Named {
   readonly destination_agent_id?: string | null;
   readonly data_tags?: readonly string[];
 }
 
-function whoOf(input: Routed, { url }: ForwardPlace, context: Context): Who {
-  const { agent_id: asked, tenant_id: tenant, source_agent_id } = input;
-  const subject = subjectOf({ agent_id: asked, tenant_id: tenant, source_agent_id }, context);
+function whoOf(input: Routed, { subject, session_id }: About, { url }: ForwardPlace, context: Context): Who {
   return {
     phase: null,
     tenant_id: subject.tenant_id,
     agent_id: subject.agent_id,
-    session_id: named(input.session_id),
+    session_id,
     source_agent_id: actingAgent(subject, context.runtime),
     destination_agent_id: named(input.destination_agent_id) ?? url.hostname,
     tool: null,

@@ -1,4 +1,5 @@
 import { check } from './check.ts';
+import { checkBody } from './check-body.ts';
 import { operation } from './operation.ts';
 import { aboutText, textCrossing } from './scan.ts';
 import { verdictProperties, verdictRequired } from './shapes.ts';
@@ -12,7 +13,12 @@ export const guardOutput = operation({
   mcp: { tool: 'guard_output', read_only: true },
   permission: 'check',
   needs: 'policy',
-  input: { type: 'object', required: ['text'], properties: { text: { type: 'string' }, ...aboutText } },
+  check_body: {},
+  input: checkBody({
+    type: 'object',
+    required: ['text'],
+    properties: { text: { type: 'string' }, ...aboutText },
+  }),
   output: {
     type: 'object',
     required: verdictRequired,

@@ -1,8 +1,9 @@
-import type { Content, Crossing, Json } from '../core/types.ts';
+import type { Content, Crossing } from '../core/types.ts';
 import { type Acting, showForCall, toolCrossing } from '../runtime/tool-calls.ts';
 import type { Runtime } from '../runtime/types.ts';
 import { check, contentAt, plain } from './check.ts';
-import { operation, Refusal } from './operation.ts';
+import { checkBody } from './check-body.ts';
+import { type Context, operation, Refusal } from './operation.ts';
 import {
   agentId,
   approvalRequestId,
@@ -14,17 +15,29 @@ import {
   tenantId,
   verdictProperties,
   verdictRequired,
+  whoContext,
 } from './shapes.ts';
-import { actingAgent, contextRequired, named, type Subject, subjectOf } from './subject.ts';
+import {
+  actingAgent,
+  contextRequired,
+  type Named,
+  named,
+  type Subject,
+  sessionOf,
+  subjectOf,
+} from './subject.ts';
+
+/** The names that the earlier system, coding agents and frameworks use. */
+const TOOL_ALIASES = {
+  tool: ['tool_name'],
+  input: ['arguments', 'args', 'parameters', 'params', 'tool_input'],
+} as const;
 
 const routing = {
   agent_id: agentId,
   tenant_id: tenantId,
   session_id: sessionId,
-  context: {
-    type: 'object',
-    properties: { session_id: sessionId, tenant_id: tenantId },
-  },
+  context: whoContext,
   source_agent_id: { ...name, description: 'Who acts; without it `agent_id`.' },
   destination_agent_id: { ...name, description: 'Who is acted upon; without it the tool.' },
   data_tags: dataTags,
@@ -40,7 +53,8 @@ export const interceptTool = operation({
   mcp: { tool: 'intercept_tool', read_only: false },
   permission: 'check',
   needs: 'policy',
-  input: {
+  check_body: TOOL_ALIASES,
+  input: checkBody({
     type: 'object',
     required: ['tool'],
     properties: {
@@ -62,7 +76,7 @@ export const interceptTool = operation({
           'Whether a request that people have answered for exactly this call counts where `approval_request_id` names none for it.',
       },
     },
-  },
+  }),
   output: {
     type: 'object',
     required: [...verdictRequired, 'tool', 'agent_id', 'phase'],
@@ -98,11 +112,8 @@ export const interceptTool = operation({
   refusals: ['agent_context_required'],
   async run(input, context) {
     const phase = input.phase ?? 'request';
-    const given = (phase === 'request' ? (input.input ?? {}) : input.output) as Json | undefined;
-    if (given === undefined) {
-      const details = [{ path: 'output', message: 'is required when `phase` is `response`' }];
-      throw new Refusal('invalid_request', '`output` is required when `phase` is `response`.', details);
-    }
+    const is_wrong = phase === 'response' ? input.output === undefined : (input.output ?? null) !== null;
+    if (is_wrong) throw wrongPhase(phase);
     const subject = subjectOf(input, context);
     const acting = action(input, subject, context.runtime);
     // Also a blank one is one that was shown: it is not passed over.
@@ -114,11 +125,7 @@ export const interceptTool = operation({
     const crossing = toolCrossing(acting, {
       phase,
       tool: input.tool,
-      content: contentAt(
-        input.input === undefined && phase === 'request' ? { input: {} } : input,
-        phase === 'request' ? 'input' : 'output',
-        context,
-      ),
+      content: phase === 'response' ? contentAt(input, 'output', context) : argumentsOf(input, context),
       destination_agent_id: named(input.destination_agent_id),
       capability,
     });
@@ -151,11 +158,12 @@ export const interceptAgentMessage = operation({
   http: { method: 'POST', path: '/v1/intercept/agent-message' },
   permission: 'check',
   needs: 'policy',
-  input: {
+  check_body: {},
+  input: checkBody({
     type: 'object',
     required: ['message'],
     properties: { message: { type: 'string' }, ...routing },
-  },
+  }),
   output: {
     type: 'object',
     required: [...verdictRequired, 'source_agent_id', 'destination_agent_id', 'data_tags'],
@@ -221,9 +229,7 @@ export const interceptAgentMessage = operation({
 /** The tool's name under which rules can mean messages between agents. */
 const AGENT_MESSAGE = 'agent_to_agent';
 
-interface Routed {
-  readonly session_id?: string | null;
-  readonly context?: { readonly session_id?: string | null };
+interface Routed extends Named {
   readonly data_tags?: readonly string[];
 }
 
@@ -234,10 +240,24 @@ function action(input: Routed, subject: Subject, runtime: Runtime): Acting {
     tenant_id,
     agent_id,
     source_agent_id: actingAgent(subject, runtime),
-    session_id: named(input.session_id) ?? named(input.context?.session_id),
+    session_id: sessionOf(input),
     declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     now_ms: runtime.now_ms(),
   };
+}
+
+/** A call without arguments has the arguments `{}`. */
+function argumentsOf(input: { readonly input?: unknown }, context: Context): Content {
+  return (input.input ?? null) === null ? { kind: 'json', value: {} } : contentAt(input, 'input', context);
+}
+
+/** Only one side is judged, so that the other must not be there instead. */
+function wrongPhase(phase: 'request' | 'response'): Refusal {
+  const message =
+    phase === 'response'
+      ? 'is required when `phase` is `response`'
+      : 'is judged only when `phase` is `response`';
+  return new Refusal('invalid_request', `\`output\` ${message}.`, [{ path: 'output', message }]);
 }
 
 function changedSide(phase: 'request' | 'response', value: unknown) {

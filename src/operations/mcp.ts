@@ -15,6 +15,7 @@ import {
   standing,
 } from '../runtime/mcp/pins.ts';
 import { serviceEvent } from '../runtime/record.ts';
+import { checkBody } from './check-body.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { agentId, name, sessionId, tenantId } from './shapes.ts';
 import { named, subjectOf, tenantOf } from './subject.ts';
@@ -36,7 +37,8 @@ export const mcpToolsCheck = operation({
   http: { method: 'POST', path: '/v1/mcp/tools/check' },
   permission: 'check',
   needs: 'store',
-  input: {
+  check_body: {},
+  input: checkBody({
     type: 'object',
     required: ['server', 'tools'],
     properties: {
@@ -52,7 +54,7 @@ export const mcpToolsCheck = operation({
         description: 'The definitions, just as the server lists them; the whole list.',
       },
     },
-  },
+  }),
   output: {
     type: 'object',
     required: ['event_id', 'tools'],

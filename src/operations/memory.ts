@@ -1,5 +1,6 @@
 import type { MemoryListed, MemoryRead } from '../runtime/types.ts';
 import { contentAt, plain } from './check.ts';
+import { checkBody } from './check-body.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { replyOf } from './reply.ts';
 import {
@@ -10,15 +11,16 @@ import {
   tenantId,
   verdictProperties,
   verdictRequired,
+  whoContext,
 } from './shapes.ts';
-import { named, subjectOf } from './subject.ts';
+import { type Named, named, sessionOf, subjectOf } from './subject.ts';
 
 const owner = {
   agent_id: { ...agentId, description: `${agentId.description} Its memory is its own.` },
   tenant_id: tenantId,
   session_id: { ...sessionId, description: 'The session; memory of scope `session` belongs to it.' },
   user_id: { ...name, description: 'The user; memory of scope `user` belongs to them.' },
-  context: { type: 'object', properties: { session_id: sessionId, tenant_id: tenantId } },
+  context: whoContext,
   source_agent_id: { ...name, description: 'Who acts: the agent itself, where it is named.' },
   destination_agent_id: { ...name, description: 'Who is acted upon; recorded.' },
 } as const;
@@ -70,7 +72,8 @@ export const memoryWrite = operation({
   http: { method: 'POST', path: '/v1/memory/write' },
   permission: 'memory:use',
   needs: 'store',
-  input: {
+  check_body: {},
+  input: checkBody({
     type: 'object',
     required: ['key', 'value'],
     properties: {
@@ -80,7 +83,7 @@ export const memoryWrite = operation({
       ...owner,
       data_tags: dataTags,
     },
-  },
+  }),
   output: {
     type: 'object',
     required: [...verdictRequired, 'allowed'],
@@ -154,7 +157,8 @@ export const memoryRead = operation({
   http: { method: 'POST', path: '/v1/memory/read' },
   permission: 'memory:use',
   needs: 'store',
-  input: {
+  check_body: {},
+  input: checkBody({
     type: 'object',
     properties: {
       key: { ...name, description: 'The field; without it all are listed.' },
@@ -162,7 +166,7 @@ export const memoryRead = operation({
       limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Entries at most; 100 without it.' },
       ...owner,
     },
-  },
+  }),
   output: {
     type: 'object',
     required: [...verdictRequired, 'found', 'value', 'entries', 'missing'],
@@ -236,11 +240,12 @@ export const memoryResolveHandle = operation({
   http: { method: 'POST', path: '/v1/memory/resolve-handle' },
   permission: 'memory:use',
   needs: 'store',
-  input: {
+  check_body: {},
+  input: checkBody({
     type: 'object',
     required: ['handle_id'],
     properties: { handle_id: { type: 'string', minLength: 1, maxLength: 256 }, ...owner },
-  },
+  }),
   output: { type: 'object', required: [...verdictRequired, 'value'], properties: readProperties },
   example: {
     handle_id: 'hdl_0123456789abcdef0123456789abcdef',
@@ -287,13 +292,8 @@ export const memoryPurgeExpired = operation({
   },
 });
 
-interface Owned {
-  readonly agent_id?: string | null;
-  readonly tenant_id?: string | null;
-  readonly session_id?: string | null;
+interface Owned extends Named {
   readonly user_id?: string | null;
-  readonly context?: { readonly session_id?: string | null; readonly tenant_id?: string | null };
-  readonly source_agent_id?: string | null;
   readonly destination_agent_id?: string | null;
 }
 
@@ -314,7 +314,7 @@ function askingOf(input: Owned, context: Context) {
   }
   return {
     ...subject,
-    session_id: named(input.session_id) ?? named(input.context?.session_id),
+    session_id: sessionOf(input),
     user_id: named(input.user_id),
     destination_agent_id: named(input.destination_agent_id),
   };

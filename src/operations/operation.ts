@@ -2,6 +2,9 @@ import type { Static, TSchema } from 'typebox';
 import type { Llm } from '../runtime/forward/call.ts';
 import type { Caller, Permission, Runtime } from '../runtime/types.ts';
 
+/** Other names of members: `{ input: ['arguments', 'args'] }`. */
+export type Aliases = Readonly<Record<string, readonly string[]>>;
+
 /** What one call of an operation knows beside its input. */
 export interface Context {
   readonly runtime: Runtime;
@@ -62,6 +65,11 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly needs: 'nothing' | 'plugins' | 'policy' | 'journal' | 'store' | 'live';
   /** Asked before anything else, the caller and the body included: why it cannot be had here at all. */
   readonly unavailable?: (runtime: Runtime) => Refusal | null;
+  /**
+   * It is a check: a member of the body that is not known is refused. Lists other names that members have; what `run` gets
+   * has their own. See `checkBody`.
+   */
+  readonly check_body?: Aliases;
   /** Plain JSON Schema (2020-12) as a constant, so that describing an operation imports no library. */
   readonly input: Input;
   readonly output: Output;

@@ -1,21 +1,24 @@
 import type { Static } from 'typebox';
 import type { Content, Crossing } from '../core/types.ts';
 import { check, contentAt, plain } from './check.ts';
+import { checkBody } from './check-body.ts';
 import { type Context, operation } from './operation.ts';
 import {
   agentId,
   approvalRequestId,
   checkContext,
+  sessionId,
   tenantId,
   verdictProperties,
   verdictRequired,
 } from './shapes.ts';
-import { named, subjectOf } from './subject.ts';
+import { named, sessionOf, subjectOf } from './subject.ts';
 
 /** What every scan and the guard may be told of whom the text concerns. */
 export const aboutText = {
   agent_id: agentId,
   tenant_id: tenantId,
+  session_id: sessionId,
   context: checkContext,
   approval_request_id: approvalRequestId,
 } as const;
@@ -29,16 +32,17 @@ export function textCrossing(
   input: AboutText,
   context: Context,
 ): Crossing {
-  // Picked one by one: whatever else the body holds was not looked at, and could be of any type.
-  const about = { agent_id: input.agent_id, tenant_id: input.tenant_id, context: input.context };
-  const { tenant_id, agent_id } = subjectOf(about, context);
+  // Picked one by one: what else the body holds may be of any type.
+  const { agent_id: agent, tenant_id: tenant, session_id, context: about } = input;
+  const who = { agent_id: agent, tenant_id: tenant, session_id, context: about };
+  const { tenant_id, agent_id } = subjectOf(who, context);
   return {
     boundary,
     phase: null,
     content,
     tenant_id,
     agent_id,
-    session_id: named(input.context?.session_id),
+    session_id: sessionOf(who),
     source_agent_id: null,
     destination_agent_id: null,
     tool: named(input.context?.tool),
@@ -56,7 +60,12 @@ export const scanInput = operation({
   mcp: { tool: 'scan_input', read_only: true },
   permission: 'check',
   needs: 'policy',
-  input: { type: 'object', required: ['text'], properties: { text: { type: 'string' }, ...aboutText } },
+  check_body: {},
+  input: checkBody({
+    type: 'object',
+    required: ['text'],
+    properties: { text: { type: 'string' }, ...aboutText },
+  }),
   output: {
     type: 'object',
     required: verdictRequired,
@@ -106,11 +115,12 @@ export const scanStructured = operation({
   http: { method: 'POST', path: '/v1/scan/structured' },
   permission: 'check',
   needs: 'policy',
-  input: {
+  check_body: {},
+  input: checkBody({
     type: 'object',
     required: ['payload'],
     properties: { payload: { description: 'Any JSON value.' }, ...aboutText },
-  },
+  }),
   output: {
     type: 'object',
     required: verdictRequired,

@@ -54,9 +54,16 @@ export const checkContext = {
   type: 'object',
   properties: {
     tool: { ...name, description: 'The tool concerned.' },
+    agent_id: agentId,
     session_id: sessionId,
     tenant_id: tenantId,
   },
+} as const;
+
+/** The same for what has a tool of its own, or none. */
+export const whoContext = {
+  type: 'object',
+  properties: { agent_id: agentId, session_id: sessionId, tenant_id: tenantId },
 } as const;
 
 export const violation = {

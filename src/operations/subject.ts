@@ -6,7 +6,15 @@ export interface Named {
   readonly agent_id?: string | null | undefined;
   readonly source_agent_id?: string | null | undefined;
   readonly tenant_id?: string | null | undefined;
-  readonly context?: { readonly tenant_id?: string | null | undefined } | undefined;
+  readonly session_id?: string | null | undefined;
+  readonly context?:
+    | {
+        readonly agent_id?: string | null | undefined;
+        readonly tenant_id?: string | null | undefined;
+        readonly session_id?: string | null | undefined;
+      }
+    | null
+    | undefined;
 }
 
 /** Whom a call concerns, after the credential's scope had its say. */
@@ -25,7 +33,7 @@ export function subjectOf(input: Named, context: Context): Subject {
   const { caller } = context;
   const source = named(input.source_agent_id);
   if (source !== null) within(caller.agents, source, 'source_agent_id');
-  const agent_id = scoped(caller.agents, named(input.agent_id) ?? source, 'agent_id', 'unknown');
+  const agent_id = scoped(caller.agents, namedIn(input, 'agent_id') ?? source, 'agent_id', 'unknown');
   return { tenant_id: tenantOf(input, context), agent_id, source_agent_id: source };
 }
 
@@ -52,8 +60,24 @@ export function contextRequired(): Refusal {
 
 /** The tenant: from the body, its `context`, the transport, in this order. */
 export function tenantOf(input: Named, context: Context): string {
-  const asked = named(input.tenant_id) ?? named(input.context?.tenant_id) ?? named(context.tenant_id);
+  const asked = namedIn(input, 'tenant_id') ?? named(context.tenant_id);
   return scoped(context.caller.tenants, asked, 'tenant_id', 'default');
+}
+
+/** The session that an input names. */
+export function sessionOf(input: Named): string | null {
+  return namedIn(input, 'session_id');
+}
+
+/** A name may be in the input or in its `context`; in both it must be the same. */
+function namedIn(input: Named, field: 'agent_id' | 'tenant_id' | 'session_id'): string | null {
+  const above = named(input[field]);
+  const within = named(input.context?.[field]);
+  if (above !== null && within !== null && above !== within) {
+    const message = `is another one than \`context.${field}\``;
+    throw new Refusal('invalid_request', `\`${field}\` ${message}.`, [{ path: field, message }]);
+  }
+  return above ?? within;
 }
 
 /** Blank is the same as absent. */

@@ -114,7 +114,10 @@ const bad: readonly Bad[] = [
   invalid('no tool', tool({ input: {} }), 'tool'),
   invalid('an empty tool', tool({ tool: '' }), 'tool'),
   invalid('a tool with a line break', tool({ tool: `${MARKER}\r` }), 'tool'),
-  invalid('the field names of another product', tool({ tool_name: MARKER, parameters: {} }), 'tool'),
+  invalid('two names of the tool', tool({ tool: 'x', tool_name: MARKER }), 'tool_name'),
+  invalid('two names of the arguments', tool({ tool: 'x', args: { a: MARKER }, params: {} }), 'params'),
+  invalid('a result without its phase', tool({ tool: 'x', output: MARKER }), 'output'),
+  invalid('a field that nobody knows', tool({ tool: 'x', [MARKER]: MARKER }), ''),
   invalid('arguments that are a list', tool({ tool: 'x', input: [MARKER] }), 'input'),
   invalid('arguments that are a text', tool({ tool: 'x', input: MARKER }), 'input'),
   invalid('an unknown phase', tool({ tool: 'x', phase: MARKER }), 'phase'),
@@ -268,7 +271,7 @@ const odd: readonly { name: string; ask: Asked; decision: string; violation?: st
   },
   {
     name: 'deep where nothing is looked for',
-    ask: raw(`{"text":"a","x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`),
+    ask: raw(`{"text":"a","x-a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`),
     decision: 'allow',
   },
 ];

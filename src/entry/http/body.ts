@@ -85,16 +85,13 @@ async function parseUpload(bytes: Buffer, type: string): Promise<unknown> {
   if (file === undefined || files.length > 1) {
     throw new Refusal('invalid_request', 'Upload exactly one file.');
   }
-  const field = (name: string): string | undefined => {
-    const value = form.get(name);
-    return typeof value === 'string' ? value : undefined;
-  };
+  const { tool, ...fields } = Object.fromEntries([...form].filter(([, value]) => typeof value === 'string'));
+  // What the fields do not know is refused as in JSON; the file has its own name and content.
   return {
+    ...fields,
     name: file.name,
     content: textOf(Buffer.from(await file.arrayBuffer())),
-    agent_id: field('agent_id'),
-    tenant_id: field('tenant_id'),
-    context: { tool: field('tool'), session_id: field('session_id') },
+    ...(tool !== undefined && { context: { tool } }),
   };
 }
 

@@ -182,7 +182,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'an upload of a thousand parts',
     ask: upload([
-      ...Array.from({ length: 1_000 }, () => ({ name: 'a', content: '' })),
+      ...Array.from({ length: 1_000 }, () => ({ name: 'x-a', content: '' })),
       { name: 'f', filename: 'a.txt', content: 'x' },
     ]),
     status: 400,
@@ -191,10 +191,19 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'an upload of sixteen parts',
     ask: upload([
-      ...Array.from({ length: 15 }, () => ({ name: 'a', content: '' })),
+      ...Array.from({ length: 15 }, () => ({ name: 'x-a', content: '' })),
       { name: 'f', filename: 'a.txt', content: 'x' },
     ]),
     has: { decision: 'allow' },
+  },
+  {
+    name: 'an upload with a field that nobody knows',
+    ask: upload([
+      { name: 'note', content: 'x' },
+      { name: 'f', filename: 'a.txt', content: 'x' },
+    ]),
+    status: 400,
+    has: { code: 'invalid_request' },
   },
   { name: 'an upload without a file', ask: upload([{ name: 'f', content: 'x' }]), status: 400 },
   { name: 'no file at all', ask: scanFile({ name: 'a.txt' }), status: 400 },

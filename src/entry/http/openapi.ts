@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types.ts';
+import { withAliases } from '../../operations/check-body.ts';
 import { type AnyOperation, decides, type Refusal } from '../../operations/operation.ts';
 import { STREAM_FIELDS } from '../../runtime/events/types.ts';
 import type { Runtime } from '../../runtime/types.ts';
@@ -252,15 +253,23 @@ function omitted<Value>(record: Record<string, Value>, names: readonly string[])
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }
 
-function bodyOf({ input, example, http }: AnyOperation): object {
+function bodyOf({ input: own, example, http, check_body }: AnyOperation): object {
+  const input = withAliases(own, check_body);
   const named = namesInPath(http);
-  const needed = ((input as Schema).required as string[] | undefined) ?? [];
+  const needed = ((own as Schema).required as string[] | undefined) ?? [];
   const inBody = needed.filter((name) => !named.includes(name));
   const required = inBody.length > 0 || http.upload === true;
   const schema =
     named.length === 0
       ? input
-      : { ...input, required: inBody, properties: omitted(input.properties ?? {}, named) };
+      : {
+          ...input,
+          required: inBody,
+          properties: omitted(
+            (own as Schema & { properties?: Record<string, object> }).properties ?? {},
+            named,
+          ),
+        };
   const upload = {
     type: 'object',
     required: ['file'],

@@ -1,9 +1,50 @@
 import type { Json } from '../../../core/types.ts';
-import { jsonReply, nameAt, SILENCE, textAt, toolAt, Unreadable } from '../payload.ts';
+import { readCheckBody } from '../../../operations/check-body.ts';
+import { jsonReply, nameAt, SILENCE, textAt, toolAt, Unreadable, valueAt } from '../payload.ts';
 import type { Dialect, HookAnswer, HookCheck, HookEvent, HookReply, Payload } from './dialect.ts';
 
 const SHELL =
   /^(?:bash|sh|shell|zsh|powershell|pwsh|terminal|run_command|run_shell_command|execute_command)$/i;
+
+const value = {};
+const members = {
+  properties: { agent_id: value, session_id: value, tenant_id: value, tool: value, metadata: value },
+};
+
+/** The members of an action. Others are refused: nobody would judge them. */
+const ACTION = {
+  properties: {
+    agent_id: value,
+    approval_request_id: value,
+    context: members,
+    event: value,
+    input: value,
+    metadata: value,
+    output: value,
+    phase: value,
+    session_id: value,
+    tenant_id: value,
+    text: value,
+    tool: value,
+    tool_use_id: value,
+  },
+};
+
+const ALIASES = {
+  tool: ['tool_name'],
+  input: ['arguments', 'args', 'parameters', 'params', 'tool_input'],
+  output: ['tool_output', 'tool_response'],
+  text: ['prompt'],
+};
+
+/** The action with each member under its own name. @throws Unreadable */
+function actionOf(payload: Payload): Payload {
+  try {
+    return readCheckBody(ACTION, ALIASES, payload) as Payload;
+  } catch (refusal) {
+    throw new Unreadable((refusal as Error).message.replace(/\.$/, ''));
+  }
+}
 
 /** The protocol of one's own: a JSON action in, a JSON decision out, always with exit code 0. */
 export const plain: Dialect = {
@@ -12,11 +53,10 @@ export const plain: Dialect = {
   recognises: () => false,
   eventOf,
   subjectOf: (payload) => {
-    const context = contextOf(payload);
     return {
-      agent_id: nameAt(payload, 'agent_id'),
-      session_id: nameAt(payload, 'session_id') ?? nameAt(context, 'session_id'),
-      tenant_id: nameAt(payload, 'tenant_id') ?? nameAt(context, 'tenant_id'),
+      agent_id: nameIn(payload, 'agent_id'),
+      session_id: nameIn(payload, 'session_id'),
+      tenant_id: nameIn(payload, 'tenant_id'),
       tool_use_id: nameAt(payload, 'tool_use_id'),
       approval_request_id: nameAt(payload, 'approval_request_id'),
     };
@@ -36,10 +76,9 @@ export const plain: Dialect = {
 function eventOf(payload: Payload, asked: string | null): string | null {
   const said = asked ?? nameAt(payload, 'event') ?? nameAt(payload, 'phase');
   if (said !== null) return EVENTS.get(said) ?? said;
-  if (payload.tool === undefined && payload.tool_name === undefined) {
-    return typeof (payload.text ?? payload.prompt) === 'string' ? 'prompt' : null;
-  }
-  return payload.output === undefined && payload.tool_output === undefined ? 'pre_tool_use' : 'post_tool_use';
+  const { tool, text, output } = actionOf(payload);
+  if (tool === undefined) return typeof text === 'string' ? 'prompt' : null;
+  return output === undefined ? 'pre_tool_use' : 'post_tool_use';
 }
 
 const EVENTS: ReadonlyMap<string, string> = new Map([
@@ -49,25 +88,41 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
 
 function prompted(): HookEvent {
   return {
-    checks: (payload) => [
-      { kind: 'prompt', text: textAt(payload, payload.text === undefined ? 'prompt' : 'text') },
-    ],
+    checks: (payload) => [{ kind: 'prompt', text: textAt(only(payload, 'text'), 'text') }],
     deny: (reason, payload) => refuse(reason, payload),
   };
 }
 
 function callOf(payload: Payload): readonly HookCheck[] {
   const tool = toolOf(payload);
-  const input = (payload.input ?? payload.tool_input ?? {}) as Json;
+  const input = (only(payload, 'input').input ?? {}) as Json;
   return [
     { kind: 'call', tool, input: typeof input === 'string' && SHELL.test(tool) ? { command: input } : input },
   ];
 }
 
 function resultOf(payload: Payload): readonly HookCheck[] {
-  const output = (payload.output ?? payload.tool_output) as Json | undefined;
-  if (output === undefined) throw new Unreadable('`output` is missing');
-  return [{ kind: 'result', tool: toolOf(payload), output }];
+  return [{ kind: 'result', tool: toolOf(payload), output: valueAt(only(payload, 'output'), 'output') }];
+}
+
+/** The action, if nothing else than this is to be judged in it; a result may come with its call. @throws Unreadable */
+function only(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
+  const action = actionOf(payload);
+  const others = (['input', 'output', 'text'] as const).filter(
+    (name) => name !== judged && !(judged === 'output' && name === 'input'),
+  );
+  const other = others.find((name) => action[name] !== undefined && action[name] !== null);
+  if (other !== undefined) throw new Unreadable(`\`${other}\` does not belong to this event`);
+  return action;
+}
+
+/** A name at the top or in `context`. @throws Unreadable */
+function nameIn(payload: Payload, key: 'agent_id' | 'session_id' | 'tenant_id'): string | null {
+  const above = nameAt(payload, key);
+  const within = nameAt(contextOf(payload), key);
+  if (above !== null && within !== null && above !== within)
+    throw new Unreadable(`\`${key}\` is another one than \`context.${key}\``);
+  return above ?? within;
 }
 
 function toolOf(payload: Payload): string {

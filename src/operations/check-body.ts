@@ -1,0 +1,162 @@
+import type { TSchema } from 'typebox';
+import { suggestion } from '../core/compile/problems.ts';
+import { PLACES_MAX, rememberWithin } from '../core/json-origin.ts';
+import type { Json } from '../core/types.ts';
+import { type Aliases, Refusal } from './operation.ts';
+
+/** The parts of a schema by which the members of a body are known. */
+interface BodySchema {
+  readonly properties?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly required?: readonly string[];
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+const ANYTHING = { description: 'Yours: it is not looked at, and goes nowhere.' };
+
+/**
+ * The schema of the body of a check: members that it does not name are refused, because nobody would judge them. `metadata`
+ * and `x-*` are free, and what is optional may be `null`.
+ */
+export function checkBody<const Schema extends TSchema & BodySchema>(schema: Schema): Schema {
+  return {
+    ...strict(schema),
+    description: 'Other members are refused, but for `metadata` and `x-*`.',
+  } as unknown as Schema;
+}
+
+function strict({ properties = {}, required = [], ...rest }: BodySchema): BodySchema {
+  const written = Object.entries(properties).map(([name, property]) => {
+    const inner =
+      property.properties === undefined ? property : (strict(property as BodySchema) as typeof property);
+    return [name, required.includes(name) ? inner : nullable(inner)] as const;
+  });
+  return {
+    ...rest,
+    ...(required.length > 0 && { required }),
+    properties: { ...Object.fromEntries(written), metadata: ANYTHING },
+    patternProperties: { '^x-': {} },
+    additionalProperties: false,
+  } as BodySchema;
+}
+
+function nullable(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (Array.isArray(schema.enum))
+    return schema.enum.includes(null) ? schema : { ...schema, enum: [...schema.enum, null] };
+  if (schema.type === undefined) return schema;
+  const types = [schema.type].flat();
+  return types.includes('null') ? schema : { ...schema, type: [...types, 'null'] };
+}
+
+/**
+ * Returns the body with each member under its own name.
+ * @throws Refusal if it has a member that is not known, or one thing under two names
+ */
+export function readCheckBody(schema: TSchema, aliases: Aliases, body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const known = (schema as BodySchema).properties ?? {};
+  const members = body as Body;
+  refuseUnknown(members, Object.keys(known), aliases, '', known);
+  for (const [name, { properties }] of Object.entries(known)) {
+    const inner = members[name];
+    if (properties === undefined || typeof inner !== 'object' || inner === null || Array.isArray(inner))
+      continue;
+    refuseUnknown(inner as Body, Object.keys(properties as object), {}, `${name}.`, known);
+  }
+  return renamed(members, aliases);
+}
+
+function refuseUnknown(
+  members: Body,
+  names: readonly string[],
+  aliases: Aliases,
+  place: string,
+  known: NonNullable<BodySchema['properties']>,
+): void {
+  const all = [...names, ...Object.values(aliases).flat()];
+  const taken = new Set(all);
+  for (const name of Object.keys(members)) {
+    if (taken.has(name) || name.startsWith('x-')) continue;
+    throw unknownMember(name, place, all, known);
+  }
+}
+
+/** A name is shown only if it is near one that is known: any other could be a secret in the wrong place. */
+function unknownMember(
+  name: string,
+  place: string,
+  names: readonly string[],
+  known: NonNullable<BodySchema['properties']>,
+): Refusal {
+  const nested = place === '' ? nestedName(name, known) : null;
+  const others = names.filter((each) => each !== 'metadata');
+  const nearest = nested ?? suggestion(name, others);
+  const around = place === '' ? 'the body' : `\`${place.slice(0, -1)}\``;
+  const shown = nearest === '' ? `A member of ${around}` : `\`${place}${name}\``;
+  const advice = nearest === '' ? `; known are ${listOf(names)}` : nearest.replace(/\?$/, '');
+  const message = `is not known here, and nobody would judge it${advice}`;
+  const path = nearest === '' ? place.slice(0, -1) : `${place}${name}`;
+  return new Refusal('invalid_request', `${shown} ${message}${nearest === '' ? '.' : '?'}`, [
+    { path, message },
+  ]);
+}
+
+/** A name that belongs into an object of the body. */
+function nestedName(name: string, known: NonNullable<BodySchema['properties']>): string | null {
+  const owner = Object.keys(known).find((each) =>
+    Object.hasOwn((known[each]!.properties ?? {}) as object, name),
+  );
+  return owner === undefined ? null : `; did you mean \`${owner}.${name}\`?`;
+}
+
+function listOf(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+function renamed(members: Body, aliases: Aliases): Body {
+  const renames = new Map<string, string>();
+  for (const [name, others] of Object.entries(aliases)) {
+    const given = [name, ...others].filter((each) => isGiven(members[each]));
+    if (given.length > 1)
+      throw new Refusal('invalid_request', `${listOf(given)} are names of one thing: send one of them.`, [
+        { path: given[1]!, message: `is another name of \`${given[0]}\`` },
+      ]);
+    for (const other of others) if (Object.hasOwn(members, other)) renames.set(other, name);
+  }
+  if (renames.size === 0) return members;
+  // The members keep their source, which the new object around them does not have.
+  rememberWithin(members as Json, PLACES_MAX, 1);
+  const kept = Object.entries(members).filter(([name]) => !renames.has(name));
+  const moved = [...renames].flatMap(([other, name]) =>
+    isGiven(members[other]) ? [[name, members[other]] as const] : [],
+  );
+  return Object.fromEntries([...kept, ...moved]);
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/**
+ * Returns the schema as the API description shows it: every other name is a property too, and one of the names of what is
+ * required must be there.
+ */
+export function withAliases(schema: TSchema, aliases: Aliases | undefined): TSchema {
+  if (aliases === undefined) return schema;
+  const { properties = {}, required = [], ...rest } = schema as TSchema & BodySchema;
+  const others = Object.entries(aliases).flatMap(([name, each]) =>
+    each.map(
+      (other) => [other, { ...properties[name], description: `Another name of \`${name}\`.` }] as const,
+    ),
+  );
+  const needed = required.filter((name) => aliases[name] === undefined);
+  const one_of = required.flatMap((name) => (aliases[name] === undefined ? [] : [[name, ...aliases[name]]]));
+  return {
+    ...rest,
+    ...(needed.length > 0 && { required: needed }),
+    ...(one_of.length > 0 && {
+      allOf: one_of.map((names) => ({ anyOf: names.map((name) => ({ required: [name] })) })),
+    }),
+    properties: { ...properties, ...Object.fromEntries(others) },
+  } as TSchema;
+}
