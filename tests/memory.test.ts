@@ -291,6 +291,15 @@ test('what has expired is not given, and a purge says how much it was', async ()
   });
 });
 
+/** What a route knows of these fields. */
+function bodyFor(
+  path: 'memory/write' | 'memory/read' | 'memory/resolve-handle',
+  { key, value, handle_id, ...who }: Readonly<Record<string, unknown>>,
+) {
+  if (path === 'memory/write') return { ...who, key, value };
+  return path === 'memory/read' ? { ...who, key } : { ...who, handle_id };
+}
+
 test('without a credential memory is there in sidecar mode, and not in gateway mode', async () => {
   const sidecar = await startTestService({ files: { 'schemas/memory.yaml': DOCUMENT }, config: null });
   const body = { agent_id: 'a', session_id: 's', key: 'open', value: 'x' };
@@ -298,8 +307,8 @@ test('without a credential memory is there in sidecar mode, and not in gateway m
   assert.equal((await post(sidecar, 'memory/purge-expired', {}, null)).status, 403);
   await sidecar.stop();
   const gateway = await started({}, { server: { mode: 'gateway', workers: 2 }, auth: {} });
-  for (const path of ['memory/write', 'memory/read', 'memory/resolve-handle']) {
-    const { status, json } = await post(gateway, path, { ...body, handle_id: 'x' }, null);
+  for (const path of ['memory/write', 'memory/read', 'memory/resolve-handle'] as const) {
+    const { status, json } = await post(gateway, path, bodyFor(path, { ...body, handle_id: 'x' }), null);
     assert.deepEqual([status, json.code], [401, 'unauthenticated'], path);
   }
   assert.equal((await post(gateway, 'memory/write', body, operatorOf(gateway))).json.allowed, true);
@@ -390,8 +399,8 @@ test('while the database is away memory is refused, and it comes back by itself'
     const body = { session_id: 's', key: 'note', value: PLAIN };
     const { handle_id } = (await post(running, 'memory/write', body, anna.key)).json;
     await database.stop();
-    for (const path of ['memory/write', 'memory/read', 'memory/resolve-handle']) {
-      const { status, json } = await post(running, path, { ...body, handle_id }, anna.key);
+    for (const path of ['memory/write', 'memory/read', 'memory/resolve-handle'] as const) {
+      const { status, json } = await post(running, path, bodyFor(path, { ...body, handle_id }), anna.key);
       assert.deepEqual(
         [status, json.code, json.allowed, json.value],
         [503, 'unavailable', undefined, undefined],
