@@ -1,0 +1,127 @@
+/**
+ * The coding agents themselves, from npm, through the LLM proxy with its default policy, in front of a scripted model. Not a part
+ * of CI, for they are 1.5 GB: `npm run test:clients` installs and runs them. What they taught is in the tests of `core/wire`.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { installFromNpm, npmProgram } from '../../scripts/components/npm.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { type LlmAgent, llmAgents } from './llm-agents.ts';
+import { type Call, type Script, type ScriptedModel, startScriptedModel } from './scripted-model.ts';
+
+const FOLDER = 'tests/hosts';
+const modules = join(import.meta.dirname, 'node_modules');
+const AGENT_MS_MAX = 120_000;
+/** Put together here, so that code hosts take the push. */
+const SK_KEY = `sk-${'ABCDEF1234567890'}`;
+const FOUND_IN_PROMPT = /A secret was found in input/;
+const FOUND_IN_CALL = /A dangerous command was found in a tool call or message/;
+
+if (npmProgram(FOLDER, 'cline') === null) {
+  console.log(`installing the packages of ${FOLDER} (1.5 GB) ...`);
+  assert.ok(installFromNpm(FOLDER), `npm could not install the packages of ${FOLDER}`);
+}
+
+let ran = 0;
+describe('coding agents through the LLM proxy', { concurrency: 2 }, () => {
+  for (const agent of llmAgents) test(agent.name, (t) => checkAgent(t, agent));
+});
+test('all agents were run', () => assert.equal(ran, 7));
+
+async function checkAgent(t: TestContext, agent: LlmAgent): Promise<void> {
+  const world = await open(t, agent);
+  const { model, service } = world;
+
+  model.play({ text: 'All done.', calls: [] });
+  const plain = await run(world, 'say hello');
+  assert.match(plain, /All done/, plain);
+  assert.equal(model.asked().length, agent.calls, `calls of the model for a plain answer\n${plain}`);
+  assert.ok(!model.asked().some((body) => body.includes('[REDACTED]')), 'its own instructions were changed');
+
+  model.play({ text: 'All done.', calls: [] });
+  const before = await blocksOf(service);
+  const prompt = await run(world, `remember ${SK_KEY} for me`);
+  assert.match(prompt, FOUND_IN_PROMPT, prompt);
+  assert.equal(model.asked().length, 0, 'calls of the model for a blocked prompt');
+  const asks = (await blocksOf(service)) - before;
+  assert.ok(asks >= 1 && asks <= agent.asks_max, `${asks} requests with a blocked prompt\n${prompt}`);
+
+  const call = (command: string): Call => ({
+    tool: agent.tool.name,
+    arguments: { [agent.tool.key]: command, description: 'what was asked' },
+  });
+  const blocked: readonly Script[] = [
+    { text: 'Let me clean up.', calls: [call('rm -rf / --no-preserve-root')] },
+    // An allowed call before it: agents that got it would run it, ask again, and get the same again.
+    { text: 'Let me clean up.', calls: [call('touch ran'), call('rm -rf / --no-preserve-root')] },
+  ];
+  for (const script of blocked) {
+    model.play(script);
+    const told = await run(world, 'please clean up');
+    assert.match(told, FOUND_IN_CALL, told);
+    assert.ok(model.asked().length <= agent.calls, `${model.asked().length} calls of the model\n${told}`);
+  }
+  ran += 1;
+}
+
+interface World {
+  readonly agent: LlmAgent;
+  readonly model: ScriptedModel;
+  readonly service: TestService;
+  readonly home: string;
+  readonly project: string;
+}
+
+async function open(t: TestContext, agent: LlmAgent): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), 'clients-'));
+  const model = await startScriptedModel();
+  const service = await startTestService({ config: { proxy: { target: model.url } }, workers: 1 });
+  const world = { agent, model, service, home: join(dir, 'home'), project: join(dir, 'project') };
+  for (const folder of [world.home, world.project]) mkdirSync(folder);
+  t.after(async () => {
+    agent.stop?.({ home: world.home, project: world.project, url: service.url });
+    model.close();
+    await service.stop();
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+  });
+  agent.prepare?.({ home: world.home, project: world.project, url: service.url });
+  return world;
+}
+
+/** One run of the agent to its end; gives what it wrote. */
+async function run({ agent, service, home, project }: World, prompt: string): Promise<string> {
+  const own = { PATH: process.env.PATH, HOME: home, TMPDIR: tmpdir(), TERM: 'dumb', NO_COLOR: '1' };
+  const file = join(modules, agent.main);
+  const words = agent.is_binary ? [file] : [process.execPath, file];
+  const child = spawn(words[0]!, [...words.slice(1), ...agent.args(prompt)], {
+    cwd: project,
+    env: { ...own, ...agent.env({ home, project, url: service.url }) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: AGENT_MS_MAX,
+  });
+  let written = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      written += piece;
+    });
+  const [, signal] = await once(child, 'close');
+  assert.equal(signal, null, `${agent.name} did not end:\n${written}`);
+  return written;
+}
+
+/** How many requests the policy has blocked. */
+async function blocksOf({ url, state_dir }: TestService): Promise<number> {
+  const authorization = `Bearer ${readFileSync(join(state_dir, 'operator-token'), 'utf8').trim()}`;
+  const answer = await fetch(`${url}/v1/audit/query`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json', 'x-service-user': 'admin' },
+    body: JSON.stringify({ boundary: 'input', limit: 1_000 }),
+  });
+  const { events } = (await answer.json()) as { events: readonly { readonly decision: string }[] };
+  return events.filter(({ decision }) => decision === 'block').length;
+}
