@@ -143,9 +143,13 @@ function writtenFiles(command: Command): readonly (readonly [path: string, file:
     for (const path of operands)
       found.push([path, fileOf(command, printedBy(command), is_added ? path : null)]);
   }
-  if (/^(?:cp|mv|ln|install|rename)$/.test(name) && operands.length === 2) {
-    const file = knownFile(command, operands[0]!);
-    if (file !== null) found.push([operands[1]!, file]);
+  if (/^(?:cp|mv|ln|install|rename)$/.test(name) && operands.length >= 2) {
+    // Values of flags are among the operands: `install -m 755 a b`.
+    const [source, target] = operands.slice(-2) as [string, string];
+    const input = source === '/dev/stdin' ? inputOf(command)[0] : undefined;
+    const file: KnownFile | null =
+      input === undefined ? knownFile(command, source) : { text: input, origin: 'script' };
+    if (file !== null) found.push([target, file]);
   }
   if (name === 'curl' || name === 'wget' || name === 'aria2c')
     for (const path of fetchedPaths(name, texts)) found.push([path, { text: null, origin: 'network' }]);

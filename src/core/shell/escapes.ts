@@ -31,7 +31,11 @@ export function escapedScripts(command: Command): readonly string[] {
   const texts = [...words.map(({ text }) => text), ...inputOf(command)];
   if (name === 'sed' || name === 'gsed') return texts.flatMap(sedScripts);
   if (name === 'expect' || name === 'tclsh') return texts.flatMap(tclScripts);
-  if (name === 'make' || name === 'gmake') return inputOf(command).flatMap(recipes);
+  if (name === 'make' || name === 'gmake')
+    return [
+      ...inputOf(command).flatMap(recipes),
+      ...words.flatMap(({ text }) => /^SHELL=(.{1,1000})$/.exec(text)?.[1] ?? []),
+    ];
   if (name === 'socat')
     return texts.flatMap((text) => /^(?:exec|system):["']?([^,]{1,1000})/i.exec(text)?.[1] ?? []);
   return texts.flatMap((text) => [...waysOut(text), ...shellTextsIn(text, false)]);
@@ -47,7 +51,8 @@ function waysOut(text: string): readonly string[] {
 }
 
 /** `1e rm a` runs a command, and `s/a/b/e` what it makes. */
-function sedScripts(script: string): readonly string[] {
+function sedScripts(word: string): readonly string[] {
+  const script = word.replace(/^(?:--expression=|-e(?=\d))/, '');
   const found: string[] = [];
   for (const line of script.split(/\n|;(?=[\d$/]*e )/, WAYS_MAX)) {
     const run = /^[\s{]*(?:[\d,$~+!]{1,20}|\/(?:[^/\\]|\\.){0,100}\/!?)?[\s{]*e\s+(.{1,1000})$/.exec(line);

@@ -1,10 +1,17 @@
+import { withFullOptions } from './long-options.ts';
 import { type Command, type Dialect, nameOf, type Script, type Word } from './syntax.ts';
 
 /** The command that some words are, in the place of the one around it. */
 export function commandOf(around: Command, words: readonly Word[], wrapper: string): Command | null {
   const first = words[0];
   if (first === undefined) return null;
-  return { ...inner(around, wrapper), name: nameOf(first.text), program: first.text, words: words.slice(1) };
+  const name = nameOf(first.text);
+  return {
+    ...inner(around, wrapper),
+    name,
+    program: first.text,
+    words: withFullOptions(name, words.slice(1)),
+  };
 }
 
 /** A command in the place of another one, one level deeper. */

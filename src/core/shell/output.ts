@@ -11,6 +11,9 @@ import type { Command, Word } from './syntax.ts';
 /** Programs that print lines of what they read; which of them does not matter to who looks for commands. */
 const COPIES =
   /^(?:cat|tee|head|tail|sort|uniq|tac|grep|egrep|fgrep|fold|expand|unexpand|fmt|column|shuf|pv|dos2unix|iconv|strings|nl|sponge|less|more|bat|xargs)$/;
+/** Programs that print settings for the shell, and are run by everyone's start-up file. */
+const SETS_UP =
+  /^(?:ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube)$/;
 /** Commands before one in its pipeline that are looked at. */
 const PIPELINE_MAX = 12;
 
@@ -20,6 +23,7 @@ export function inputOf(command: Command): readonly string[] {
     if (operator === '<<<' || operator === '<<' || operator === '<<-') return target;
     return operator === '<' ? (knownFile(command, target)?.text ?? []) : [];
   });
+  texts.push(...substituted(command.words));
   const printed = printedBy(command.previous);
   return printed === null ? texts : [...texts, printed];
 }
@@ -47,6 +51,7 @@ function outputOf(command: Command): string | null {
     return words.find(({ text }) => !text.startsWith('-'))?.text ?? null;
   if (name === 'command' && /^-[vV]$/.test(words[0]?.text ?? '')) return words[1]?.text ?? null;
   if (name === 'basename') return words[0]?.text.replace(/^.*\//, '') ?? null;
+  if (SETS_UP.test(name)) return '';
   if (name === '') return fileTexts(command);
   if (COPIES.test(name)) return fileTexts(command);
   return decoded(command);

@@ -1,3 +1,4 @@
+import { withFullOptions } from './long-options.ts';
 import type { HereDocument } from './pieces.ts';
 import { type Command, nameOf, type Redirection, type Script, type Word } from './syntax.ts';
 import type { Cursor } from './words.ts';
@@ -63,7 +64,7 @@ export function finish(parser: Parser, feeds_pipe = false): void {
     const command: Command = {
       name: nameOf(program),
       program,
-      words: words.slice(1),
+      words: withFullOptions(nameOf(program), words.slice(1)),
       assignments,
       redirections,
       start,
@@ -102,7 +103,22 @@ function placeOf({ place }: Script, start: number, end: number): { start: number
 }
 
 /** Programs that run what a substitution in their words prints. */
-const RUNNERS = new Set([...SHELLS, 'eval', 'source', '.', 'iex', 'invoke-expression', 'python', 'python3']);
+const RUNNERS = new Set([
+  ...SHELLS,
+  'eval',
+  'source',
+  '.',
+  'iex',
+  'invoke-expression',
+  'python',
+  'python3',
+  'perl',
+  'ruby',
+  'node',
+  'php',
+  'deno',
+  'bun',
+]);
 
 /** The scripts inside the words that were just read; `is_run` says whether what they print is run. */
 export function takeInner(parser: Parser, is_run: boolean): readonly Script[] {

@@ -78,7 +78,7 @@ export function readArray(cursor: Cursor): string {
     const before = cursor.at;
     const { text } = readWord(cursor);
     if (cursor.at === before) cursor.at += 1;
-    else elements.push(text);
+    else elements.push(text.replace(/^\[[^\]]{1,40}\]=/, ''));
   }
   cursor.at += 1;
   return elements.join(LIST);

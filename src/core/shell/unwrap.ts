@@ -179,15 +179,28 @@ function ofContainer(words: readonly Word[]): string | null {
   return words.slice(from).map(quoted).join(' ');
 }
 
+/** What `{}` stands for where a search below one folder has one name without a pattern. */
+function foundName(words: readonly Word[]): string | null {
+  const names = words.filter((_, at) => words[at - 1]?.text === '-name');
+  const [first, second] = words;
+  const is_one = first !== undefined && !/^[-(!]/.test(first.text) && /^[-(!]/.test(second?.text ?? '-');
+  const is_plain = !words.some(({ text }) => /^(?:!|-not|-o|-or)$/.test(text));
+  const [name] = names;
+  if (!is_one || !is_plain || names.length !== 1 || !/^[\w@.-]+$/.test(name!.text)) return null;
+  return `${first.text.replace(/\/$/, '')}/${name!.text}`;
+}
+
 /** Every `-exec`, `-execdir`, `-ok` up to its `;` or `+`. */
 function ofFind(command: Command): Unwrapped {
   const commands: Command[] = [];
   const { words } = command;
+  const found = foundName(words);
+  const foundNamed = (word: Word) => (found === null || word.text !== '{}' ? word : { ...word, text: found });
   for (let at = 0; at < words.length; at++) {
     if (!/^-(?:exec|execdir|ok|okdir|x|X)$/.test(words[at]!.text)) continue;
     let end = at + 1;
     while (end < words.length && words[end]!.text !== ';' && words[end]!.text !== '+') end += 1;
-    const inner = commandOf(command, words.slice(at + 1, end), 'find');
+    const inner = commandOf(command, words.slice(at + 1, end).map(foundNamed), 'find');
     // What comes in is for the first of them.
     if (inner !== null)
       commands.push(commands.length === 0 ? inner : { ...inner, redirections: [], previous: null });
@@ -302,9 +315,19 @@ function ofXargs(command: Command, rest: readonly Word[], work: Work): Unwrapped
   const printed = inputOf(command).at(-1) ?? null;
   const mark = setValue(command, '-I', '-J') ?? markOf(command.words);
   const values =
-    printed === null ? [] : printed.split(/[\s\0]+/, ALTERNATIVES_MAX).filter((text) => text !== '');
+    printed === null
+      ? []
+      : printed.split(separatorOf(command), ALTERNATIVES_MAX).filter((text) => text !== '');
   const found = commandOf(command, filled(rest, mark, values, work), 'xargs');
   return found === null ? NOTHING : { commands: [found], scripts: [] };
+}
+
+/** At what units the input of `xargs` is split. */
+function separatorOf({ words }: Command): RegExp {
+  if (words.some(({ text }) => /^(?:-[a-z]*0|--null)$/.test(text))) return /\0|\n$/;
+  return words.some(({ text }, at) => /^-d$/.test(words[at - 1]?.text ?? '') && /n$/.test(text))
+    ? /\n/
+    : /[\s\0]+/;
 }
 
 function markOf(words: readonly Word[]): string {

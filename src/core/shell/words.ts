@@ -204,7 +204,7 @@ function readSubstitution(cursor: Cursor, is_quoted: boolean): string {
 const EVALUATED_UNITS_MAX = 400;
 /** Programs with which a script begins whose output may be known. */
 const PRINTS =
-  /^\s*(?:echo|printf|cat|which|command|type|tr|rev|base64|xxd|basename|tee|head|tail|sed|openssl|<|[\w./-]*\/echo)[\s<]/;
+  /^\s*(?:echo|printf|cat|which|command|type|tr|rev|base64|xxd|basename|tee|head|tail|sed|openssl|ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube|<|[\w./-]*\/echo)[\s<]/;
 
 /** What a substitution prints, `$()` where that is not known. Without quotes it is split at its blanks. */
 function outputOf(cursor: Cursor, from: number, to: number, is_quoted: boolean): string {
@@ -292,6 +292,7 @@ function filledAs(
   if (default_word !== null) {
     const [, operator, word] = default_word;
     const is_other = operator!.endsWith('+');
+    if (operator!.endsWith('=') && value === undefined) assign(cursor.variables, name, plain(cursor, word!));
     if (is_other ? value !== undefined || !/[$`]/.test(word!) : value === undefined)
       return plain(cursor, word!);
   }

@@ -1,4 +1,5 @@
 import { commandOf, quoted, scriptOfText } from './inner.ts';
+import { inputOf } from './output.ts';
 import type { Command, Script, Word } from './syntax.ts';
 import { OPTIONS_BEFORE_COMMAND, OPTIONS_WITH_SCRIPT, WRAPPERS, type Wrapper } from './wrappers.ts';
 
@@ -12,7 +13,7 @@ export function wrapped(command: Command): {
   const split = name === 'env' ? splitOf(words) : null;
   if (split !== null) return { commands: [], scripts: [scriptOfText(command, split, 'posix')] };
   const commands: Command[] = [];
-  const texts: string[] = [...optionScripts(command)];
+  const texts: string[] = [...optionScripts(command), ...remoteScripts(command)];
   const seen = new Set<number>();
   for (const form of WRAPPERS.get(name) ?? [])
     for (const at of beginnings(words, form)) {
@@ -41,6 +42,34 @@ function scriptsOf(rest: readonly Word[], { holds }: Wrapper): readonly string[]
   // The last keys that `tmux send-keys` presses.
   if (words.length > 1 && /^(?:Enter|C-m|KPEnter)$/.test(words.at(-1)!)) words.pop();
   return [words.join(' ')];
+}
+
+function ownWord(written: string): string {
+  return quoted({ text: written.replaceAll('% ', ' '), is_quoted: true });
+}
+
+/** A shell on another machine reads its input, and `ext::` of git names a command. */
+function remoteScripts(command: Command): readonly string[] {
+  const { name, words } = command;
+  if (name === 'git')
+    return words.flatMap(({ text }) => {
+      const script = /^ext::(.{1,1000})$/.exec(text)?.[1];
+      // `% ` is a blank in a word.
+      return script === undefined
+        ? []
+        : script
+            .split(/(?<!%) /)
+            .map(ownWord)
+            .join(' ');
+    });
+  if (name !== 'ssh' && name !== 'autossh') return [];
+  const [form] = WRAPPERS.get(name)!;
+  const [at = 0] = beginnings(words, form!);
+  const remote = words
+    .slice(at)
+    .map(({ text }) => text)
+    .join(' ');
+  return remote === '' || /(?:^|[\s/])(?:ba|z|k|da)?sh(?:\s+-s?)?$/.test(remote) ? inputOf(command) : [];
 }
 
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;

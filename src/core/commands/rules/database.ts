@@ -101,7 +101,7 @@ export const database: readonly CommandRule[] = [
     safer: 'redis-cli dbsize',
     saw: (command) => {
       const text = textOf(command);
-      return /(?:^| )(?:flushall|flushdb|shutdown|debug (?:segfault|reload)|config set dir|script flush|cluster reset)(?: |$)/i.test(
+      return /(?:^| )(?:flushall|flushdb|shutdown|debug (?:segfault|reload)|config set dir|script flush|cluster reset)(?: |$)|redis\.call\(['"]flush/i.test(
         text,
       );
     },
@@ -117,7 +117,7 @@ export const database: readonly CommandRule[] = [
     tag: 'dangerous.database',
     severity: 'critical',
     programs:
-      'dropdb dropuser mysqladmin rails rake bundle php artisan manage.py django-admin prisma alembic sequelize typeorm knex drizzle-kit influx etcdctl',
+      'dropdb dropuser mysqladmin rails rake bundle php artisan manage.py django-admin prisma alembic sequelize typeorm knex drizzle-kit influx etcdctl python python3 pg_restore',
     description: 'Drops or resets a database with a tool.',
     safer: 'rails db:migrate:status',
     saw: (command) => {
@@ -125,9 +125,13 @@ export const database: readonly CommandRule[] = [
       if (isHarmlessCall(command)) return false;
       if (name === 'dropdb' || name === 'dropuser') return words.length > 0;
       const text = textOf(command);
+      if (name === 'pg_restore') return / (?:-c|--clean) /.test(text);
+      if (/^python3?$/.test(name))
+        return / (?:\S*\/)?manage\.py (?:flush|reset_db|sqlflush .*\||drop_\w+) /.test(text);
+      if (name === 'manage.py' || name === 'django-admin') return / (?:flush|reset_db) /.test(text);
       if (name === 'mysqladmin') return / drop /.test(text);
       if (name === 'etcdctl') return / del .*(?:--prefix|--from-key)/.test(text);
-      return / (?:db:(?:drop|reset|wipe|purge|schema:load)|migrate:(?:fresh|reset|refresh)|migrate reset|db push --force-reset|db:drop:\w+|downgrade base|schema:drop|flush --no-?input|db:migrate:undo:all|db:wipe|bucket delete) /.test(
+      return / (?:db:(?:drop|reset|wipe|purge|schema:load)|migrate:(?:fresh|reset|refresh)|migrate reset|db push --force-reset|db:drop:\w+|downgrade base|schema:drop|flush --no-?input|db:migrate:undo:all|migrate:rollback --all|db:wipe|bucket delete) /.test(
         text,
       );
     },

@@ -75,12 +75,18 @@ function earlyWords(command: Command): readonly string[] {
   return end < 0 ? words : words.slice(0, end);
 }
 
+/** `docker image prune` deletes layers without a name, and `docker builder prune` a cache. */
+function prunesCaches(command: Command): boolean {
+  const [noun = '', verb] = earlyWords(command);
+  return /^(?:image|builder|buildx)$/.test(noun) && verb === 'prune' && !hasFlag(command, '-a', '--all');
+}
+
 function isVerbal(text: string): boolean {
   return /^[a-z][\w:.-]{1,60}$/.test(text);
 }
 
 function deletes(command: Command, family: Family): boolean {
-  if (isHarmlessCall(command) || earlyWords(command).includes('help')) return false;
+  if (isHarmlessCall(command) || earlyWords(command).includes('help') || prunesCaches(command)) return false;
   const words = earlyWords(command).filter(isVerbal);
   return (
     words.some((text) => VERB.test(text)) ||
@@ -206,18 +212,31 @@ export const deletion: readonly CommandRule[] = [
       const operands = operandsOf(command);
       if (command.name === 'restic') return operands[0] === 'unlock' && hasFlag(command, '--remove-all');
       const is_removal = operands.slice(0, 2).some((text) => /^(?:rm|rmi|remove)$/.test(text));
+      // A container that is named is made anew from its image; what is listed by a command may be all of them.
+      const is_container = operands[0] === 'rm' || (operands[0] === 'container' && operands[1] === 'rm');
+      const is_named = operands.slice(1).every((text) => /^[\w.-]+$/.test(text));
+      if (is_container && is_named && !hasFlag(command, '-v', '--volumes')) return false;
+      if (operands[0] === 'volume' && is_removal) return true;
       return (
         (is_removal && hasFlag(command, '-f', '--force', '-v')) ||
         (operands.slice(0, 2).includes('down') && hasFlag(command, '-v', '--volumes'))
       );
     },
     hits: [
-      'docker rm -f web',
+      'docker rm -f $(docker ps -aq)',
+      'docker rm -fv web',
+      'docker volume rm data',
       'docker rmi --force web',
       'docker compose down -v',
       'docker volume rm -f data',
     ],
-    misses: ['docker rmi web', 'docker rm web', 'docker run --rm alpine true', 'docker compose down'],
+    misses: [
+      'docker rmi web',
+      'docker rm web',
+      'docker rm -f web',
+      'docker run --rm alpine true',
+      'docker compose down',
+    ],
   },
   {
     id: 'infrastructure.cluster_whole',

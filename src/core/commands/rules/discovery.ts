@@ -1,4 +1,5 @@
 import { hasFlag, isHarmlessCall, operandsOf } from '../../shell/options.ts';
+import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Looking around as one who has just come in does: low, for each of them has honest uses too. */
@@ -15,9 +16,12 @@ export const discovery: readonly CommandRule[] = [
       const { name } = command;
       const operands = operandsOf(command);
       if (isHarmlessCall(command)) return false;
-      if (name === 'netstat') return hasFlag(command, '-a', '-p', '-S', '-r') || command.words.length === 0;
-      if (name === 'ss') return hasFlag(command, '-p');
-      if (name === 'lsof') return hasFlag(command, '-i');
+      if (name === 'netstat')
+        return (
+          (hasFlag(command, '-a', '-p', '-S', '-r') && !hasFlag(command, '-l')) || command.words.length === 0
+        );
+      if (name === 'ss') return hasFlag(command, '-p') && !hasFlag(command, '-l');
+      if (name === 'lsof') return hasFlag(command, '-i') && !namesPort(command);
       if (name === 'ip')
         return (
           /^(?:n|neigh\w*|tcp_metrics|r|route)$/.test(operands[0] ?? '') &&
@@ -28,7 +32,15 @@ export const discovery: readonly CommandRule[] = [
       return true;
     },
     hits: ['netstat -antp', 'lsmod', 'arp -a', 'lsof -i'],
-    misses: ['uname -a', 'netstat --help', 'who am i', 'ip addr'],
+    misses: [
+      'uname -a',
+      'netstat --help',
+      'who am i',
+      'ip addr',
+      'lsof -i :3000',
+      'lsof -ti:3000',
+      'ss -tlnp',
+    ],
   },
   {
     id: 'discovery.set_user_id',
@@ -50,15 +62,13 @@ export const discovery: readonly CommandRule[] = [
     id: 'discovery.private_folders',
     tag: 'dangerous.discovery',
     severity: 'low',
-    programs: 'ls ps docker pgrep grep egrep id',
-    description:
-      'Looks into the home of the administrator, for guards that run, or for containers next door.',
+    programs: 'ls ps pgrep grep egrep id',
+    description: 'Looks into the home of the administrator, or for guards that run.',
     safer: 'ls -la',
     saw: (command) => {
       const operands = operandsOf(command);
       if (command.name === 'ls')
         return operands.some((path) => /^\/root(?:\/|$)|\/\.ssh(?:\/|$)|^\/proc\/\d+/.test(path));
-      if (command.name === 'docker') return operands[0] === 'ps' && hasFlag(command, '-a');
       if (command.name === 'id')
         return command.within.some((name) => name !== '$()' && name !== 'sudo') && command.words.length === 0;
       const pattern = operands[0] ?? '';
@@ -74,14 +84,8 @@ export const discovery: readonly CommandRule[] = [
         )
       );
     },
-    hits: [
-      'ls -la /root',
-      'docker ps -a',
-      "ps aux | grep -E 'falcond|auditd'",
-      'bash -c id',
-      'pgrep -l osqueryd',
-    ],
-    misses: ['ls -la', 'docker ps', 'ps aux | grep node', 'id'],
+    hits: ['ls -la /root', "ps aux | grep -E 'falcond|auditd'", 'bash -c id', 'pgrep -l osqueryd'],
+    misses: ['ls -la', 'docker ps', 'docker ps -a', 'ps aux | grep node', 'id'],
   },
   {
     id: 'discovery.sandbox',
@@ -119,3 +123,8 @@ export const discovery: readonly CommandRule[] = [
     misses: ['uname -a', 'grep -r vmware docs.md', 'curl https://api.test/ip', 'sysctl -n hw.ncpu'],
   },
 ];
+
+/** Whether `lsof -i` asks who has one port: `-i :3000`, `-ti:3000`, `-i tcp:3000`. */
+function namesPort({ words }: Command): boolean {
+  return words.some(({ text }) => /^(?:-[a-zA-Z]*i)?(?:tcp|udp|[46])?(?:@[\w.]+)?:\d/i.test(text));
+}

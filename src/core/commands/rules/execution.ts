@@ -1,3 +1,4 @@
+import { knownFile } from '../../shell/files.ts';
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import { inputOf, printedBy } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
@@ -9,7 +10,7 @@ const SHELL_NAMES = [...SHELLS].join(' ');
 const INTERPRETER_NAMES =
   'python python2 python3 node nodejs bun deno perl ruby php lua osascript ipython pypy3';
 const FETCHERS =
-  /^(?:curl|wget|fetch|http|https|lynx|aria2c|nscurl|iwr|irm|invoke-webrequest|invoke-restmethod|nc|ncat|scp|ssh|ftp|tftp|gsutil|aws)$/;
+  /^(?:curl|wget|fetch|http|https|lynx|aria2c|nscurl|iwr|irm|invoke-webrequest|invoke-restmethod|nc|ncat|scp|ssh|ftp|tftp|gsutil|aws|telnet|socat|lftp|rclone)$/;
 const DECODERS =
   /^(?:base64|base32|openssl|xxd|uudecode|b64decode|gunzip|zcat|gzip|tr|rev|hexdump|od|gpg|certutil|xz|bzip2|uncompress)$/;
 
@@ -61,6 +62,40 @@ export const execution: readonly CommandRule[] = [
     misses: ['echo aGk= | base64 -d', 'base64 -d a | wc -c', 'gzip -d a.gz'],
   },
   {
+    id: 'execution.fetched_file',
+    tag: 'dangerous.execution',
+    severity: 'high',
+    programs: '*',
+    description: 'Runs a file that the same script took from the network or decoded, unseen.',
+    safer: 'curl -o install.sh https://x.test/install.sh',
+    saw: runsFetched,
+    hits: [
+      'curl -o x https://x.test/x && chmod +x x && ./x',
+      'wget https://x.test/i.sh; bash i.sh',
+      'curl -s https://x.test/p > p.py && python3 p.py',
+      'base64 -d a.txt > b; sh b',
+    ],
+    misses: [
+      'curl -o data.json https://x.test/data.json && jq . data.json',
+      'bash build.sh',
+      'wget https://x.test/a.tgz && tar xzf a.tgz',
+    ],
+  },
+  {
+    id: 'execution.shadowed_name',
+    tag: 'dangerous.execution',
+    severity: 'high',
+    programs: 'enable hash',
+    description: 'Has the shell run something else under the name of a known program.',
+    safer: 'type ls',
+    saw: (command) =>
+      command.name === 'enable'
+        ? hasFlag(command, '-f') && operandsOf(command).length > 0
+        : hasFlag(command, '-p') && operandsOf(command).length > 1,
+    hits: ['enable -f ./x.so x', 'hash -p /tmp/x ls'],
+    misses: ['enable -n echo', 'hash -r', 'hash -t ls'],
+  },
+  {
     id: 'execution.dynamic_code',
     tag: 'dangerous.execution',
     severity: 'high',
@@ -69,7 +104,7 @@ export const execution: readonly CommandRule[] = [
     safer: 'python3 -c "print(1)"',
     saw: ({ code }) =>
       code !== null &&
-      /\bexec\s*\(\s*(?:open|__import__|compile|base64|codecs|zlib|bytes|requests|urllib)|\beval\s*\(\s*(?:atob|Buffer\.from|base64|gz|unescape|String\.fromCharCode|compile|input|request|file_get_contents)|b64decode|__import__\(['"](?:os|subprocess|pty|ctypes)|pty\.spawn|marshal\.loads|pickle\.loads|new Function\s*\(\s*atob/.test(
+      /\bexec\s*\(\s*(?:open|__import__|compile|base64|codecs|zlib|bytes|requests|urllib)|\beval\s*\(\s*(?:atob|Buffer\.from|base64|gz|unescape|String\.fromCharCode|compile|input|request|file_get_contents)|b64decode|__import__\(['"](?:os|subprocess|pty|ctypes)|\.then\(\s*(?:eval|Function)|\beval\s*(?:\(\s*)?get\b|pty\.spawn|marshal\.loads|pickle\.loads|new Function\s*\(\s*atob/.test(
         code,
       ),
     hits: [
@@ -110,7 +145,7 @@ export const execution: readonly CommandRule[] = [
     safer: 'python3 -c "print(1)"',
     saw: ({ code }) =>
       code !== null &&
-      /\brmtree\s*\(|\bos\.(?:remove|unlink|rmdir|removedirs)\s*\(|\b(?:unlink|rmdir|rm|remove)Sync\s*\(|\bfs\.(?:promises\.)?(?:rm|unlink|rmdir)\s*\(|\brm_rf?\b|\bFile(?:Utils)?\.(?:delete|rm\w*|remove_dir)|\bunlink\s*[('"$]|\brimraf\b|\bPath\([^)]{0,200}\)\.(?:unlink|rmdir)|\b(?:client|index|algolia|db|collection|admin)\w*\.(?:delete|drop|clear|purge)\w*\s*\(|to delete POSIX file|rm -rf /.test(
+      /\brmtree\s*\(|\bos\.(?:remove|unlink|rmdir|removedirs)\s*\(|\b(?:unlink|rmdir|rm|remove)Sync\s*\(|\bfs\.(?:promises\.)?(?:rm|unlink|rmdir)\s*\(|\brm_rf?\b|\bFile(?:Utils)?\.(?:delete|rm\w*|remove_dir)|\bunlink\s*(?:[('"$]|glob)|\brimraf\b|\bPath\([^)]{0,200}\)\.(?:unlink|rmdir)|\b(?:client|index|algolia|db|collection|admin)\w*\.(?:delete|drop|clear|purge)\w*\s*\(|to delete POSIX file|rm -rf /.test(
         code,
       ),
     hits: [
@@ -270,6 +305,26 @@ export const execution: readonly CommandRule[] = [
   },
 ];
 
+/** Whether a command runs a file that was fetched or decoded before. */
+function runsFetched(command: Command): boolean {
+  const { name, program, words, files } = command;
+  if (
+    /^(?:deno|bun)$/.test(name) &&
+    operandsOf(command)
+      .slice(0, 3)
+      .some((text) => /^https?:\/\//.test(text))
+  )
+    return true;
+  if (files === null) return false;
+  const is_runner =
+    SHELLS.has(name) || interpreterOf(name) !== undefined || name === '.' || name === 'source';
+  const path = is_runner ? words.find(({ text }) => !text.startsWith('-'))?.text : program;
+  const found = path === undefined || path === '' ? null : knownFile(command, path);
+  const read = SHELLS.has(name) ? command.redirections.find(({ operator }) => operator === '<') : undefined;
+  const fed = read === undefined ? null : knownFile(command, read.target);
+  return [found, fed].some((file) => file !== null && file.origin !== 'script');
+}
+
 /** Whether what comes in is run: no script and no file is named. */
 function readsInput(command: Command): boolean {
   if (isHarmlessCall(command)) return false;
@@ -287,6 +342,7 @@ function comesFrom(command: Command, kind: RegExp): boolean {
   let looked = 0;
   for (let at = command.previous; at !== null && looked < 16; at = at.previous) {
     if (kind.test(at.name) && (kind !== DECODERS || decodes(at))) return true;
+    if (kind === FETCHERS && at.name === 'openssl' && operandsOf(at)[0] === 's_client') return true;
     looked += 1;
   }
   return false;

@@ -16,7 +16,7 @@ export const filesystem: readonly CommandRule[] = [
     id: 'filesystem.delete_whole',
     tag: 'dangerous.filesystem',
     severity: 'critical',
-    programs: 'rm del rd rmdir remove-item ri erase srm',
+    programs: 'rm del rd rmdir remove-item ri erase srm rimraf del-cli',
     description: 'Deletes the root, a home or a system folder with all that is in it.',
     safer: 'ls -la /home/ada',
     saw: (command) => isRecursive(command) && targetsOf(command).some(isWhole),
@@ -33,7 +33,7 @@ export const filesystem: readonly CommandRule[] = [
     id: 'filesystem.delete_forced',
     tag: 'dangerous.filesystem',
     severity: 'high',
-    programs: 'rm srm',
+    programs: 'rm srm rimraf del-cli',
     description: 'Deletes a folder outside the working one with all that is in it, without asking.',
     safer: 'ls -la /srv/data',
     saw: (command) =>
@@ -51,14 +51,18 @@ export const filesystem: readonly CommandRule[] = [
     id: 'filesystem.delete_tree',
     tag: 'dangerous.filesystem',
     severity: 'medium',
-    programs: 'rm',
+    programs: 'rm rimraf del-cli',
     description: 'Deletes a folder in the working one with all that is in it, without asking.',
     safer: 'git clean -nd',
     saw: (command) =>
       isForced(command) && targetsOf(command).some((path) => !isSpared(path) && !isOutside(path)),
-    hits: ['rm -rf src', 'rm -rf .', 'rm -rf *', 'rm -f -r "$TARGET"'],
+    hits: ['rm -rf src', 'cd lib && rm -rf *', 'rm -rf .', 'rm -rf *', 'rm -f -r "$TARGET"'],
     misses: [
       'rm -rf dist',
+      'rm -rf dist build',
+      'rm -rf target/debug',
+      'cd dist && rm -rf *',
+      'npx rimraf dist',
       'rm -rf ./packages/web/node_modules',
       'rm -rf',
       'rm -f out.log',
@@ -101,13 +105,16 @@ export const filesystem: readonly CommandRule[] = [
     programs: 'find fd',
     description: 'Deletes everything that a search finds, without showing it first.',
     safer: "find . -name '*.tmp' -print",
-    saw: (command) => hasWord(command, '-delete') || runsRm(command),
+    saw: (command) => !findsRegenerable(command) && (hasWord(command, '-delete') || runsRm(command)),
     hits: ["find . -name '*.log' -delete", 'find /data -type f -exec rm {} \\;', 'find . -exec rm -rf {} +'],
     misses: [
       "find . -name '*.rm'",
       "find . -name '*.o' -exec rm {} \\;",
       'echo "find . -delete"',
       'cat find -delete',
+      "find . -name '*.pyc' -delete",
+      'find . -name node_modules -exec rm -rf {} +',
+      'find dist -type f -delete',
     ],
   },
   {
@@ -148,7 +155,7 @@ export const filesystem: readonly CommandRule[] = [
     tag: 'dangerous.filesystem',
     severity: 'high',
     programs:
-      'fdisk sfdisk gdisk sgdisk parted cfdisk diskpart diskutil lvremove vgremove pvremove zpool cryptsetup mdadm',
+      'fdisk sfdisk gdisk sgdisk parted cfdisk diskpart diskutil lvremove vgremove pvremove zpool zfs cryptsetup mdadm hdparm nvme',
     description: 'Changes partitions, volumes or pools of a disk.',
     safer: 'fdisk -l',
     saw: (command) =>
@@ -156,7 +163,7 @@ export const filesystem: readonly CommandRule[] = [
       !hasFlag(command, '-l', '--list') &&
       (/^(?:lv|vg|pv)remove$|^diskpart$/.test(command.name) ||
         command.words.some(({ text }) =>
-          /^(?:mklabel|mkpart|rm|erase\w*|destroy|luksFormat|luksErase|--zap-all|-Z|--zero-superblock|reformat|partitionDisk)$/i.test(
+          /^(?:mklabel|mkpart|rm|erase\w*|destroy|luksFormat|luksErase|--zap-all|-Z|--zero-superblock|reformat|partitionDisk|--security-erase(?:-enhanced)?|sanitize|format)$/i.test(
             text,
           ),
         ) ||
@@ -190,10 +197,12 @@ export const filesystem: readonly CommandRule[] = [
     saw: ({ redirections, name, words }) =>
       redirections.some(
         ({ operator, target }) =>
-          operator.includes('>') && (isDisk(target) || /^\/proc\/sysrq-trigger$|^\/boot\//.test(target)),
+          operator.includes('>') &&
+          (isDisk(target) || /^\/proc\/(?:sysrq-trigger$|sys\/)|^\/boot\//.test(target)),
       ) ||
-      (name === 'tee' && words.some(({ text }) => isDisk(text))),
-    hits: ['cat image > /dev/sda', 'echo b > /proc/sysrq-trigger'],
+      (name === 'tee' && words.some(({ text }) => isDisk(text))) ||
+      (/^(?:cp|mv|install|ddrescue|pv)$/.test(name) && isDisk(words.at(-1)?.text ?? '')),
+    hits: ['cat image > /dev/sda', 'cp image.iso /dev/sdb', 'echo b > /proc/sysrq-trigger'],
     misses: ['echo x > /dev/null', 'ls /dev/sda*', 'echo hello > out.txt'],
   },
   {
@@ -205,7 +214,10 @@ export const filesystem: readonly CommandRule[] = [
     safer: 'mv src old-src',
     saw: (command) => {
       const operands = operandsOf(command);
-      return operands.at(-1) === '/dev/null' || operands.slice(0, -1).some((path) => isWhole(path));
+      return (
+        operands.at(-1) === '/dev/null' ||
+        operands.slice(0, -1).some((path) => isWhole(path) || /^(?:\.\/)?\.git\/?$/.test(path))
+      );
     },
     hits: ['mv ~ /dev/null', 'mv /etc /etc.old'],
     misses: ['mv a b', 'mv old.txt new.txt'],
@@ -249,12 +261,17 @@ export const filesystem: readonly CommandRule[] = [
   },
 ];
 
+/** Programs that delete folders without being told to. */
+const DELETES_TREES = /^(?:rimraf|del-cli)$/;
+
 function isRecursive(command: Command): boolean {
+  if (DELETES_TREES.test(command.name)) return !isHarmlessCall(command);
   const has_switch = command.words.some(({ text }) => /^(?:\/s|-rec\w*|-r)$/i.test(text));
   return (has_switch || hasFlag(command, '-r', '-R', '--recursive')) && !isHarmlessCall(command);
 }
 
 function isForced(command: Command): boolean {
+  if (DELETES_TREES.test(command.name)) return !isHarmlessCall(command);
   const is_asked = hasFlag(command, '-i', '-I', '--interactive');
   return isRecursive(command) && hasFlag(command, '-f', '--force') && !is_asked;
 }
@@ -269,7 +286,15 @@ function listsTree(source: Command | null): boolean {
 }
 
 function targetsOf(command: Command): readonly string[] {
-  return operandsOf(command).filter((text) => text !== '' && !/^\/[sfqa]$/i.test(text));
+  const operands = operandsOf(command).filter((text) => text !== '' && !/^\/[sfqa]$/i.test(text));
+  const { folder } = command;
+  if (folder === null) return operands;
+  // `cd /tmp/a && rm -rf *` deletes what is there.
+  return operands.map((text) =>
+    /^(?:[/~$]|\.\.|[a-z]:|\{\}|\$\(\))/i.test(text)
+      ? text
+      : `${folder === '/' ? '' : folder}/${text.replace(/^\.\//, '')}`,
+  );
 }
 
 /** Whether what it deletes comes from outside: `xargs rm -rf`, `find -exec rm -rf {}`. */
@@ -296,6 +321,30 @@ function isPrecious(path: string): boolean {
   );
 }
 
+/** Whether a search below the working folder finds only what tools make anew: by its names, or by where it looks. */
+function findsRegenerable(command: Command): boolean {
+  const { words, folder } = command;
+  const first = words.findIndex(({ text }) => /^[-(!]/.test(text));
+  const places = (first < 0 ? words : words.slice(0, first)).map(({ text }) => text);
+  if (places.length > 0 && places.every(isSpared)) return true;
+  const is_inside = places.every((path) => !isOutside(path)) && (folder === null || !isOutside(folder));
+  const texts = words.map(({ text }) => text);
+  const has_other =
+    texts.some((text) => /^(?:!|-not|-o|-or|-i?regex|-i?path|-wholename)$/.test(text)) &&
+    !texts.includes('-name');
+  const names = texts.filter(
+    (_, at) => /^-i?name$/.test(texts[at - 1] ?? '') && !/^(?:!|-not)$/.test(texts[at - 2] ?? ''),
+  );
+  const is_alternative = texts.filter((text) => /^-(?:o|or)$/.test(text)).length === names.length - 1;
+  return (
+    is_inside &&
+    !has_other &&
+    names.length > 0 &&
+    is_alternative &&
+    names.every((name) => isRegenerable(name) && !/\.log$/.test(name))
+  );
+}
+
 function hasWord({ words }: Command, text: string): boolean {
   return words.some((word) => word.text === text && !word.is_quoted);
 }
@@ -306,12 +355,14 @@ function runsRm(command: Command): boolean {
   const at = words.findIndex(({ text }) => /^-(?:exec|execdir|x|X)$/.test(text));
   if (at < 0) return false;
   const behind = words.slice(at + 1).map(({ text }) => text);
-  const rm = behind.findIndex((text) => /^(?:.*\/)?rm$/.test(text));
+  const rm = behind.findIndex((text) => /^(?:.*\/)?(?:rm|unlink|shred)$/.test(text));
   if (rm < 0 || rm > 2) return false;
   const is_forced =
     behind.some((text) => /^-\w*f/.test(text)) && behind.some((text) => /^-\w*[rR]/.test(text));
-  const is_narrow = words.some(({ text }) =>
-    /^-(?:i?name|i?path|i?regex|mtime|mmin|empty|size|newer)$/.test(text),
+  const is_narrow = words.some(
+    ({ text }, index) =>
+      /^-(?:i?name|i?path|i?regex|mtime|mmin|empty|size|newer)$/.test(text) &&
+      !/^(?:!|-not)$/.test(words[index - 1]?.text ?? ''),
   );
   const is_plain = argumentsOf(command).operands.every((path) => !isWhole(path) && !isSystemPath(path));
   return is_forced || !is_narrow || !is_plain;

@@ -47,6 +47,8 @@ export const git: readonly CommandRule[] = [
       'git checkout -f main',
       'git switch --discard-changes main',
       'git checkout main a.txt',
+      'git checkout .',
+      'git rm -rf .',
     ],
     misses: [
       'git restore --staged a.txt',
@@ -224,6 +226,9 @@ const BRANCHING =
 
 function discards(command: Command): boolean {
   const [verb, ...rest] = verbAndRest(command);
+  if (verb === 'rm')
+    return hasFlag(command, '-f', '--force') && hasFlag(command, '-r') && !rest.includes('--cached');
+  if (verb === 'checkout' && rest.length === 1 && /^(?:\.|\.\/|:\/|\*)$/.test(rest[0]!)) return true;
   if (verb === 'restore') {
     const is_staged = rest.includes('--staged') || rest.includes('-S');
     return (

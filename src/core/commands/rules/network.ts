@@ -6,7 +6,7 @@ import { isAccountPath, isWhole } from '../paths.ts';
 import type { CommandRule } from './rule.ts';
 
 const SENDERS =
-  'curl wget nc ncat netcat socat scp sftp rsync ftp tftp http https telnet openssl aws gsutil gcloud rclone azcopy ssh dig nslookup host invoke-webrequest invoke-restmethod iwr irm bitsadmin whois mail sendmail mutt';
+  'curl wget nc ncat netcat socat scp sftp rsync ftp tftp http https telnet openssl aws gsutil gcloud rclone azcopy ssh dig nslookup host invoke-webrequest invoke-restmethod iwr irm bitsadmin whois mail mailx sendmail mutt ping';
 
 /** Sending things away, opening ways in, and scanning. What is sent matters: a build result to a registry passes. */
 export const network: readonly CommandRule[] = [
@@ -167,7 +167,11 @@ export const network: readonly CommandRule[] = [
     saw: (command) => {
       const operands = operandsOf(command);
       if (command.name === 'dig') return operands.some((text) => /^axfr$/i.test(text));
-      return command.words.length > 0 && !isHarmlessCall(command) && !hasFlag(command, '-V', '-h');
+      return (
+        command.words.length > 0 &&
+        !isHarmlessCall(command) &&
+        !command.words.some(({ text }) => text === '-V' || text === '-h')
+      );
     },
     hits: ['nmap -sS 10.0.0.0/24', 'sudo tcpdump -i eth0', 'dig axfr example.test'],
     misses: ['nmap --version', 'dig example.com', 'ping -c 4 api.internal'],
@@ -247,7 +251,8 @@ function sentFiles(command: Command): readonly string[] {
   const attached = command.words.flatMap(
     ({ text }) => /@([~/.\w$][^;,]*)$/.exec(text.length < 400 ? text : '')?.[1] ?? [],
   );
-  return [...given, ...attached];
+  const read = command.redirections.flatMap(({ operator, target }) => (operator === '<' ? target : []));
+  return [...given, ...attached, ...read];
 }
 
 /** The commands before it in its pipeline, few at most. */

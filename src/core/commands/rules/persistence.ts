@@ -13,7 +13,9 @@ export const persistence: readonly CommandRule[] = [
     programs: '*',
     description: 'Writes to a file that decides what runs later, who may log in, or what is trusted.',
     safer: 'echo hello >> notes.txt',
-    saw: (command) => writtenPaths(command).some(isStartupPath),
+    saw: (command) =>
+      writtenPaths(command).some(isStartupPath) ||
+      (command.name === 'ssh-copy-id' && command.words.length > 0),
     hits: [
       'echo x >> ~/.bashrc',
       'cat > /etc/systemd/system/a.service <<EOF\nx\nEOF',

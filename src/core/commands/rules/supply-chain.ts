@@ -53,7 +53,8 @@ export const supplyChain: readonly CommandRule[] = [
               (command.name !== 'helm' || text !== 'deploy') &&
               !(text === 'deploy' && !/^mvnw?$/.test(command.name)) &&
               !(text === 'upload' && command.name !== 'twine'),
-          )),
+          ) ||
+        (command.name === 'gem' && operandsOf(command)[0] === 'push')),
     hits: [
       'npm publish',
       'cargo yank --vers 1.0.0 x',
@@ -75,7 +76,9 @@ export const supplyChain: readonly CommandRule[] = [
 
 function installsOddly(command: Command): boolean {
   const text = textOf(command);
-  if (isHarmlessCall(command) || !/ (?:install|i|add|global|get) /.test(text)) return false;
+  if (isHarmlessCall(command)) return false;
+  if (/ config set .*(?:script-shell|registry|index-url|globalconfig)/.test(text)) return true;
+  if (!/ (?:install|i|add|global|get) /.test(text)) return false;
   if (/^(?:npm|pnpm|yarn|bun)$/.test(command.name) && / (?:-g|--global|global add) /.test(text)) return true;
   if (
     / (?:--registry|--index-url|--extra-index-url|-i|--find-links|--trusted-host)[= ]\s*https?:\/\/(?!pypi\.org|registry\.npmjs\.org|test\.pypi\.org)/.test(

@@ -54,7 +54,9 @@ export const system: readonly CommandRule[] = [
     programs: '*',
     description: 'Starts itself again and again until the machine stands still.',
     safer: 'uptime',
-    saw: ({ is_function, name, previous }) => is_function && previous !== null && previous.name === name,
+    saw: ({ is_function, name, previous, code }) =>
+      (is_function && previous !== null && previous.name === name) ||
+      (code !== null && /\bfork\b[()\s]{0,6}while\b|\bwhile\b[^;\n]{0,20}\bfork\b/.test(code)),
     hits: [':(){ :|:& };:', 'f(){ f|f& };f'],
     misses: ['echo ":(){ :|:& };:" | wc -c', 'f(){ ls; }; f', 'cat a | cat'],
   },
@@ -62,7 +64,7 @@ export const system: readonly CommandRule[] = [
     id: 'system.flood',
     tag: 'dangerous.system',
     severity: 'medium',
-    programs: 'yes stress stress-ng xmrig minerd cpuminer kill killall',
+    programs: 'yes stress stress-ng xmrig minerd cpuminer kill killall pkill',
     description: 'Uses up the machine, or ends all processes.',
     safer: 'uptime',
     saw: (command) => {
@@ -73,6 +75,7 @@ export const system: readonly CommandRule[] = [
           operandsOf(command).includes('-1') || command.words.some(({ text }, at) => at > 0 && text === '-1')
         );
       if (command.name === 'killall') return hasFlag(command, '-9', '-KILL', '-u');
+      if (command.name === 'pkill') return hasFlag(command, '-u', '-U', '--euid', '--uid');
       return command.words.length > 0 && !isHarmlessCall(command);
     },
     hits: ['yes > /dev/null', 'xmrig -o pool', 'kill -9 -1'],

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { judge } from '../src/core/decide.ts';
+import { codingAgent } from '../src/core/templates/coding-agent.ts';
+import { crossingOf, policyOf } from '../src/core/testing/policies.ts';
+
+const policy = policyOf({ documents: [codingAgent.document] });
+
+/** Lines of `cases/commands`, in which `\n` is a line break and `##` begins a heading. */
+function linesOf(file: string): readonly string[] {
+  return readFileSync(new URL(`commands/${file}.txt`, import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('##'))
+    .map((line) => line.replaceAll('\\n', '\n').replaceAll('\\t', '\t'));
+}
+
+function isStopped(command: string): boolean {
+  const content = { kind: 'json', value: { command } } as const;
+  const crossing = crossingOf({ boundary: 'action', phase: 'request', tool: 'Bash', content });
+  return judge(crossing, policy).decision !== 'allow';
+}
+
+/** What the environment holds is shown to the next program only, which `env | grep NODE` does every day. */
+const PASSES = ['env | base64', 'export | grep KEY'];
+
+test('the coding-agent pack stops dangerous command lines', () => {
+  const lines = linesOf('dangerous');
+  const passed = lines.filter((line) => !isStopped(line));
+  assert.deepEqual(passed, PASSES);
+  assert.ok(lines.length > 1_100 && new Set(lines).size === lines.length, `${lines.length} lines`);
+});
+
+test('the coding-agent pack stops no harmless command line', () => {
+  const lines = linesOf('harmless');
+  assert.deepEqual(
+    lines.filter((line) => isStopped(line)),
+    [],
+  );
+  assert.ok(lines.length > 600 && new Set(lines).size === lines.length, `${lines.length} lines`);
+});
