@@ -1,8 +1,11 @@
 import { mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { ignoreInGit } from './state-folder.ts';
 
 /** Permissions of folders that hold state: for this user alone. */
 const PRIVATE_MODE = 0o700;
+/** The name of a state folder unless told. */
+const STATE_DIR = '.service';
 
 /**
  * Makes a folder and those above it. Unlike `mkdir` with `recursive` it ends where nothing can be made: below
@@ -14,7 +17,10 @@ export function makeFolder(path: string, mode = PRIVATE_MODE): void {
     missing.push(at);
     if (dirname(at) === at) break;
   }
-  for (const each of missing.reverse()) makeOne(each, mode);
+  for (const each of missing.reverse()) {
+    makeOne(each, mode);
+    if (basename(each) === STATE_DIR) ignoreInGit(each);
+  }
 }
 
 function makeOne(path: string, mode: number): void {

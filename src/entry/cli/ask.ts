@@ -1,3 +1,8 @@
+import { constants, existsSync } from 'node:fs';
+import { access, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AnyOperation } from '../../operations/operation.ts';
 import { person } from '../../runtime/access/callers.ts';
 import { osUserName } from '../../runtime/access/os-user.ts';
 import type { Config } from '../../runtime/config/index.ts';
@@ -35,15 +40,65 @@ export async function ask(
     if (operation.needs === 'plugins')
       return call(operation, input, { runtime: onlyPlugins(config), caller, request_id: 'cli' });
   }
+  // Reading must not make a state folder, and an empty answer from the wrong folder would look like a quiet day.
+  if (operation.needs === 'journal') await requireJournal(await configOf(terminal, config_path, 'leave'));
   // Whoever reads what was decided decides nothing, and needs no credential for it.
   const config = await configOf(terminal, config_path, operation.needs === 'journal' ? 'leave' : 'decide');
+  const place = await placeFor(operation, config);
   const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
-  const runtime = await openLocalRuntime(config, packageVersion());
+  const runtime = await openLocalRuntime(place.config, packageVersion());
   try {
     return await call(operation, input, { runtime, caller, request_id: 'cli' });
   } finally {
     await runtime.close();
+    await place.remove();
   }
+}
+
+/**
+ * Where an operation runs. One that only reads, where there is no state yet, gets an empty state folder for its time:
+ * it answers that there is nothing, and makes nothing.
+ */
+async function placeFor(
+  { name, needs, http }: AnyOperation,
+  config: Config,
+): Promise<{ readonly config: Config; readonly remove: () => Promise<void> }> {
+  const own = { config, remove: async () => {} };
+  if (needs !== 'store' || http.method !== 'GET') return own;
+  const { storeSettings } = await import('../../runtime/store/settings.ts');
+  const settings = storeSettings(config);
+  // People who wait for approval must not be overlooked because of a wrong folder.
+  if (settings.kind === 'sqlite' && name.startsWith('approvals_'))
+    await requireReadable(settings.path, 'store');
+  const looked_at = settings.kind === 'sqlite' ? settings.path : config.state_dir;
+  if (existsSync(looked_at)) return own;
+  const state_dir = await mkdtemp(join(tmpdir(), 'service-read-'));
+  const storage = settings.kind === 'sqlite' ? {} : config.storage;
+  const remove = (): Promise<void> => rm(state_dir, { recursive: true, force: true });
+  return { config: { ...config, state_dir, storage }, remove };
+}
+
+async function requireJournal({ state_dir }: Config): Promise<void> {
+  const { statePaths } = await import('../../runtime/serve/state-dir.ts');
+  await requireReadable(statePaths(state_dir).journal, 'journal');
+}
+
+/** @throws CommandFailure where a file or folder of the state is not there, or may not be read by this user */
+async function requireReadable(path: string, what: 'journal' | 'store'): Promise<void> {
+  const code = await access(path, constants.R_OK).then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error.code,
+  );
+  if (code === null) return;
+  const is_missing = code === 'ENOENT' || code === 'ENOTDIR';
+  const sentence = is_missing
+    ? `There is no ${what} at \`${path}\`: no service has run here.`
+    : `The ${what} at \`${path}\` may not be read by this user (${code}).`;
+  throw new CommandFailure(EXIT.usage, is_missing ? 'not_found' : 'forbidden_file', sentence, {
+    hint: is_missing
+      ? 'Go to the folder of its configuration, or name that with --config.'
+      : 'Run the command as the user of the service.',
+  });
 }
 
 /** For operations that need nothing, and are not given anything that could fail. */

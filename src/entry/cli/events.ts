@@ -3,9 +3,19 @@ import { paint, shown, type Terminal } from './terminal.ts';
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
-/** One event on one line: time, decision, where, who, which rule, which data. */
+const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
+
+/** The highest severity among what was found; `null` where nothing was. */
+function severityOf({ metadata: { found_tags } }: AuditEvent): string | null {
+  const kinds = Array.isArray(found_tags) ? found_tags.map(String) : [];
+  const words = new Set(kinds.flatMap((kind) => kind.split(/\s+/)));
+  return SEVERITIES.find((severity) => words.has(severity)) ?? null;
+}
+
+/** One event on one line: time, decision, where, who, which rule, action, severity, which data, which session. */
 export function eventLine(event: AuditEvent, terminal: Terminal): string {
   const decision = paint(terminal, COLOURS[event.decision], event.decision.padEnd(6));
+  const severity = severityOf(event);
   const parts = [
     event.timestamp,
     decision,
@@ -13,6 +23,8 @@ export function eventLine(event: AuditEvent, terminal: Terminal): string {
     oneWord(event.agent_id),
     event.tool_name === null ? null : `tool=${oneWord(event.tool_name)}`,
     `rule=${oneWord(event.policy_name)}`,
+    event.action === event.decision ? null : `action=${oneWord(event.action)}`,
+    severity === null ? null : `severity=${severity}`,
     event.data_tags.length === 0 ? null : `tags=${oneWord(event.data_tags.join(','))}`,
     event.metadata.monitored_decision === undefined
       ? null
@@ -20,6 +32,7 @@ export function eventLine(event: AuditEvent, terminal: Terminal): string {
     event.metadata.approval_status === undefined
       ? null
       : `approval=${oneWord(String(event.metadata.approval_status))}`,
+    event.session_id === null ? null : `session=${oneWord(event.session_id)}`,
     paint(terminal, 'dim', event.event_id),
   ];
   return parts.filter((part) => part !== null).join(' ');

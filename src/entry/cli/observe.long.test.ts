@@ -7,8 +7,8 @@ const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 test('observe lists agents and sessions, and shows what one of them did, oldest first', async () => {
   await inFolder(async (cwd) => {
     const empty = await runHere(['observe', 'agents'], { cwd });
-    assert.equal(empty.code, 0, empty.stderr);
-    assert.match(empty.stdout, /Nothing was done/);
+    assert.equal(empty.code, 2, empty.stdout);
+    assert.match(empty.stderr, /no journal at/);
     for (const [agent, tenant, text] of [
       ['one', 'acme', 'hello'],
       ['two', 'acme', `key ${KEY}`],

@@ -52,9 +52,12 @@ const FILTERS: readonly Case[] = [
 test('logs finds by every filter, in the order asked for, and ends with 0 when nothing fits', async () => {
   await inFolder(async (cwd) => {
     const empty = await runHere(['logs'], { cwd });
-    assert.equal(empty.code, 0, empty.stderr);
-    assert.match(empty.stdout, /no such events/);
+    assert.equal(empty.code, 2, empty.stdout);
+    assert.match(empty.stderr, /no journal at/);
     await threeDecisions(cwd);
+    const nothing = await runHere(['logs', '--agent', 'nobody', '--last', '24h'], { cwd });
+    assert.equal(nothing.code, 0, nothing.stderr);
+    assert.equal(nothing.stdout, `No matching events in ${join(cwd, '.service')} (last 24h).\n`);
     let ran = 0;
     for (const { args, agents } of FILTERS) {
       const { code, stdout, stderr } = await runHere(['logs', '--json', ...args], { cwd });
@@ -74,7 +77,7 @@ test('logs finds by every filter, in the order asked for, and ends with 0 when n
     const people = await runHere(['logs'], { cwd });
     assert.match(
       people.stdout,
-      /^\S+Z block {2}input {2}three rule=\S+ tags=secret\.credential\S* evt_[0-9a-f]{24}$/m,
+      /^\S+Z block {2}input {2}three rule=\S+ severity=critical tags=secret\.credential\S* evt_[0-9a-f]{24}$/m,
     );
     assert.ok(!people.stdout.includes(KEY));
   });

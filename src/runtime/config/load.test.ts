@@ -249,7 +249,7 @@ const bad: readonly Bad[] = [
     problems: [
       '3: `auth.api_keys[0].sha256` must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself.',
       '4: `auth.api_keys[1].id` must be 1 to 64 letters, digits, `.`, `_` or `-`.',
-      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `memory:use`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `memory:purge`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`, `sessions:reset`, `costs:own`, `costs:read`; it is the string `root`.',
+      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `memory:use`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `memory:purge`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`, `sessions:reset`, `agents:block`, `costs:own`, `costs:read`; it is the string `root`.',
       '4: `auth.api_keys[1].expires_at` must be a date and time with a time zone, `2027-01-31T12:00:00Z`.',
     ],
   },

@@ -3,6 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Problem } from '../../core/types.ts';
 import type { SecretReading } from '../secrets/references.ts';
+import { privateStateDir } from '../state-folder.ts';
 import { inactiveKeys } from './inactive.ts';
 import { type Sources, secretNames } from './interpolate.ts';
 import { applyOverrides, type Overrides } from './overrides.ts';
@@ -149,7 +150,7 @@ function finishConfig(written: WrittenConfig, origin: Origin): Config {
     scan: { ...written.scan, file_roots: written.scan.file_roots.map(absolute) },
     auth: { ...written.auth, jwt: jwt === null ? null : { ...jwt, ...files } },
     cost: withAbsolute(written.cost, absolute),
-    state_dir: absolute(written.state_dir),
+    state_dir: privateStateDir(absolute(written.state_dir)),
     origin,
   };
 }

@@ -1,9 +1,10 @@
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { diskProblem } from '../../drivers/stores/disk.ts';
 import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
 import { AuditFailure } from '../audit/failure.ts';
 import { makeFolder } from '../folder.ts';
+import { ignoreInGit } from '../state-folder.ts';
 import { StartFailure } from './failure.ts';
 
 /** Who owns a state folder, for whoever finds it taken. */
@@ -45,6 +46,10 @@ export function makeStateDir(state_dir: string): string[] {
   try {
     makeFolder(state_dir);
     const { mode, uid } = statSync(state_dir);
+    const own_uid = process.getuid?.();
+    // On a volume in which others may write, one of them may have made it.
+    if (own_uid !== undefined && own_uid !== 0 && uid !== own_uid && isShared(dirname(state_dir)))
+      throw unusable(state_dir, 'it belongs to another user. Remove it, or choose another');
     if (mode & 0o002)
       throw unusable(state_dir, 'everyone may write in it. Choose another, or take that right away');
     const isTightened = (mode & 0o077) !== 0 && uid === process.getuid?.() && tighten(state_dir, mode);
@@ -53,6 +58,7 @@ export function makeStateDir(state_dir: string): string[] {
         state_dir,
         'its group may write in it. Choose another, or take that right away (chmod g-w)',
       );
+    ignoreInGit(state_dir);
     const probe = join(state_dir, `.probe-${process.pid}`);
     writeFileSync(probe, '', { mode: 0o600 });
     rmSync(probe);
@@ -64,6 +70,10 @@ export function makeStateDir(state_dir: string): string[] {
     if (error instanceof StartFailure) throw error;
     throw unwritable(state_dir, error);
   }
+}
+
+function isShared(folder: string): boolean {
+  return (statSync(folder).mode & 0o022) !== 0;
 }
 
 /** Whether the system refused to write or to read a file, where nothing of ours has put that in a sentence yet. */

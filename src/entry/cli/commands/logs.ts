@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../../../core/types.ts';
 import type { AuditEvent, AuditFilter } from '../../../runtime/types.ts';
+import { configOf } from '../configuration.ts';
 import { eventDetail, eventLine } from '../events.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { followEvents } from '../follow.ts';
 import { configOption, examples, wholeNumber } from '../options.ts';
-import { say, sayJson, type Terminal } from '../terminal.ts';
+import { say, sayJson, shown, type Terminal } from '../terminal.ts';
 import { findEvents } from '../trail.ts';
 
 const TAIL_DEFAULT = 20;
@@ -95,7 +96,21 @@ async function run(options: LogsOptions, terminal: Terminal): Promise<void> {
     );
   const events = await findEvents(terminal, options.config, { ...filter, limit: options.tail });
   for (const event of options.oldestFirst ? events.toReversed() : events) tell(event, options, terminal);
-  if (events.length === 0 && !options.json) say(terminal, 'There are no such events.');
+  if (events.length === 0 && !options.json) say(terminal, await nothingFound(options, terminal));
+}
+
+/** Names the folder and the time that were searched: an empty answer from the wrong place looks like a quiet day. */
+export async function nothingFound(
+  { config, last, since, until }: Pick<LogsOptions, 'config' | 'last' | 'since' | 'until'>,
+  terminal: Terminal,
+): Promise<string> {
+  const { state_dir } = await configOf(terminal, config, 'leave');
+  const range = [
+    since === undefined ? null : `since ${since}`,
+    until === undefined ? null : `until ${until}`,
+  ];
+  const when = last === undefined ? range.filter((part) => part !== null).join(' ') : `last ${last}`;
+  return `No matching events in ${shown(state_dir)} (${when === '' ? 'of all time' : shown(when)}).`;
 }
 
 async function detail(

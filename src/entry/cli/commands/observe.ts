@@ -5,6 +5,7 @@ import { eventLine } from '../events.ts';
 import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
 import { table } from '../table.ts';
 import { remark, say, sayJson, type Terminal } from '../terminal.ts';
+import { nothingFound } from './logs.ts';
 
 export function observe(command: Command, terminal: Terminal): void {
   command.description(
@@ -125,17 +126,18 @@ function tell(
 
 async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const input = { agent_id, ...whichOf(options) };
-  show(await ask(terminal, options.config, 'observe_agent', input), options, terminal);
+  await show(await ask(terminal, options.config, 'observe_agent', input), options, terminal);
 }
 
 async function showSession(session_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const { last: _last, ...which } = whichOf(options);
-  show(await ask(terminal, options.config, 'observe_session', { session_id, ...which }), options, terminal);
+  const answer = await ask(terminal, options.config, 'observe_session', { session_id, ...which });
+  await show(answer, options, terminal);
 }
 
-function show(answer: unknown, { json }: ObserveOptions, terminal: Terminal): void {
+async function show(answer: unknown, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const { events } = answer as { readonly events: readonly AuditEvent[] };
-  if (json) sayJson(terminal, answer);
-  else if (events.length === 0) say(terminal, 'There are no such events.');
+  if (options.json) sayJson(terminal, answer);
+  else if (events.length === 0) say(terminal, await nothingFound(options, terminal));
   else for (const event of events) say(terminal, eventLine(event, terminal));
 }
