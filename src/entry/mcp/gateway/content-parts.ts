@@ -46,7 +46,10 @@ function addPart(
   const put = putter(holder, key);
   parts.push({
     text: media.text,
-    put: (text) => put(media.encode(text)),
+    put: (text) => {
+      const written = media.encode(text);
+      return written !== null && put(written);
+    },
     is_block: key === 'text',
   });
 }

@@ -65,6 +65,18 @@ const HOSTILE: readonly (readonly [why: string, answer: ToolAnswer])[] = [
     },
   ],
   [
+    'a key in a member of bytes',
+    { content: [{ type: 'resource', resource: { uri: 'a:b', mimeType: 'image/png', blob: KEY } }] },
+  ],
+  [
+    'a key in bytes that say they are text',
+    { content: [{ type: 'resource', resource: { uri: 'a:b', mimeType: 'text/html', blob: KEY } }] },
+  ],
+  [
+    'a key with a digit as a block',
+    { content: [text(`It is ${KEY.slice(0, 14)}`), text(KEY.slice(14, 15)), text(KEY.slice(15))] },
+  ],
+  [
     'a blob in UTF-16',
     {
       content: [
@@ -139,7 +151,7 @@ test('nothing that was not judged is sent on', async () => {
     if ('blocked' in judged) continue;
     for (const marker of MARKERS) assert.ok(!readable(judged.answer).includes(marker), why);
   }
-  assert.equal(HOSTILE.length, 37);
+  assert.equal(HOSTILE.length, 40);
 });
 
 test('the oracle sees what is planted', () => {

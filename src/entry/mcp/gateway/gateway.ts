@@ -12,7 +12,7 @@ import { sourceIn, writesSources } from './exact-numbers.ts';
 import { failureOf } from './failure.ts';
 import type { GatewayParts } from './parts.ts';
 import { type Listing, listed, readResource, shownPrompt } from './passing.ts';
-import { Refused } from './refused.ts';
+import { JudgedError, Refused } from './refused.ts';
 import type { Watching } from './watching.ts';
 
 const TITLE_CHARS_MAX = 128;
@@ -101,7 +101,7 @@ async function inWords<T>({ failed }: GatewayParts, what: string, work: () => Pr
   try {
     return await work();
   } catch (error) {
-    const fault = error instanceof ProtocolError ? undefined : faultOf(error);
+    const fault = error instanceof JudgedError ? undefined : faultOf(error);
     if (fault !== undefined) failed('', `${what} could not be passed on`, fault);
     throw told(error);
   }
@@ -109,7 +109,7 @@ async function inWords<T>({ failed }: GatewayParts, what: string, work: () => Pr
 
 /** A no of ours says what it means, and what a server said was judged. Of all else the kind is told. */
 function told(error: unknown): ProtocolError {
-  if (error instanceof ProtocolError) return error;
+  if (error instanceof JudgedError) return new ProtocolError(error.code, error.message);
   if (error instanceof Refused) return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
   const { message } = failureOf(error);
   return new ProtocolError(

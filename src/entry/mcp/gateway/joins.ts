@@ -6,7 +6,7 @@ export interface JoinedText {
 
 /** Of a long text its beginning and its end are joined to its neighbours: nothing that is found is longer. */
 const WINDOW_UNITS = 4_096;
-/** Between numbers, which are no halves of a text. */
+/** Between two JSON values, which are no halves of a text: servers answer a list as one block for each element. */
 const APART = '\n\n---\n\n';
 
 /**
@@ -26,14 +26,14 @@ function join(texts: readonly JoinedText[], between: string): string {
   let was_json = false;
   for (const [at, { text }] of texts.entries()) {
     const is_json = JSON_VALUE.test(text);
-    if (at > 0) joined += is_json || was_json ? APART : between;
+    if (at > 0) joined += is_json && was_json ? APART : between;
     joined += windowOf(text);
     was_json = is_json;
   }
   return joined;
 }
 
-/** A number, a word of JSON or the beginning of a container: servers answer a list as one block for each element. */
+/** A number, a word of JSON or the beginning of a container. */
 const JSON_VALUE = /^\s*(?:-?\d[\d.eE+-]*\s*$|(?:true|false|null)\s*$|[[{])/;
 
 function windowOf(text: string): string {

@@ -5,10 +5,18 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const BINARY =
   /^(?:image\/(?!svg)|audio\/|video\/|font\/|model\/|application\/(?:pdf|zip|gzip|x-gzip|x-tar|x-bzip2|x-xz|zstd|wasm|octet-stream|msword|vnd\.ms-|vnd\.openxmlformats-|vnd\.rar|x-7z-compressed))/i;
 
+/** How pictures, sound, video, documents and archives begin. */
+const MAGIC =
+  /^(?:\x89PNG|\xff\xd8\xff|GIF8|RIFF|%PDF|PK[\x01-\x08]|\x1f\x8b|OggS|ID3|\xff[\xe0-\xff]|fLaC|\0asm|BM|II\*\0|MM\0\*|\x1aE\xdf\xa3|[\s\S]{4}ftyp|7z\xbc\xaf|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|Rar!|wOF[F2]|\0\x01\0\0|OTTO|\xd0\xcf\x11\xe0)/;
+const MAGIC_BYTES = 16;
+/** Bytes of an unknown kind are judged as the letters that they are written in up to this length. */
+const PLAIN_UNITS_MAX = 4_096;
+
 /** The text in base64 bytes, and a way to write it back. */
 export interface MediaText {
   readonly text: string;
-  readonly encode: (text: string) => string;
+  /** `null`: a changed text cannot be written back. */
+  readonly encode: (text: string) => string | null;
 }
 
 /**
@@ -19,11 +27,18 @@ export interface MediaText {
 export function mediaText(value: string, type: unknown): MediaText | null {
   const bytes = decodeBase64(value);
   if (bytes === null) return { text: value, encode: (text) => text };
-  const says_binary = typeof type === 'string' && BINARY.test(type);
   const label = wideLabel(bytes, type);
-  if (says_binary && label === null && !isPlainText(bytes)) return null;
+  const is_text = label !== null || isPlainText(bytes);
+  if (!is_text && typeof type === 'string' && BINARY.test(type) && isMedia(bytes, value)) return null;
   const text = new TextDecoder(label ?? 'utf-8', { ignoreBOM: true }).decode(bytes);
-  return { text, encode: (changed) => Buffer.from(changed, 'utf8').toString('base64') };
+  if (is_text) return { text, encode: (changed) => Buffer.from(changed, 'utf8').toString('base64') };
+  // Letters that happen to be base64, or bytes of an unknown kind: both are judged, and nothing can be taken out of them.
+  return { text: `${value}\n${text}`, encode: () => null };
+}
+
+/** Media as they say, by their first bytes; or too long for letters that happen to be base64. */
+function isMedia(bytes: Buffer, value: string): boolean {
+  return MAGIC.test(bytes.toString('latin1', 0, MAGIC_BYTES)) || value.length > PLAIN_UNITS_MAX;
 }
 
 const DATA_URL = /^data:([^,]{0,200}),/i;
@@ -38,7 +53,11 @@ export function dataUrlText(value: string): MediaText | null {
   const prefix = head[0];
   return {
     text: `${prefix}${inner.text}`,
-    encode: (text) => (text.startsWith(prefix) ? prefix + inner.encode(text.slice(prefix.length)) : text),
+    encode: (text) => {
+      if (!text.startsWith(prefix)) return null;
+      const bytes = inner.encode(text.slice(prefix.length));
+      return bytes === null ? null : prefix + bytes;
+    },
   };
 }
 

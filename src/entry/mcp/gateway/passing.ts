@@ -1,5 +1,5 @@
 import { type Client, ProtocolError as TheirError } from '@modelcontextprotocol/client';
-import { ProtocolError, type Server, type ServerContext } from '@modelcontextprotocol/server';
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Json } from '../../../core/types.ts';
 import type { Behind } from './behind.ts';
 import { guardContent, withoutMeta, withShownUris } from './content.ts';
@@ -7,7 +7,7 @@ import { BehindFailure } from './failure.ts';
 import type { Guard } from './guard.ts';
 import { guardInputRequired, isInputRequired, serverInput } from './input-required.ts';
 import { requestOf } from './persons.ts';
-import { Refused } from './refused.ts';
+import { JudgedError, Refused } from './refused.ts';
 
 /** A list of the protocol, and under which key its entries are. */
 export interface Listing {
@@ -154,5 +154,5 @@ async function judgedError(error: unknown, guard: Guard, name: string): Promise<
   if (!(error instanceof TheirError)) throw error;
   const said = { message: error.message };
   const stop = await guardContent(guard, name, said);
-  throw stop === null ? new ProtocolError(error.code, said.message) : new Refused(stop);
+  throw stop === null ? new JudgedError(error.code, said.message) : new Refused(stop);
 }

@@ -6,3 +6,13 @@ export class Refused extends Error {
     this.name = 'Refused';
   }
 }
+
+/** An error of a server, as the policy let its sentence through. */
+export class JudgedError extends Error {
+  readonly code: number;
+  constructor(code: number, sentence: string) {
+    super(sentence);
+    this.name = 'JudgedError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,286 @@
+/** Makes answers of servers in every structure that a marker may be hidden in. */
+
+/** A source of numbers that a seed repeats. */
+export interface Dice {
+  /** A whole number from 0 to below `sides`. */
+  readonly roll: (sides: number) => number;
+  readonly pick: <T>(all: readonly T[]) => T;
+}
+
+export function openDice(seed: number): Dice {
+  let state = seed >>> 0;
+  const roll = (sides: number) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
+  };
+  return { roll, pick: (all) => all[roll(all.length)]! };
+}
+
+type Value = string | number | boolean | null | readonly Value[] | Members;
+/** Members in their order; names may come twice. */
+interface Members {
+  readonly members: readonly (readonly [name: string, value: Value])[];
+}
+
+const object = (...members: (readonly [string, Value])[]): Members => ({ members });
+
+/** An answer to a call of `method`, and what has to be asked for it to come. */
+export interface Mutation {
+  readonly method: 'tools/call' | 'resources/read' | 'prompts/get' | 'resources/list' | 'prompts/list';
+  /** The kind of place that the marker is in. */
+  readonly place: string;
+  /** Whether the protocol's client shows it where nothing is judged. */
+  readonly is_shown: boolean;
+  readonly member: string;
+  readonly before: readonly string[];
+}
+
+type Maker = (said: string, dice: Dice) => Value;
+
+const text: Maker = (said) => object(['type', 'text'], ['text', said]);
+const base64 = (said: string, encoding: BufferEncoding = 'utf8') =>
+  Buffer.from(said, encoding).toString('base64');
+
+const TYPES = [
+  'text/plain',
+  'application/json',
+  'text/html',
+  'image/svg+xml',
+  'application/x-unknown',
+  'image/png',
+  '',
+];
+
+/** Blocks of content that say something. */
+const BLOCKS: Readonly<Record<string, Maker>> = {
+  text,
+  json: (said, dice) => text(write(jsonWith(said, dice), dice), dice),
+  json_in_json: (said, dice) => text(write(object(['a', write(jsonWith(said, dice), dice)]), dice), dice),
+  image: (said, dice) =>
+    object(
+      ['type', dice.pick(['image', 'audio'])],
+      ['data', dice.pick([said, base64(said)])],
+      ['mimeType', dice.pick(TYPES)],
+    ),
+  image_type: (said) => object(['type', 'image'], ['data', ''], ['mimeType', `image/png; note=${said}`]),
+  blob: (said, dice) => object(['type', 'resource'], ['resource', blob(said, dice)]),
+  resource_text: (said) =>
+    object(['type', 'resource'], ['resource', object(['uri', 'file:///a'], ['text', said])]),
+  link: (said, dice) =>
+    object(
+      ['type', 'resource_link'],
+      [
+        'uri',
+        dice.pick(['file:///a', `file:///${encodeURI(said)}/b`, `data:text/plain;base64,${base64(said)}`]),
+      ],
+      ['name', said],
+      ['description', dice.pick(['A file.', said])],
+    ),
+  unknown_type: (said, dice) =>
+    object(['type', dice.pick(['thought', 'video', said])], ['steps', [said, object(['deep', said])]]),
+  name_of_member: (said) => object(['type', 'text'], ['text', 'ok'], [said, true]),
+  extra_member: (said, dice) =>
+    object(
+      ['type', 'text'],
+      ['text', 'ok'],
+      [dice.pick(['data', 'blob', 'note', 'mimeType']), dice.pick([said, base64(said)])],
+    ),
+  annotation: (said, dice) =>
+    object(
+      ['type', 'text'],
+      ['text', 'ok'],
+      ['annotations', object([dice.pick(['title', 'lastModified', 'x']), said])],
+    ),
+};
+
+function blob(said: string, dice: Dice): Members {
+  const encoding = dice.pick(['utf8', 'utf8', 'utf16le'] as const);
+  const type = dice.pick(TYPES);
+  return object(['uri', 'file:///a'], ...(type === '' ? [] : [['mimeType', type] as const]), [
+    'blob',
+    dice.pick([base64(said, encoding), base64(said, encoding), said]),
+  ]);
+}
+
+/** A JSON value with the text somewhere inside, perhaps behind a member of the same name. */
+function jsonWith(said: string, dice: Dice): Value {
+  const name = dice.pick(['note', 'a', '__proto__', '']);
+  const holder = dice.pick([
+    () => object([name, said]),
+    () => object([name, said], [name, 'ok']),
+    () => object([name, 'ok'], [name, said]),
+    () => object([name, object(['x', said])], [name, 1]),
+    () => object([said, 1]),
+    () => [said, 'ok'],
+    () => object(['id', 9_007_199_254_740_994], [name, said], ['f', 1.5]),
+  ])();
+  return dice.pick([holder, [holder], object(['list', [1, holder]]), object(['b', holder], ['b', holder])]);
+}
+
+/** Texts that stand one behind the other, with the said cut over them. */
+function cutBlocks(said: string, dice: Dice): Value[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < said.length; ) {
+    const length = 1 + dice.roll(said.length);
+    pieces.push(said.slice(at, at + length));
+    at += length;
+  }
+  const blocks = pieces.map((piece) => text(piece, dice));
+  if (dice.roll(3) === 0)
+    blocks.splice(1, 0, object(['type', 'image'], ['data', ''], ['mimeType', 'image/png']));
+  return blocks;
+}
+
+const METHODS = [
+  'tools/call',
+  'tools/call',
+  'tools/call',
+  'resources/read',
+  'prompts/get',
+  'resources/list',
+  'prompts/list',
+] as const;
+
+/** One answer that holds the marker, with words around it. */
+export function mutate(marker: string, dice: Dice): Mutation {
+  const said = `${dice.pick(['', 'It is ', 'See: '])}${marker}${dice.pick(['', ' .', ' as told.'])}`;
+  const method = dice.pick(METHODS);
+  const [place, result] = resultOf(method, said, dice);
+  const is_error = dice.roll(25) === 0;
+  const error = object(['code', -32602], ['message', said], ['data', object(['more', said])]);
+  const member = is_error
+    ? `"error":${write(error, dice)}`
+    : `"result":${write(withNoise(result, said, dice), dice)}`;
+  return {
+    method,
+    place: is_error ? 'error' : place,
+    is_shown: !is_error || !method.endsWith('list'),
+    member:
+      dice.roll(8) === 0
+        ? `"result":${write(object(['content', [text(said, dice)]]), dice)},${member}`
+        : member,
+    before: dice.roll(10) === 0 ? [notification(said, dice)] : [],
+  };
+}
+
+function resultOf(
+  method: (typeof METHODS)[number],
+  said: string,
+  dice: Dice,
+): [place: string, result: Members] {
+  switch (method) {
+    case 'tools/call':
+      return toolResult(said, dice);
+    case 'resources/read': {
+      const is_blob = dice.roll(2) === 0;
+      const [first, ...rest] = cutBlocks(said, dice) as Members[];
+      const inner = is_blob ? [blob(said, dice)] : [first!, ...rest].map(asResource);
+      return [is_blob ? 'read blob' : 'read text', object(['contents', inner])];
+    }
+    case 'prompts/get': {
+      const place = dice.pick(Object.keys(BLOCKS));
+      const content = BLOCKS[place]!(said, dice);
+      const message = object(['role', 'user'], ['content', content]);
+      return [
+        `prompt ${place}`,
+        object(['description', dice.pick(['Greets.', said])], ['messages', [message, message]]),
+      ];
+    }
+    case 'resources/list': {
+      const entry = object(
+        ['uri', 'file:///a'],
+        ['name', 'a'],
+        [dice.pick(['title', 'description', 'note', said]), said],
+      );
+      return ['list of resources', object(['resources', [entry, entry]])];
+    }
+    case 'prompts/list': {
+      const inner = object(['name', 'b'], ['description', said], ['required', true]);
+      const entry = object(
+        ['name', 'a'],
+        ['arguments', [inner]],
+        ['icons', [object(['src', `data:text/plain;base64,${base64(said)}`])]],
+      );
+      return ['list of prompts', object(['prompts', [entry]])];
+    }
+  }
+}
+
+function asResource(block: Members): Members {
+  const shown = block.members.find(([name]) => name === 'text')?.[1] ?? '';
+  return object(['uri', 'file:///a'], ['mimeType', 'text/plain'], ['text', shown]);
+}
+
+function toolResult(said: string, dice: Dice): [place: string, result: Members] {
+  const which = dice.roll(5);
+  if (which === 0) return ['cut', object(['content', cutBlocks(said, dice)])];
+  const structured = jsonWith(said, dice);
+  const is_object = !Array.isArray(structured) && typeof structured === 'object';
+  if (which === 1 && is_object) {
+    const repeat = dice.pick([write(structured, dice), 'ok']);
+    return ['structured', object(['content', [text(repeat, dice)]], ['structuredContent', structured])];
+  }
+  const place = dice.pick(Object.keys(BLOCKS));
+  const blocks = [BLOCKS[place]!(said, dice)];
+  if (dice.roll(3) === 0) blocks.push(text('All is well.', dice));
+  if (dice.roll(3) === 0) blocks.unshift(BLOCKS[dice.pick(Object.keys(BLOCKS))]!(said, dice));
+  return [place, object(['content', blocks], ...(dice.roll(5) === 0 ? [['isError', true] as const] : []))];
+}
+
+/** Members that say nothing of the answer, in any order; `_meta` and twins among them. */
+function withNoise({ members }: Members, said: string, dice: Dice): Members {
+  const all: (readonly [string, Value])[] = [
+    ...members,
+    ['resultType', 'complete'],
+    ['ttlMs', 0],
+    ['cacheScope', 'private'],
+  ];
+  if (dice.roll(4) === 0) all.push(['_meta', object(['note', said])]);
+  if (dice.roll(6) === 0) all.unshift(dice.pick(members));
+  if (dice.roll(6) === 0) all.unshift([members[0]![0], [text(said, dice)]]);
+  if (dice.roll(6) === 0) all.push([dice.pick(['extra', 'note', said]), said]);
+  if (dice.roll(3) > 0) return object(...all);
+  // Only members of other names change places: of equal names the last one counts.
+  return object(...all.toSorted(([one], [other]) => (one < other ? 1 : one > other ? -1 : 0)));
+}
+
+function notification(said: string, dice: Dice): string {
+  const [method, params] = dice.pick([
+    ['notifications/message', object(['level', 'info'], ['data', said])],
+    ['notifications/progress', object(['progressToken', 1], ['progress', 1], ['message', said])],
+    ['notifications/resources/updated', object(['uri', said], ['title', said])],
+    ['notifications/tools/list_changed', object(['note', said])],
+  ] as const);
+  return write(object(['jsonrpc', '2.0'], ['method', method], ['params', params]), dice);
+}
+
+/** Writes JSON with space and escapes where it may have them. */
+function write(value: Value, dice: Dice): string {
+  const space = () => (dice.roll(12) === 0 ? ' ' : '');
+  if (typeof value === 'string') return writeString(value, dice);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if ('members' in value) {
+    const written = value.members.map(
+      ([name, inner]) => `${space()}${writeString(name, dice)}${space()}:${write(inner, dice)}`,
+    );
+    return `{${written.join(',')}${space()}}`;
+  }
+  return `[${value.map((inner) => space() + write(inner, dice)).join(',')}]`;
+}
+
+function writeString(value: string, dice: Dice): string {
+  const plain = JSON.stringify(value);
+  if (dice.roll(6) > 0) return plain;
+  const every = 1 + dice.roll(4);
+  let escaped = '';
+  for (let at = 0; at < value.length; at++) {
+    const unit = value[at]!;
+    escaped +=
+      at % every === 0
+        ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+        : JSON.stringify(unit).slice(1, -1);
+  }
+  return `"${escaped}"`;
+}
