@@ -1,0 +1,139 @@
+/** SQL as tokens, in what the dialects have in common: PostgreSQL, MySQL, SQLite, T-SQL, Oracle, Hive. */
+
+/** One token. `text` is in lower case for a word, the content for a string, and the sign itself for a sign. */
+export interface SqlToken {
+  readonly kind: 'word' | 'name' | 'string' | 'number' | 'sign';
+  readonly text: string;
+}
+
+/** In what the dialects differ about where a comment or a string ends. */
+export interface SqlReading {
+  /** Whether `\'` is a quote inside of a string (MySQL, `E'...'`). */
+  readonly has_backslashes: boolean;
+  /** Whether `#` begins a comment (MySQL). */
+  readonly has_hash_comments: boolean;
+  /** Whether a comment joins the words around it, as filters do that delete comments. */
+  readonly joins_comments: boolean;
+}
+
+const UNITS_MAX = 262_144;
+const WORD = /[A-Za-z_\u0080-\uffff@][\w$\u0080-\uffff@]*/y;
+const NUMBER = /\d[\w.]*/y;
+const DOLLAR = /\$(?:[A-Za-z_]\w{0,62})?\$/y;
+const SPACE = /\s+/y;
+
+/** Returns the readings of a text that can differ. */
+export function readingsOf(text: string): readonly SqlReading[] {
+  const plain: SqlReading = { has_backslashes: false, has_hash_comments: false, joins_comments: false };
+  const readings = [plain];
+  if (/\\['"`]/.test(text)) readings.push({ ...plain, has_backslashes: true });
+  if (text.includes('#')) readings.push({ ...plain, has_hash_comments: true });
+  if (/\w\/\*|\*\/\w/.test(text)) readings.push({ ...plain, joins_comments: true });
+  return readings;
+}
+
+/** Returns the tokens of a text without comments. What MySQL runs inside of `/*! ... *\/` is part of it. Linear. */
+export function sqlTokens(text: string, reading: SqlReading): readonly SqlToken[] {
+  const source = reading.joins_comments ? text.replace(/\/\*(?!!)[\s\S]{0,1000}?\*\//g, '') : text;
+  const tokens: SqlToken[] = [];
+  const end = Math.min(source.length, UNITS_MAX);
+  let at = 0;
+  while (at < end) {
+    const skipped = skipBlank(source, at, reading);
+    if (skipped > at) {
+      at = skipped;
+      continue;
+    }
+    const { token, next } = tokenAt(source, at, reading);
+    tokens.push(token);
+    at = next;
+  }
+  return tokens;
+}
+
+/** Returns where white space or one comment ends that begins here; the offset itself if none does. */
+function skipBlank(text: string, at: number, { has_hash_comments }: SqlReading): number {
+  const space = matchEnd(SPACE, text, at);
+  if (space > at) return space;
+  if (text.startsWith('--', at) || (has_hash_comments && text[at] === '#')) return lineEnd(text, at);
+  if (text.startsWith('/*!', at)) return at + /^\/\*!\d{0,6}/.exec(text.slice(at, at + 12))![0].length;
+  if (text.startsWith('*/', at)) return at + 2;
+  return text.startsWith('/*', at) ? commentEnd(text, at) : at;
+}
+
+function lineEnd(text: string, at: number): number {
+  const found = text.indexOf('\n', at);
+  return found < 0 ? text.length : found + 1;
+}
+
+/** Comments are nested in PostgreSQL and T-SQL; one that is not ended hides nothing. */
+function commentEnd(text: string, start: number): number {
+  const first_end = text.indexOf('*/', start + 2);
+  if (first_end < 0) return start + 2;
+  return first_end + 2;
+}
+
+interface Read {
+  readonly token: SqlToken;
+  readonly next: number;
+}
+
+function tokenAt(text: string, at: number, reading: SqlReading): Read {
+  const unit = text[at]!;
+  if (unit === "'") return quotedAt(text, at, "'", 'string', reading);
+  if (unit === '"') return quotedAt(text, at, '"', 'name', reading);
+  if (unit === '`') return quotedAt(text, at, '`', 'name', reading);
+  if (unit === '$') {
+    const dollar = dollarQuotedAt(text, at);
+    if (dollar !== null) return dollar;
+  }
+  if (unit === '[') {
+    const closing = /^\[[\w .$-]{1,128}\]/.exec(text.slice(at, at + 130));
+    if (closing !== null)
+      return { token: { kind: 'name', text: closing[0].slice(1, -1) }, next: at + closing[0].length };
+  }
+  const number_end = matchEnd(NUMBER, text, at);
+  if (number_end > at)
+    return { token: { kind: 'number', text: text.slice(at, number_end) }, next: number_end };
+  const word_end = matchEnd(WORD, text, at);
+  if (word_end === at) return { token: { kind: 'sign', text: unit }, next: at + 1 };
+  // `N'...'`, `E'...'`, `X'...'`: the letter belongs to the string.
+  if (word_end === at + 1 && text[word_end] === "'" && /[benx]/i.test(unit))
+    return quotedAt(text, word_end, "'", 'string', {
+      ...reading,
+      has_backslashes: reading.has_backslashes || /e/i.test(unit),
+    });
+  return { token: { kind: 'word', text: text.slice(at, word_end).toLowerCase() }, next: word_end };
+}
+
+function quotedAt(
+  text: string,
+  at: number,
+  quote: string,
+  kind: SqlToken['kind'],
+  { has_backslashes }: SqlReading,
+): Read {
+  let end = at + 1;
+  for (; end < text.length; end += 1) {
+    const unit = text[end]!;
+    if (unit === '\\' && has_backslashes) end += 1;
+    else if (unit === quote && text[end + 1] === quote) end += 1;
+    else if (unit === quote) break;
+  }
+  // A quote that is not ended is a sign like any other.
+  if (end >= text.length) return { token: { kind: 'sign', text: quote }, next: at + 1 };
+  return { token: { kind, text: text.slice(at + 1, end).replaceAll(quote + quote, quote) }, next: end + 1 };
+}
+
+function dollarQuotedAt(text: string, at: number): Read | null {
+  const open_end = matchEnd(DOLLAR, text, at);
+  if (open_end === at) return null;
+  const end = text.indexOf(text.slice(at, open_end), open_end);
+  if (end < 0) return null;
+  return { token: { kind: 'string', text: text.slice(open_end, end) }, next: end + open_end - at };
+}
+
+function matchEnd(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
