@@ -1,5 +1,19 @@
 import type { Tag } from '../types.ts';
 import { readingsOf, type SqlToken, sqlTokens } from './sql-tokens.ts';
+import {
+  findWord,
+  groupEnd,
+  hasAhead,
+  hasSign,
+  isCall,
+  isName,
+  isSign,
+  isWord,
+  LOOKAHEAD_MAX,
+  nameEnd,
+  skipWords,
+  wordAt,
+} from './sql-words.ts';
 
 /** What a statement does: the ending of a tag `sql.*`. */
 type Kind =
@@ -19,8 +33,6 @@ type Kind =
 
 /** Statements in strings in statements are read so many levels deep. */
 const DEPTH_MAX = 3;
-/** Between the first word of a statement and those that tell it from a sentence are so many tokens at most. */
-const LOOKAHEAD_MAX = 200;
 const HAS_VERB =
   /select|insert|replace|upsert|update|delete|merge|drop|truncate|alter|create|grant|revoke|deny|copy|call|exec|load|bulk|attach|vacuum|restore|backup|rename|refresh|pragma|handler|shutdown|\bdo\b/i;
 
@@ -345,80 +357,7 @@ function readExecute(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   return has_arguments ? ['call'] : NONE;
 }
 
-function isCall(tokens: readonly SqlToken[], at: number): boolean {
-  const behind = nameEnd(tokens, at);
-  return behind > at && isSign(tokens[behind], '(');
-}
-
 /** An object and its name: `table t`, `materialized view if exists v`, `or replace function f`. */
 function isObject(tokens: readonly SqlToken[], at: number): boolean {
   return OBJECTS.test(wordAt(tokens, at)) && (isName(tokens[at + 1]) || isSign(tokens[at + 1], '#'));
-}
-
-/** Where a name of one or more parts ends that begins here: `a.b."c"`, `a.*`. */
-function nameEnd(tokens: readonly SqlToken[], at: number): number {
-  let end = at;
-  while (isSign(tokens[end], '#') || isSign(tokens[end], ':')) end += 1;
-  if (!isName(tokens[end])) return at;
-  end += 1;
-  while (isSign(tokens[end], '.') && (isName(tokens[end + 1]) || isSign(tokens[end + 1], '*'))) end += 2;
-  return end;
-}
-
-function skipWords(tokens: readonly SqlToken[], at: number, words: RegExp, signs?: RegExp): number {
-  let next = at;
-  const highest = Math.min(tokens.length, at + 24);
-  while (
-    next < highest &&
-    (words.test(wordAt(tokens, next)) || (next > at && signs?.test(tokens[next]!.text) === true))
-  )
-    next += 1;
-  return next;
-}
-
-function hasAhead(tokens: readonly SqlToken[], at: number, words: RegExp): boolean {
-  for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1)
-    if (words.test(wordAt(tokens, place))) return true;
-  return false;
-}
-
-/** The place behind the parenthesis that closes the one here, or behind what is looked at. */
-function groupEnd(tokens: readonly SqlToken[], at: number): number {
-  let depth = 0;
-  for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1) {
-    if (isSign(tokens[place], '(')) depth += 1;
-    if (isSign(tokens[place], ')')) depth -= 1;
-    if (depth === 0) return place + 1;
-  }
-  return tokens.length;
-}
-
-/** The place of a word, or -1. */
-function findWord(tokens: readonly SqlToken[], from: number, until: number, word: string): number {
-  for (let place = from; place < Math.min(tokens.length, until); place += 1)
-    if (isWord(tokens[place], word)) return place;
-  return -1;
-}
-
-function hasSign(tokens: readonly SqlToken[], at: number, sign: string): boolean {
-  for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1)
-    if (isSign(tokens[place], sign)) return true;
-  return false;
-}
-
-function wordAt(tokens: readonly SqlToken[], at: number): string {
-  const token = tokens[at];
-  return token?.kind === 'word' ? token.text : '';
-}
-
-function isWord(token: SqlToken | undefined, text: string): boolean {
-  return token?.kind === 'word' && token.text === text;
-}
-
-function isName(token: SqlToken | undefined): boolean {
-  return token?.kind === 'word' || token?.kind === 'name';
-}
-
-function isSign(token: SqlToken | undefined, text: string): boolean {
-  return token?.kind === 'sign' && token.text === text;
 }
