@@ -14,6 +14,7 @@ export function nameEnd(tokens: readonly SqlToken[], at: number): number {
   return end;
 }
 
+/** Returns the place behind such words, and behind such signs that follow them. */
 export function skipWords(tokens: readonly SqlToken[], at: number, words: RegExp, signs?: RegExp): number {
   let next = at;
   const highest = Math.min(tokens.length, at + 24);
@@ -25,6 +26,7 @@ export function skipWords(tokens: readonly SqlToken[], at: number, words: RegExp
   return next;
 }
 
+/** Returns whether such a word is among the next tokens. */
 export function hasAhead(tokens: readonly SqlToken[], at: number, words: RegExp): boolean {
   for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1)
     if (words.test(wordAt(tokens, place))) return true;
@@ -49,25 +51,30 @@ export function findWord(tokens: readonly SqlToken[], from: number, until: numbe
   return -1;
 }
 
+/** Returns whether such a sign is among the next tokens. */
 export function hasSign(tokens: readonly SqlToken[], at: number, sign: string): boolean {
   for (let place = at; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1)
     if (isSign(tokens[place], sign)) return true;
   return false;
 }
 
+/** Returns the word at a place, and the empty text if there is none. */
 export function wordAt(tokens: readonly SqlToken[], at: number): string {
   const token = tokens[at];
   return token?.kind === 'word' ? token.text : '';
 }
 
+/** Returns whether a token is this word. */
 export function isWord(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'word' && token.text === text;
 }
 
+/** Returns whether a token can be a name. */
 export function isName(token: SqlToken | undefined): boolean {
   return token?.kind === 'word' || token?.kind === 'name';
 }
 
+/** Returns whether a token is this sign. */
 export function isSign(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'sign' && token.text === text;
 }
