@@ -88,7 +88,8 @@ export function sayResult(
 export function readTokens(draft: RequestDraft, prompt: JsonNode): void {
   const items = itemsOf(prompt);
   if (![...items, ...items.flatMap(itemsOf)].some((each) => each.kind === 'number')) return;
-  draft.problem = 'Token ids cannot be read; send the text itself.';
+  draft.problem =
+    'Token ids cannot be read, so they are not sent. Send the text itself (LangChain: `OpenAIEmbeddings(check_embedding_ctx_length=False)`).';
 }
 
 /** Other text in place of a whole value. */

@@ -225,7 +225,15 @@ const circuit_breaker = {
       minimum: 1,
       maximum: 10_000,
       default: 5,
-      description: 'So many failures within `window_seconds`.',
+      description:
+        'At least so many failures within `window_seconds`; tries of one call at one provider count once.',
+    },
+    failure_ratio: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 0.5,
+      description: 'And at least this share of all calls within `window_seconds`.',
     },
     window_seconds: {
       type: 'integer',

@@ -31,7 +31,7 @@ export async function answerCall(road: Road, sent: Sent, answer: UpstreamAnswer)
     if (answer.status >= 400) {
       const body = await collected(answer, road.settings.answer_bytes_max);
       account.end(`${answer.status}`, null);
-      return { status: answer.status, headers: headersOf(answer, input), body };
+      return { status: answer.status, headers: [...headersOf(answer, input), ...notAgain(answer)], body };
     }
     if (/^text\/event-stream\b/i.test(type)) {
       const body = await streamed(road, sent, answer);
@@ -44,6 +44,11 @@ export async function answerCall(road: Road, sent: Sent, answer: UpstreamAnswer)
     account.end(error.code, is_refused ? null : { estimate: estimatedUsage(read.size, 0), is_whole: false });
     return errorReply(road.call.format, error, rulingHeaders(input));
   }
+}
+
+/** What was tried again here is not to be tried again by the client: its tries would multiply ours. */
+function notAgain({ attempts, headers }: UpstreamAnswer): readonly string[] {
+  return attempts > 1 && headerIn(headers, 'x-should-retry') === null ? ['x-should-retry', 'false'] : [];
 }
 
 function headersOf({ headers }: UpstreamAnswer, told: Ruling): readonly string[] {
@@ -65,7 +70,10 @@ function streamed(
     over: (error) =>
       account.end(error, { estimate: estimatedUsage(size, output_units), is_whole: error === null }),
   };
-  const asked = { ...askedOf(request, splices), drops_usage: request.usage_splice !== null };
+  const asked = {
+    ...askedOf(request, splices),
+    drops_usage: request.usage_splice !== null && road.settings.asks_usage !== false,
+  };
   return guardStream(answer, asked, { road, model, tokens }, news);
 }
 

@@ -90,6 +90,8 @@ export interface ReadCall {
 export interface RoadSettings {
   /** `tokenize`: what is redacted on its way in has a token there, and is itself again in the answer. */
   readonly mode: 'mask' | 'tokenize';
+  /** Whether streams are asked for their usage, which some servers refuse; without it they are. */
+  readonly asks_usage?: boolean;
   /** Bytes of an answer that is no stream. */
   readonly answer_bytes_max: number;
   /** UTF-16 units of one stream that wait for a tool call to be judged, and of one of its events. */

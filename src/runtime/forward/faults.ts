@@ -21,6 +21,16 @@ export function errorOfFailure(fault: unknown, request_id: string): WireError {
   return { status, code, message: fault.message, request_id, beside: {} };
 }
 
+/** Tells clients when to try again after a failure, and not to if this service has tried again already. */
+export function retryHeaders(fault: unknown): readonly string[] {
+  if (!(fault instanceof UpstreamFailure)) return [];
+  const { attempts, retry_after_ms } = fault;
+  return [
+    ...(attempts > 1 ? ['x-should-retry', 'false'] : []),
+    ...(retry_after_ms === null ? [] : ['retry-after', `${Math.ceil(retry_after_ms / 1_000)}`]),
+  ];
+}
+
 /** What the client sent cannot be read, so that nothing of it is sent on. */
 export function invalid(message: string, request_id: string): WireError {
   return { status: 400, code: 'invalid_request', message, request_id, beside: {} };

@@ -9,7 +9,7 @@ import { type Account, openAccount } from './account.ts';
 import { answerCall, answerModels } from './answer-call.ts';
 import type { Llm, LlmCall, LlmReply, ReadCall, Road, RoadSettings } from './call.ts';
 import { estimatedUsage, inputTokensAtMost, sizeOf } from './estimate.ts';
-import { errorOfFailure, invalid } from './faults.ts';
+import { errorOfFailure, invalid, retryHeaders } from './faults.ts';
 import { type GuardedRequest, guardRequest } from './guard-request.ts';
 import { openKnownResults } from './known-results.ts';
 import { decisionHeaders, denialReply, errorReply, rulingHeaders } from './reply.ts';
@@ -210,7 +210,7 @@ async function sendAndAnswer(
   const { call } = road;
   const { account } = ways;
   const stop = stoppable(call.signal);
-  const sent = send(call, read, guarded, ways, stop.signal);
+  const sent = send(road, read, guarded, ways, stop.signal);
   // It is looked at behind the events; until then nobody is to call it unhandled.
   sent.catch(() => {});
   const { denied, input } = await guarded.written;
@@ -227,7 +227,7 @@ async function sendAndAnswer(
     const error = errorOfFailure(fault, call.request_id);
     // A provider that had the request may have worked for it.
     account.end(error.code, error.code === 'aborted' ? worked : null);
-    return errorReply(call.format, error, rulingHeaders(input));
+    return errorReply(call.format, error, [...rulingHeaders(input), ...retryHeaders(fault)]);
   }
   return answerCall(road, { read, guarded, input, account }, answer);
 }
@@ -245,7 +245,7 @@ function stoppable(signal: AbortSignal): AbortController {
 const NOT_WANTED = new Error('nobody waits for the answer any more');
 
 function send(
-  call: LlmCall,
+  { call, settings }: Road,
   read: ReadCall,
   guarded: GuardedRequest,
   { span, upstreams }: Ways,
@@ -257,7 +257,7 @@ function send(
     path: call.path,
     headers: span === null ? call.headers : span.headersFor(call.headers),
     model: guarded.model,
-    bodyFor: bodyOf(call, read, guarded),
+    bodyFor: bodyOf(call, read, guarded, settings.asks_usage !== false),
     affinity: call.acting.session_id,
     signal,
   });
@@ -268,9 +268,10 @@ function bodyOf(
   call: LlmCall,
   { text, request }: ReadCall,
   { splices }: GuardedRequest,
+  asks_usage: boolean,
 ): (model: string | null) => Uint8Array {
   const is_stream = call.in_path?.is_stream ?? request.is_stream;
-  const usage = is_stream && request.usage_splice !== null ? [request.usage_splice] : [];
+  const usage = is_stream && asks_usage && request.usage_splice !== null ? [request.usage_splice] : [];
   const { model: node } = request;
   // A change that concerns several texts at once stands there for each of them.
   const all = [...new Set([...splices, ...request.repairs, ...usage])];

@@ -17,6 +17,7 @@ export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: Llm
   const { answer_bytes_max, held_bytes_max, cache_entries_max } = proxy;
   const settings = {
     mode: redaction.mode,
+    asks_usage: cost.enabled,
     answer_bytes_max,
     held_units_max: held_bytes_max,
     cache_entries_max,

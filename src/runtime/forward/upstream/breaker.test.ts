@@ -84,3 +84,26 @@ test('an answer that breaks off after it had begun counts', () => {
   passage.failed();
   assert.equal(lets('a'), false);
 });
+
+test('failures open it only as a share of all calls', () => {
+  const clock = { ms: 0 };
+  const settings = { failures: 3, failure_ratio: 0.5, window_seconds: 10, open_seconds: 5 };
+  const breaker = openBreaker(settings, () => clock.ms);
+  for (let count = 0; count < 100; count += 1) breaker.enter('a')!.succeeded();
+  for (let count = 0; count < 50; count += 1) breaker.enter('a')!.failed();
+  assert.notEqual(breaker.enter('a'), null, 'a third of the calls');
+  clock.ms = 11_000;
+  for (let count = 0; count < 3; count += 1) breaker.enter('a')!.failed();
+  assert.equal(breaker.enter('a'), null, 'the control: what was before the window counts no more');
+  assert.equal(breaker.waitFor('a'), 5_000);
+});
+
+test('the only provider of a call is asked even while it is left alone', () => {
+  const { breaker, fail } = breaking();
+  for (let count = 0; count < 3; count += 1) fail();
+  assert.equal(breaker.enter('a'), null);
+  const passage = breaker.enter('a', true);
+  assert.notEqual(passage, null);
+  passage!.succeeded();
+  assert.notEqual(breaker.enter('a'), null, 'it is back');
+});

@@ -2,8 +2,13 @@ import type { BreakerState } from '../../call-counts.ts';
 
 /** Leaves a provider alone that keeps failing. One per process: what one worker sees, the others see for themselves. */
 export interface Breaker {
-  /** Begins a call; `null` where none may be made. One of its ways out must be taken. */
-  readonly enter: (provider: string) => Passage | null;
+  /**
+   * Begins a call; `null` if none may be made. One of its ways out must be taken.
+   * @param is_only there is no other provider for the call: then it is made even while the provider is left alone
+   */
+  readonly enter: (provider: string, is_only?: boolean) => Passage | null;
+  /** Milliseconds until a call may be made again; 0 if it may now. */
+  readonly waitFor: (provider: string) => number;
 }
 
 /** A call that is under way. */
@@ -16,7 +21,10 @@ export interface Passage {
 }
 
 export interface BreakerSettings {
+  /** At least so many failures open it, */
   readonly failures: number;
+  /** and only if they are at least this share of all calls; without it any share. */
+  readonly failure_ratio?: number;
   readonly window_seconds: number;
   readonly open_seconds: number;
 }
@@ -24,11 +32,22 @@ export interface BreakerSettings {
 interface State {
   /** When the last failures were, the oldest first; at most as many as open it. */
   failed_ms: number[];
+  /** Calls by parts of the window, the oldest first. */
+  counts: CallCount[];
   /** Until when it is left alone; `null` while it is not. */
   open_until_ms: number | null;
   /** Somebody is finding out whether it is back. */
   is_probed: boolean;
 }
+
+interface CallCount {
+  readonly from_ms: number;
+  succeeded: number;
+  failed: number;
+}
+
+/** Into how many parts the window is divided. */
+const PARTS = 10;
 
 /**
  * @param now_ms a clock that never jumps
@@ -43,7 +62,7 @@ export function openBreaker(
   const stateOf = (provider: string): State => {
     const known = states.get(provider);
     if (known !== undefined) return known;
-    const state: State = { failed_ms: [], open_until_ms: null, is_probed: false };
+    const state: State = { failed_ms: [], counts: [], open_until_ms: null, is_probed: false };
     states.set(provider, state);
     tell(provider, 'closed');
     return state;
@@ -51,9 +70,10 @@ export function openBreaker(
   const mayEnter = ({ open_until_ms, is_probed }: State): boolean =>
     open_until_ms === null || (now_ms() >= open_until_ms && !is_probed);
   return {
-    enter: (provider) => {
+    waitFor: (provider) => Math.max(0, (stateOf(provider).open_until_ms ?? 0) - now_ms()),
+    enter: (provider, is_only = false) => {
       const state = stateOf(provider);
-      if (!mayEnter(state)) return null;
+      if (!mayEnter(state) && !is_only) return null;
       const is_probe = state.open_until_ms !== null;
       if (is_probe) {
         state.is_probed = true;
@@ -71,8 +91,9 @@ export function openBreaker(
         },
         succeeded: () => {
           leave();
+          countIn(state, settings, now_ms()).succeeded += 1;
           if (!is_probe) return;
-          Object.assign(state, { failed_ms: [], open_until_ms: null });
+          Object.assign(state, { failed_ms: [], counts: [], open_until_ms: null });
           tell(provider, 'closed');
         },
         failed: () => {
@@ -89,9 +110,28 @@ function fail(state: State, is_probe: boolean, settings: BreakerSettings, at_ms:
   const since_ms = at_ms - settings.window_seconds * 1_000;
   const recent = [...state.failed_ms.filter((one) => one > since_ms), at_ms].slice(-settings.failures);
   state.failed_ms = recent;
+  countIn(state, settings, at_ms).failed += 1;
   // Those that were under way when it opened do not keep it open for longer.
   const is_open = state.open_until_ms !== null;
-  if (!is_probe && (is_open || recent.length < settings.failures)) return false;
+  if (!is_probe && (is_open || recent.length < settings.failures || !isHighRatio(state, settings)))
+    return false;
   state.open_until_ms = at_ms + settings.open_seconds * 1_000;
   return true;
+}
+
+/** The count of calls in the present part of the window; parts that are over are dropped. */
+function countIn(state: State, { window_seconds }: BreakerSettings, at_ms: number): CallCount {
+  const part_ms = (window_seconds * 1_000) / PARTS;
+  state.counts = state.counts.filter(({ from_ms }) => from_ms > at_ms - window_seconds * 1_000);
+  const last = state.counts.at(-1);
+  if (last !== undefined && at_ms < last.from_ms + part_ms) return last;
+  const count = { from_ms: at_ms, succeeded: 0, failed: 0 };
+  state.counts.push(count);
+  return count;
+}
+
+function isHighRatio({ counts }: State, { failure_ratio = 0 }: BreakerSettings): boolean {
+  const failed = counts.reduce((sum, each) => sum + each.failed, 0);
+  const all = counts.reduce((sum, each) => sum + each.failed + each.succeeded, 0);
+  return failed >= failure_ratio * all;
 }

@@ -22,6 +22,8 @@ export interface FailureContext {
   readonly provider: string | null;
   /** Tries in all. */
   readonly attempts: number;
+  /** When a client may try again, in milliseconds from now; `null` if nothing is known of it. */
+  readonly retry_after_ms?: number | null;
 }
 
 /** Why a provider gave no answer: a code for programs, and a sentence that holds nothing of request or answer. */
@@ -29,12 +31,14 @@ export class UpstreamFailure extends Error {
   readonly code: UpstreamFailureCode;
   readonly provider: string | null;
   readonly attempts: number;
+  readonly retry_after_ms: number | null;
   constructor(code: UpstreamFailureCode, message: string, context: Partial<FailureContext> = {}) {
     super(message);
     this.name = 'UpstreamFailure';
     this.code = code;
     this.provider = context.provider ?? null;
     this.attempts = context.attempts ?? 0;
+    this.retry_after_ms = context.retry_after_ms ?? null;
   }
 }
 

@@ -43,6 +43,11 @@ export function isKeyLimit(outcome: Outcome): boolean {
   return 'status' in outcome && outcome.status === 429;
 }
 
+/** Whether the provider does not take the key. */
+export function isKeyRefusal(outcome: Outcome): boolean {
+  return 'status' in outcome && (outcome.status === 401 || outcome.status === 403);
+}
+
 /**
  * How long to wait before a further round of tries, in milliseconds: what the provider asks for, else a time drawn
  * at random from nothing to a bound that doubles. `null` where the provider asks for more than anyone waits.

@@ -178,12 +178,50 @@ test('a provider that keeps failing is not asked, until one call finds it back',
 
 test('where all are left alone the answer says so, without a call', async (t) => {
   const provider = await startProvider(t, statuses([500]));
-  const proxy = { target: provider.url, retry: { max_attempts: 1 }, circuit_breaker: { failures: 1 } };
-  const upstreams = opened(t, proxy);
+  const at = { family: 'openai', base_url: provider.url };
+  const providers = [
+    { name: 'a', ...at },
+    { name: 'b', ...at },
+  ];
+  const upstreams = opened(t, { providers, retry: { max_attempts: 1 }, circuit_breaker: { failures: 1 } });
   assert.equal((await upstreams.send(asking())).status, 500);
   const failure = await failureOf(upstreams.send(asking()));
-  assert.deepEqual([failure.code, failure.provider, failure.attempts], ['upstream_resting', 'target', 0]);
-  assert.equal(provider.got.length, 1);
+  assert.deepEqual([failure.code, failure.attempts, failure.retry_after_ms], ['upstream_resting', 0, 30_000]);
+  assert.equal(provider.got.length, 2);
+});
+
+test('the only provider is never cut off, and tries of one call count as one failure', async (t) => {
+  const provider = await startProvider(t, statuses([500]));
+  const upstreams = opened(t, { target: provider.url, circuit_breaker: { failures: 2 } });
+  for (let call = 1; call <= 4; call += 1) {
+    assert.equal((await upstreams.send(asking())).status, 500);
+    assert.equal(provider.got.length, call * 3);
+  }
+  const told: string[] = [];
+  const ports = { ...testWorld().ports, standing: (_: string, state: string) => void told.push(state) };
+  const counted = opened(t, { target: provider.url, circuit_breaker: { failures: 2 } }, ports);
+  await counted.send(asking());
+  assert.deepEqual(told, ['closed'], 'three tries of one call are one failure');
+  await counted.send(asking());
+  assert.deepEqual(told.slice(0, 2), ['closed', 'open'], 'the control: two calls are two');
+});
+
+test('a key that the provider refuses rests, and another one is tried in the same call', async (t) => {
+  for (const status of [401, 403]) {
+    const provider = await startProvider(t, (response, got) => {
+      response.writeHead(headerOf(got.headers, 'authorization') === 'Bearer key-a' ? status : 200).end('ok');
+    });
+    const keys = [{ api_key: '${A}', weight: 1_000 }, { api_key: '${B}' }];
+    const own = { name: 'own', family: 'openai', base_url: provider.url, keys };
+    const upstreams = opened(t, { providers: [own] });
+    for (let call = 0; call < 10; call += 1) assert.equal((await upstreams.send(asking())).status, 200);
+    const refused = provider.got.filter(
+      ({ headers }) => headerOf(headers, 'authorization') === 'Bearer key-a',
+    );
+    assert.deepEqual([refused.length, provider.got.length], [1, 11], `${status}`);
+    const alone = { ...own, keys: [{ api_key: '${A}' }] };
+    assert.equal((await opened(t, { providers: [alone] }).send(asking())).status, status);
+  }
 });
 
 test('an alias asks for the model of each provider, and fallbacks come behind', async (t) => {

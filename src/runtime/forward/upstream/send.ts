@@ -9,7 +9,15 @@ import { inOrder, type Speeds } from './order.ts';
 import type { Directory, Target } from './plan.ts';
 import type { UpstreamPorts } from './ports.ts';
 import type { Rests } from './rests.ts';
-import { isKeyLimit, isOutage, isRetryable, type Outcome, retryAfterMs, waitBefore } from './retry.ts';
+import {
+  isKeyLimit,
+  isKeyRefusal,
+  isOutage,
+  isRetryable,
+  type Outcome,
+  retryAfterMs,
+  waitBefore,
+} from './retry.ts';
 import type { ProxySettings } from './settings.ts';
 
 /** All that is kept between calls. */
@@ -30,6 +38,10 @@ interface Call {
   readonly targets: readonly Target[];
   readonly tries_max: number;
   readonly ends_ms: number;
+  /** There is no other provider for it. */
+  readonly has_one_provider: boolean;
+  /** Providers that have failed it: further failures of theirs say nothing new. */
+  readonly failed: Set<string>;
   attempts: number;
 }
 
@@ -51,16 +63,18 @@ export async function send(request: UpstreamRequest, parts: SendParts): Promise<
   let last: Tried | null = null;
   for (let round = 0; ; round += 1) {
     const attempts_before = call.attempts;
-    for (const target of call.targets) {
-      const passage = parts.breaker.enter(target.provider.name);
+    for (const [at, target] of call.targets.entries()) {
+      const passage = parts.breaker.enter(target.provider.name, call.has_one_provider);
       if (passage === null) continue;
       // Another try follows, so that the connection of the one before is to be free.
       if (last !== null) await keep(last, ports);
       last = await tryOnce(target, passage, call, parts);
       const is_over = call.attempts >= call.tries_max || ports.now_ms() >= call.ends_ms;
-      if (is_over || !isRetryable(outcomeOf(last), target.provider.family)) return give(last, call, parts);
+      const is_retryable =
+        isRetryable(outcomeOf(last), target.provider.family) || hasOtherKey(last, call.targets.slice(at + 1));
+      if (is_over || !is_retryable) return give(last, call, parts);
     }
-    if (last === null) throw resting(call);
+    if (last === null) throw resting(call, parts);
     if (call.attempts === attempts_before) return give(last, call, parts);
     const wait_ms = waitBefore(round, outcomeOf(last), settings.retry.backoff_factor, ports.random);
     if (wait_ms === null || ports.now_ms() + wait_ms >= call.ends_ms) return give(last, call, parts);
@@ -80,6 +94,8 @@ function begin(request: UpstreamRequest, { directory, settings, rests, speeds, p
   return {
     request,
     targets,
+    has_one_provider: new Set(targets.map(({ provider }) => provider.name)).size === 1,
+    failed: new Set(),
     tries_max: Math.max(settings.retry.max_attempts, targets.length),
     ends_ms: ports.now_ms() + settings.timeout_seconds * 1_000,
     attempts: 0,
@@ -98,7 +114,7 @@ async function tryOnce(target: Target, passage: Passage, call: Call, parts: Send
   });
   const duration_ms = ports.now_ms() - began_ms;
   const tried = { target, passage, came };
-  learn(tried, duration_ms, parts);
+  learn(tried, duration_ms, call, parts);
   ports.observe?.({
     provider: target.provider.name,
     model: target.model,
@@ -112,14 +128,32 @@ async function tryOnce(target: Target, passage: Passage, call: Call, parts: Send
 
 /** How long a key rests that was refused for its limits without a word of how long. */
 const REST_MS = 1_000;
+/** And how long one that the provider does not know, or no longer. */
+const REFUSED_REST_MS = 60_000;
+
+/** Whether a configured key was refused, and another key of the same provider is still to be tried. */
+function hasOtherKey({ target, came }: Tried, next: readonly Target[]): boolean {
+  if (target.key === null || !isKeyRefusal(outcomeOf({ came }))) return false;
+  return next.some(({ provider, key }) => provider.name === target.provider.name && key !== target.key);
+}
 
 /** What later calls have of this one. */
-function learn({ target, passage, came }: Tried, duration_ms: number, { rests, speeds }: SendParts): void {
+function learn(
+  { target, passage, came }: Tried,
+  duration_ms: number,
+  { failed }: Call,
+  { rests, speeds }: SendParts,
+): void {
   const outcome = outcomeOf({ came });
-  if (isOutage(outcome)) passage.failed();
+  const { name } = target.provider;
+  if (isOutage(outcome) && !failed.has(name)) {
+    failed.add(name);
+    passage.failed();
+  } else if (isOutage(outcome)) passage.left();
   else if ('failure' in outcome) passage.left();
   else passage.succeeded();
   if ('failure' in outcome) return;
+  if (target.key !== null && isKeyRefusal(outcome)) rests.begin(target, REFUSED_REST_MS);
   if (isKeyLimit(outcome)) rests.begin(target, retryAfterMs(outcome.headers) ?? REST_MS);
   if (outcome.status < 400) speeds.note(target, duration_ms);
 }
@@ -196,9 +230,11 @@ function gone({ attempts }: Call): UpstreamFailure {
   return new UpstreamFailure('aborted', 'Nobody waits for the answer any more.', { attempts });
 }
 
-function resting({ targets }: Call): UpstreamFailure {
+function resting({ targets }: Call, { breaker }: SendParts): UpstreamFailure {
   const provider = targets[0]?.provider.name ?? null;
+  const waits_ms = targets.map((target) => breaker.waitFor(target.provider.name));
+  const retry_after_ms = Math.max(1_000, Math.min(...waits_ms));
   const message =
     'All providers of this model failed lately and are left alone for a while (`proxy.circuit_breaker`); try again soon.';
-  return new UpstreamFailure('upstream_resting', message, { provider });
+  return new UpstreamFailure('upstream_resting', message, { provider, retry_after_ms });
 }
