@@ -313,3 +313,40 @@ test('a fault of ours is a block, and tells nothing of itself', () =>
     assert.ok(!answer.text.includes(SECRET));
     assert.equal(logged.length, 1);
   }));
+
+test('a stream of Gemini is asked for as server-sent events, or refused before anything is sent', async () => {
+  const refused = [
+    '',
+    '?key=x',
+    '?alt=json',
+    '?$alt=json;enum-encoding=int',
+    '?alt=sse&alt=json',
+    '?alt=json&$alt=sse',
+    '?alt=SSE',
+    '?alt=proto',
+  ];
+  const allowed = ['?alt=sse', '?alt=sse&key=x', '?%24alt=sse'];
+  const body = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
+  const sse = 'data: {"candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}]}\n\n';
+  const stream = { body: sse, headers: { 'content-type': 'text/event-stream' } };
+  await calling(stream, {}, async ({ port, received }) => {
+    const askFor = (query: string) =>
+      fetch(`http://127.0.0.1:${port}/v1beta/models/gemini-2.5-flash:streamGenerateContent${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+    for (const query of refused) {
+      const answer = await askFor(query);
+      assert.equal(answer.status, 400, query);
+      assert.match(await answer.text(), /alt=sse/);
+    }
+    assert.equal(received.length, 0);
+    for (const query of allowed) {
+      const answer = await askFor(query);
+      assert.equal(answer.status, 200, query);
+      assert.match(await answer.text(), /Hi\./);
+    }
+    assert.equal(received.length, allowed.length);
+  });
+});

@@ -31,6 +31,8 @@ export interface AccountParts {
   readonly reservation: Reservation;
   /** As the request was let name it. */
   readonly model: string | null;
+  /** Whether nothing is found in a name or an id of the provider, so that traces and metrics may say it. */
+  readonly isPlain: (word: string) => boolean;
   readonly span: CallSpan | null;
   readonly calls: CallCounts | null;
   /** Sees the settling through that goes on behind the call. */
@@ -39,7 +41,8 @@ export interface AccountParts {
 
 /** Opens the account of a call that is sent. */
 export function openAccount(parts: AccountParts): Account {
-  const { reservation, model: asked_model, span, calls, keep } = parts;
+  const { reservation, model: asked_model, isPlain, span, calls, keep } = parts;
+  const plain = (word: string | null): string | null => (word === null || !isPlain(word) ? null : word);
   const began_ms = performance.now();
   let is_answered = false;
   let provider = 'unknown';
@@ -58,12 +61,12 @@ export function openAccount(parts: AccountParts): Account {
     said: (said) => {
       known = said.usage ?? known;
       answer = {
-        id: answer.id ?? said.id,
-        model: answer.model ?? said.model,
+        id: answer.id ?? plain(said.id),
+        model: answer.model ?? plain(said.model),
         finish_reasons:
           said.finish_reasons.length === 0
             ? answer.finish_reasons
-            : [...answer.finish_reasons, ...said.finish_reasons],
+            : [...answer.finish_reasons, ...said.finish_reasons.filter(isPlain)],
       };
     },
     end: (error, spent) => {

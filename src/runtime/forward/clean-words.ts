@@ -10,3 +10,9 @@ export function isCleanWord(word: string, { detection, limits }: Policy): boolea
   if (coverage.status !== 'full') return false;
   return findings.every(({ tags }) => tags.every((tag) => /^personal\b/.test(tag)));
 }
+
+/** Whether nothing at all is found in it, so that it may stand in a trace. */
+export function isPlainWord(word: string, { detection, limits }: Policy): boolean {
+  const { findings, coverage } = detect({ kind: 'text', text: word }, detection, limits);
+  return coverage.status === 'full' && findings.length === 0;
+}

@@ -150,6 +150,30 @@ test('a result that was let be unchanged is not recorded again; one that blocks,
   assert.equal(ran, 48);
 });
 
+test('a result whose event could not be written is not known', async () => {
+  const known_results = openKnownResults(100);
+  const body = conversation(['Nothing new.']);
+  const failing = { record: () => Promise.reject(new Error('no space')) };
+  const refused = await guard(body, { known_results, ports: failing });
+  assert.notEqual(refused.written.denied, null);
+  const again = await guard(body, { known_results });
+  assert.equal(again.events.length, 2, 'the result is judged and recorded');
+  assert.equal((await guard(body, { known_results })).events.length, 1, 'and then it is known');
+});
+
+test('the name of a tool that holds a secret is recorded masked', async () => {
+  const call = { id: 'c0', type: 'function', function: { name: SECRET } };
+  const { events } = await guard({
+    model: 'm',
+    messages: [
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c0', content: 'Nothing new.' },
+    ],
+  });
+  assert.ok(!JSON.stringify(events).includes(SECRET));
+  assert.equal(events.length, 2);
+});
+
 test('nothing is known where sessions, conditions, people or logs have a say, nor of another agent or session', () => {
   const known_results = openKnownResults(100);
   const { road } = roadOf({ known_results });

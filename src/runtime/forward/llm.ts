@@ -8,6 +8,7 @@ import type { Ports, Runtime } from '../types.ts';
 import { type Account, openAccount } from './account.ts';
 import { answerCall, answerModels } from './answer-call.ts';
 import type { Llm, LlmCall, LlmReply, ReadCall, Road, RoadSettings } from './call.ts';
+import { isPlainWord } from './clean-words.ts';
 import { estimatedUsage, inputTokensAtMost, sizeOf } from './estimate.ts';
 import { errorOfFailure, invalid, retryHeaders } from './faults.ts';
 import { type GuardedRequest, guardRequest } from './guard-request.ts';
@@ -118,7 +119,14 @@ async function goOn(
     span?.end({ ...NOTHING_SAID, error: 'over_budget' });
     return overBudget(reserved, guarded, road);
   }
-  const account = openAccount({ reservation: reserved, model: guarded.model, span, calls, keep });
+  const account = openAccount({
+    reservation: reserved,
+    model: guarded.model,
+    isPlain: (word) => isPlainWord(word, road.ports.policy),
+    span,
+    calls,
+    keep,
+  });
   try {
     return await sendAndAnswer(road, read, guarded, { account, span, upstreams });
   } catch (fault) {

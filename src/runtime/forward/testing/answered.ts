@@ -33,7 +33,8 @@ export async function openAnswering(options: RoadOptions = {}): Promise<Answerin
     events,
     answer: async (chunks, type = 'text/event-stream') => {
       const settle = async () => ({ micro_usd: 0, is_assumed: true });
-      const parts = { reservation: { settle }, model: guarded.model, span: null, calls: null };
+      const isPlain = () => true;
+      const parts = { reservation: { settle }, model: guarded.model, isPlain, span: null, calls: null };
       const account = openAccount({ ...parts, keep: (settling) => void settling.catch(() => {}) });
       const answer = { ...answerOf(chunks), headers: ['content-type', type] };
       const reply = await answerCall(road, { read, guarded, input, account }, answer);
