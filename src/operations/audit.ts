@@ -45,6 +45,12 @@ export const auditQuery = operation({
       ...filters,
       limit: { type: 'integer', minimum: 1, maximum: LIMIT_MAX, description: `Default ${LIMIT_DEFAULT}.` },
       newest_first: { type: 'boolean', description: 'Default `true`.' },
+      cursor: {
+        type: ['string', 'null'],
+        maxLength: 256,
+        description:
+          'For more events than one answer holds: empty for the first page, then `next_cursor` of the page before. A page may hold fewer than `limit`.',
+      },
     },
   },
   output: {
@@ -53,6 +59,10 @@ export const auditQuery = operation({
     properties: {
       events: { type: 'array', items: { type: 'object' } },
       count: { type: 'integer', description: 'How many events this answer holds.' },
+      next_cursor: {
+        type: ['string', 'null'],
+        description: 'Where the next page begins; only where `cursor` was sent. `null` after the last one.',
+      },
     },
   },
   example: { tool_name: 'send_email', last: '24h', limit: 1 },
@@ -93,9 +103,11 @@ export const auditQuery = operation({
       ...scopeOf(asked, context),
       limit: input.limit ?? LIMIT_DEFAULT,
       newest_first: input.newest_first ?? true,
+      ...(typeof input.cursor === 'string' && { cursor: input.cursor }),
     };
-    const { events, count } = await findEvents(filter, context);
-    return { events: events as object[], count };
+    const { events, count, next_cursor = null } = await findEvents(filter, context);
+    const page = { events: events as object[], count };
+    return filter.cursor === undefined ? page : { ...page, next_cursor };
   },
 });
 

@@ -187,11 +187,15 @@ export interface AuditFilter {
   readonly last?: string;
   readonly limit?: number;
   readonly newest_first?: boolean;
+  /** Where a page before ended (`next_cursor`); empty for the first of several pages. */
+  readonly cursor?: string;
 }
 
 export interface AuditPage {
   readonly events: readonly AuditEvent[];
   readonly count: number;
+  /** Where the next page begins; `null` or absent where there are no more events. It survives a rebuild of the index. */
+  readonly next_cursor?: string | null;
 }
 
 /** What a reload came to. A refusal keeps the policy that was there, everywhere. */

@@ -78,6 +78,32 @@ async function placeFor(
   return { config: { ...config, state_dir, storage }, remove };
 }
 
+/** One operation, asked several times with one runtime. */
+export interface Asker {
+  readonly ask: (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens an operation that reads the journal, for many questions. */
+export async function openAsker(
+  terminal: Terminal,
+  config_path: string | undefined,
+  name: string,
+): Promise<Asker> {
+  const { operations } = await import('../../operations/index.ts');
+  const { call } = await import('../../operations/call.ts');
+  const operation = operations.find((one) => one.name === name)!;
+  const config = await configOf(terminal, config_path, 'leave');
+  await requireJournal(config);
+  const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
+  const runtime = await openLocalRuntime(config, packageVersion());
+  const caller = person(`cli:${osUserName()}`);
+  return {
+    ask: (input) => call(operation, input, { runtime, caller, request_id: 'cli' }),
+    close: runtime.close,
+  };
+}
+
 async function requireJournal({ state_dir }: Config): Promise<void> {
   const { statePaths } = await import('../../runtime/serve/state-dir.ts');
   await requireReadable(statePaths(state_dir).journal, 'journal');

@@ -23,6 +23,32 @@ export interface ParsedFilter {
   readonly until_ms: number | null;
   readonly limit: number;
   readonly newest_first: boolean;
+  /** `null`: from the first event. */
+  readonly cursor: Cursor | null;
+  /** Whether more pages may be asked for, so that one may end early. */
+  readonly is_paged: boolean;
+}
+
+/** Where a page ended: values of the journal, so that it outlives the index. */
+export interface Cursor {
+  readonly timestamp_ms: number;
+  readonly seq: number;
+  readonly event_id: string;
+}
+
+const CURSOR = /^(\d{1,15})-(\d{1,15})-(\S{1,128})$/;
+
+/** The text of a cursor, for `cursor` of the next question. */
+export function cursorText({ timestamp_ms, seq, event_id }: Cursor): string {
+  return `${timestamp_ms}-${seq}-${event_id}`;
+}
+
+function parseCursor({ cursor }: AuditFilter): Cursor | null {
+  if (cursor === undefined || cursor === '') return null;
+  const [, timestamp, seq, event_id] = (typeof cursor === 'string' && CURSOR.exec(cursor)) || [];
+  if (event_id === undefined)
+    throw new AuditFilterError('cursor', 'is the `next_cursor` of an answer, or empty for the first page');
+  return { timestamp_ms: Number(timestamp), seq: Number(seq), event_id };
 }
 
 export const EQUAL_FIELDS = [
@@ -81,6 +107,8 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
     until_ms: last_ms === null ? time(filter, 'until', now_ms) : now_ms,
     limit: parseLimit(filter),
     newest_first: filter.newest_first ?? true,
+    cursor: parseCursor(filter),
+    is_paged: filter.cursor !== undefined,
   };
 }
 

@@ -3,6 +3,8 @@ import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { AuditEvent, AuditFilter, AuditPage } from '../types.ts';
 import { AuditFailure } from './failure.ts';
 import {
+  type Cursor,
+  cursorText,
   EQUAL_FIELDS,
   type EqualField,
   hasMetadata,
@@ -39,13 +41,6 @@ type Rows = Pick<IndexTables, 'audit_event_tags'> & Record<'o' | 'e', IndexTable
 type Query = SelectQueryBuilder<Rows, 'o' | 'e', object>;
 type Expressions = ExpressionBuilder<Rows, 'o' | 'e'>;
 
-/** Where a page ended. */
-interface Cursor {
-  readonly timestamp_ms: number;
-  readonly seq: number;
-  readonly event_id: string;
-}
-
 /**
  * Finds events, all filters joined with AND, in the order of their time (within one writer, of their
  * decision). One index is asked per question; the other filters look at each row that it gives, a page at a
@@ -60,16 +55,21 @@ export async function queryIndex(
 ): Promise<AuditPage> {
   const parsed = parseFilter(filter, options.now_ms());
   const deadline = performance.now() + (options.timeout_ms ?? TIMEOUT_MS);
+  const { limit } = parsed;
   const events: AuditEvent[] = [];
-  for (let cursor: Cursor | null = null; ; ) {
-    const rows_max = cursor === null ? Math.min(parsed.limit, PAGE_ROWS) : PAGE_ROWS;
+  for (let cursor = parsed.cursor, is_first = true; ; is_first = false) {
+    const rows_max = is_first ? Math.min(limit, PAGE_ROWS) : PAGE_ROWS;
     const page = await selectPage(index, parsed, cursor, rows_max).execute();
     for (const row of page) {
-      if (events.length < parsed.limit) addWhere(events, row.event, parsed);
+      if (events.length === limit) break;
+      addWhere(events, row.event, parsed);
+      cursor = { timestamp_ms: row.timestamp_ms, seq: row.seq, event_id: row.event_id };
     }
-    if (page.length < rows_max || events.length === parsed.limit) return { events, count: events.length };
-    if (performance.now() > deadline) throw tooSlow();
-    cursor = page.at(-1) as Cursor;
+    const is_full = events.length === limit;
+    if (page.length < rows_max && !is_full) return { events, count: events.length, next_cursor: null };
+    const is_late = performance.now() > deadline;
+    if (is_late && !is_full && !parsed.is_paged) throw tooSlow();
+    if (is_full || is_late) return { events, count: events.length, next_cursor: cursorText(cursor!) };
     await nextTurn();
   }
 }

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { DECISIONS } from '../../../core/types.ts';
 import type { VerifyReport } from '../../../runtime/audit/index.ts';
 import type { ChainHead } from '../../../runtime/audit/record.ts';
 import { configOf } from '../configuration.ts';
@@ -34,7 +35,81 @@ export function audit(command: Command, terminal: Terminal): void {
     ['service audit verify', 'the journal in use'],
     ['service audit verify --dir /backup/state --json', 'a copy, for a program'],
   ]);
-  examples(command, [['service audit verify', '']]);
+  defineExport(command, terminal);
+  examples(command, [
+    ['service audit verify', ''],
+    ['service audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
+  ]);
+}
+
+interface ExportWords {
+  readonly format: 'jsonl' | 'csv';
+  readonly since?: string;
+  readonly until?: string;
+  readonly last?: string;
+  readonly agent?: string;
+  readonly tenant?: string;
+  readonly session?: string;
+  readonly decision?: string;
+  readonly policy?: string;
+  readonly dataTag?: string;
+  readonly cursor?: string;
+  readonly config?: string;
+}
+
+function defineExport(command: Command, terminal: Terminal): void {
+  const exporting = command
+    .command('export')
+    .summary('write any range of events as JSON lines or CSV')
+    .description(
+      'Write all events that fit every filter to standard output, oldest first. Any number of events; memory stays bounded. Progress and the cursor to go on from are on standard error.',
+    )
+    .addOption(new Option('--format <format>', 'of the output').choices(['jsonl', 'csv']).default('jsonl'))
+    .option('--since <time>', 'not before: ISO 8601, or a duration before now (7d)')
+    .option('--until <time>', 'not after')
+    .option('--last <duration>', 'instead of --since and --until')
+    .option('--agent <id>', 'the agent')
+    .option('--tenant <id>', 'the tenant')
+    .option('--session <id>', 'the session')
+    .addOption(new Option('--decision <decision>', 'what was decided').choices(DECISIONS))
+    .option('--policy <name>', 'the rule that decided')
+    .option('--data-tag <tag>', 'a tag or one of its descendants')
+    .option('--cursor <cursor>', 'go on where an export stopped')
+    .addOption(configOption())
+    .action((words: ExportWords) => runExport(words, terminal));
+  examples(exporting, [
+    ['service audit export --last 30d --format csv > events.csv', 'for a spreadsheet'],
+    ['service audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
+  ]);
+}
+
+async function runExport(words: ExportWords, terminal: Terminal): Promise<void> {
+  const { format, cursor = null, config, ...rest } = words;
+  const { exportEvents } = await import('../audit-export.ts');
+  const named = {
+    agent_id: rest.agent,
+    tenant_id: rest.tenant,
+    session_id: rest.session,
+    decision: rest.decision,
+    policy_name: rest.policy,
+    data_tag: rest.dataTag,
+    ...(await rangeOf(rest)),
+  };
+  const filter = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  const count = await exportEvents({ format, filter, cursor, config }, terminal);
+  remark(terminal, `${counted(count, 'event')} exported.`);
+}
+
+/** Relative times are worked out once, so that all pages have the same range; without an end it is now. */
+async function rangeOf({ since, until, last }: Pick<ExportWords, 'since' | 'until' | 'last'>) {
+  const { parseFilter } = await import('../../../runtime/audit/filter.ts');
+  const given = Object.entries({ since, until, last }).filter(([, value]) => value !== undefined);
+  const now_ms = Date.now();
+  const { since_ms, until_ms } = parseFilter(Object.fromEntries(given), now_ms);
+  return {
+    since: since_ms === null ? undefined : new Date(since_ms).toISOString(),
+    until: new Date(until_ms ?? now_ms).toISOString(),
+  };
 }
 
 async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise<void> {

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/types.ts';
+import { openAsker } from './ask.ts';
+import { remark, type Terminal } from './terminal.ts';
+
+/** What is exported, and as what. */
+export interface ExportOptions {
+  readonly format: 'jsonl' | 'csv';
+  readonly filter: AuditFilter;
+  /** Goes on behind a cursor that an earlier export named. */
+  readonly cursor: string | null;
+  readonly config: string | undefined;
+}
+
+const PAGE_EVENTS = 1_000;
+const PROGRESS_EVENTS = 10_000;
+
+/** The columns of a table, in order; all else is in `metadata`, as JSON. */
+const COLUMNS = [
+  'event_id',
+  'timestamp',
+  'boundary',
+  'decision',
+  'action',
+  'policy_name',
+  'reason',
+  'data_tags',
+  'tenant_id',
+  'agent_id',
+  'tool_name',
+  'session_id',
+  'source_agent_id',
+  'destination_agent_id',
+  'caller_id',
+  'context_hash',
+  'policy_hash',
+  'coverage',
+  'metadata',
+] as const satisfies readonly (keyof AuditEvent)[];
+
+/**
+ * Writes all events that fit to standard output, oldest first, a page at a time, and tells on standard error how far it
+ * is. Returns how many there were.
+ */
+export async function exportEvents(options: ExportOptions, terminal: Terminal): Promise<number> {
+  const { format, filter, config } = options;
+  const asker = await openAsker(terminal, config, 'audit_query');
+  let cursor: string | null = options.cursor ?? '';
+  let count = 0;
+  try {
+    if (format === 'csv') await write(terminal, `${COLUMNS.join(',')}\r\n`);
+    while (cursor !== null) {
+      const asked = { ...filter, newest_first: false, limit: PAGE_EVENTS, cursor };
+      const page = (await asker.ask(asked)) as AuditPage;
+      const before = count;
+      count += page.count;
+      await write(terminal, page.events.map(format === 'csv' ? csvLine : jsonLine).join(''));
+      cursor = page.next_cursor ?? null;
+      const is_mark = Math.floor(before / PROGRESS_EVENTS) < Math.floor(count / PROGRESS_EVENTS);
+      if (is_mark)
+        remark(
+          terminal,
+          `${count} events, up to ${page.events.at(-1)?.timestamp}; cursor ${cursor ?? 'none'}`,
+        );
+    }
+    return count;
+  } finally {
+    await asker.close();
+  }
+}
+
+function jsonLine(event: AuditEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}
+
+/** RFC 4180. A value that a spreadsheet would run as a formula gets a quote before it. */
+function csvLine(event: AuditEvent): string {
+  const cells = COLUMNS.map((column) => cell(event[column]));
+  return `${cells.join(',')}\r\n`;
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const text = Array.isArray(value)
+    ? value.join(' ')
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value);
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+/** Waits for a reader that is slower, so that no more than a page is held. */
+async function write({ stdout }: Terminal, text: string): Promise<void> {
+  if (text !== '' && stdout.write(text) === false) await once(stdout, 'drain');
+}
