@@ -117,7 +117,7 @@ test('approval: what is granted for one rule is not granted for another', () => 
 
 test('approval: a mask stays where only approval was granted', () => {
   const verdict = judge(call('other', CARD, { approved_rules: ['cards'] }), policy);
-  assert.deepEqual(verdict.content, { kind: 'json', value: { card: '[REDACTED]' } });
+  assert.deepEqual(verdict.content?.kind === 'json' && verdict.content.value, { card: '[REDACTED]' });
 });
 
 test('approval: more rules than one request can name leave the block without a request', () => {

@@ -3,11 +3,11 @@ import { detect } from './detect.ts';
 import { type FieldTree, fieldTree, keepFields, stepOf } from './fields.ts';
 import { leavesKept, sourceOf, spliced } from './json-source.ts';
 import { argumentCheckLate } from './late.ts';
-import type { Objection } from './objection.ts';
+import type { Carried, Objection } from './objection.ts';
 import { walkContent } from './payload.ts';
 import { actorsOf } from './rules.ts';
 import { coveredBy, isFact, matchesAny } from './tags.ts';
-import type { Content, Crossing, Envelope, Finding, Json, Policy, Tag, ToolContract } from './types.ts';
+import type { Content, Crossing, Envelope, Json, Policy, Tag, ToolContract } from './types.ts';
 import type { Splice } from './wire/types.ts';
 
 /** The contract of a crossing's tool, `undeclared` where it has none, `null` where contracts have no say. */
@@ -31,12 +31,6 @@ export function declaredFacts(
   return contract.side_effects.egress ? [EGRESS] : [];
 }
 
-/** The tags of a crossing without its facts, and the findings in which those that were found stand. */
-export interface Carried {
-  readonly tags: readonly Tag[];
-  readonly findings: readonly Finding[];
-}
-
 /**
  * What a contract has against a tool call or its result (`response`) that carries these tags. `of_content` is what
  * it has against the content itself: see `contentObjections`.
@@ -48,7 +42,8 @@ export function contractObjections(
   of_content: readonly Objection[],
 ): readonly Objection[] {
   if (contract === 'undeclared') {
-    return [objection('tool', 'The tool has no contract, and undeclared tools may not be used.', 'enforce')];
+    const reason = `The tool \`${crossing.tool ?? ''}\` has no contract, and undeclared tools may not be used.`;
+    return [objection('tool', reason, 'enforce')];
   }
   return crossing.phase === 'response'
     ? [...of_content, ...resultObjections(contract, carried)]
@@ -57,31 +52,35 @@ export function contractObjections(
 
 /** Who calls, and how often. Everyone who acts must be among the agents that may. */
 function callerObjections(
-  { allowed_agents, max_calls_per_minute, enforcement }: ToolContract,
+  { tool_name, allowed_agents, max_calls_per_minute, enforcement }: ToolContract,
   crossing: Envelope,
 ): Objection[] {
   const objections: Objection[] = [];
   const { calls_last_minute = 0 } = crossing;
-  if (allowed_agents.length > 0 && !actorsOf(crossing).every((agent) => matchesAny(allowed_agents, agent))) {
-    const reason = 'The agent is not among those that may call the tool.';
+  const other = actorsOf(crossing).find((agent) => !matchesAny(allowed_agents, agent));
+  if (allowed_agents.length > 0 && other !== undefined) {
+    const reason = `The agent \`${other}\` is not among those that may call the tool \`${tool_name}\`.`;
     objections.push(objection('allowed_agents', reason, enforcement));
   }
   if (max_calls_per_minute !== null && calls_last_minute > max_calls_per_minute) {
-    const reason = `The agent may call the tool ${max_calls_per_minute} times a minute; wait, and call again.`;
+    const reason = `The agent \`${crossing.agent_id}\` may call the tool \`${tool_name}\` ${max_calls_per_minute} times a minute; wait, and call again.`;
     objections.push(objection('max_calls_per_minute', reason, enforcement));
   }
   return objections;
 }
 
-function callObjections({ accepts, enforcement, side_effects }: ToolContract, carried: Carried): Objection[] {
+function callObjections(
+  { tool_name, accepts, enforcement, side_effects }: ToolContract,
+  carried: Carried,
+): Objection[] {
   const objections: Objection[] = [];
   const refused = beyond(accepts.tags, carried);
   if (refused !== null) {
-    const reason = `The arguments carry the tag \`${refused.tag}\`, which the tool does not accept.`;
+    const reason = `The arguments carry the tag \`${refused.tag}\`, which the tool \`${tool_name}\` does not accept.`;
     objections.push(objection('accepts.tags', reason, enforcement, refused.path));
   }
   if (side_effects.requires_approval) {
-    const reason = 'The contract of the tool asks for a person’s approval.';
+    const reason = `The contract of the tool \`${tool_name}\` asks for a person’s approval.`;
     objections.push({
       breach: null,
       rule: 'contract.requires_approval',
@@ -93,10 +92,10 @@ function callObjections({ accepts, enforcement, side_effects }: ToolContract, ca
   return objections;
 }
 
-function resultObjections({ emits, enforcement }: ToolContract, carried: Carried): Objection[] {
+function resultObjections({ tool_name, emits, enforcement }: ToolContract, carried: Carried): Objection[] {
   const refused = beyond(boundOf(emits.tags), carried);
   if (refused === null) return [];
-  const reason = `The result carries the tag \`${refused.tag}\`, which the tool may not give out.`;
+  const reason = `The result carries the tag \`${refused.tag}\`, which the tool \`${tool_name}\` may not give out.`;
   return [objection('emits.tags', reason, enforcement, refused.path)];
 }
 

@@ -14,7 +14,7 @@ const VALUES = {
 
 test('every placeholder is filled in, once', () => {
   const template = PLACEHOLDERS.map((name) => `{${name}}`).join('|');
-  const text = 'It says {redacted}.|no-keys|block|$& {rule}|a, b.c|2|[REDACTED]';
+  const text = 'It says {redacted}.|no-keys|no-keys|block|$& {rule}|a, b.c|2|[REDACTED]';
   assert.equal(fallbackText(template, VALUES), text);
   assert.equal(
     fallbackText('{redacted}', { ...VALUES, redacted: { kind: 'text', text: 'x [REDACTED]' } }),

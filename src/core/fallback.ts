@@ -4,6 +4,7 @@ import type { Action, Content, Tag } from './types.ts';
 export const PLACEHOLDERS = [
   'reason',
   'rule',
+  'policy_name',
   'action',
   'agent_id',
   'data_tags',
@@ -46,6 +47,7 @@ function isPlaceholder(name: string): name is Placeholder {
 function filledIn(name: Placeholder, values: FallbackValues): string {
   if (name === 'data_tags') return values.data_tags.join(', ');
   if (name === 'redacted') return redactedText(values.redacted);
+  if (name === 'policy_name') return values.rule;
   return String(values[name]);
 }
 

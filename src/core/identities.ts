@@ -1,7 +1,7 @@
-import type { Objection } from './objection.ts';
+import type { Carried, Objection } from './objection.ts';
 import { actorsOf } from './rules.ts';
 import { coveredBy, matchesAny } from './tags.ts';
-import type { AgentIdentity, Envelope, Policy, Tag } from './types.ts';
+import type { AgentIdentity, Envelope, Finding, Policy, Tag } from './types.ts';
 
 /**
  * What the identities have against an action: an agent that is unknown where only known ones may act, a tool
@@ -11,7 +11,7 @@ import type { AgentIdentity, Envelope, Policy, Tag } from './types.ts';
 export function identityObjections(
   crossing: Envelope,
   policy: Policy,
-  tags: readonly Tag[],
+  carried: Carried,
 ): readonly Objection[] {
   if (policy.identities.length === 0 && policy.unknown_agents === 'allow') return [];
   const is_message = crossing.phase === 'message';
@@ -19,35 +19,99 @@ export function identityObjections(
   const is_bound = !is_message && crossing.memory === undefined;
   const objections = actorsOf(crossing).flatMap((agent_id) => {
     const identity = identityOf(policy, agent_id, crossing.tenant_id);
-    if (identity === null) return unknownAgent(policy);
-    return [...(is_bound ? toolBinding(identity, crossing.tool) : []), ...clearance(identity, tags)];
+    if (identity === null) return unknownAgent(policy, agent_id);
+    return [...(is_bound ? toolBinding(identity, crossing.tool) : []), ...clearance(identity, carried)];
   });
   if (is_message && crossing.destination_agent_id !== null) {
-    const receiver = identityOf(policy, crossing.destination_agent_id, crossing.tenant_id);
-    objections.push(...(receiver === null ? unknownAgent(policy) : clearance(receiver, tags)));
+    const { destination_agent_id } = crossing;
+    const receiver = identityOf(policy, destination_agent_id, crossing.tenant_id);
+    objections.push(
+      ...(receiver === null ? unknownAgent(policy, destination_agent_id) : clearance(receiver, carried)),
+    );
   }
   return objections;
 }
 
-function unknownAgent(policy: Policy): Objection[] {
+function unknownAgent(policy: Policy, agent_id: string): Objection[] {
   if (policy.unknown_agents === 'allow') return [];
-  return [
-    objection('agent_id', 'The agent has no identity document, and unknown agents may not act.', 'enforce'),
-  ];
+  const reason = `The agent \`${agent_id}\` has no identity document, and unknown agents may not act.`;
+  return [objection('agent_id', reason, 'enforce')];
 }
 
-function toolBinding({ tools, enforcement }: AgentIdentity, tool: string | null): Objection[] {
+function toolBinding({ agent_id, tools, enforcement }: AgentIdentity, tool: string | null): Objection[] {
   if (tools.length === 0 || (tool !== null && matchesAny(tools, tool))) return [];
-  return [objection('tools', 'The tool is not among the tools of the agent’s identity.', enforcement)];
+  const what = tool === null ? 'This action' : `The tool \`${tool}\``;
+  const reason = `${what} is not among the tools of the agent \`${agent_id}\`.`;
+  return [objection('tools', reason, enforcement)];
 }
 
-function clearance({ clearance_tags, enforcement }: AgentIdentity, tags: readonly Tag[]): Objection[] {
-  if (clearance_tags.length === 0 || tags.every((tag) => coveredBy(clearance_tags, tag))) return [];
-  return [objection('clearance_tags', 'The data carries a tag beyond the agent’s clearance.', enforcement)];
+function clearance(identity: AgentIdentity, { tags, findings }: Carried): Objection[] {
+  const beyond = tagsBeyond(identity, tags);
+  const [tag] = beyond;
+  if (tag === undefined) return [];
+  const finding = findings.find((each) => each.tags.includes(tag));
+  const others = beyond.length === 1 ? '' : ` and ${beyond.length - 1} more`;
+  const found = finding === undefined ? '' : ` ${FOUND[finding.type] ?? ''}`;
+  const reason =
+    `The agent \`${identity.agent_id}\` has no clearance for the tag \`${tag}\`${others}.${found}`.trimEnd();
+  return [objection('clearance_tags', reason, identity.enforcement, finding?.path ?? null)];
 }
 
-function objection(what: string, reason: string, enforcement: Objection['enforcement']): Objection {
-  const breach = { type: 'identity_violation', rule: what, severity: 'high', path: null, reason } as const;
+/** Says what a tag beyond the clearance comes from, for a tag that was found and not declared. */
+const FOUND: Partial<Record<Finding['type'], string>> = {
+  injection_detected: 'An injection was found in the data.',
+  dangerous_command: 'A dangerous command was found in the data.',
+  secret_detected: 'A secret was found in the data.',
+  pii_detected: 'Personal data was found in the data.',
+};
+
+function tagsBeyond({ clearance_tags }: AgentIdentity, tags: readonly Tag[]): readonly Tag[] {
+  return clearance_tags.length === 0 ? [] : tags.filter((tag) => !coveredBy(clearance_tags, tag));
+}
+
+/** Returns the agents of a crossing that lack clearance for any of these tags. */
+export function agentsWithoutClearance(
+  crossing: Envelope,
+  policy: Policy,
+  tags: readonly Tag[],
+): readonly string[] {
+  return agentsWhose(crossing, policy, (identity) => tagsBeyond(identity, tags).length > 0);
+}
+
+/** Returns the agents of a crossing whose identities do not have its tool. */
+export function agentsWithoutTool(crossing: Envelope, policy: Policy): readonly string[] {
+  return agentsWhose(crossing, policy, (identity) => toolBinding(identity, crossing.tool).length > 0);
+}
+
+/** Returns the agents of a crossing that have no identity document. */
+export function agentsWithoutIdentity(crossing: Envelope, policy: Policy): readonly string[] {
+  return agentsIn(crossing).filter((agent_id) => identityOf(policy, agent_id, crossing.tenant_id) === null);
+}
+
+function agentsWhose(
+  crossing: Envelope,
+  policy: Policy,
+  lacks: (identity: AgentIdentity) => boolean,
+): readonly string[] {
+  return agentsIn(crossing).filter((agent_id) => {
+    const identity = identityOf(policy, agent_id, crossing.tenant_id);
+    return identity !== null && lacks(identity);
+  });
+}
+
+function agentsIn(crossing: Envelope): readonly string[] {
+  const { phase, destination_agent_id } = crossing;
+  const actors = actorsOf(crossing);
+  return phase === 'message' && destination_agent_id !== null ? [...actors, destination_agent_id] : actors;
+}
+
+function objection(
+  what: string,
+  reason: string,
+  enforcement: Objection['enforcement'],
+  path: string | null = null,
+): Objection {
+  const breach = { type: 'identity_violation', rule: what, severity: 'high', path, reason } as const;
   return { breach, rule: `identity.${what}`, action: 'block', reason, enforcement };
 }
 

@@ -1,4 +1,10 @@
-import type { Action, Breach } from './types.ts';
+import type { Action, Breach, Finding, Tag } from './types.ts';
+
+/** The tags of a crossing without its facts, and the findings in which those that were found stand. */
+export interface Carried {
+  readonly tags: readonly Tag[];
+  readonly findings: readonly Finding[];
+}
 
 /** What a contract or an identity has against a crossing. */
 export interface Objection {

@@ -1,6 +1,16 @@
 import { granted, type RuleFor, strictest } from './rules.ts';
 import { covers, isFact } from './tags.ts';
-import type { Action, Coverage, Finding, JudgedFinding, Phase, Policy, Rule, Tag } from './types.ts';
+import type {
+  Action,
+  Coverage,
+  Crossing,
+  Finding,
+  JudgedFinding,
+  Phase,
+  Policy,
+  Rule,
+  Tag,
+} from './types.ts';
 
 /** One voice among those of which the strictest decides. */
 export interface Outcome {
@@ -37,12 +47,17 @@ export function outcomeOfStripping(phase: Phase | null): Outcome {
   return { action: 'redact', rule, reason, fallback_template: null };
 }
 
+/** Where a tag is evaluated. */
+export type Where = Pick<Crossing, 'boundary' | 'phase' | 'approved_rules'>;
+
 /** What a tag comes to that no rule names. */
 export function outcomeOfDefault(
+  tag: Tag,
   { default_action }: Policy,
-  approved_rules: readonly string[] | undefined,
+  { boundary, phase, approved_rules }: Where,
 ): Outcome {
-  const reason = `No rule names a tag that was found or declared, and the default action is \`${default_action}\`.`;
+  const place = phase === null ? `\`${boundary}\`` : `\`${boundary}\` in the phase \`${phase}\``;
+  const reason = `No rule at ${place} names the tag \`${tag}\`, and the default action is \`${default_action}\`.`;
   const rule = `default.${default_action}`;
   return granted({ action: default_action, rule, reason, fallback_template: null }, rule, approved_rules);
 }
@@ -55,17 +70,12 @@ export interface Judged {
 }
 
 /** The strictest over the finding's tags decides on it. */
-export function judgeFinding(
-  finding: Finding,
-  policy: Policy,
-  ruleFor: RuleFor,
-  approved_rules?: readonly string[],
-): Judged {
+export function judgeFinding(finding: Finding, policy: Policy, ruleFor: RuleFor, where: Where): Judged {
   const spoken: (Outcome & { readonly spokenBy: Rule | null })[] = [];
   for (const tag of finding.tags) {
     const rule = ruleFor({ tag, severity: finding.severity });
     if (rule !== null) spoken.push({ ...outcomeOf(rule), spokenBy: rule });
-    else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(policy, approved_rules), spokenBy: null });
+    else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(tag, policy, where), spokenBy: null });
   }
   const spoken_most = strictest(spoken);
   const outcome = finding.example === true ? cappedForExample(spoken_most) : spoken_most;
@@ -100,11 +110,11 @@ export function outcomeOfDeclared(
   ruleFor: RuleFor,
   masked: readonly JudgedFinding[],
   accepted: Tag | null,
-  approved_rules?: readonly string[],
+  where: Where,
 ): Outcome[] {
   const rule = ruleFor({ tag, severity: null });
   if (rule === null && (isFact(tag) || tag === accepted)) return [];
-  const outcome = rule === null ? outcomeOfDefault(policy, approved_rules) : outcomeOf(rule);
+  const outcome = rule === null ? outcomeOfDefault(tag, policy, where) : outcomeOf(rule);
   if (outcome.action !== 'redact' || masked.some(({ tags }) => tags.some((each) => covers(tag, each)))) {
     return [outcome];
   }

@@ -1,9 +1,9 @@
 import { capabilityObjections } from './capability.ts';
 import { APPROVAL_DEFAULT } from './compile/builtin.ts';
 import type { Conditions } from './conditions/facts.ts';
-import { type Carried, contractObjections } from './contracts.ts';
+import { contractObjections } from './contracts.ts';
 import { identityObjections } from './identities.ts';
-import type { Objection } from './objection.ts';
+import type { Carried, Objection } from './objection.ts';
 import {
   type Judged,
   judgeFinding,
@@ -130,7 +130,7 @@ function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean,
   const circumstances = { ...circumstancesOf(crossing, known), heeds_monitored };
   const about = ruleForCrossing(table, circumstances, monitored, tried);
   const ruleFor = oncePerTag((tagged) => ruleForTag(table, tagged, circumstances, monitored, tried));
-  const judged = findings.map((finding) => judgeFinding(finding, policy, ruleFor, approved_rules));
+  const judged = findings.map((finding) => judgeFinding(finding, policy, ruleFor, crossing));
   const masked = judged.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
   const outcomes: Outcome[] = [
     ...(coverage.status === 'full' ? [] : [outcomeOfCoverage(coverage)]),
@@ -139,7 +139,7 @@ function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean,
     ),
     ...(about === null ? [] : [outcomeOf(about)]),
     ...judged.flatMap(({ outcome }) => outcome ?? []),
-    ...declared.flatMap((tag) => outcomeOfDeclared(tag, policy, ruleFor, masked, accepted, approved_rules)),
+    ...declared.flatMap((tag) => outcomeOfDeclared(tag, policy, ruleFor, masked, accepted, crossing)),
     ...(strips ? [stripping.outcome] : []),
   ];
   return { winner: strictest(outcomes) ?? SILENCE, judged, masked, objections, circumstances };
@@ -182,7 +182,10 @@ export function objectionsTo(
 ): readonly Objection[] {
   if (crossing.boundary !== 'action') return [];
   const tags = data_tags.filter((tag) => !isFact(tag));
-  const identity = [...capabilityObjections(crossing), ...identityObjections(crossing, policy, tags)];
+  const identity = [
+    ...capabilityObjections(crossing),
+    ...identityObjections(crossing, policy, { tags, findings }),
+  ];
   return contract === null
     ? identity
     : [...identity, ...contractObjections(contract, crossing, { tags, findings }, of_content)];

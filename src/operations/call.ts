@@ -3,6 +3,7 @@ import { hasHiddenMembers, textOf } from '../core/json-origin.ts';
 import type { Json } from '../core/types.ts';
 import { userOf } from '../runtime/access/users.ts';
 import { Unrecorded } from '../runtime/approvals/failure.ts';
+import { AuditFailure } from '../runtime/audit/failure.ts';
 import { StoreFailure } from '../runtime/store/failure.ts';
 import { type Caller, PERSON_PERMISSIONS, type Permission } from '../runtime/types.ts';
 import { Unavailable } from '../runtime/unavailable.ts';
@@ -52,6 +53,8 @@ export async function call(operation: AnyOperation, raw: unknown, asked: Context
 
 /** The expected no that an error is by which something cannot be had for now; `null` where it is none. */
 export function unavailableFor(error: unknown): Refusal | null {
+  if (error instanceof AuditFailure && error.code === 'audit_disabled')
+    return new Refusal('not_configured', error.message);
   const is_expected =
     error instanceof Unavailable || error instanceof StoreFailure || error instanceof Unrecorded;
   return is_expected ? new Refusal('unavailable', error.message) : null;

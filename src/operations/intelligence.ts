@@ -9,7 +9,7 @@ import { type AnyOperation, type Operation, operation, Refusal } from './operati
 function notConfigured(): Refusal {
   return new Refusal(
     'not_configured',
-    'The intelligence layer is not configured. It is off by default: see `intelligence.enabled` and `intelligence.backend` in service.yaml.',
+    'The intelligence layer is not configured: this version does not include it, whatever `intelligence` in service.yaml says.',
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Activity, ActivityAsked } from './audit/activity.ts';
+import { AuditFailure } from './audit/failure.ts';
 import { type LazyIndex, lazyIndex } from './audit/lazy-index.ts';
 import type { AuditIndex } from './audit/store.ts';
 import { available } from './available.ts';
@@ -36,7 +37,7 @@ export function openTrail(parts: TrailParts): Trail {
 
 /** Asks the index, once it has every event whose answer was given before the question. */
 async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
-  if (parts.journal === null) return { events: [], count: 0 };
+  if (parts.journal === null) throw disabled();
   const { now_ms } = parts;
   const [{ parseFilter }, { queryIndex }] = await Promise.all([
     import('./audit/filter.ts'),
@@ -50,10 +51,14 @@ async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilt
 
 /** The same of those who did something. */
 async function activity(parts: TrailParts, index: LazyIndex, asked: ActivityAsked): Promise<Activity> {
-  if (parts.journal === null) return { active: [], partial: false };
+  if (parts.journal === null) throw disabled();
   const { activityIn } = await import('./audit/activity.ts');
   await upToDate(parts);
   return activityIn(await index.open(), asked);
+}
+
+function disabled(): AuditFailure {
+  return new AuditFailure('audit_disabled', 'There is no audit log: `audit.enabled` is `false`.');
 }
 
 function upToDate({ centre, log }: TrailParts): Promise<void> {

@@ -1,7 +1,8 @@
 import { contractOf } from '../contracts.ts';
-import { actorsOf } from '../rules.ts';
+import { agentsWithoutClearance, agentsWithoutIdentity, agentsWithoutTool } from '../identities.ts';
+import { isFact } from '../tags.ts';
 import type { Policy } from '../types.ts';
-import { DECISION_OF } from '../voices.ts';
+import { DECISION_OF, tagsOf } from '../voices.ts';
 import type { Recollection } from './recorded.ts';
 import { retell, type Told, toldOf } from './retell.ts';
 import { type Voice, voicesOf } from './said.ts';
@@ -75,9 +76,8 @@ function otherCrossing(name: string, policy: Policy): string {
     : `with ${kinds.join(', or ')}`;
 }
 
-function objectionMend(rule: string, { crossing }: Recollection, policy: Policy): Mend {
+function objectionMend(rule: string, { crossing, findings, declared }: Recollection, policy: Policy): Mend {
   const { tool } = crossing;
-  const agents = names(actorsOf(crossing));
   const contract = contractOf(crossing, policy);
   const terms = contract === null || contract === 'undeclared' ? null : contract;
   switch (rule) {
@@ -94,11 +94,22 @@ function objectionMend(rule: string, { crossing }: Recollection, policy: Policy)
     case 'contract.max_calls_per_minute':
       return { kind: 'contract', rule, change: 'a minute later' };
     case 'identity.agent_id':
-      return { kind: 'identity', rule, change: `with an identity document for each of ${agents}` };
+      return {
+        kind: 'identity',
+        rule,
+        change: `with an identity document for each of ${names(agentsWithoutIdentity(crossing, policy))}`,
+      };
     case 'identity.tools':
-      return { kind: 'identity', rule, change: `with \`${tool}\` among the tools of ${agents}` };
-    case 'identity.clearance_tags':
-      return { kind: 'identity', rule, change: `with every tag within the clearance of ${agents}` };
+      return {
+        kind: 'identity',
+        rule,
+        change: `with \`${tool}\` among the tools of ${names(agentsWithoutTool(crossing, policy))}`,
+      };
+    case 'identity.clearance_tags': {
+      const tags = tagsOf(findings, declared).filter((tag) => !isFact(tag));
+      const lacking = names(agentsWithoutClearance(crossing, policy, tags));
+      return { kind: 'identity', rule, change: `with every tag within the clearance of ${lacking}` };
+    }
     default:
       return { kind: 'content', rule, change: `with a content that fits the contract of \`${tool}\`` };
   }

@@ -97,7 +97,7 @@ function tagVoice(recalled: Recollection, policy: Policy, tag: Tag, severity: Se
   const asked = { about: 'tag', tag, severity, origin: 'found', trials, trials_left_off: left_off } as const;
   if (decides !== null) return { ...asked, ...spoken(outcomeOf(decides)) };
   if (isFact(tag)) return { ...asked, action: 'allow', rule: 'default.allow', reason: NO_RULE };
-  return { ...asked, ...spoken(outcomeOfDefault(policy, recalled.crossing.approved_rules)) };
+  return { ...asked, ...spoken(outcomeOfDefault(tag, policy, recalled.crossing)) };
 }
 
 const NO_RULE = 'It is a fact, and no rule names it.';
@@ -108,7 +108,7 @@ function declaredVoices(recalled: Recollection, policy: Policy, { masked }: Hear
   const circumstances = askedWith(recalled);
   return declared.map((tag) => {
     const ruleFor = () => ruleForTag(table, { tag, severity: null }, circumstances, []);
-    const [outcome] = outcomeOfDeclared(tag, policy, ruleFor, masked, null, crossing.approved_rules);
+    const [outcome] = outcomeOfDeclared(tag, policy, ruleFor, masked, null, crossing);
     const origin = crossing.declared_tags.includes(tag) ? ('declared' as const) : ('fact' as const);
     const voice = { ...tagVoice(recalled, policy, tag, null), origin };
     return outcome === undefined ? voice : { ...voice, ...spoken(outcome) };

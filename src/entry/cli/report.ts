@@ -14,6 +14,8 @@ export interface StartReport {
   readonly workers: number;
   readonly url: string;
   readonly docs_url: string;
+  /** Whether it listens on all interfaces of the machine. */
+  readonly all_interfaces: boolean;
   /** `null`: no file, the defaults hold. */
   readonly config_file: string | null;
   readonly policy_hash: string;
@@ -50,6 +52,7 @@ export function startReport({ version, config, policy, port, warnings }: Started
     workers: config.server.workers,
     url,
     docs_url: `${url}/docs`,
+    all_interfaces: ['0.0.0.0', '::', '*'].includes(config.server.host),
     config_file: config.origin.file,
     policy_hash: policy.hash,
     rules: policy.rules.length,

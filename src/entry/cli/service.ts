@@ -68,6 +68,7 @@ function facts(report: StartReport): [name: string, value: string][] {
   const is_elsewhere = !report.store.startsWith(report.state_dir);
   return [
     ['Address', report.url],
+    ...(report.all_interfaces ? [['Listens', 'on all interfaces of this machine'] as [string, string]] : []),
     ['Docs', report.docs_url],
     ['Policy', policyLine(report)],
     ['Config', report.config_file ?? 'none: the defaults hold (`service init` writes one)'],

@@ -113,9 +113,20 @@ export function answerUpgrade(request: FastifyRequest, reply: FastifyReply): Fas
 }
 
 /** The refusal for a path that no operation has. */
-export function notFound(): Refusal {
-  return new Refusal('not_found', 'There is no such route.');
+export function notFound(url = ''): Refusal {
+  const path = url.split('?', 1)[0] as string;
+  const lacking = LACKING.find(({ at }) => at.test(path));
+  return lacking === undefined
+    ? new Refusal('not_found', 'There is no such route.')
+    : new Refusal('not_configured', lacking.sentence);
 }
+
+/** What the interface names and this version lacks: a client can tell it from a route that nobody ever meant. */
+const LACKING = [
+  { at: /^\/dashboard(?:\/|$)/, sentence: 'This version has no dashboard; `/docs` shows the API.' },
+  { at: /^\/v1\/dashboard(?:\/|$)/, sentence: 'This version lacks this route of the dashboard.' },
+  { at: /^\/v1\/alerts(?:\/|$)/, sentence: 'This version has no alerts, and sends none.' },
+];
 
 function answerFault(
   error: unknown,

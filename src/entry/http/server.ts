@@ -126,8 +126,8 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
     .filter((operation) => operation !== null);
   await addGate(app, [...served, ...llmRoutes, ...eventRoutes, ...MCP_ROUTES], config.server.cors_origins);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, null, log));
-  app.setNotFoundHandler(() => {
-    throw notFound();
+  app.setNotFoundHandler(({ url }) => {
+    throw notFound(url);
   });
   const room = bodyRoom(config.server.body_bytes_max, ports.room_bytes_max);
   const { llm } = ports;
@@ -190,7 +190,7 @@ async function addGate(
     if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
     if (!request.is404) return done();
     const allowed = allowedAt(request.url);
-    if (allowed === null) return done(notFound());
+    if (allowed === null) return done(notFound(request.url));
     if (request.method === 'OPTIONS') reply.code(204).header('allow', allowed).send();
     else answerMethod(request, reply, allowed);
   });

@@ -9,7 +9,8 @@ export type AuditFailureCode =
   | 'event_too_large'
   | 'signing_key_unusable'
   | 'index_newer'
-  | 'query_too_slow';
+  | 'query_too_slow'
+  | 'audit_disabled';
 
 /** An expected failure: a code for programs and a sentence that says what to do. Never holds any event. */
 export class AuditFailure extends Error {

@@ -57,7 +57,8 @@ const server = {
       },
       maxItems: 1000,
       default: [],
-      description: 'Origins of web pages that may call. None by default.',
+      description:
+        'Origins of web pages that may call; `*` for all. A page of any of them needs a credential. None by default.',
     },
     body_bytes_max: {
       type: 'integer',
@@ -174,12 +175,14 @@ const audit = {
     log_inputs: {
       type: 'boolean',
       default: false,
-      description: 'Whether the redacted text of inputs is written down too.',
+      description:
+        'Whether the redacted text of inputs is written down too; of each the first 8,192 characters.',
     },
     log_outputs: {
       type: 'boolean',
       default: false,
-      description: 'Whether the redacted text of outputs is written down too.',
+      description:
+        'Whether the redacted text of outputs is written down too; of each the first 8,192 characters.',
     },
     max_size_mb: {
       type: 'integer',

@@ -34,7 +34,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   if (!made.ok) {
     throw new StartFailure(
       'config_invalid',
-      `The policy has ${made.problems.length} problems.`,
+      `The policy has ${made.problems.length === 1 ? 'a problem' : `${made.problems.length} problems`}.`,
       made.problems,
     );
   }

@@ -20,6 +20,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./agents.ts')).agents,
   },
   {
+    name: 'alerts',
+    summary: 'say that this version has no alerts',
+    load: async () => (await import('./alerts.ts')).alerts,
+  },
+  {
     name: 'approvals',
     summary: 'list and decide approval requests',
     load: async () => (await import('./approvals.ts')).approvals,

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { examples, jsonOption } from '../options.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** The interface names this command; whoever types it is told that there is nothing behind it yet. */
+export function alerts(command: Command, _terminal: Terminal): void {
+  command
+    .description(
+      'Alerts are not part of this version: channels in `alerts.channels` are checked, and nothing is sent.',
+    )
+    .argument('[words...]', 'whatever is asked')
+    .allowUnknownOption()
+    .addOption(jsonOption())
+    .action(() => {
+      throw new CommandFailure(EXIT.usage, 'not_configured', 'This version has no alerts, and sends none.');
+    });
+  examples(command, [['service alerts', 'says so, and ends with 2']]);
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { serve } from './testing/serve.ts';
+
+test('what the interface names and this version lacks is 503 with a sentence, and anything else 404', async () => {
+  const state_dir = mkdtempSync(join(tmpdir(), 'lacking-'));
+  const service = await serve({ state_dir });
+  const rows: readonly [string, number, string, RegExp][] = [
+    ['/dashboard', 503, 'not_configured', /dashboard/],
+    ['/dashboard/incidents?x=1', 503, 'not_configured', /dashboard/],
+    ['/v1/dashboard/overview', 503, 'not_configured', /dashboard/],
+    ['/v1/alerts', 503, 'not_configured', /alerts/],
+    ['/v1/intelligence/status', 503, 'not_configured', /not configured/],
+    ['/dashboards', 404, 'not_found', /no such route/],
+    ['/v1/nothing', 404, 'not_found', /no such route/],
+  ];
+  try {
+    for (const [path, status, code, sentence] of rows) {
+      const { json, ...answer } = await service.ask({ path });
+      assert.deepEqual([answer.status, json.code], [status, code], path);
+      assert.match(json.error, sentence);
+    }
+  } finally {
+    await service.close();
+    rmSync(state_dir, { recursive: true });
+  }
+  assert.equal(rows.length, 7);
+});
