@@ -199,3 +199,33 @@ test('unknown agents are blocked as soon as there is an identity, where nothing 
   assert.equal(judge(stranger, allowing).decision, 'allow');
   assert.equal(compiled({ documents: [agents] }).problems.length, 0);
 });
+
+test('a result loses what a rule redacts, and no contract or identity objects to that', () => {
+  const documents = [
+    {
+      contract: {
+        tool_name: 'find',
+        accepts: {},
+        emits: { tags: ['internal'] },
+        side_effects: { reversible: true, requires_approval: false },
+      },
+    },
+    { agent: { agent_id: 'agent', clearance_tags: ['internal'] } },
+  ];
+  const mask = { name: 'mask', boundary: 'action', data_tags: ['personal'], action: 'redact' };
+  const rules = [{ ...mask, condition: { phase: 'response' } }];
+  const content = { kind: 'json', value: { id: 7, mail: 'jane.doe@corp-mail.io' } } as const;
+  const asked = crossingOf({
+    boundary: 'action',
+    phase: 'response',
+    tool: 'find',
+    agent_id: 'agent',
+    content,
+  });
+  const masked = judge(asked, policyOf({ rules, documents }));
+  assert.deepEqual([masked.decision, masked.rule], ['modify', 'mask']);
+  assert.deepEqual(masked.content?.kind === 'json' && masked.content.value, { id: 7, mail: '[REDACTED]' });
+  const declared = judge({ ...asked, declared_tags: ['personal.pii'] }, policyOf({ rules, documents }));
+  assert.equal(declared.decision, 'block');
+  assert.equal(judge(asked, policyOf({ documents })).decision, 'block');
+});

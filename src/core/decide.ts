@@ -29,7 +29,7 @@ import type {
   ToolContract,
   Verdict,
 } from './types.ts';
-import { DECISION_OF, hear, objectionsTo, type Stripping, tagsOf } from './voices.ts';
+import { carriedBy, DECISION_OF, hear, objectionsTo, type Stripping, tagsOf } from './voices.ts';
 import type { Splice } from './wire/types.ts';
 
 /**
@@ -209,7 +209,7 @@ function weigh(asked: Asked): Verdict {
   const { findings, declared, coverage } = asked;
   const is_full = coverage.status === 'full';
   const data_tags = tagsOf(findings, declared);
-  const objections = is_full ? objectionsOf(asked, data_tags) : [];
+  const objections = is_full ? objectionsOf(asked) : [];
   const stripping = is_full ? asked.stripping : null;
   const stripped = stripping?.enforcement === 'enforce' ? stripping : null;
   const heard = hear({ ...asked, objections, stripping });
@@ -248,13 +248,11 @@ function weigh(asked: Asked): Verdict {
   };
 }
 
-function objectionsOf(
-  { crossing, policy, contract, findings }: Asked,
-  tags: readonly Tag[],
-): readonly Objection[] {
+function objectionsOf(asked: Asked): readonly Objection[] {
+  const { crossing, policy, contract } = asked;
   const has_terms = contract !== null && contract !== 'undeclared';
   const of_content = has_terms ? contentObjections(contract, crossing, policy) : [];
-  return objectionsTo(crossing, policy, contract, { tags, findings }, of_content);
+  return objectionsTo(crossing, policy, contract, carriedBy(asked), of_content);
 }
 
 /** What the contract of a tool takes away from a call or a result. */

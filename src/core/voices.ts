@@ -191,6 +191,19 @@ export function objectionsTo(
     : [...identity, ...contractObjections(contract, crossing, { tags, findings }, of_content)];
 }
 
+/**
+ * Returns what contracts and identities are asked about. A result loses what a rule redacts, so nothing is held against
+ * that; a call is held to all that its arguments carry.
+ */
+export function carriedBy(hearing: Omit<Hearing, 'objections' | 'stripping'>): Carried {
+  const { crossing, findings, declared } = hearing;
+  const is_result = crossing.boundary === 'action' && crossing.phase === 'response';
+  if (!is_result || findings.length === 0) return { tags: tagsOf(findings, declared), findings };
+  const { judged } = ask({ ...hearing, objections: [], stripping: null }, [], false);
+  const left = findings.filter((_finding, at) => judged[at]!.finding.action !== 'redact');
+  return { tags: tagsOf(left, declared), findings: left };
+}
+
 /** Declared and found tags, each once, sorted. */
 export function tagsOf(findings: readonly Finding[], declared: readonly Tag[]): readonly Tag[] {
   return [...new Set([...declared, ...findings.flatMap((finding) => finding.tags)])].sort();

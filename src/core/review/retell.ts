@@ -6,7 +6,7 @@ import { tableFor as rulesFor } from '../rule-table.ts';
 import { type Circumstances, circumstancesOf, type RuleTable, type Tried } from '../rules.ts';
 import { covers } from '../tags.ts';
 import type { Action, Decision, Phase, Policy, ToolContract } from '../types.ts';
-import { DECISION_OF, type Heard, type Hearing, hear, objectionsTo, tagsOf } from '../voices.ts';
+import { carriedBy, DECISION_OF, type Heard, type Hearing, hear, objectionsTo, tagsOf } from '../voices.ts';
 import type { ContentRecord, Recollection } from './recorded.ts';
 
 /** What a policy makes of a recorded decision. */
@@ -31,20 +31,15 @@ export function hearingOf(recalled: Recollection, policy: Policy): Hearing {
     ? content.broken.map((name) => recalledObjection(name, contract.enforcement))
     : [];
   const is_full = coverage.status === 'full';
-  const tags = tagsOf(findings, declared);
+  const { conditions } = recalled;
+  const known = { crossing, policy, table, findings, declared, coverage, conditions };
   return {
-    crossing,
-    policy,
-    table,
-    findings,
-    declared,
-    coverage,
-    objections: is_full ? objectionsTo(crossing, policy, contract, { tags, findings }, of_content) : [],
+    ...known,
+    objections: is_full ? objectionsTo(crossing, policy, contract, carriedBy(known), of_content) : [],
     stripping:
       is_full && has_terms && content.strips === true
         ? { outcome: outcomeOfStripping(crossing.phase), enforcement: contract.enforcement }
         : null,
-    conditions: recalled.conditions,
   };
 }
 

@@ -57,8 +57,7 @@ const server = {
       },
       maxItems: 1000,
       default: [],
-      description:
-        'Origins of web pages that may call; `*` for all. A page of any of them needs a credential. None by default.',
+      description: 'Origins of web pages that may call with a credential, `*` for any. None by default.',
     },
     body_bytes_max: {
       type: 'integer',
@@ -175,14 +174,12 @@ const audit = {
     log_inputs: {
       type: 'boolean',
       default: false,
-      description:
-        'Whether the redacted text of inputs is written down too; of each the first 8,192 characters.',
+      description: 'Whether the redacted text of inputs is written down too, 8,192 characters of each.',
     },
     log_outputs: {
       type: 'boolean',
       default: false,
-      description:
-        'Whether the redacted text of outputs is written down too; of each the first 8,192 characters.',
+      description: 'Whether the redacted text of outputs is written down too, 8,192 characters of each.',
     },
     max_size_mb: {
       type: 'integer',
