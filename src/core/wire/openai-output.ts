@@ -47,6 +47,9 @@ export function readResponse(draft: AnswerDraft, response: JsonNode, asked?: Ans
 
 const NOTHING: ReadonlySet<string> = new Set();
 
+/** Members of events that hold a whole thing. */
+const WHOLE = new Set(['response', 'item', 'part']);
+
 /** A reader of the events of one stream. */
 export function openOutput(asked?: AnswerAsked): ReadBody {
   const items = startItems();
@@ -59,6 +62,9 @@ export function openOutput(asked?: AnswerAsked): ReadBody {
     const root = `item.${countOf(event, 'output_index') ?? 0}`;
     const inner = memberOf(event, INNER.get(type) ?? '');
     for (const member of membersOf(event)) {
+      // A client that goes by the member, and not by the type, would read it all the same.
+      const is_whole = WHOLE.has(member.key.value) && member.value.kind === 'object';
+      if (is_whole && member.value !== inner) return false;
       const is_read = inner === null ? isToldBy(type, member.key.value) : member.value === inner;
       if (!is_read) addMember(draft, member, event);
     }
@@ -179,6 +185,8 @@ function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): v
     return;
   }
   const type = onlyTextOf(item, 'type') ?? '';
+  // A list of one type reads as that type where a client makes a text of it.
+  requireText(draft, memberOf(item, 'type') ?? item);
   const call = callIn(draft, root, item, add);
   for (const member of item.members) {
     const { key, value } = member;

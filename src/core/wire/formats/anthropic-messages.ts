@@ -60,6 +60,8 @@ function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
     return;
   }
   const type = onlyTextOf(block, 'type');
+  // A list of one type reads as that type where a client makes a text of it.
+  requireText(draft, memberOf(block, 'type') ?? block);
   // Tools of servers are called by the provider itself: what they are asked is a text like any other.
   const input = type === 'tool_use' ? memberOf(block, 'input') : null;
   if (type === 'tool_use') {
@@ -108,9 +110,24 @@ function openEvents(): EventReader {
   });
 }
 
+/** The events that have these members: a client that goes by the member would read it in others all the same. */
+const HOLDERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['message', ['message_start']],
+  ['content_block', ['content_block_start']],
+  ['delta', ['content_block_delta', 'message_delta']],
+]);
+
+function holdsItsOwn(type: string, body: JsonNode): boolean {
+  return membersOf(body).every(({ key, value }) => {
+    const holders = value.kind === 'object' ? HOLDERS.get(key.value) : undefined;
+    return holders === undefined || holders.includes(type);
+  });
+}
+
 /** Follows the order of the events; `false` if one is out of order, for clients would put it in different places. */
 function takeTurn(draft: AnswerDraft, type: string | null, body: JsonNode, blocks: Blocks): boolean {
   const index = countOf(body, 'index');
+  if (!holdsItsOwn(type ?? '', body)) return false;
   if (type === 'message_start') {
     if (blocks.has_begun || blocks.next > 0) return false;
     blocks.has_begun = true;
