@@ -113,6 +113,10 @@ const condition = closed(
       'must be `request`, `response` or `message`, or a list of them',
       'Which side of an action it sees. Without it: calls and messages, no results.',
     ),
+    severity_min: {
+      enum: SEVERITIES,
+      description: 'The rule matches findings of this severity and above, and tags that are only declared.',
+    },
     session_tags: {
       ...sessionTags,
       description:

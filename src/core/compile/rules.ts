@@ -83,7 +83,7 @@ function ruleOf(record: WrittenRule, action: Action, shared: Omit<SessionMark, '
     action,
     priority: record.priority ?? PRIORITY_DEFAULT,
     reason: record.reason ?? `The rule \`${record.name}\` ${DOES[action]}.`,
-    severity_min: null,
+    severity_min: record.condition?.severity_min ?? null,
     severity: record.severity ?? null,
     fallback_template: record.fallback_template ?? null,
     enforcement: record.enforcement ?? 'enforce',
@@ -125,10 +125,17 @@ function ruleProblems(
     ...condition(record.condition?.when, below(place, 'condition', 'when'), readCondition),
     ...twoShapes(record, place),
     ...taglessRedact(record, place),
+    ...taglessSeverity(record, place),
     ...phaseWithoutAction(record, place),
     ...foreignTenant(record, tenant_id, place),
     ...placeholders(record, place),
   ];
+}
+
+function taglessSeverity({ condition = {}, data_tags }: WrittenRule, place: Place): Problem[] {
+  if (condition.severity_min === undefined || (data_tags ?? condition.data_tags) !== undefined) return [];
+  const what = 'needs `data_tags`: only findings have a severity';
+  return [problem(below(place, 'condition', 'severity_min'), what)];
 }
 
 function nothingToDo({ action, session }: WrittenRule, place: Place): Problem[] {

@@ -2,7 +2,16 @@ import type { Static } from 'typebox';
 import type { Conditions } from '../conditions/facts.ts';
 import { judge } from '../decide.ts';
 import { coveredBy, covers } from '../tags.ts';
-import type { Content, Crossing, FingerprintOf, Json, Phase, Policy, Verdict } from '../types.ts';
+import {
+  ACTIONS,
+  type Content,
+  type Crossing,
+  type FingerprintOf,
+  type Json,
+  type Phase,
+  type Policy,
+  type Verdict,
+} from '../types.ts';
 import type { caseSchema } from './case-schema.ts';
 
 /** One case as it was written. */
@@ -20,13 +29,33 @@ export interface CaseTools {
   readonly now_ms: number;
   readonly fingerprintOf: FingerprintOf | null;
   readonly conditions: Conditions | null;
+  /** Whether a rule belongs to another layer than the case, which may be stricter than the case expects. */
+  readonly isOfOthers?: (rule: string) => boolean;
 }
 
 /** Judges what a case brings, as any crossing is judged, and says how the verdict differs; none where it holds. */
 export function runCase(written: WrittenCase, policy: Policy, tools: CaseTools): readonly Difference[] {
   const crossing = crossingOf(written, tools.now_ms);
   const verdict = judge(crossing, policy, tools.fingerprintOf, tools.conditions);
-  return differences(written.expect, verdict, crossing.content);
+  const found = differences(written.expect, verdict, crossing.content);
+  return tools.isOfOthers?.(verdict.rule) === true && isStricter(written.expect, verdict, found) ? [] : found;
+}
+
+/** What another layer of rules may make stricter. */
+const LAYERED = ['decision', 'action', 'rule', 'text', 'payload'];
+const LEAST = { allow: 'allow', modify: 'redact', block: 'require_approval' } as const;
+
+/** Whether all that differs is that the verdict is as strict as expected, or stricter. */
+function isStricter(
+  { action, decision }: WrittenCase['expect'],
+  verdict: Verdict,
+  found: readonly Difference[],
+): boolean {
+  const least = action ?? (decision === undefined ? 'block' : LEAST[decision]);
+  return (
+    ACTIONS.indexOf(verdict.action) >= ACTIONS.indexOf(least) &&
+    found.every(({ field }) => LAYERED.includes(field))
+  );
 }
 
 const AGENT_MESSAGE = 'agent_to_agent';

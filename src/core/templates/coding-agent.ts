@@ -26,15 +26,15 @@ const READERS = [
   'grep_search',
   'mcp__*__read*',
 ];
-const WRITERS = [
-  'Write',
-  'Edit',
-  'MultiEdit',
-  'NotebookEdit',
-  'write_file',
-  'edit_file',
-  'apply_patch',
-  'replace',
+/** What the commands that destroy something carry. */
+const DESTRUCTION = [
+  'dangerous.cloud',
+  'dangerous.container',
+  'dangerous.database',
+  'dangerous.filesystem',
+  'dangerous.git',
+  'dangerous.infrastructure',
+  'dangerous.kubernetes',
 ];
 
 /**
@@ -78,6 +78,25 @@ export const codingAgent: Template = {
         condition: { tools: READERS, phase: 'request' },
       },
       {
+        name: 'coding-block-critical-commands',
+        boundary: 'action',
+        data_tags: ['dangerous'],
+        action: 'block',
+        priority: 5,
+        reason: 'The command could destroy or give away the machine.',
+        condition: { severity_min: 'critical' },
+      },
+      {
+        name: 'coding-approve-destruction',
+        description: 'Deleting, overwriting or resetting what is not made again by itself.',
+        boundary: 'action',
+        data_tags: DESTRUCTION,
+        action: 'require_approval',
+        priority: 7,
+        reason: 'The command destroys something, so an operator approves it first.',
+        approval: { ttl: '15m', min_approvals: 1 },
+      },
+      {
         name: 'coding-block-dangerous-commands',
         boundary: 'action',
         data_tags: ['dangerous'],
@@ -85,16 +104,6 @@ export const codingAgent: Template = {
         priority: 10,
         reason: 'The command could do lasting harm.',
         condition: { tools: SHELLS },
-      },
-      {
-        name: 'coding-approve-destruction',
-        boundary: 'action',
-        data_tags: ['destructive'],
-        action: 'require_approval',
-        priority: 200,
-        reason: 'What cannot be undone is done when a person agrees.',
-        condition: { tools: [...SHELLS, ...WRITERS] },
-        approval: { ttl: '15m', min_approvals: 1 },
       },
     ],
   },

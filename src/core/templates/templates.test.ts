@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { judge } from '../decide.ts';
 import { detectors } from '../detectors/all.ts';
 import { evaluate } from '../evaluate.ts';
+import { lint } from '../review/lint/lint.ts';
 import { compiled, crossingOf, policyOf } from '../testing/policies.ts';
-import { ACTIONS, BOUNDARIES, PHASES } from '../types.ts';
+import { ACTIONS, BOUNDARIES, PHASES, type Rule } from '../types.ts';
 import { templates } from './index.ts';
 
 test('the list holds the files of the folder, and nothing else', () => {
@@ -63,6 +64,25 @@ test('no pack weakens what is built in', () => {
   assert.ok(count > 1_000, `only ${count} were compared`);
 });
 
+test('a rule of a pack that restricts names a tag that something gives', () => {
+  const declared = templates.flatMap(({ document }) => {
+    const policy = policyOf({ documents: [document] });
+    return lint({ policy, conditions: null, tenants: null })
+      .filter(({ id }) => id === 'unknown-tag')
+      .map(({ record }) => record as Rule);
+  });
+  const only_declared = declared.filter(({ data_tags }) => data_tags.length === 1);
+  assert.deepEqual(
+    only_declared.map(({ name, action }) => [name, action]),
+    [
+      ['finance-note-financial-data-in-use', 'flag'],
+      ['healthcare-note-confidential-data-in-use', 'flag'],
+    ],
+  );
+  const restricts = declared.filter(({ action }) => action === 'block' || action === 'require_approval');
+  assert.deepEqual(restricts, []);
+});
+
 test('each pack does what it is for', () => {
   const acts: [string, Parameters<typeof evaluate>[1], string][] = [
     [
@@ -95,8 +115,9 @@ test('each pack does what it is for', () => {
     ],
     [
       'coding-agent',
-      { boundary: 'action', data_tags: ['destructive'], tenant_id: 't', tool: 'Write' },
-      'require_approval',
+      // A tag that is only declared has no severity, and counts as the worst.
+      { boundary: 'action', data_tags: ['dangerous.git'], tenant_id: 't', tool: 'Write' },
+      'block',
     ],
     ['coding-agent', { boundary: 'action', data_tags: ['personal'], tenant_id: 't', tool: 'Edit' }, 'flag'],
     [

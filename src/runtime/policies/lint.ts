@@ -1,9 +1,10 @@
 import { lint } from '../../core/review/lint/lint.ts';
-import { REMARKS, type RemarkId } from '../../core/review/lint/remark.ts';
-import type { Problem } from '../../core/types.ts';
+import { REMARKS, type Remark, type RemarkId } from '../../core/review/lint/remark.ts';
+import { ACTIONS, type Problem, type Rule } from '../../core/types.ts';
 import { conditionsOf } from '../conditions.ts';
 import type { Config } from '../config/index.ts';
 import { loadPolicy } from './load-policy.ts';
+import { type Packs, packOf, packsBeside } from './packs.ts';
 
 /** One remark on a policy, at its place. */
 export interface PolicyRemark extends Problem {
@@ -25,11 +26,16 @@ export async function lintPolicy(config: Config): Promise<LintReport> {
   if (!made.ok) return { policy_hash: null, records: 0, remarks: [], problems: made.problems };
   const { policy, places, withLines } = made;
   const tenants = tenantsOf(config);
-  const remarks = lint({ policy, conditions: await conditionsOf(policy), tenants }).map((remark) => {
-    const { file, path } = places.get(remark.record) ?? { file: config.origin.label, path: '' };
-    const part = remark.part === '' ? path : `${path}.${remark.part}`;
-    return { id: remark.id, level: REMARKS[remark.id], file, path: part, message: remark.message };
-  });
+  const packs = await packsBeside(config.origin.base_dir);
+  const fileOf = (record: object) => places.get(record)?.file ?? config.origin.label;
+  const said = lint({ policy, conditions: await conditionsOf(policy), tenants });
+  const remarks = said
+    .filter((remark) => !isLayered(remark, fileOf, packs))
+    .map((remark) => {
+      const { file, path } = places.get(remark.record) ?? { file: config.origin.label, path: '' };
+      const part = remark.part === '' ? path : `${path}.${remark.part}`;
+      return { id: remark.id, level: REMARKS[remark.id], file, path: part, message: remark.message };
+    });
   return {
     policy_hash: policy.hash,
     records: policy.rules.length + policy.contracts.length + policy.identities.length,
@@ -37,6 +43,31 @@ export async function lintPolicy(config: Config): Promise<LintReport> {
     problems: [],
   };
 }
+
+/**
+ * Whether a rule matches nothing because a policy pack and another file are meant to be layered: the rules that match
+ * instead are in other files, one side is a pack's, and nothing is looser for it.
+ */
+function isLayered(
+  { id, record, instead = [] }: Remark,
+  fileOf: (record: object) => string,
+  packs: Packs,
+): boolean {
+  const own = fileOf(record);
+  // A pack names the tools of many agents, and tags that callers declare.
+  if (NAMES.includes(id)) return packOf(packs, own) !== null;
+  const { action } = record as Rule;
+  return (
+    instead.length > 0 &&
+    instead.every((rule) => {
+      const file = fileOf(rule);
+      const is_pack = packOf(packs, file) !== null || packOf(packs, own) !== null;
+      return file !== own && is_pack && ACTIONS.indexOf(rule.action) >= ACTIONS.indexOf(action);
+    })
+  );
+}
+
+const NAMES: readonly RemarkId[] = ['unknown-tag', 'undeclared-tool', 'undeclared-agent'];
 
 /** The tenants that users and keys name; `null` where one may act for any, or none is configured. */
 function tenantsOf({ dashboard, auth }: Config): readonly string[] | null {

@@ -8,6 +8,7 @@ import type { Config } from '../config/index.ts';
 import { parsePath } from '../config/problem-path.ts';
 import { fingerprintProblem, openFingerprints } from '../fingerprints.ts';
 import { type DocumentFile, filesOf } from './document-files.ts';
+import { type Packs, packOf } from './packs.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 
 /** Where cases are looked for, seen from the configuration. */
@@ -37,6 +38,7 @@ export async function testPolicy(
   config: Config,
   files: readonly string[],
   cwd: string,
+  layers: Layers | null = null,
 ): Promise<TestReport> {
   const found = files.length > 0 ? named(files, cwd) : await findCases(config.origin.base_dir);
   const read = await readDocuments(found);
@@ -55,10 +57,31 @@ export async function testPolicy(
       file,
       line: lineOf(['tests', at]),
       name: written.name,
-      differences: runCase(written, policy, { ...tools, now_ms: timeOf(written) }),
+      differences: runCase(written, policy, {
+        ...tools,
+        ...(layers && { isOfOthers: othersThan(file, layers) }),
+        now_ms: timeOf(written),
+      }),
     })),
   );
   return { ...report, results };
+}
+
+/** Which pack a file belongs to, and in which file a rule is. */
+export interface Layers {
+  readonly packs: Packs;
+  readonly fileOf: (rule: string) => string | null;
+}
+
+/** The cases of a pack hold beside other packs and own rules, contracts and identities that are stricter. */
+function othersThan(file: string, { packs, fileOf }: Layers): (rule: string) => boolean {
+  const own = packOf(packs, file);
+  return (rule) => {
+    if (own === null) return false;
+    const other = fileOf(rule);
+    if (other !== null) return packOf(packs, other) !== own;
+    return /^(?:contract|identity)\./.test(rule);
+  };
 }
 
 function named(files: readonly string[], cwd: string): readonly DocumentFile[] {

@@ -31,7 +31,13 @@ function oneEnd(sentence: string): string {
 }
 
 /** All tags that something here can give to a crossing. */
-function knownTags({ detection, contracts, memory_schemas, identities }: Policy): readonly Tag[] {
+function knownTags({
+  detection,
+  contracts,
+  memory_schemas,
+  identities,
+  session_marks,
+}: Policy): readonly Tag[] {
   return [
     ...new Set([
       ...builtinNames().flatMap(({ tags }) => tags),
@@ -40,6 +46,7 @@ function knownTags({ detection, contracts, memory_schemas, identities }: Policy)
       ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),
       ...memory_schemas.flatMap(({ fields }) => fields.map(({ tag }) => tag)),
       ...identities.flatMap(({ clearance_tags }) => clearance_tags),
+      ...session_marks.flatMap(({ change }) => change.add),
     ]),
   ];
 }

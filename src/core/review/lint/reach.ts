@@ -1,6 +1,6 @@
 import { isFlow } from '../../rules.ts';
 import { covers, matchesName } from '../../tags.ts';
-import type { Policy, Rule, Tag } from '../../types.ts';
+import { type Policy, type Rule, SEVERITIES, type Tag } from '../../types.ts';
 import { names } from '../trials.ts';
 import type { Remark } from './remark.ts';
 
@@ -81,6 +81,7 @@ function speaksFor(earlier: Rule, later: Rule, { list, tag, tool }: Atom): boole
   return (
     earlier.enforcement === 'enforce' &&
     earlier.when === null &&
+    isAsSevere(earlier, later) &&
     earlier.tenant_id === later.tenant_id &&
     listsOf(earlier).includes(list) &&
     (tag === null ? earlier.data_tags.length === 0 : earlier.data_tags.some((each) => covers(each, tag))) &&
@@ -88,6 +89,12 @@ function speaksFor(earlier: Rule, later: Rule, { list, tag, tool }: Atom): boole
     coversAgents(earlier, later) &&
     earlier.session_tags.every((each) => later.session_tags.some((read) => covers(each, read)))
   );
+}
+
+/** Whether a rule matches findings of every severity that the other matches. */
+function isAsSevere({ severity_min: earlier }: Rule, { severity_min: later }: Rule): boolean {
+  if (earlier === null) return true;
+  return later !== null && SEVERITIES.indexOf(earlier) <= SEVERITIES.indexOf(later);
 }
 
 /** Whether all names of one pattern fit another: a `*` is a letter that only a `*` matches. */
@@ -114,15 +121,15 @@ function remarkOn(
   if (taken.length < reached.length) return partly(rule, taken, reached);
   if (others.every(({ action }) => action === rule.action)) {
     const message = `The rule \`${rule.name}\` never speaks: ${instead} before it answers for all of it, with the same action. Take it away, or put it first where its reason or severity is meant.`;
-    return [{ id: 'rule-redundant', record: rule, part: '', message }];
+    return [{ id: 'rule-redundant', record: rule, part: '', message, instead: others }];
   }
   const [twin] = others;
   if (others.length === 1 && isSame(twin as Rule, rule)) {
     const message = `The rule \`${rule.name}\` says \`${rule.action}\` to exactly what \`${twin!.name}\` before it answers with \`${twin!.action}\`, so it never speaks. Keep one of them.`;
-    return [{ id: 'rule-contradicted', record: rule, part: 'action', message }];
+    return [{ id: 'rule-contradicted', record: rule, part: 'action', message, instead: others }];
   }
   const message = `The rule \`${rule.name}\` never speaks: ${instead} before it answers for all of it, with \`${twin!.action}\`. Put it first, narrow what stands before it, or take it away.`;
-  return [{ id: 'rule-dead', record: rule, part: '', message }];
+  return [{ id: 'rule-dead', record: rule, part: '', message, instead: others }];
 }
 
 /** Whether two rules match the same: each always speaks for the other. */
@@ -147,7 +154,9 @@ function partly(
     const by = names([...new Set(other.map((each) => each.by.name))]);
     const what = { tag: 'for', tool: 'for the tool', list: 'at' }[kind];
     const message = `The rule \`${rule.name}\` never speaks ${what} ${names(whole)}: ${by} before it answers with another action.`;
-    return [{ id: 'rule-partly-dead', record: rule, part: '', message }];
+    return [
+      { id: 'rule-partly-dead', record: rule, part: '', message, instead: other.map((each) => each.by) },
+    ];
   }
   return [];
 }

@@ -1,4 +1,4 @@
-import type { Problem } from '../../types.ts';
+import type { Problem, Rule } from '../../types.ts';
 
 /** What can be said about a policy, and how bad it is. `warning`: it may be meant. */
 export const REMARKS = {
@@ -36,6 +36,8 @@ export interface Remark {
   readonly record: object;
   /** What of it, below its place: `condition`, `fallback_template`; empty for all of it. */
   readonly part: string;
+  /** The rules that match instead of the record; absent where none does. */
+  readonly instead?: readonly Rule[];
   /** A sentence that says what is wrong and what to do. */
   readonly message: string;
 }

@@ -40,6 +40,18 @@ policies:
 /** Put together from pieces, so that no scanner of repositories takes it for a real one. */
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 
+/** The rule for the tag that the example contract and identity of `init --full` accept. */
+export const INTERNAL_RULE = `
+  # The tag of contracts/example.yaml and agents/default.yaml: a tag that no rule names falls under
+  # \`policy.default_action\`.
+  - name: allow-internal-data
+    boundary: action
+    data_tags: [internal]
+    action: allow
+    condition:
+      phase: [request, response, message]
+`;
+
 export const POLICY_TESTS = `# yaml-language-server: $schema=../../schemas/policy-test.schema.json
 # How the policy must answer. Run these after each change, and in your pipeline: service policy test
 version: v1alpha1
@@ -47,12 +59,12 @@ tests:
   - name: a key does not reach a model
     boundary: input
     text: Use key ${KEY}
-    expect: { decision: block, rule: block-secrets-in-prompts, tags: [secret.credential] }
+    expect: { decision: block, tags: [secret.credential] }
 
   - name: a key does not leave in an answer
     boundary: output
     text: The key is ${KEY}.
-    expect: { decision: modify, text: 'The key is [REDACTED].', must_not_contain: [${KEY}] }
+    expect: { must_not_contain: [${KEY}], tags: [secret.credential] }
 
   - name: ordinary work goes on
     boundary: input

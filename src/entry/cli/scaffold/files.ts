@@ -3,6 +3,7 @@ import { configurationText, type IntelligenceAnswer } from './configuration.ts';
 import {
   CONTRACT_DOCUMENT,
   IDENTITY_DOCUMENT,
+  INTERNAL_RULE,
   MEMORY_DOCUMENT,
   POLICY_DOCUMENT,
   POLICY_TESTS,
@@ -16,7 +17,7 @@ export function scaffoldFiles(
 ): readonly ScaffoldFile[] {
   const files: ScaffoldFile[] = [
     { path: 'service.yaml', text: configurationText(full, intelligence) },
-    { path: 'policies/default.yaml', text: POLICY_DOCUMENT },
+    { path: 'policies/default.yaml', text: full ? POLICY_DOCUMENT + INTERNAL_RULE : POLICY_DOCUMENT },
     { path: 'policies/tests/default.yaml', text: POLICY_TESTS },
     { path: 'schemas/memory.yaml', text: MEMORY_DOCUMENT },
   ];

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { templates } from '../../core/templates/index.ts';
+import { runHere } from './testing/run.ts';
+
+const SKILLS = readdirSync(new URL('../../../skills', import.meta.url)).sort();
+const TEMPLATES = templates.map(({ name }) => name);
+const root = mkdtempSync(join(tmpdir(), 'packs-'));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+let folders = 0;
+
+async function done(cwd: string, ...words: readonly string[]): Promise<void> {
+  const { code, stdout, stderr } = await runHere(words, { cwd });
+  assert.equal(code, 0, `${words.join(' ')}: ${stdout}${stderr}`);
+}
+
+/** A folder with what `init` writes and what is added to it; a copy of an earlier one where there is one. */
+async function made(from: string | null, ...command: readonly string[]): Promise<string> {
+  folders += 1;
+  const folder = join(root, String(folders));
+  if (from !== null) cpSync(from, folder, { recursive: true });
+  else cpSync(mkdtempSync(join(root, 'empty-')), folder, { recursive: true });
+  await done(folder, ...command);
+  return folder;
+}
+
+/** What `policy lint` and `policy test` find fault with. */
+async function faultsIn(folder: string, says: string): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const command of ['lint', 'test']) {
+    const { code, stdout, stderr } = await runHere(['policy', command], { cwd: folder });
+    const lines = stdout.split('\n').filter((line) => /^\s*(?:fail|warning|error) /i.test(line));
+    if (code !== 0 || lines.length > 0)
+      faults.push(`${says}: ${command} ${code}: ${lines.join('; ')} ${stderr}`);
+  }
+  return faults;
+}
+
+const INITS = [
+  ['init', '--non-interactive'],
+  ['init', '--non-interactive', '--full'],
+] as const;
+
+test('what is shipped agrees with itself: after each `init`, with each pack, and with each pair of packs', async () => {
+  const faults: string[] = [];
+  let count = 0;
+  const look = async (folder: string, says: string) => {
+    count += 1;
+    faults.push(...(await faultsIn(folder, says)));
+  };
+  for (const init of INITS) {
+    const bare = await made(null, ...init);
+    await look(bare, init.join(' '));
+    for (const name of TEMPLATES) {
+      const folder = await made(bare, 'templates', 'install', name, '--yes', '--allow-laxer');
+      await look(folder, `${init.at(-1)} template ${name}`);
+    }
+    const withOne = new Map<string, string>();
+    for (const name of SKILLS) {
+      const folder = await made(bare, 'skills', 'add', name, '--yes', '--allow-laxer');
+      withOne.set(name, folder);
+      await look(folder, `${init.at(-1)} ${name}`);
+    }
+    if (init.length > 2) continue;
+    for (const [at, first] of SKILLS.entries()) {
+      for (const second of SKILLS.slice(at + 1)) {
+        const folder = await made(withOne.get(first)!, 'skills', 'add', second, '--yes', '--allow-laxer');
+        await look(folder, `${first} and ${second}`);
+        rmSync(folder, { recursive: true, force: true });
+      }
+    }
+  }
+  assert.deepEqual(faults, []);
+  assert.deepEqual([SKILLS.length, TEMPLATES.length, count], [9, 5, 2 * (1 + 5 + 9) + 36]);
+});

@@ -1,0 +1,30 @@
+import type { Policy } from '../../core/types.ts';
+import type { PolicyResult } from './load-policy.ts';
+
+/** The policy pack that each file beside a configuration belongs to, by the names that messages use. */
+export type Packs = ReadonlyMap<string, string>;
+
+/** Reads which files policy packs installed; empty where no lock file can be read. */
+export async function packsBeside(base_dir: string): Promise<Packs> {
+  const { readLock } = await import('../skills/lock-file.ts');
+  const lock = await readLock(base_dir).catch(() => null);
+  return new Map(
+    Object.entries(lock?.skills ?? {}).flatMap(([name, { files }]) =>
+      Object.keys(files).map((file) => [file, name] as const),
+    ),
+  );
+}
+
+/** Returns the pack that a file of a document belongs to; `null` for a file that no pack installed. */
+export function packOf(packs: Packs, file: string): string | null {
+  return packs.get(file.replace(/#\d+$/, '')) ?? null;
+}
+
+/** Returns the file of the rule with a name; `null` for what is no rule of a document. */
+export function ruleFiles(
+  policy: Policy,
+  places: (PolicyResult & { readonly ok: true })['places'],
+): (name: string) => string | null {
+  const files = new Map(policy.rules.map((rule) => [rule.name, places.get(rule)?.file ?? null] as const));
+  return (name) => files.get(name) ?? null;
+}
