@@ -9,6 +9,13 @@ do instead. A rule looks at what would run, whatever it is wrapped in (\`bash -c
 \`ssh\`, here-documents, substitutions, variables with known values), and not at what is printed, searched for or
 committed. \`critical\` ones are blocked in tool arguments by the built-in rules, all others are flagged.
 
+What is followed: programs that run other programs (package runners, version managers, multiplexers, containers, remote
+shells, \`git\` with \`--exec\` or \`foreach\`, editors and consoles with \`!\`, code that calls a shell), variables that a
+program runs (\`PAGER\`, \`GIT_SSH_COMMAND\`), functions with their arguments, loops, lists, braces and expansions of known
+values, files that the same script wrote, and the output of \`echo\`, \`printf\`, \`base64 -d\` and their like. Arguments of a
+tool are read in any shape: program and arguments in any order of members, lists of lines or of words, JSON in strings,
+and the working folder of another member. The working folder that \`cd\` enters counts for relative paths.
+
 A script is read to its end up to 131,072 UTF-16 units, 10 levels of wrapping, and 56 units of counted work for each
 UTF-16 unit (an ordinary script takes about 8); past that it counts as not fully looked at, which blocks.`;
 

@@ -10,6 +10,8 @@ const TEMPORARY =
 /** Folders that tools make anew; what is deleted in them is made again. */
 const REGENERABLE =
   /^(?:\.\/)?(?:[\w@.*-]+\/){0,4}(?:node_modules|dist|build|out|target|obj|tmp|temp|site|_site|_build|generated|__pycache__|\.(?:pytest|mypy|ruff|eslint|npm|pnpm|parcel|vite)[_-]?(?:cache|store)|\.cache|coverage|\.next|\.nuxt|\.output|\.svelte-kit|\.turbo|\.astro|\.docusaurus|\.angular|\.venv|venv|\.gradle|\.eggs|\.tox|\.nox|\.nyc_output|\.dart_tool|\.terraform|htmlcov|storybook-static|playwright-report|test-results|cmake-build-[\w-]+|DerivedData|vendor\/bundle|[\w*.-]+\.egg-info)(?:\/[\w@.*-]*){0,6}$|^(?:\.\/)?(?:[\w@.*-]+\/){0,4}(?:package-lock\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|uv\.lock|poetry\.lock|\.eslintcache|\.coverage|\.DS_Store|[\w*.-]+\.(?:log|tsbuildinfo|pyc|pyo|o|obj|class|tmp|orig|rej|swp))$/;
+const PACKAGE_CACHE =
+  /^(?:\/var\/cache\/(?:apk|apt|dnf|yum|pacman)(?:\/[\w.*-]*){0,3}|\/var\/lib\/apt\/lists(?:\/[\w.*-]*){0,2}|(?:~|\$HOME|\/root)\/\.(?:cache|npm|yarn)(?:\/[\w.*-]*){0,3})$/;
 const WHOLE =
   /^(?:\/|\/\*|~|~\/\*|\/(?:home|Users|root|etc|usr|var|boot|bin|sbin|lib|lib32|lib64|opt|srv|sys|proc|dev|System|Library|Applications|mnt|media)(?:\/\*)?|\/(?:home|Users)\/[\w.*-]+(?:\/\*)?|\/(?:usr|var)\/(?:bin|sbin|lib|local|share|lib64)(?:\/\*)?|[a-z]:(?:\/\*?)?(?:\/?(?:windows|users|program files)[\w ()]*(?:\/\*)?)?)$/i;
 
@@ -21,7 +23,7 @@ export function isTemporary(path: string): boolean {
 
 /** In a folder that tools make anew, so that deleting it loses nothing. */
 export function isRegenerable(path: string): boolean {
-  return REGENERABLE.test(path) && !path.includes('..');
+  return (REGENERABLE.test(path) || PACKAGE_CACHE.test(path)) && !path.includes('..');
 }
 
 /** The root, a home or a system folder as a whole. */

@@ -224,6 +224,8 @@ const DOTENV = /(?:^|\/)\.env(?:\.\w+)?$/;
 function takesNothing(command: Command): boolean {
   const operands = operandsOf(command);
   if (command.name === 'git') return !operands.some((text) => GIT_SHOWS.test(text));
+  // Certificates and requests are public.
+  if (command.name === 'openssl') return /^(?:x509|req|verify|crl|s_client)$/.test(operands[0] ?? '');
   if (command.name === 'ssh-keygen') return !hasFlag(command, '-y');
   // A dotenv file is there for what runs next.
   return (command.name === 'source' || command.name === '.') && operands.every((text) => DOTENV.test(text));
@@ -237,8 +239,12 @@ function withoutPattern(words: readonly Word[]): readonly Word[] {
   return words.filter((_, index) => index !== at);
 }
 
+/** Files that `openssl` writes, or uses without showing them. */
+const OPENSSL_USES = /^-(?:out|key|signkey|CA|CAkey|cert|keyout|inkey|config|CAfile)$/;
+
 /** Of a copy the last operand is written and not read. */
 function withoutTarget({ name, words }: Command): readonly Word[] {
+  if (name === 'openssl') return words.filter((_, at) => !OPENSSL_USES.test(words[at - 1]?.text ?? ''));
   const operands = words.filter(({ text }) => !text.startsWith('-'));
   return /^(?:cp|gcp|mv|ln|install)$/.test(name) && operands.length > 1
     ? words.filter((word) => word !== operands.at(-1))

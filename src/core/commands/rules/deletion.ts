@@ -88,6 +88,8 @@ function isVerbal(text: string): boolean {
 function deletes(command: Command, family: Family): boolean {
   if (isHarmlessCall(command) || earlyWords(command).includes('help') || prunesCaches(command)) return false;
   const words = earlyWords(command).filter(isVerbal);
+  // A plug-in of the program itself.
+  if (/^(?:serverless|sls)$/.test(command.name) && words[0] === 'plugin') return false;
   return (
     words.some((text) => VERB.test(text)) ||
     words.some((text) => family.soft.test(text) && isBefore(command, text))

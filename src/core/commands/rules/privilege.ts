@@ -196,7 +196,7 @@ export const privilege: readonly CommandRule[] = [
       ];
       return pairs.some(
         (text) =>
-          /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH|PYTHONSTARTUP|NODE_OPTIONS|PERL5OPT|BASH_ENV|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND)=.*(?:\/tmp\/|\.so|\.dylib|--require|-r |curl|sh )/.test(
+          /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH|PYTHONSTARTUP|NODE_OPTIONS|PERL5OPT|BASH_ENV|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND)=.*(?:\/tmp\/|\.so|\.dylib|--require|-r |curl|\bsh )/.test(
             text,
           ) || /^PATH=(?:\/tmp|\/var\/tmp|\/dev\/shm|\.)(?::|$)/.test(text),
       );

@@ -78,7 +78,7 @@ function installsOddly(command: Command): boolean {
   const text = textOf(command);
   if (isHarmlessCall(command)) return false;
   if (/ config set .*(?:script-shell|registry|index-url|globalconfig)/.test(text)) return true;
-  if (!/ (?:install|i|add|global|get) /.test(text)) return false;
+  if (!/ (?:install|i|add|global|get) /.test(text) || operandsOf(command)[0] === 'hook') return false;
   if (/^(?:npm|pnpm|yarn|bun)$/.test(command.name) && / (?:-g|--global|global add) /.test(text)) return true;
   if (
     / (?:--registry|--index-url|--extra-index-url|-i|--find-links|--trusted-host)[= ]\s*https?:\/\/(?!pypi\.org|registry\.npmjs\.org|test\.pypi\.org)/.test(

@@ -1,0 +1,224 @@
+/**
+ * What the pack `coding-agent` stops of the commands of ordinary projects: the scripts of `package.json`, recipes of makefiles,
+ * `RUN` of Dockerfiles, `run` of CI files and shell blocks in documents, of this repository and of packages as they are published.
+ *
+ *   scripts/run benchmarks/detection/ordinary-commands.ts [--lines] [--extract N]
+ *
+ * `--lines` prints each line that is stopped, `--extract N` prints some N of those that pass, for
+ * `ordinary-commands.txt`, which a test holds.
+ * The packages are pinned below and fetched with `npm pack` and `pip download` into a folder for temporary files.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { judge } from '../../src/core/decide.ts';
+import { codingAgent } from '../../src/core/templates/coding-agent.ts';
+import { crossingOf, policyOf } from '../../src/core/testing/policies.ts';
+
+const PACKAGES = {
+  npm: [
+    'express@4.21.2',
+    'fastify@5.2.0',
+    'vite@6.0.7',
+    'webpack@5.97.1',
+    'eslint@9.17.0',
+    'next@15.1.3',
+    'axios@1.7.9',
+    'prisma@6.1.0',
+    'npm@10.9.2',
+    'pm2@5.4.3',
+    'serverless@3.40.0',
+    'typeorm@0.3.20',
+  ],
+  pip: ['django==5.1.4', 'flask==3.1.0', 'celery==5.4.0', 'scrapy==2.12.0', 'gunicorn==23.0.0'],
+} as const;
+const LINE_UNITS_MAX = 1000;
+
+/** Rules for which a line is stopped on purpose, looked at one by one. */
+const MEANT: readonly (readonly [rules: RegExp, reason: string])[] = [
+  [/^guard\./, "the service's own deciding commands and files"],
+  [/^(?:generic|url|password)\./, 'a sample secret written out in a document'],
+  [/^supply_chain\.publish$/, 'publishes or takes back a package'],
+  [/^supply_chain\.install$/, 'installs for the whole machine, from an address or from another registry'],
+  [/^execution\.(?:pipe_to_shell|fetched_text|unknown_text)$/, 'runs an installer from the network unseen'],
+  [/^(?:filesystem|git)\./, 'deletes outside the working folder, a key, or forces a push'],
+  [/^(?:cloud|infrastructure)\./, 'removes a deployment, a queue or tasks'],
+  [/^privilege\.cluster_admin$|^credentials\.store$/, 'makes an account with rights in a cloud'],
+  [/^persistence\./, 'writes to a start-up file'],
+];
+
+const { values: options } = parseArgs({
+  options: { lines: { type: 'boolean', default: false }, extract: { type: 'string' } },
+});
+
+const root = join(import.meta.dirname, '../..');
+const sources = [{ name: 'this repository', folder: root }, ...fetched()];
+const policy = policyOf({ documents: [codingAgent.document] });
+const all = new Map<string, string>();
+for (const { name, folder } of sources)
+  for (const line of commandsIn(folder)) if (!all.has(line)) all.set(line, name);
+
+if (options.extract === undefined) tell();
+else {
+  const every = Math.max(1, Math.floor(all.size / Number(options.extract)));
+  for (const line of [...all.keys()].filter((line, at) => at % every === 0 && rulesThatStop(line) === null))
+    console.log(line.replaceAll('\n', '\\n'));
+}
+
+function tell(): void {
+  const stopped: string[] = [];
+  const unmeant: string[] = [];
+  const reasons = new Map<string, number>();
+  for (const [line, name] of all) {
+    const rules = rulesThatStop(line);
+    if (rules === null) continue;
+    stopped.push(`${name}: ${line}\n    ${rules.join(', ')}`);
+    const reason = MEANT.find(([pattern]) => rules.some((rule) => pattern.test(rule)))?.[1];
+    if (reason === undefined) unmeant.push(stopped.at(-1)!);
+    else reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  for (const { name } of sources)
+    console.log(`${name}: ${[...all.values()].filter((each) => each === name).length} commands`);
+  console.log(
+    `${all.size} commands, ${stopped.length} stopped, ${unmeant.length} of them for no such reason:`,
+  );
+  for (const [reason, count] of reasons) console.log(`  ${count}: ${reason}`);
+  for (const each of unmeant) console.log(each);
+  if (options.lines) for (const each of stopped) console.log(each);
+}
+
+/** The rules for which a line is stopped, `null` where it passes. */
+function rulesThatStop(command: string): readonly string[] | null {
+  const content = { kind: 'json', value: { command } } as const;
+  const verdict = judge(crossingOf({ boundary: 'action', phase: 'request', tool: 'Bash', content }), policy);
+  if (verdict.decision === 'allow') return null;
+  return [...new Set(verdict.findings.map(({ rule_id }) => rule_id))];
+}
+
+/** The packages, unpacked. */
+function fetched(): readonly { readonly name: string; readonly folder: string }[] {
+  const cache = join(tmpdir(), 'ordinary-commands');
+  mkdirSync(cache, { recursive: true });
+  const here = new Set(readdirSync(cache));
+  const run = (program: string, args: readonly string[]) =>
+    execFileSync(program, [...args], { cwd: cache, stdio: ['ignore', 'ignore', 'inherit'] });
+  return [...PACKAGES.npm, ...PACKAGES.pip].map((name) => {
+    const folder = name.replace(/@|==/, '-');
+    if (!here.has(folder)) {
+      const archiveHere = () =>
+        readdirSync(cache).find((file) => file.toLowerCase().startsWith(`${folder}.t`));
+      if (archiveHere() === undefined) {
+        if (name.includes('==')) run('pip', ['download', '-q', '--no-deps', '--no-binary', ':all:', name]);
+        else run('npm', ['pack', '--silent', name]);
+      }
+      mkdirSync(join(cache, folder));
+      run('tar', ['xzf', archiveHere()!, '-C', folder, '--strip-components=1']);
+    }
+    return { name, folder: join(cache, folder) };
+  });
+}
+
+/** The commands in the files of a folder, in the order of the files. */
+function commandsIn(folder: string): readonly string[] {
+  const found: string[] = [];
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !/\/(?:node_modules|\.git|dist|compiled|bundles)\//.test(file.slice(folder.length)))
+    .sort();
+  for (const file of files) {
+    const read = readerOf(file);
+    if (read !== null) found.push(...read(readFileSync(file, 'utf8')));
+  }
+  return found.filter((line) => line !== '' && line.length <= LINE_UNITS_MAX);
+}
+
+function readerOf(file: string): ((text: string) => readonly string[]) | null {
+  const name = basename(file);
+  if (name === 'package.json') return scriptsOf;
+  if (/^(?:GNU)?[Mm]akefile$|\.mk$/.test(name)) return recipesOf;
+  if (/^Dockerfile|\.dockerfile$/i.test(name)) return runsOf;
+  if (/\.ya?ml$/.test(name) && /\/(?:\.github|\.circleci|\.gitlab|ci)\b|gitlab-ci|azure-pipelines/.test(file))
+    return stepsOf;
+  if (/\.(?:md|mdx)$/i.test(name)) return fencesOf;
+  return /\.(?:rst|txt)$/.test(name) && /\/docs?\/|README|CONTRIBUTING/i.test(file) ? consolesOf : null;
+}
+
+function scriptsOf(text: string): readonly string[] {
+  try {
+    const { scripts = {} } = JSON.parse(text) as { scripts?: Record<string, unknown> };
+    return Object.values(scripts).filter((script) => typeof script === 'string');
+  } catch {
+    return [];
+  }
+}
+
+function recipesOf(text: string): readonly string[] {
+  return joined(text)
+    .split('\n')
+    .filter((line) => line.startsWith('\t'))
+    .map((line) =>
+      line
+        .trim()
+        .replace(/^[@-]+/, '')
+        .replaceAll('$$', '$'),
+    );
+}
+
+function runsOf(text: string): readonly string[] {
+  return [...joined(text).matchAll(/^RUN\s+(?:--\S+\s+)*(.+)$/gim)].map(([, line]) => line!.trim());
+}
+
+/** `run:` of CI files: one line, or the lines of a block. */
+function stepsOf(text: string): readonly string[] {
+  const found: string[] = [];
+  const lines = text.split('\n');
+  for (const [at, line] of lines.entries()) {
+    const step = /^(\s*)(?:- )?run:\s*(.*)$/.exec(line);
+    if (step === null) continue;
+    if (!/^[|>]/.test(step[2]!)) found.push(step[2]!.trim());
+    else {
+      const block = lines.slice(at + 1);
+      const end = block.findIndex((each) => each.trim() !== '' && each.search(/\S/) <= step[1]!.length);
+      found.push(...linesOf(block.slice(0, end < 0 ? block.length : end).join('\n'), false));
+    }
+  }
+  return found.filter((line) => !line.includes('${{'));
+}
+
+function fencesOf(text: string): readonly string[] {
+  return [
+    ...text.matchAll(/^[ \t]*```(?:sh|bash|shell|console|terminal|zsh)\b[^\n]*\n([\s\S]*?)^[ \t]*```/gm),
+  ].flatMap(([, block]) => linesOf(block!, false));
+}
+
+/** What stands behind a prompt, or in a block for consoles, in reStructuredText. */
+function consolesOf(text: string): readonly string[] {
+  const blocks = [
+    ...text.matchAll(
+      /^\.\. (?:code-block::|code::|sourcecode::) (?:bash|console|sh|shell|doscon)\n((?:\n|[ \t]+.*\n)+)/gm,
+    ),
+  ];
+  return [
+    ...blocks.flatMap(([, block]) =>
+      linesOf(block!.replace(/^[ \t]+:[\w-]+:.*$/gm, ''), /^\s+\$ /m.test(block!)),
+    ),
+    ...[...text.matchAll(/^\s+\$ (.+)$/gm)].map(([, line]) => line!.trim()),
+  ];
+}
+
+/** The commands of a block, without prompts, comments and what programs print. */
+function linesOf(block: string, has_prompts: boolean): readonly string[] {
+  const prompts = has_prompts || /^\s*[$%] /m.test(block);
+  return joined(block)
+    .split('\n')
+    .filter((line) => !prompts || /^\s*[$%] /.test(line))
+    .map((line) => line.trim().replace(/^(?:[$%>] )+/, ''))
+    .filter((line) => !/^(?:#|\.\.\.|-|\+|<|\||\d|[A-Z][a-z]+ [a-z]+ |[{}[\]()])/.test(line));
+}
+
+function joined(text: string): string {
+  return text.replace(/\\\r?\n\s*/g, ' ');
+}
