@@ -96,12 +96,18 @@ export function openGuard(road: Ask, { agent_id, session_id, user_id }: Speaker)
       );
     },
     decided: async (request_id) => {
-      await ask(approvalsShow, { request_id, wait: WAIT });
+      await ask(approvalsShow, { request_id, wait: WAIT }).catch(unlessForbidden);
     },
     takeBack: async (request_id) => {
       await ask(approvalsCancel, { request_id });
     },
   };
+}
+
+/** A credential that may not read requests does not wait for them; the call is judged all the same. */
+function unlessForbidden(error: unknown): void {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  if (cause?.code !== 'forbidden') throw error;
 }
 
 /** Errors that stand for an expected no, by name: their sentences are ours, and hold nothing that was asked about. */
