@@ -78,7 +78,7 @@ const CASES: readonly Case[] = [
   { args: ['cost', 'summary'], code: 0, stdout: /^\$0\.00 from [\s\S]*^0 calls/m },
   { args: ['cost', 'budget'], code: 0, stdout: /^No budget concerns this/ },
   { args: ['cost', 'report'], code: 0, stdout: /^Nothing was spent\.$/m },
-  { args: ['cost', 'summary', '--last', 'yesterday'], code: 2, stderr: /no period/ },
+  { args: ['cost', 'summary', '--last', 'yesterday'], code: 2, stderr: /not a period/ },
   { args: ['cost', 'prices', 'gpt-4o-mini'], code: 0, stdout: /^gpt-4o-mini +0\.15 +0\.6 /m },
   { args: ['cost', 'prices', 'mystery'], code: 0, stdout: /^\* +5 +25 .*no price is known/m },
   { args: ['token', 'show'], code: 1, stderr: /no agent token yet/ },

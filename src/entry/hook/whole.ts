@@ -93,7 +93,7 @@ async function saveStand(
     return rm(standPath(state_dir), { force: true });
   const policy = runtime.policy();
   const { policies } = statePaths(state_dir);
-  if (!(await isSaved(policies, policy.hash))) await savePolicy(policies, policy);
+  if (!(await isSaved(policies, policy))) await savePolicy(policies, policy);
   const stand: Stand = {
     version,
     config_file: origin.file === null ? null : realFile(origin.file),

@@ -4,14 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { policyOf } from '../../core/testing/policies.ts';
 import { apiRouteAt } from '../../runtime/forward/api-paths.ts';
-import { openLlm } from '../../runtime/forward/llm.ts';
+import { openTestLlm } from '../../runtime/forward/testing/open-llm.ts';
 import type { Budgets, SpendAsk, SpentUsage } from '../../runtime/forward/types.ts';
-import { openUpstreams } from '../../runtime/forward/upstream/index.ts';
 import { settingsOf } from '../../runtime/forward/upstream/testing/calls.ts';
 import { type Answers, startProvider } from '../../runtime/forward/upstream/testing/provider.ts';
-import { ports } from '../../runtime/testing/examples.ts';
 import type { AuditEvent } from '../../runtime/types.ts';
 import { serve } from './testing/serve.ts';
 
@@ -45,19 +42,8 @@ async function world(t: TestContext, answers: Answers, options: { readonly is_ov
     },
   };
   const decided: AuditEvent[] = [];
-  const policy = policyOf();
-  const road = ports(decided, { policy });
   const proxy = settingsOf({ target: `${upstream.url}/v1` });
-  const llm = openLlm({
-    ports: () => road,
-    capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
-    upstreams: openUpstreams(settingsOf({})),
-    budgets,
-    settings: { mode: 'mask', answer_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },
-    telemetry: null,
-    calls: null,
-    unsettled: () => {},
-  });
+  const llm = openTestLlm(budgets, decided);
   const state_dir = mkdtempSync(join(tmpdir(), 'forward-model-'));
   const service = await serve({ state_dir, proxy, llm: async () => llm });
   t.after(async () => {

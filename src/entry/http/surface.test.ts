@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { operations } from '../../operations/index.ts';
 import { EXAMPLE_ADAPTER } from '../../operations/testing/adapter.ts';
-import { exampleTarget } from '../../operations/testing/upstream.ts';
+import { exampleLlm, exampleTarget } from '../../operations/testing/upstream.ts';
 import { llmRoutes } from '../llm/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { type Answer, type Asked, type Served, type ServeOptions, serve } from './testing/serve.ts';
@@ -121,7 +121,7 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
 const PERSONS = ['policy:reload', 'secrets:check', 'secrets:resolve', 'sessions:reset'];
 
 test('what is answered is what the description says', async (t) =>
-  serving({ file_roots: [], proxy: await exampleTarget(t) }, async ({ ask, events }) => {
+  serving({ file_roots: [], proxy: await exampleTarget(t), llm: exampleLlm(t) }, async ({ ask, events }) => {
     const { Compile } = await import('typebox/schema');
     let ran = 0;
     for (const {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { operations } from '../../operations/index.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
-import { exampleTarget } from '../../operations/testing/upstream.ts';
+import { exampleLlm, exampleTarget } from '../../operations/testing/upstream.ts';
 import { ensureToken, newApiKey } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/types.ts';
 import { type Asked, serve } from './testing/serve.ts';
@@ -57,6 +57,9 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   check_budget: EVERYONE_KNOWN,
   dashboard_cost_budgets: ['loopback', 'operator'],
   dashboard_cost_report: ['loopback', 'operator'],
+  agents_block: ['operator'],
+  agents_blocked: ['operator'],
+  agents_unblock: ['operator'],
   dashboard_cost_summary: ['loopback', 'operator'],
   guard_output: EVERYONE_KNOWN,
   health: OPEN,
@@ -114,7 +117,14 @@ function exampleOf({ http, example }: AnyOperation, events: readonly AuditEvent[
 
 test('every operation runs its example for those who may, and for nobody else', async (t) => {
   const proxy = await exampleTarget(t);
-  const service = await serve({ state_dir: scratch, auth: { api_keys }, documents: [PREFERENCES], proxy });
+  const llm = exampleLlm(t);
+  const service = await serve({
+    state_dir: scratch,
+    auth: { api_keys },
+    documents: [PREFERENCES],
+    proxy,
+    llm,
+  });
   let ran = 0;
   try {
     for (const operation of operations.filter((one) => one.unavailable === undefined)) {
@@ -125,8 +135,8 @@ test('every operation runs its example for those who may, and for nobody else', 
         const asked = exampleOf(operation, service.events, who);
         const answer = await service.ask({ ...asked, headers: { ...headers, ...user } });
         const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
-        // This runtime has no store: who gets as far as being told so was let in.
-        const done = operation.needs === 'store' ? 503 : 200;
+        // This runtime has a store for blocked agents alone: who gets as far as being told so was let in.
+        const done = operation.needs === 'store' && !operation.name.startsWith('agents_') ? 503 : 200;
         if (may.includes(who as Who)) assert.equal(answer.status, done, note);
         else assertRefused(who as Who, answer, note);
         ran++;

@@ -1,4 +1,6 @@
 import type { TestContext } from 'node:test';
+import type { Llm } from '../../runtime/forward/call.ts';
+import { openTestLlm } from '../../runtime/forward/testing/open-llm.ts';
 import { settingsOf } from '../../runtime/forward/upstream/testing/calls.ts';
 import { startProvider } from '../../runtime/forward/upstream/testing/provider.ts';
 import { proxyForward } from '../forward.ts';
@@ -12,4 +14,11 @@ export async function exampleTarget(t: TestContext): Promise<ReturnType<typeof s
     response.end(shown.body);
   });
   return settingsOf({ target: url });
+}
+
+/** The LLM proxy that guards calls of models to that target. */
+export function exampleLlm(t: TestContext): () => Promise<Llm> {
+  const llm = openTestLlm();
+  t.after(() => llm.close());
+  return async () => llm;
 }

@@ -116,7 +116,7 @@ test('without a word of it everything has a default, and nothing is forwarded to
     fallbacks: [],
     circuit_breaker: { failures: 5, window_seconds: 30, open_seconds: 30 },
     answer_bytes_max: 67_108_864,
-    held_bytes_max: 1_048_576,
+    held_bytes_max: 8_388_608,
     cache_entries_max: 20_000,
     connections_max: 4_096,
   });

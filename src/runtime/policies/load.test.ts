@@ -126,7 +126,9 @@ test('settings of the configuration reach the policy', async () => {
   assert.deepEqual(policy.builtin_rules, []);
   assert.equal(policy.undeclared_tools, 'block');
   assert.equal(policy.unknown_agents, 'block');
-  assert.deepEqual(policy.detection, { ...DETECTION, secret_detection: false });
+  const { guarded_paths, ...detection } = policy.detection;
+  assert.deepEqual(detection, { ...DETECTION, secret_detection: false });
+  assert.ok(guarded_paths?.files.includes(join(dir, 'me.yaml')));
   assert.equal(policy.limits.depth_max, 3);
   assert.equal(policy.redaction.typed, true);
 });

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { contentHash } from '../../core/compile/canonical.ts';
+import { policyHash } from '../../core/compile/policy-hash.ts';
+import { policyOf } from '../../core/testing/policies.ts';
 import type { Json, Policy } from '../../core/types.ts';
-import { readPolicy, savePolicy } from './saved.ts';
+import { isSaved, readPolicy, savePolicy } from './saved.ts';
 
 let dir = '';
 before(async () => {
@@ -29,6 +31,18 @@ test('a saved policy comes back the same, frozen, and only for its owner to read
   assert.ok(Object.isFrozen(read) && Object.isFrozen(read.rules[0]));
   await savePolicy(dir, policy);
   assert.deepEqual(await readdir(dir), [`${policy.hash.slice(7)}.json`]);
+});
+
+test('the same policy in a moved folder has the same hash, and is saved again for the paths that it guards', async () => {
+  const whole = policyOf();
+  const at = (base_dir: string): Policy => {
+    const guarded_paths = { base_dir, home: '/home/a', files: [`${base_dir}/service.yaml`], state_dirs: [] };
+    const moved = { ...whole, detection: { ...whole.detection, guarded_paths } };
+    return { ...moved, hash: policyHash(moved) };
+  };
+  assert.equal(at('/a').hash, at('/b').hash);
+  await savePolicy(dir, at('/a'));
+  assert.deepEqual([await isSaved(dir, at('/a')), await isSaved(dir, at('/b'))], [true, false]);
 });
 
 test('what is missing, damaged or another policy is refused', async () => {

@@ -47,12 +47,11 @@ export async function readPolicy(dir: string, hash: string): Promise<Policy> {
   return deepFreeze(policy);
 }
 
-/** Whether a policy of that hash is saved; what is in the file is looked at when it is read. */
-export async function isSaved(dir: string, hash: string): Promise<boolean> {
-  return stat(fileOf(dir, hash)).then(
-    () => true,
-    () => false,
-  );
+/** Whether this policy is saved, with the paths that it guards: the same documents in another folder have the same hash. */
+export async function isSaved(dir: string, policy: Policy): Promise<boolean> {
+  const saved = await readPolicy(dir, policy.hash).catch(() => null);
+  const pathsOf = ({ detection }: Policy) => JSON.stringify(detection.guarded_paths);
+  return saved !== null && pathsOf(saved) === pathsOf(policy);
 }
 
 function fileOf(dir: string, hash: string): string {

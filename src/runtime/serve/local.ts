@@ -92,7 +92,7 @@ async function openAlone(config: Config): Promise<Store> {
 /** Saves the policy that decides, where it is not saved yet, so that the decision can be explained later. */
 async function keepPolicy(dir: string, policy: Policy): Promise<void> {
   const { isSaved, savePolicy } = await import('../policies/saved.ts');
-  if (!(await isSaved(dir, policy.hash))) await savePolicy(dir, policy);
+  if (!(await isSaved(dir, policy))) await savePolicy(dir, policy);
 }
 
 interface LazyDoor {
