@@ -31,7 +31,7 @@ export function openLog(options: { readonly level: LogLevel; readonly name: stri
 
   function write(level: 'error' | 'warn' | 'info' | 'debug', message: string, fields: LogFields = {}): void {
     if (ORDER.indexOf(level) < least) return;
-    const time = Date.now();
+    const time = new Date().toISOString();
     logger ??= openLogger(options);
     const opened = logger;
     written = written.then(async () => (await opened)[level]({ time, ...fields }, message)).catch(() => {});
@@ -62,7 +62,7 @@ async function openLogger(options: { level: LogLevel; name: string }): Promise<L
 /** `12:00:00 warn  worker-2 has ended, and is started again (signal SIGKILL)`. */
 function forPeople(line: string): string {
   const { level, time, pid: _pid, name: _name, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
-  const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+  const clock = new Date(String(time)).toTimeString().slice(0, 8);
   const facts = Object.entries(fields).map(([key, value]) => `${key} ${value}`);
   return `${clock} ${String(level).padEnd(5)} ${msg}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}\n`;
 }

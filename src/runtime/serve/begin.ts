@@ -175,11 +175,14 @@ function run(
     void log.flush().finally(() => process.exit(1));
   };
   process.on('uncaughtException', crash);
+  log.info('the service has started', { url: facts.url, policy_hash: facts.policy.hash });
 
   async function finish(): Promise<void> {
     watch.close();
+    log.info('the service is stopping');
     const { forced } = await parent.stop(PATIENCE_MS);
     ownership.release();
+    log.info('the service has stopped', { forced });
     await log.flush();
     for (const [signal, act] of signals) process.off(signal, act);
     process.off('uncaughtException', crash);
