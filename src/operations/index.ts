@@ -42,8 +42,8 @@ import { secretsCheck, secretsResolve } from './secrets.ts';
 import { agentSessionReset, sessionReset } from './sessions.ts';
 import { policyTemplate, policyTemplates } from './templates.ts';
 
-/** Everything that one can ask for, in alphabetical order. */
-export const operations: readonly AnyOperation[] = [
+/** Everything that one can ask for, in alphabetical order, by value: a name that does not exist does not compile. */
+export const catalogue = {
   adapterAsk,
   agentSessionReset,
   agentsBlock,
@@ -99,7 +99,10 @@ export const operations: readonly AnyOperation[] = [
   secretsCheck,
   secretsResolve,
   sessionReset,
-];
+};
+
+/** The same as a list. */
+export const operations: readonly AnyOperation[] = Object.values(catalogue);
 
 /** The operation of that name, `undefined` where there is none. */
 export function operationNamed(name: string): AnyOperation | undefined {

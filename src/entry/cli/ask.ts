@@ -2,6 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { catalogue as operationCatalogue } from '../../operations/index.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { person } from '../../runtime/access/callers.ts';
 import { osUserName } from '../../runtime/access/os-user.ts';
@@ -12,6 +13,9 @@ import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
 
+/** Picks an operation by value: one that does not exist does not compile. */
+export type Which = (of: typeof operationCatalogue) => AnyOperation;
+
 /**
  * Calls an operation as the person at the command line, by the same road as every transport: here where it
  * needs a policy or the journal, in the service that runs where it needs that; where it needs the store or plug-ins,
@@ -21,11 +25,12 @@ import { packageVersion } from './version.ts';
 export async function ask(
   terminal: Terminal,
   config_path: string | undefined,
-  name: string,
+  which: Which,
   input: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
-  const { operations } = await import('../../operations/index.ts');
-  const operation = operations.find((one) => one.name === name)!;
+  const { catalogue } = await import('../../operations/index.ts');
+  const operation = which(catalogue);
+  const { name } = operation;
   if (operation.needs === 'live')
     return askService(await configOf(terminal, config_path, 'leave'), name, input);
   const { call } = await import('../../operations/call.ts');

@@ -26,7 +26,9 @@ interface Pin {
 /** Lists the tools that are known. */
 export async function list(options: Options, terminal: Terminal): Promise<void> {
   const input = options.server === undefined ? {} : { server: options.server };
-  const reply = (await ask(terminal, options.config, 'mcp_pins_list', input)) as { pins: readonly Pin[] };
+  const reply = (await ask(terminal, options.config, (of) => of.mcpPinsList, input)) as {
+    pins: readonly Pin[];
+  };
   if (options.json) return sayJson(terminal, reply);
   if (reply.pins.length === 0)
     return say(terminal, 'No tools are known: none was listed through the gateway yet.');
@@ -84,13 +86,13 @@ export async function approve(
     sha256: options.sha256,
     ...(options.user !== undefined && { user_id: options.user }),
   };
-  const pin = (await ask(terminal, options.config, 'mcp_pins_approve', input)) as Pin;
+  const pin = (await ask(terminal, options.config, (of) => of.mcpPinsApprove, input)) as Pin;
   if (options.json) return sayJson(terminal, pin);
   say(terminal, `Approved: agents see ${shown(pin.tool)} of ${shown(pin.server)} with their next list.`);
 }
 
 async function find(server: string, tool: string, options: Options, terminal: Terminal): Promise<Pin> {
-  const { pins } = (await ask(terminal, options.config, 'mcp_pins_list', { server, tool })) as {
+  const { pins } = (await ask(terminal, options.config, (of) => of.mcpPinsList, { server, tool })) as {
     pins: readonly Pin[];
   };
   const pin = pins.find(({ user_id }) => user_id === (options.user ?? ''));

@@ -8,7 +8,7 @@ export async function findEvents(
   config_path: string | undefined,
   filter: AuditFilter,
 ): Promise<readonly AuditEvent[]> {
-  const page = (await ask(terminal, config_path, 'audit_query', {
+  const page = (await ask(terminal, config_path, (of) => of.auditQuery, {
     ...filter,
     newest_first: true,
   })) as AuditPage;

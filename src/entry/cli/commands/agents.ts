@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ask } from '../ask.ts';
+import { ask, type Which } from '../ask.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
 import { say, sayJson, shown, type Terminal } from '../terminal.ts';
 
@@ -34,14 +34,16 @@ export function agents(command: Command, terminal: Terminal): void {
     .option('--reason <text>', 'why, for other operators')
     .addOption(configOption())
     .addOption(jsonOption())
-    .action((agent_id: string, options: AgentOptions) => change('agents_block', agent_id, options, terminal));
+    .action((agent_id: string, options: AgentOptions) =>
+      change((of) => of.agentsBlock, agent_id, options, terminal),
+    );
   const unblock = command
     .command('unblock <agent_id>')
     .summary('let a blocked agent go on')
     .addOption(configOption())
     .addOption(jsonOption())
     .action((agent_id: string, options: AgentOptions) =>
-      change('agents_unblock', agent_id, options, terminal),
+      change((of) => of.agentsUnblock, agent_id, options, terminal),
     );
   const list = command
     .command('list')
@@ -59,20 +61,20 @@ export function agents(command: Command, terminal: Terminal): void {
 }
 
 async function change(
-  operation: string,
+  which: Which,
   agent_id: string,
   { reason, config, json }: AgentOptions,
   terminal: Terminal,
 ): Promise<void> {
   const input = { agent_id, ...(reason !== undefined && { reason }) };
-  const answer = (await ask(terminal, config, operation, input)) as Changed;
+  const answer = (await ask(terminal, config, which, input)) as Changed;
   if (json) return sayJson(terminal, answer);
   const state = answer.blocked ? 'blocked' : 'not blocked';
   say(terminal, `${shown(agent_id)} is ${state}${answer.changed ? '.' : '; nothing changed.'}`);
 }
 
 async function listBlocked({ config, json }: AgentOptions, terminal: Terminal): Promise<void> {
-  const answer = (await ask(terminal, config, 'agents_blocked', {})) as Listed;
+  const answer = (await ask(terminal, config, (of) => of.agentsBlocked, {})) as Listed;
   if (json) return sayJson(terminal, answer);
   if (answer.agents.length === 0) return say(terminal, 'No agent is blocked.');
   for (const { agent_id, reason, blocked_by, blocked_at } of answer.agents)

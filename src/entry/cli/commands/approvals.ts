@@ -60,7 +60,7 @@ function defineList(command: Command, terminal: Terminal): void {
 }
 
 async function listRequests(options: ListOptions, terminal: Terminal): Promise<void> {
-  const reply = (await ask(terminal, options.config, 'approvals_list', {
+  const reply = (await ask(terminal, options.config, (of) => of.approvalsList, {
     ...(options.status !== 'all' && { status: options.status }),
     ...(options.agent !== undefined && { agent_id: options.agent }),
     ...(options.tool !== undefined && { tool: options.tool }),
@@ -102,7 +102,9 @@ function defineShow(command: Command, terminal: Terminal): void {
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (request_id: string, options: CommonOptions) => {
-      const one = (await ask(terminal, options.config, 'approvals_show', { request_id })) as ApprovalRecord;
+      const one = (await ask(terminal, options.config, (of) => of.approvalsShow, {
+        request_id,
+      })) as ApprovalRecord;
       if (options.json) sayJson(terminal, one);
       else tell(one, terminal);
     });
@@ -130,12 +132,17 @@ function defineDecision(command: Command, terminal: Terminal, verb: 'approve' | 
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (request_id: string, options: DecisionOptions) => {
-      const one = (await ask(terminal, options.config, `approvals_${verb}`, {
-        request_id,
-        ...(options.approver !== undefined && { approver: options.approver }),
-        ...(options.comment !== undefined && { comment: options.comment }),
-        ...(options.note !== undefined && { note: options.note }),
-      })) as ApprovalRecord;
+      const one = (await ask(
+        terminal,
+        options.config,
+        (of) => (verb === 'approve' ? of.approvalsApprove : of.approvalsDeny),
+        {
+          request_id,
+          ...(options.approver !== undefined && { approver: options.approver }),
+          ...(options.comment !== undefined && { comment: options.comment }),
+          ...(options.note !== undefined && { note: options.note }),
+        },
+      )) as ApprovalRecord;
       if (options.json) sayJson(terminal, one);
       else say(terminal, outcomeOf(one));
     });
@@ -150,7 +157,9 @@ function defineCancel(command: Command, terminal: Terminal): void {
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (request_id: string, options: CommonOptions) => {
-      const one = (await ask(terminal, options.config, 'approvals_cancel', { request_id })) as ApprovalRecord;
+      const one = (await ask(terminal, options.config, (of) => of.approvalsCancel, {
+        request_id,
+      })) as ApprovalRecord;
       if (options.json) sayJson(terminal, one);
       else say(terminal, outcomeOf(one));
     });

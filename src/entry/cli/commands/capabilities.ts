@@ -71,7 +71,7 @@ function duration(text: string): string {
 type Issued = CapabilityRecord & { readonly token: string };
 
 async function issueToken(options: IssueOptions, terminal: Terminal): Promise<void> {
-  const made = (await ask(terminal, options.config, 'capabilities_issue', {
+  const made = (await ask(terminal, options.config, (of) => of.capabilitiesIssue, {
     agent_id: options.agent,
     scope: {
       tool_name: options.tool,
@@ -123,7 +123,7 @@ function defineList(command: Command, terminal: Terminal): void {
 }
 
 async function listTokens(options: ListOptions, terminal: Terminal): Promise<void> {
-  const reply = (await ask(terminal, options.config, 'capabilities_list', {
+  const reply = (await ask(terminal, options.config, (of) => of.capabilitiesList, {
     ...(options.status !== 'all' && { status: options.status }),
     ...(options.agent !== undefined && { agent_id: options.agent }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
@@ -158,7 +158,7 @@ function defineShow(command: Command, terminal: Terminal): void {
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (token_id: string, options: CommonOptions) => {
-      const record = (await ask(terminal, options.config, 'capabilities_show', {
+      const record = (await ask(terminal, options.config, (of) => of.capabilitiesShow, {
         token_id,
       })) as CapabilityRecord;
       tell(record, options, terminal);
@@ -175,7 +175,7 @@ function defineRevoke(command: Command, terminal: Terminal): void {
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (token_id: string, options: CommonOptions) => {
-      const record = (await ask(terminal, options.config, 'capabilities_revoke', {
+      const record = (await ask(terminal, options.config, (of) => of.capabilitiesRevoke, {
         token_id,
       })) as CapabilityRecord;
       tell(record, options, terminal);

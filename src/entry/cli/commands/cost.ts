@@ -69,7 +69,7 @@ function defineSummary(command: Command, terminal: Terminal): void {
       const answer = (await ask(
         terminal,
         options.config,
-        'dashboard_cost_summary',
+        (of) => of.dashboardCostSummary,
         whichOf(options),
       )) as Summary;
       if (options.json) sayJson(terminal, answer);
@@ -151,13 +151,18 @@ function defineBudget(command: Command, terminal: Terminal): void {
 async function showBudgets(options: BudgetOptions, terminal: Terminal): Promise<void> {
   const { tenant, agent, session, user, model } = options;
   const isForOne = [agent, session, user, model].some((each) => each !== undefined);
-  const answer = (await ask(terminal, options.config, isForOne ? 'check_budget' : 'dashboard_cost_budgets', {
-    ...(tenant !== undefined && { tenant_id: tenant }),
-    ...(agent !== undefined && { agent_id: agent }),
-    ...(session !== undefined && { session_id: session }),
-    ...(user !== undefined && { user_id: user }),
-    ...(model !== undefined && { model }),
-  })) as { readonly budgets: readonly Standing[] };
+  const answer = (await ask(
+    terminal,
+    options.config,
+    (of) => (isForOne ? of.checkBudget : of.dashboardCostBudgets),
+    {
+      ...(tenant !== undefined && { tenant_id: tenant }),
+      ...(agent !== undefined && { agent_id: agent }),
+      ...(session !== undefined && { session_id: session }),
+      ...(user !== undefined && { user_id: user }),
+      ...(model !== undefined && { model }),
+    },
+  )) as { readonly budgets: readonly Standing[] };
   if (answer.budgets.some(({ state, enforcement }) => state === 'reached' && enforcement === 'enforce'))
     terminal.exit_code = EXIT.no;
   if (options.json) sayJson(terminal, answer);
@@ -192,7 +197,7 @@ function defineReport(command: Command, terminal: Terminal): void {
 }
 
 async function writeReport(options: ReportOptions, terminal: Terminal): Promise<void> {
-  const answer = (await ask(terminal, options.config, 'dashboard_cost_report', {
+  const answer = (await ask(terminal, options.config, (of) => of.dashboardCostReport, {
     ...whichOf(options),
     group_by: options.by,
     limit: options.limit,

@@ -79,7 +79,7 @@ interface Seen {
 }
 
 async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const answer = (await ask(terminal, options.config, 'observe_agents', whichOf(options))) as {
+  const answer = (await ask(terminal, options.config, (of) => of.observeAgents, whichOf(options))) as {
     readonly agents: readonly (Seen & { readonly agent_id: string })[];
     readonly partial: boolean;
   };
@@ -89,7 +89,7 @@ async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<
 }
 
 async function listSessions(options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const answer = (await ask(terminal, options.config, 'observe_sessions', whichOf(options))) as {
+  const answer = (await ask(terminal, options.config, (of) => of.observeSessions, whichOf(options))) as {
     readonly sessions: readonly (Seen & {
       readonly session_id: string;
       readonly tenant_id: string;
@@ -126,12 +126,12 @@ function tell(
 
 async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const input = { agent_id, ...whichOf(options) };
-  await show(await ask(terminal, options.config, 'observe_agent', input), options, terminal);
+  await show(await ask(terminal, options.config, (of) => of.observeAgent, input), options, terminal);
 }
 
 async function showSession(session_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const { last: _last, ...which } = whichOf(options);
-  const answer = await ask(terminal, options.config, 'observe_session', { session_id, ...which });
+  const answer = await ask(terminal, options.config, (of) => of.observeSession, { session_id, ...which });
   await show(answer, options, terminal);
 }
 

@@ -37,7 +37,7 @@ export function plugins(command: Command, terminal: Terminal): void {
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (options: Options) => {
-      const reply = (await ask(terminal, options.config, 'plugins_list', {})) as Listed;
+      const reply = (await ask(terminal, options.config, (of) => of.pluginsList, {})) as Listed;
       if (options.json) sayJson(terminal, reply);
       else tellList(reply, terminal);
     });

@@ -60,7 +60,7 @@ interface EvaluateOptions {
 }
 
 async function evaluatePolicy(options: EvaluateOptions, terminal: Terminal): Promise<void> {
-  const reply = (await ask(terminal, options.config, 'policy_evaluate', {
+  const reply = (await ask(terminal, options.config, (of) => of.policyEvaluate, {
     boundary: options.boundary,
     data_tags: options.dataTag ?? [],
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
@@ -73,7 +73,7 @@ async function evaluatePolicy(options: EvaluateOptions, terminal: Terminal): Pro
 type Reloaded = Extract<ReloadReport, { reloaded: true }>;
 
 async function reloadPolicy(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
-  const report = (await ask(terminal, options.config, 'policies_reload', {})) as Reloaded;
+  const report = (await ask(terminal, options.config, (of) => of.policiesReload, {})) as Reloaded;
   if (options.json) {
     sayJson(terminal, report);
     return;

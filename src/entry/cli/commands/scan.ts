@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { VerdictReply, Violation } from '../../../operations/reply.ts';
-import { ask } from '../ask.ts';
+import { ask, type Which } from '../ask.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { readBounded } from '../input.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
@@ -46,8 +46,8 @@ export function scan(command: Command, terminal: Terminal): void {
 }
 
 async function run(text: string | undefined, options: ScanOptions, terminal: Terminal): Promise<void> {
-  const { operation, input } = await question(text, options, terminal);
-  const reply = (await ask(terminal, options.config, operation, {
+  const { which, input } = await question(text, options, terminal);
+  const reply = (await ask(terminal, options.config, which, {
     ...input,
     ...(options.agent !== undefined && { agent_id: options.agent }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
@@ -68,7 +68,7 @@ async function question(
   text: string | undefined,
   options: ScanOptions,
   terminal: Terminal,
-): Promise<{ operation: string; input: Record<string, unknown> }> {
+): Promise<{ which: Which; input: Record<string, unknown> }> {
   if (text !== undefined && options.file !== undefined) {
     throw new CommandFailure(EXIT.usage, 'usage', 'Give a text or --file, not both.');
   }
@@ -82,15 +82,15 @@ async function question(
   const bytes = text === undefined || text === '-' ? await read(options.file, terminal) : null;
   if (options.file !== undefined && !options.structured && options.boundary === 'input') {
     return {
-      operation: 'scan_file',
+      which: (of) => of.scanFile,
       input: { name: options.file, content_base64: bytes!.toString('base64') },
     };
   }
   const { textOf } = await import('../../../operations/file.ts');
   const content = bytes === null ? text! : textOf(bytes);
-  if (options.structured) return { operation: 'scan_structured', input: { payload: parsed(content) } };
+  if (options.structured) return { which: (of) => of.scanStructured, input: { payload: parsed(content) } };
   return {
-    operation: options.boundary === 'output' ? 'guard_output' : 'scan_input',
+    which: (of) => (options.boundary === 'output' ? of.guardOutput : of.scanInput),
     input: { text: content },
   };
 }

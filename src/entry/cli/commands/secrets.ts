@@ -50,7 +50,9 @@ async function checkSecrets(
   options: CheckOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const reply = (await ask(terminal, options.config, 'secrets_check', { secret_keys: names })) as Checked;
+  const reply = (await ask(terminal, options.config, (of) => of.secretsCheck, {
+    secret_keys: names,
+  })) as Checked;
   const is_well = reply.reachable && reply.secrets.every(({ result }) => result === 'allow');
   if (!is_well) terminal.exit_code = EXIT.no;
   if (options.json) {

@@ -45,8 +45,12 @@ async function resetSession(
     ...(agent !== undefined && { agent_id: agent }),
     ...(tenant !== undefined && { tenant_id: tenant }),
   };
-  const operation = session_id === undefined ? 'agent_session_reset' : 'session_reset';
-  const answer = (await ask(terminal, config, operation, input)) as { readonly sessions: number };
+  const answer = (await ask(
+    terminal,
+    config,
+    (of) => (session_id === undefined ? of.agentSessionReset : of.sessionReset),
+    input,
+  )) as { readonly sessions: number };
   if (json) sayJson(terminal, answer);
   else if (answer.sessions === 0) say(terminal, 'Nothing that it had read was remembered.');
   else say(terminal, `Forgotten for ${answer.sessions === 1 ? 'one agent' : `${answer.sessions} agents`}.`);

@@ -24,7 +24,7 @@ export function templates(command: Command, terminal: Terminal): void {
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (options: { config?: string; json?: true }) => {
-      const reply = (await ask(terminal, options.config, 'policy_templates', {})) as Listed;
+      const reply = (await ask(terminal, options.config, (of) => of.policyTemplates, {})) as Listed;
       if (options.json) sayJson(terminal, reply);
       else for (const line of listing(reply)) say(terminal, line);
     });
@@ -118,7 +118,7 @@ async function showTemplate(
   if (argument !== undefined && options.name !== undefined && argument !== options.name) {
     throw new CommandFailure(EXIT.usage, 'usage', 'Name one template, not two.');
   }
-  const document = await ask(terminal, options.config, 'policy_template', { template_name });
+  const document = await ask(terminal, options.config, (of) => of.policyTemplate, { template_name });
   if (options.json || options.format === 'json') say(terminal, JSON.stringify(document, null, 2));
   else terminal.stdout.write(shownLines((await import('yaml')).stringify(document)));
 }

@@ -47,7 +47,7 @@ interface Reply {
 }
 
 async function run(event_id: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
-  const reply = (await ask(terminal, options.config, 'policy_explain', { event_id })) as Reply;
+  const reply = (await ask(terminal, options.config, (of) => of.policyExplain, { event_id })) as Reply;
   if (options.json) sayJson(terminal, reply);
   else tell(reply, options.all === true, terminal);
   if (reply.explanation === null) terminal.exit_code = EXIT.no;
