@@ -1,5 +1,5 @@
 import type { Shared } from './effects.ts';
-import { withoutMarks } from './expansion.ts';
+import { LIST, withoutMarks } from './expansion.ts';
 import { closingParen, lineEnd } from './nesting.ts';
 import { begin, finish, flush, type Parser, type Sink, takeInner } from './parser.ts';
 import { readArray, readHereDocument, readPattern, splitWord } from './pieces.ts';
@@ -300,7 +300,8 @@ function readAssignment(parser: Parser, word: Word, from: number): boolean {
   const name = found[1]!;
   const written = cursor.text[cursor.at] === '(' ? readArray(cursor) : word.text.slice(found[0].length);
   const before = found[0].endsWith('+=') ? (cursor.variables.get(name) ?? '') : '';
-  const value = before + written;
+  const is_added = before !== '' && cursor.text[cursor.at - 1] === ')';
+  const value = is_added ? `${before}${LIST}${written}` : before + written;
   parser.assignments.push({ name, value: withoutMarks(value) });
   assign(cursor.variables, name, value);
   return true;

@@ -267,7 +267,7 @@ const SECRET_NAME =
 const INTERPRETS = /^(?:python3?|node|nodejs|ruby|perl|php|deno|bun)$/;
 /** The environment as a whole, printed or written out. */
 const DUMPS =
-  /(?:\bprint|console\.\w+|\bputs|\bpp?|\bdict|dumps|stringify|\becho|print_r|var_dump|var_export|\bsay|entries|keys|values)\b[\s(]{1,4}[^;\n]{0,60}(?:\bos\.environ\b(?![.[])|\bprocess\.env\b(?![.[])|\bENV\b(?![[.])|\bENV\.(?:to_h|inspect|each|map|to_a)|%ENV\b|\bgetenv\(\)|\$_ENV\b(?!\[)|\bDeno\.env\.toObject)|^\s*process\.env\s*;?\s*$/;
+  /(?:\bprint|console\.\w+|\bputs|\bpp?|\bdict|dumps|stringify|\becho|print_r|var_dump|var_export|\bsay|entries|keys|values)\b[\s(]{1,4}[^;\n]{0,60}(?:\bos\.environ\b(?![.[])|\bprocess\.env\b(?![.[])|\bENV\b(?![[.])|\bENV\.(?:to_h|inspect|each|map|to_a)|\bos\.environ\.(?:items|copy|values)\(|%ENV\b|\bgetenv\(\)|\$_ENV\b(?!\[)|\bDeno\.env\.toObject)|\bin\s+os\.environ\.items\(|\bENV\.each\b|^\s*process\.env\s*;?\s*$/;
 
 function showsEnvironment(command: Command): boolean {
   const { name, words, feeds_pipe, redirections } = command;

@@ -157,7 +157,7 @@ export const git: readonly CommandRule[] = [
     saw: ({ words }) =>
       words.some(
         ({ text }, at) =>
-          /^(?:core\.(?:hooksPath|pager|editor|sshCommand|fsmonitor|gitProxy)|diff\.external|credential\.helper|alias\.[\w-]+|filter\.[\w-]+\.(?:clean|smudge))(?:=!|=.*[/;|&]|$)/i.test(
+          /^(?:core\.(?:hooksPath|pager|editor|sshCommand|fsmonitor|gitProxy)|diff\.external|credential\.helper|alias\.[\w-]+|filter\.[\w-]+\.(?:clean|smudge)|sequence\.editor|core\.askpass|gpg\.(?:\w+\.)?program|diff\.[\w-]+\.(?:textconv|command)|merge\.[\w-]+\.driver|pager\.[\w-]+|(?:diff|merge)tool\.[\w-]+\.cmd|interactive\.diffFilter)(?:=!|=.*[/;|&]|$)/i.test(
             text,
           ) &&
           (text.includes('=') || /[/!;|&]/.test(words[at + 1]?.text ?? '')),

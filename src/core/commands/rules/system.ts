@@ -92,7 +92,9 @@ function stopsGuard(command: Command): boolean {
       / (?:stop|disable|mask|kill|off) /.test(text) && (GUARDS.test(text) || / (?:disable|mask) /.test(text))
     );
   if (/^(?:pkill|killall|kill|taskkill|stop-process)$/.test(name))
-    return GUARDS.test(text) || / (?:-SIGTERM|-9|-KILL) \$\(\)/.test(text);
+    return (
+      GUARDS.test(text) || (name === 'kill' ? / -SIGTERM \$\(\)/ : / (?:-SIGTERM|-9|-KILL) \$\(\)/).test(text)
+    );
   if (name === 'ufw') return / (?:disable|reset) /.test(text);
   if (name === 'iptables' || name === 'ip6tables') return / (?:-F|--flush|-X|-P \w+ ACCEPT|-D) /.test(text);
   if (name === 'nft') return / (?:flush|delete) /.test(text);
