@@ -88,8 +88,8 @@ export const proxyForward = operation({
   },
   example: {
     method: 'POST',
-    path: '/v1/chat/completions',
-    json_body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'When are you open?' }] },
+    path: '/v1/tickets',
+    json_body: { subject: 'When are you open?' },
     agent_id: 'support-bot',
   },
   answer: {
@@ -104,7 +104,7 @@ export const proxyForward = operation({
     input_event_id: 'evt_0123456789abcdef01234567',
     upstream_status: 200,
     upstream_headers: { 'content-type': 'application/json' },
-    body: '{"choices":[{"message":{"role":"assistant","content":"From nine to five."}}]}',
+    body: '{"ticket":17,"answer":"From nine to five."}',
   },
   refusals: [
     'agent_context_required',

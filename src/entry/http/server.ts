@@ -10,6 +10,7 @@ import type { Llm } from '../../runtime/forward/call.ts';
 import type { Runtime } from '../../runtime/types.ts';
 import { addLlmRoutes } from '../llm/index.ts';
 import { llmRoutes } from '../llm/routes.ts';
+import { answerUnknownRoute } from '../llm/unknown-routes.ts';
 import { addMcpRoutes, MCP_ROUTES } from '../mcp/server/route.ts';
 import { addBodyParsers } from './body.ts';
 import { type ConcurrencyLimit, limitConcurrency } from './concurrency.ts';
@@ -190,7 +191,10 @@ async function addGate(
     if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
     if (!request.is404) return done();
     const allowed = allowedAt(request.url);
-    if (allowed === null) return done(notFound(request.url));
+    if (allowed === null) {
+      if (answerUnknownRoute(request, reply) === null) done(notFound(request.url));
+      return;
+    }
     if (request.method === 'OPTIONS') reply.code(204).header('allow', allowed).send();
     else answerMethod(request, reply, allowed);
   });
