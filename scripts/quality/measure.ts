@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { GuardedPaths } from '../../src/core/guard/types.ts';
 import type { Policy } from '../../src/core/types.ts';
 import { loadConfig } from '../../src/runtime/config/index.ts';
 import { loadPolicy } from '../../src/runtime/policies/index.ts';
@@ -25,10 +26,21 @@ export interface Measured {
   readonly differences: readonly string[];
 }
 
-/** The policy of a service that nothing was said to. */
+/**
+ * The files of an installation that exists nowhere. The figures must not depend on the folder of the checkout:
+ * in a checkout below `/tmp`, `rm -rf /tmp` deletes the service itself and is rightly found.
+ */
+const INSTALLATION: GuardedPaths = {
+  home: '/home/operator',
+  base_dir: '/opt/agent-safety-installation',
+  state_dirs: ['/opt/agent-safety-installation/.service'],
+  files: ['/opt/agent-safety-installation/service.yaml'],
+};
+
+/** Loads the default policy, as a service without a configuration file has it. */
 export async function defaultPolicy(): Promise<Policy> {
   const config = await loadConfig({ path: null, env: {}, cwd: import.meta.dirname });
-  const made = config.ok ? await loadPolicy(config.config) : null;
+  const made = config.ok ? await loadPolicy(config.config, { guarded_paths: INSTALLATION }) : null;
   if (!made?.ok) throw new Error('the configuration without a file is not valid');
   return made.policy;
 }

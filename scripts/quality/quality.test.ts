@@ -1,7 +1,7 @@
 /** No figure is lower than the baseline, wherever the tree is checked out. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -35,6 +35,14 @@ test('no figure on them is lower than the baseline', async () => {
       'npm run quality -- --set own shows the rows',
     );
   }
+});
+
+test('the figures do not depend on the folder of the checkout', async () => {
+  const { guarded_paths } = (await defaultPolicy()).detection;
+  assert.ok(guarded_paths !== undefined && guarded_paths.files.length > 0);
+  assert.notEqual(guarded_paths.home, homedir());
+  const folder = join(import.meta.dirname, '../..');
+  assert.ok(!JSON.stringify(guarded_paths).includes(folder), `${folder} is guarded`);
 });
 
 test('the baseline can tell: a service that looks at nothing is worse in every category', async () => {
