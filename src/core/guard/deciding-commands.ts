@@ -87,4 +87,4 @@ function isHarmless(words: readonly string[]): boolean {
 
 /** Routes that decide or loosen, whoever serves them. */
 export const DECIDING_ROUTE =
-  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|policies\/reload|mcp\/pins\/approve|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;
+  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|policies\/reload|mcp\/pins\/approve|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;

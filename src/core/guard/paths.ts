@@ -76,6 +76,14 @@ export function groupOfFolder(written: string, view: GuardView): GuardedGroup | 
   return candidates.some((each) => folders.some((folder) => isBelow(folder, each))) ? 'configuration' : null;
 }
 
+/** Whether a path is a folder of documents of this service. */
+export function isDocumentFolder(written: string, view: GuardView): boolean {
+  const path = comparablePath(written);
+  if (path === null || !mayBeGuarded(path, view)) return false;
+  const { folders } = compiledPaths(view.paths);
+  return absolutePaths(path, view).some((each) => folders.includes(each));
+}
+
 /** Most paths have none of these, so that nothing else is tried. */
 const CUE =
   /service|skills\.lock|polic|contract|agents?\/|schema|operator-token|agent-safety|\.(?:claude|codex|cursor|gemini|github|copilot|qwen|opencode|clinerules)|opencode|rc$|profile|\.z|\.bash|login|logout|autostart|systemd|environment|launchagents|fish|xsession|xinit|\.kshrc|managed-settings|[*?[\]$]/;
@@ -87,10 +95,13 @@ function mayBeGuarded(path: string, view: GuardView): boolean {
 /** Whether a segment is the name of a state folder, or a pattern that a shell fills in with it. */
 function hasStateSegment(path: string): boolean {
   if (!path.includes('.s') && !/[*?[]/.test(path)) return false;
+  if (GLOB_OF_KEYS.test(path)) return true;
   return path.split('/').some((segment) => segment === STATE_NAME || isStatePattern(segment));
 }
 
 const STATE_NAME = '.service';
+/** A glob that finds the keys in whatever folder they are. */
+const GLOB_OF_KEYS = /[*?[][^/]*\/(?:operator-t|agent-t|memory-k|fingerprint-k)[\w*?[\]-]*$/;
 
 /** Shells do not fill in a name with a dot for a pattern without one. */
 function isStatePattern(segment: string): boolean {
@@ -171,10 +182,36 @@ function matchesFile(path: string, { files, samples, folders }: CompiledPaths): 
   if (files.some((pattern) => pattern.test(path))) return true;
   if (!/[*?[]/.test(path)) return false;
   // A bare `*` names every file of a folder: only in a folder of documents it means those.
-  const at = path.lastIndexOf('/');
-  if (!/[a-z\d]/.test(path.slice(at)) && !folders.includes(path.slice(0, at))) return false;
+  const names_all = !/[a-z\d]/.test(path.slice(path.lastIndexOf('/')));
+  if (names_all && !isBelowAny(literalFolder(path), folders)) return false;
   const pattern = globPattern(path);
   return samples.some((sample) => pattern.test(sample));
+}
+
+/**
+ * Whether a path is a glob of files by their type only (`**\/*.yaml`, for a formatter `*.yaml` too), and not in a folder
+ * of documents.
+ */
+export function isBroadGlob(written: string, view: GuardView, use: 'write' | 'format'): boolean {
+  const path = comparablePath(written);
+  if (path === null || !/[*?[]/.test(path)) return false;
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (!/^\*+(?:\.(?:[a-z\d*]{1,16}|\{[^{}]{1,200}\}|\[[^\]]{1,40}\]))*$/.test(name)) return false;
+  if (use === 'write' && !/(?:^|\/)\*\*(?:\/|$)/.test(path)) return false;
+  const { folders } = compiledPaths(view.paths);
+  const literal = literalFolder(path);
+  return (
+    ![literal, ...absolutePaths(literal, view)].some((each) => isBelowAny(each, folders)) &&
+    !hasFolderName(path)
+  );
+}
+
+/** Whether a segment of a glob before its last one says more than any folder. */
+function hasFolderName(path: string): boolean {
+  const wild = path.search(/[*?[{]/);
+  const at = path.lastIndexOf('/', wild);
+  const behind = path.slice(at + 1, Math.max(path.lastIndexOf('/'), at + 1));
+  return /[a-z\d]/.test(behind);
 }
 
 /** The folder of a file; of a pattern the part that is literal. */

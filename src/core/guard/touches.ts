@@ -1,10 +1,13 @@
 import { once } from '../shell/memo.ts';
 import { hasFlag, operandsOf } from '../shell/options.ts';
 import { inputOf } from '../shell/output.ts';
-import type { Command } from '../shell/syntax.ts';
+import { type Command, nameOf } from '../shell/syntax.ts';
 
-/** What a command does with a path. `unknown`: a program that may read it, and writes where it is told to. */
-export type PathUse = 'list' | 'read' | 'write' | 'remove' | 'unknown';
+/**
+ * What a command does with a path. `format`: a program that rewrites files in its own style, so that they mean the same.
+ * `unknown`: a program that may read it, and writes where it is told to.
+ */
+export type PathUse = 'list' | 'read' | 'format' | 'write' | 'remove' | 'unknown';
 
 export interface Touch {
   readonly path: string;
@@ -39,6 +42,9 @@ const REMOVERS = new Set(
 const COPIERS = new Set('cp scp rsync ln gcp copy copy-item xcopy robocopy ditto'.split(' '));
 const MOVERS = new Set('mv move move-item gmv ren'.split(' '));
 const SEARCHERS = /^(?:[ef]?grep|rg|ag|ack|sed|g?awk|mawk|jq|yq|select-string)$/;
+/** Flags by which linters and formatters rewrite the files that they are given. */
+const FORMATS = /^(?:-w|--write|--fix)$/;
+const EDITORS = /^(?:sed|gsed|g?awk|perl|ruby|yq|jq|sort|sd)$/;
 /** Flags that have a program write the files that it is given. */
 const IN_PLACE =
   /^(?:-i.*|-[a-zA-Z]{1,3}i|-w|--write|--fix|--in-?place(?:=.*)?|-o|-O|--output(?:-document)?(?:=.*)?|-OutFile|-Path)$/;
@@ -71,7 +77,35 @@ function ofWords(command: Command): readonly Touch[] {
   const words = pathWords(command);
   if (COPIERS.has(name) || MOVERS.has(name)) return copied(command, words);
   const use = useOf(command);
-  return words.flatMap((word) => pathsIn(word).map((path) => ({ path, use })));
+  const named = words.flatMap((word) => pathsIn(word).map((path) => ({ path, use })));
+  return name === 'find' ? [...named, ...foundBy(command)] : named;
+}
+
+const FIND_NAMES = /^-(?:name|iname|path|ipath|wholename)$/;
+const FIND_ACTS = /^-(?:exec|execdir|ok|okdir)$/;
+const FIND_PARTS_MAX = 8;
+
+/** What `find` does with the files that it finds, as globs below the folders in which it looks. */
+function foundBy(command: Command): readonly Touch[] {
+  const { words } = command;
+  const texts = words.map(({ text }) => text);
+  const uses = texts.flatMap((text, at): PathUse[] => {
+    if (text === '-delete') return ['write'];
+    const name = FIND_ACTS.test(text) ? texts[at + 1] : undefined;
+    return name === undefined ? [] : [useOf({ ...command, name: nameOf(name), words: words.slice(at + 2) })];
+  });
+  // Whoever takes the names may read the files.
+  if (command.feeds_pipe === true || command.depth > 0) uses.push('read');
+  if (uses.length === 0) return [];
+  const tests = texts.findIndex((text) => /^[-(!]/.test(text));
+  const roots = texts.slice(0, tests).slice(0, FIND_PARTS_MAX);
+  const names = texts.filter((_, at) => at > 0 && FIND_NAMES.test(texts[at - 1]!)).slice(0, FIND_PARTS_MAX);
+  const globs = (names.length === 0 ? ['*'] : names).flatMap((name) =>
+    (roots.length === 0 ? ['.'] : roots).map((root) =>
+      name.includes('/') ? name : `${root.replace(/\/$/, '')}/**/${name}`,
+    ),
+  );
+  return uses.flatMap((use) => globs.map((path) => ({ path, use })));
 }
 
 /** What a program does with its operands. */
@@ -86,7 +120,9 @@ function useOf(command: Command): PathUse {
   if (READERS.has(name)) return in_place && /^(?:sed|g?awk|yq|sort)$/.test(name) ? 'write' : 'read';
   if (name === 'dd') return 'write';
   if (/^(?:tar|bsdtar|unzip|7z|cpio)$/.test(name)) return extracts(command) ? 'write' : 'unknown';
-  return in_place ? 'write' : 'unknown';
+  if (!in_place) return 'unknown';
+  const only_formats = words.every(({ text }) => !IN_PLACE.test(text) || FORMATS.test(text));
+  return only_formats && !EDITORS.test(name) ? 'format' : 'write';
 }
 
 function useByGit(verb: string): PathUse {

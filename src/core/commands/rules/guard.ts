@@ -4,6 +4,8 @@ import {
   type GuardView,
   groupOfFolder,
   guardedGroup,
+  isBroadGlob,
+  isDocumentFolder,
   isStateRecord,
 } from '../../guard/paths.ts';
 import { type Touch, touchesOf } from '../../guard/touches.ts';
@@ -84,6 +86,7 @@ export const guard: readonly CommandRule[] = [
       'mv policies /tmp/away',
       "python3 -c \"open('service.yaml', 'w').write('')\"",
       'git checkout HEAD~3 -- policies/own.yaml',
+      "find policies -name '*.yaml' -exec sed -i s/block/allow/ {} +",
     ],
     misses: [
       'cat policies/coding-agent.yaml',
@@ -93,6 +96,8 @@ export const guard: readonly CommandRule[] = [
       'kubectl apply -f k8s/service.yaml',
       'sed -i s/80/8080/ k8s/service.yaml',
       'cp service.yaml /tmp/backup.yaml',
+      'prettier --write "**/*.{json,yaml,yml}"',
+      "find . -name '*.yaml' -exec sed -i s/a/b/ {} +",
     ],
   },
   {
@@ -187,9 +192,11 @@ function touches(command: Command, view: GuardView, group: GuardedGroup): boolea
 export function forbidden({ path, use }: Touch, view: GuardView): GuardedGroup | null {
   const group = guardedGroup(path, view);
   if (group === 'state') return use === 'list' || (use === 'read' && isStateRecord(path)) ? null : group;
-  if (use === 'write' || use === 'remove')
-    return group ?? (use === 'remove' ? groupOfFolder(path, view) : null);
-  return null;
+  if (use === 'remove') return group ?? groupOfFolder(path, view);
+  if (use !== 'write' && use !== 'format') return null;
+  // Ordinary work over many files may include guarded ones. Only what names them, or little else, is refused.
+  if (group === null) return use === 'write' && isDocumentFolder(path, view) ? 'configuration' : null;
+  return isBroadGlob(path, view, use) ? null : group;
 }
 
 /** Programs that send requests. */

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DECIDING_ROUTE } from '../core/guard/deciding-commands.ts';
+import { operations } from './index.ts';
+
+/** Permissions that let their holder decide about agents, or loosen what is checked. */
+const DECIDING: readonly string[] = [
+  'agents:block',
+  'approvals:decide',
+  'capabilities:issue',
+  'policy:reload',
+  'sessions:reset',
+];
+
+test('the guard knows each route that decides, and no other one', () => {
+  let count = 0;
+  for (const { name, permission, http } of Object.values(operations)) {
+    if (http === undefined || http === null || http.method === 'GET') continue;
+    const url = `http://127.0.0.1:8000${http.path.replace(/\{\w+\}/g, 'x_1')}`;
+    const decides = permission !== null && DECIDING.includes(permission);
+    for (const text of [url, `${url} -d '{}'`, `${url}?a=b`])
+      assert.equal(DECIDING_ROUTE.test(text), decides, `${name}: ${text}`);
+    count += Number(decides);
+  }
+  assert.equal(count, 10);
+});
