@@ -19,6 +19,7 @@ function match(name: string, start: number, end: number, strength: Strength, tag
 }
 
 const PERSONAL = 'personal.pii.x';
+const HIDDEN = 'content.hidden_text';
 
 /** Matches in, names of those that stay. */
 const CASES = [
@@ -55,6 +56,16 @@ const CASES = [
     in: [match('mail', 4, 9, 'shape', PERSONAL), match('url', 0, 12, 'proof')],
     out: 'url',
   },
+  {
+    says: 'hidden text does not explain personal data in it',
+    in: [match('override', 0, 9, 'proof', HIDDEN), match('mail', 2, 6, 'shape', PERSONAL)],
+    out: 'override mail',
+  },
+  {
+    says: 'personal data does not explain hidden text in it',
+    in: [match('mail', 0, 9, 'proof', PERSONAL), match('tags', 2, 6, 'shape', HIDDEN)],
+    out: 'mail tags',
+  },
 ];
 
 test('of matches that cover each other the one that explains them stays', () => {
@@ -62,5 +73,5 @@ test('of matches that cover each other the one that explains them stays', () => 
     const names = settle(matches).map(({ detector }) => detector.id.slice('test.'.length));
     assert.equal(names.join(' '), out, says);
   }
-  assert.equal(CASES.length, 9);
+  assert.equal(CASES.length, 11);
 });

@@ -30,6 +30,7 @@ function covers(outer: Match, inner: Match): boolean {
   if (isPhrase(inner.detector) !== isPhrase(outer.detector)) return false;
   if (isCommand(inner.detector) !== isCommand(outer.detector)) return false;
   if (isOwn(inner.detector) !== isOwn(outer.detector)) return false;
+  if (isContent(inner.detector) !== isContent(outer.detector)) return false;
   return rank(outer) >= rank(inner);
 }
 
@@ -49,6 +50,11 @@ function isPhrase(detector: Detector): boolean {
 /** What a text would do: that explains nothing of what it holds. */
 function isCommand(detector: Detector): boolean {
   return detector.tags[0].startsWith('dangerous');
+}
+
+/** How a text is written, as hidden letters are: that explains nothing of what it holds, and rules differ. */
+function isContent(detector: Detector): boolean {
+  return detector.tags[0].startsWith('content');
 }
 
 /** What a user asked for by a pattern of their own has a rule of its own, maybe, and what is built in has another. */
