@@ -159,6 +159,13 @@ test('what cannot be read is not sent, and is an error of the API that was calle
       [404, { path: '/v1beta/models/m', body: CHAT.body }],
       [400, { path: '/v1beta/models/..%2f..%2ffiles:generateContent', body: CHAT.body }],
       [405, { path: '/v1/messages' }],
+      [404, { path: '/v1/models/' }],
+      [404, { path: '/v1/models/..%2ffiles' }],
+      [404, { path: '/v1/models/a/%2e%2e/%2e%2e/files' }],
+      [404, { path: '/v1/models/%252e%252e%252ffiles' }],
+      [404, { path: '/v1/models/a%3fb' }],
+      [404, { path: `/v1/models/${SECRET}` }],
+      [400, { path: '/v1/models/%zz' }],
     ];
     for (const [status, asked] of cases) {
       const answer = await ask(asked);

@@ -11,7 +11,7 @@ export interface LlmRoute {
   readonly url?: string;
   /** Names it in the description, `openai_chat`. */
   readonly name: string;
-  /** `null`: it is no call, but a question for the models that there are. */
+  /** `null`: it is no call, but a request for the list of models or one of them. */
   readonly wire: WireName | null;
   /** What a path that ends so asks for, where it names the model. */
   readonly ending?: { readonly text: string; readonly is_stream: boolean };
@@ -31,7 +31,15 @@ export const llmRoutes: readonly LlmRoute[] = [
     http: { method: 'GET', path: '/v1/models' },
     name: 'models',
     wire: null,
-    summary: 'The models of the provider that is asked first',
+    summary: 'The aliases and the models of all providers of the API',
+  },
+  {
+    http: { method: 'GET', path: '/v1/models/{model}' },
+    // Names of models may have slashes.
+    url: '/v1/models/*',
+    name: 'model',
+    wire: null,
+    summary: 'One of the models',
   },
   post('/v1/messages', 'anthropic.messages', 'Anthropic messages, guarded'),
   post('/v1/messages/count_tokens', 'anthropic.count_tokens', 'Anthropic count of tokens, guarded'),

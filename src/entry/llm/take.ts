@@ -34,7 +34,8 @@ export async function takeCall(
   const common = { path, headers: request.raw.rawHeaders, request_id: request.id, signal: goneSignal(reply) };
   const [route] = routes;
   if (route?.wire === null) {
-    const answer = await llm.models({ ...common, format: modelsFormat(request) });
+    const model = route.url === undefined ? null : modelIn(path);
+    const answer = await llm.models({ ...common, format: modelsFormat(request), model });
     return giveBack(answer, request, reply, parts);
   }
   const { wire, in_path } = askedBy(routes, path);
@@ -90,6 +91,16 @@ function formatOf(wire: NonNullable<LlmRoute['wire']>): WireFormat {
 function modelsFormat({ headers }: FastifyRequest): WireFormat {
   return formatOf(headers['anthropic-version'] === undefined ? 'openai.chat' : 'anthropic.messages');
 }
+
+/** The model that a path of `/v1/models/{model}` names. */
+function modelIn(path: string): string {
+  const bare = path.split('?', 1)[0]!;
+  const model = decoded(bare.slice(bare.indexOf(MODELS) + MODELS.length));
+  if (!MODEL.test(model)) throw new Refusal('not_found', 'There is no such model.');
+  return model;
+}
+
+const MODELS = '/v1/models/';
 
 /** What a path asks for; one that names a model says at its end what is to be done with it. */
 function askedBy(

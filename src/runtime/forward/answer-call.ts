@@ -4,14 +4,14 @@ import { splice } from '../../core/wire/splice.ts';
 import type { AnswerAsked, EventPiece, JsonProblem, Splice, WireRequest } from '../../core/wire/types.ts';
 import type { Ruling } from '../types.ts';
 import type { Account } from './account.ts';
-import type { LlmReply, ModelsAsked, ReadCall, Road } from './call.ts';
+import type { LlmReply, ReadCall, Road } from './call.ts';
 import { estimatedUsage } from './estimate.ts';
 import { errorOfFailure, unreadable } from './faults.ts';
 import { guardAnswer } from './guard-answer.ts';
 import type { GuardedRequest } from './guard-request.ts';
 import { guardStream, type StreamNews } from './guard-stream.ts';
 import { denialReply, errorReply, givenHeaders, headerIn, rulingHeaders, toldRuling } from './reply.ts';
-import type { UpstreamAnswer, Upstreams } from './types.ts';
+import type { UpstreamAnswer } from './types.ts';
 
 /** What was made of a call before its answer. */
 export interface Sent {
@@ -125,7 +125,7 @@ const PROBLEMS: Readonly<Record<JsonProblem['reason'], string>> = {
 };
 
 /** All bytes of an answer; one that is too long, or breaks off, has none. */
-async function collected({ body }: UpstreamAnswer, bytes_max: number): Promise<Buffer> {
+export async function collected({ body }: UpstreamAnswer, bytes_max: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -137,31 +137,4 @@ async function collected({ body }: UpstreamAnswer, bytes_max: number): Promise<B
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, bytes);
-}
-
-/** Which models there are, as the provider says it. */
-export async function answerModels(
-  { path, headers, signal, request_id, format }: ModelsAsked,
-  upstreams: Upstreams,
-  bytes_max: number,
-): Promise<LlmReply> {
-  try {
-    const answer = await upstreams.send({
-      wire: 'openai.models',
-      method: 'GET',
-      path,
-      headers,
-      model: null,
-      bodyFor: () => null,
-      affinity: null,
-      signal,
-    });
-    return {
-      status: answer.status,
-      headers: givenHeaders(answer.headers),
-      body: await collected(answer, bytes_max),
-    };
-  } catch (fault) {
-    return errorReply(format, errorOfFailure(fault, request_id));
-  }
 }

@@ -58,15 +58,17 @@ export interface LlmReply {
 export interface Llm {
   /** Takes a call. Rejects for a fault of ours alone, and then nothing went back to the client. */
   readonly call: (call: LlmCall) => Promise<LlmReply>;
-  /** Asks which models there are. Nothing of anybody is in the question, and the answer is the provider's own. */
+  /** Lists the models that clients may ask for, or describes one of them. */
   readonly models: (asked: ModelsAsked) => Promise<LlmReply>;
   /** Resolves when all that was spent is settled, and closes what was opened. */
   readonly close: () => Promise<void>;
 }
 
-/** A question for the models of a provider. */
+/** A request for the models that clients may ask for. */
 export interface ModelsAsked extends Pick<LlmCall, 'path' | 'headers' | 'request_id' | 'signal'> {
-  /** How errors are written. */
+  /** The one model that is asked about; `null` asks for the list. */
+  readonly model: string | null;
+  /** How errors are written, and whose list it is. */
   readonly format: Pick<WireFormat, 'errorBody' | 'family'>;
 }
 

@@ -6,13 +6,14 @@ import type { CallCounts } from '../call-counts.ts';
 import type { CallAsked, CallSpan, Telemetry } from '../telemetry/types.ts';
 import type { Ports, Runtime } from '../types.ts';
 import { type Account, openAccount } from './account.ts';
-import { answerCall, answerModels } from './answer-call.ts';
+import { answerCall } from './answer-call.ts';
 import type { Llm, LlmCall, LlmReply, ReadCall, Road, RoadSettings } from './call.ts';
 import { isPlainWord } from './clean-words.ts';
 import { estimatedUsage, inputTokensAtMost, sizeOf } from './estimate.ts';
 import { errorOfFailure, invalid, retryHeaders } from './faults.ts';
 import { type GuardedRequest, guardRequest } from './guard-request.ts';
 import { openKnownResults } from './known-results.ts';
+import { answerModels } from './list-models.ts';
 import { decisionHeaders, denialReply, errorReply, rulingHeaders } from './reply.ts';
 import { isStream, stepsWithin } from './stream/steps-within.ts';
 import { written } from './texts.ts';
@@ -44,7 +45,12 @@ export function openLlm(parts: LlmParts): Llm {
   return {
     call: (call) =>
       take({ call, ports: parts.ports(), capabilities, known_results, settings }, { ...parts, keep }),
-    models: (asked) => answerModels(asked, parts.upstreams, settings.answer_bytes_max),
+    models: (asked) =>
+      answerModels(asked, {
+        upstreams: parts.upstreams,
+        policy: parts.ports().policy,
+        bytes_max: settings.answer_bytes_max,
+      }),
     close: async () => {
       await Promise.all(settling);
       await parts.upstreams.close();

@@ -1,8 +1,8 @@
-import type { WireName, WireUsage } from '../../core/wire/types.ts';
+import type { ProviderFamily, WireName, WireUsage } from '../../core/wire/types.ts';
 
 /** What is sent to a provider, after it was judged. */
 export interface UpstreamRequest {
-  readonly wire: WireName | 'openai.models';
+  readonly wire: WireName | 'openai.models' | 'anthropic.models';
   readonly method: 'GET' | 'POST';
   /** Path and query as the client wrote them, `/v1/messages?beta=true`. */
   readonly path: string;
@@ -12,6 +12,8 @@ export interface UpstreamRequest {
   readonly model: string | null;
   /** The body that asks for this model; `null` without a body. Called again for a fallback to another model. */
   readonly bodyFor: (model: string | null) => Uint8Array | null;
+  /** Names the one provider to ask, one try for each of its keys; without it the model decides. */
+  readonly provider?: string;
   /** Picks the same upstream for all of a conversation, where the route is by weight; `null` any. */
   readonly affinity: string | null;
   /** Aborts when nobody waits any more. */
@@ -32,9 +34,20 @@ export interface UpstreamAnswer {
   readonly attempts: number;
 }
 
+/** Which models a client may ask for, as far as the configuration says it. */
+export interface ModelCatalogue {
+  /** Returns the names that clients may ask for in this family beside the models of its providers. */
+  readonly aliases: (family: ProviderFamily) => readonly string[];
+  /** Returns the names of the providers whose models clients of this family may ask for. */
+  readonly providers: (family: ProviderFamily) => readonly string[];
+  /** Tells whether a call for this model goes to this provider. */
+  readonly routes: (model: string, provider: string, family: ProviderFamily) => boolean;
+}
+
 /** Providers, and which of them answers. `send` rejects with an `UpstreamFailure` alone. */
 export interface Upstreams {
   readonly send: (request: UpstreamRequest) => Promise<UpstreamAnswer>;
+  readonly catalogue: ModelCatalogue;
   readonly close: () => Promise<void>;
 }
 

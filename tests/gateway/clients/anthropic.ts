@@ -17,6 +17,11 @@ answerAsks(async (ask, seeing) => {
     seeing.list = [input_tokens];
     return;
   }
+  if (ask.api === 'model') {
+    const { id, type } = await client.models.retrieve(ask.model);
+    seeing.list = [id, type];
+    return;
+  }
   if (ask.api === 'models') {
     seeing.list = (await client.models.list()).data.map(({ id }) => id);
     return;

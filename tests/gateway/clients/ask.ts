@@ -6,6 +6,7 @@ export type Api =
   | 'completions'
   | 'embeddings'
   | 'models'
+  | 'model'
   | 'messages'
   | 'beta'
   | 'count_tokens'

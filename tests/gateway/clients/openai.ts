@@ -20,6 +20,11 @@ answerAsks(async (ask, seeing) => {
     seeing.usage = [usage.prompt_tokens, null];
     return;
   }
+  if (ask.api === 'model') {
+    const { id, object } = await client.models.retrieve(ask.model);
+    seeing.list = [id, object];
+    return;
+  }
   seeing.list = (await client.models.list()).data.map(({ id }) => id);
 }, describe);
 

@@ -19,6 +19,9 @@ def run(ask, seeing):
         seeing["list"] = [client.messages.count_tokens(model=ask["model"], messages=messages).input_tokens]
     elif ask["api"] == "models":
         seeing["list"] = [model.id for model in client.models.list().data]
+    elif ask["api"] == "model":
+        found = client.models.retrieve(ask["model"])
+        seeing["list"] = [found.id, found.type]
     else:
         converse(client.beta.messages if ask["api"] == "beta" else client.messages, ask, seeing)
 

@@ -149,12 +149,18 @@ def models(client, _ask, seeing):
     seeing["list"] = [model.id for model in client.models.list().data]
 
 
+def model(client, ask, seeing):
+    found = client.models.retrieve(ask["model"])
+    seeing["list"] = [found.id, found.object]
+
+
 APIS = {
     "chat": chat,
     "responses": responses,
     "completions": completions,
     "embeddings": embeddings,
     "models": models,
+    "model": model,
 }
 
 

@@ -30,7 +30,7 @@ export async function attempt(
 function outgoingOf(request: UpstreamRequest, { provider, key, model }: Target): Outgoing {
   const { wire, method, headers, bodyFor } = request;
   const replaced = model !== null && model !== request.model;
-  const named = replaced && wire === 'gemini.generate' ? withModel(request.path, model) : request.path;
+  const named = replaced && NAMED_IN_PATH.has(wire) ? withModel(request.path, model) : request.path;
   const drops_keys = key !== null || provider.client_key === 'drop';
   return {
     method,
@@ -39,6 +39,13 @@ function outgoingOf(request: UpstreamRequest, { provider, key, model }: Target):
     body: bodyFor(model),
   };
 }
+
+/** APIs whose path names the model, and not their body. */
+const NAMED_IN_PATH: ReadonlySet<UpstreamRequest['wire']> = new Set([
+  'gemini.generate',
+  'openai.models',
+  'anthropic.models',
+]);
 
 /** Where it leads is no address that was configured, and the client must not go there past this service. */
 export function notRedirected(incoming: Incoming): Incoming {

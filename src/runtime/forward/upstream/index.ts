@@ -19,14 +19,19 @@ export function openUpstreams(settings: ProxySettings, ports: Partial<UpstreamPo
   const world = { ...systemPorts, ...ports };
   const { timeouts, connections_max, circuit_breaker } = settings;
   const connections = openConnections({ connect_ms: timeouts.connect_ms, connections_max });
+  const directory = openDirectory(settings);
   const parts: SendParts = {
     settings,
-    directory: openDirectory(settings),
+    directory,
     breaker: openBreaker(circuit_breaker, world.now_ms, world.standing),
     rests: openRests(world.now_ms),
     speeds: openSpeeds(),
     connections,
     ports: world,
   };
-  return { send: (request) => send(request, parts), close: connections.close };
+  return {
+    send: (request) => send(request, parts),
+    catalogue: directory.catalogue,
+    close: connections.close,
+  };
 }

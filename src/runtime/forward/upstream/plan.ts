@@ -1,6 +1,6 @@
 import { matchesAny, matchesName } from '../../../core/tags.ts';
-import type { ProviderFamily, WireName } from '../../../core/wire/types.ts';
-import type { UpstreamRequest } from '../types.ts';
+import type { ProviderFamily } from '../../../core/wire/types.ts';
+import type { ModelCatalogue, UpstreamRequest } from '../types.ts';
 import { UpstreamFailure } from './failure.ts';
 import type { Provider, ProviderKey, ProxySettings } from './settings.ts';
 import { providersOf, targetOf } from './settings.ts';
@@ -22,7 +22,10 @@ export interface Directory {
    * Groups of targets, all of one tried before those of the next: what serves the model, then its fallbacks.
    * @throws UpstreamFailure where there is none
    */
-  readonly groupsFor: (request: Pick<UpstreamRequest, 'wire' | 'model'>) => readonly (readonly Target[])[];
+  readonly groupsFor: (
+    request: Pick<UpstreamRequest, 'wire' | 'model' | 'provider'>,
+  ) => readonly (readonly Target[])[];
+  readonly catalogue: ModelCatalogue;
 }
 
 /** Reads the configuration once. */
@@ -58,8 +61,13 @@ export function openDirectory(settings: ProxySettings): Directory {
   };
 
   return {
-    groupsFor: ({ wire, model }) => {
+    groupsFor: ({ wire, model, provider }) => {
       const family = familyOf(wire);
+      if (provider !== undefined) {
+        const one = [...providers, ...(last === null ? [] : [last])].find(({ name }) => name === provider);
+        if (one === undefined) throw notConfigured(family);
+        return [targetsAt(one, model, one)];
+      }
       const fallback =
         model === null ? undefined : settings.fallbacks.find((one) => matchesName(one.model, model));
       const names = [model, ...(fallback?.to ?? [])];
@@ -68,11 +76,47 @@ export function openDirectory(settings: ProxySettings): Directory {
       const is_known = last?.family === family || providers.some((one) => one.family === family);
       throw is_known ? unknownModel() : notConfigured(family);
     },
+    catalogue: catalogueOf(settings, { providers, last, aliased, resolved }),
+  };
+}
+
+type FindTargets<Name> = (model: Name, family: ProviderFamily) => readonly Target[];
+
+interface CatalogueParts {
+  readonly providers: readonly Provider[];
+  /** `proxy.target`. */
+  readonly last: Provider | null;
+  readonly aliased: FindTargets<string>;
+  readonly resolved: FindTargets<string | null>;
+}
+
+function catalogueOf(
+  { models, fallbacks }: ProxySettings,
+  { providers, last, aliased, resolved }: CatalogueParts,
+): ModelCatalogue {
+  return {
+    aliases: (family) => {
+      const names = Object.keys(models).filter((name) => aliased(name, family).length > 0);
+      const replaced = fallbacks
+        .filter(
+          ({ model, to }) => !model.includes('*') && to.some((name) => resolved(name, family).length > 0),
+        )
+        .map(({ model }) => model);
+      return [...new Set([...names, ...replaced])];
+    },
+    providers: (family) => {
+      const own = providers.filter((one) => one.family === family);
+      const serves_all = own.some((one) => one.models.includes('*'));
+      const is_asked = last !== null && (last.family ?? family) === family && !serves_all;
+      return [...own, ...(is_asked ? [last] : [])].map(({ name }) => name);
+    },
+    routes: (model, provider, family) =>
+      resolved(model, family).some((target) => target.provider.name === provider),
   };
 }
 
 /** The family whose API a call is written in. */
-export function familyOf(wire: WireName | 'openai.models'): ProviderFamily {
+export function familyOf(wire: UpstreamRequest['wire']): ProviderFamily {
   return wire.slice(0, wire.indexOf('.')) as ProviderFamily;
 }
 

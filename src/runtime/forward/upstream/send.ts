@@ -96,7 +96,8 @@ function begin(request: UpstreamRequest, { directory, settings, rests, speeds, p
     targets,
     has_one_provider: new Set(targets.map(({ provider }) => provider.name)).size === 1,
     failed: new Set(),
-    tries_max: Math.max(settings.retry.max_attempts, targets.length),
+    tries_max:
+      request.provider === undefined ? Math.max(settings.retry.max_attempts, targets.length) : targets.length,
     ends_ms: ports.now_ms() + settings.timeout_seconds * 1_000,
     attempts: 0,
   };
