@@ -4,7 +4,7 @@ import { asksSessions } from '../flow.ts';
 import { outcomeOfStripping } from '../outcomes.ts';
 import { tableFor as rulesFor } from '../rule-table.ts';
 import { type Circumstances, circumstancesOf, type RuleTable, type Tried } from '../rules.ts';
-import { covers } from '../tags.ts';
+import { covers, isFact } from '../tags.ts';
 import type { Action, Decision, Phase, Policy, ToolContract } from '../types.ts';
 import { carriedBy, DECISION_OF, type Heard, type Hearing, hear, objectionsTo, tagsOf } from '../voices.ts';
 import type { ContentRecord, Recollection } from './recorded.ts';
@@ -74,7 +74,7 @@ export function retellUnder(recalled: Recollection, was: Policy, next: Policy): 
   if (!sameLimits(was, next)) return 'limits_differ';
   if (!sameFacts(recalled, was, next)) return 'facts_not_recorded';
   if (!sameSession(recalled, was, next)) return 'session_not_recorded';
-  if (!sameTerms(recalled, was, next)) return 'contract_differs';
+  if (!sameTerms(recalled, was, next) || !sameFields(recalled, was, next)) return 'contract_differs';
   const told = contentsPossible(recalled, was, next).map((content) =>
     toldOf(retell({ ...recalled, content }, next)),
   );
@@ -125,6 +125,26 @@ function sameTerms(recalled: Recollection, was: Policy, next: Policy): boolean {
     contract === null || contract === 'undeclared' ? null : contract.max_calls_per_minute;
   const same_facts = facts(before) === facts(after) || factsNamed(tableFor(recalled, next)).length === 0;
   return same_facts && (counted(after) === null || counted(before) !== null);
+}
+
+/**
+ * Contracts remove fields before anything is looked for. What was in a field that was removed is not recorded, and of what
+ * is recorded it is not known in which field it was.
+ */
+function sameFields(recalled: Recollection, was: Policy, next: Policy): boolean {
+  const { crossing, content, findings, declared } = recalled;
+  const [before, after] = [was, next].map((policy) =>
+    keptFields(contractOf(crossing, policy), crossing.phase),
+  );
+  if (JSON.stringify(before) === JSON.stringify(after)) return true;
+  const is_all_recorded = before!.length === 0 || content.strips === false;
+  return is_all_recorded && (after!.length === 0 || (findings.length === 0 && !declared.some(isFact)));
+}
+
+/** The fields that a contract keeps; none where it keeps all. */
+function keptFields(contract: ReturnType<typeof contractOf>, phase: Phase | null): readonly string[] {
+  if (contract === null || contract === 'undeclared') return [];
+  return (phase === 'response' ? contract.emits.fields : contract.accepts.fields) ?? [];
 }
 
 /** What the content may be to the contract that the next policy has for its tool: one, where that is known. */

@@ -162,7 +162,7 @@ const full = {
     ],
     models: { a: [{ provider: 'p', model: 'm', weight: 1, priority: 0 }] },
     fallbacks: [{ model: 'm*', to: ['a'] }],
-    circuit_breaker: { failures: 1, window_seconds: 1, open_seconds: 1 },
+    circuit_breaker: { failures: 1, failure_ratio: 0.5, window_seconds: 1, open_seconds: 1 },
     answer_bytes_max: 1024,
     held_bytes_max: 65_536,
     cache_entries_max: 0,

@@ -269,7 +269,9 @@ test('a call is judged under every name that a client could see, or the answer i
   for (const { wire, name, chunks, type } of HIDDEN) {
     const { answer } = await openAnswering({ wire, policy: POLICY });
     const { status, body } = await answer(chunks, type);
-    assert.ok(!body.includes(DANGER) && !/"ger"/.test(body), `${wire} ${name}: ${status} ${body}`);
+    // The refusal itself names the tool.
+    const calls = body.replaceAll(`The tool \`${DANGER}\` has no contract`, '');
+    assert.ok(!calls.includes(DANGER) && !/"ger"/.test(calls), `${wire} ${name}: ${status} ${body}`);
     assert.ok(status >= 400 || body.includes('"error"'), `${wire} ${name}: ${status} ${body}`);
     ran += 1;
   }
