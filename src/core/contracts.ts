@@ -1,21 +1,28 @@
 import type { ArgumentCheck } from './arguments.ts';
 import { detect } from './detect.ts';
 import { type FieldTree, fieldTree, keepFields, stepOf } from './fields.ts';
+import { isBeyondClearance } from './identities.ts';
 import { leavesKept, sourceOf, spliced } from './json-source.ts';
 import { argumentCheckLate } from './late.ts';
 import type { Carried, Objection } from './objection.ts';
 import { walkContent } from './payload.ts';
 import { actorsOf } from './rules.ts';
-import { coveredBy, isFact, matchesAny } from './tags.ts';
+import { coveredBy, foldCase, isFact, matchesAny } from './tags.ts';
 import type { Content, Crossing, Envelope, Json, Policy, Tag, ToolContract } from './types.ts';
 import type { Splice } from './wire/types.ts';
 
-/** The contract of a crossing's tool, `undeclared` where it has none, `null` where contracts have no say. */
+/**
+ * The contract of a crossing's tool, `undeclared` where it has none, `null` where contracts have no say. A name that
+ * differs from declared ones only in the case of its letters is declared by none of them: it is undeclared where such
+ * tools are blocked or several contracts fit, and elsewhere the restrictions of the one that fits hold for it.
+ */
 export function contractOf(crossing: Envelope, policy: Policy): ToolContract | 'undeclared' | null {
+  const { tool, tenant_id } = crossing;
   if (crossing.boundary !== 'action' || crossing.phase === 'message' || crossing.memory) return null;
-  const found = crossing.tool === null ? null : lookUp(policy, crossing.tool, crossing.tenant_id);
+  const found = tool === null ? null : lookUp(policy, tool, tenant_id);
   if (found !== null) return found;
-  return policy.undeclared_tools === 'allow' ? null : 'undeclared';
+  if (policy.undeclared_tools !== 'allow') return 'undeclared';
+  return tool === null ? null : lookUpFolded(policy, tool, tenant_id);
 }
 
 /** Where data leaves with the call of a tool whose contract says so. */
@@ -97,6 +104,30 @@ function resultObjections({ tool_name, emits, enforcement }: ToolContract, carri
   if (refused === null) return [];
   const reason = `The result carries the tag \`${refused.tag}\`, which the tool \`${tool_name}\` may not give out.`;
   return [objection('emits.tags', reason, enforcement, refused.path)];
+}
+
+/**
+ * Returns why a contract masks what was found with these tags in a result, instead of blocking the result; `null` if it
+ * does not.
+ */
+export function maskOfResult(
+  contract: ToolContract | 'undeclared' | null,
+  crossing: Envelope,
+  policy: Policy,
+  tags: readonly Tag[],
+): Pick<Objection, 'rule' | 'reason'> | null {
+  if (crossing.phase !== 'response' || contract === null || contract === 'undeclared') return null;
+  const { emits, enforcement, tool_name } = contract;
+  if (emits.on_violation !== 'redact' || enforcement !== 'enforce') return null;
+  const kinds = tags.filter((tag) => !isFact(tag));
+  const bound = boundOf(emits.tags);
+  if (bound !== null && kinds.some((tag) => !coveredBy(bound, tag))) {
+    const reason = `The result carries tags that the tool \`${tool_name}\` may not give out, so this data is removed.`;
+    return { rule: 'contract.emits.tags', reason };
+  }
+  if (!isBeyondClearance(crossing, policy, kinds)) return null;
+  const reason = 'The result carries tags for which an agent has no clearance, so this data is removed.';
+  return { rule: 'identity.clearance_tags', reason };
 }
 
 /** Facts say where a result comes from and restrict nothing; `null` where no tag does. */
@@ -223,6 +254,24 @@ function lookUp(policy: Policy, tool: string, tenant_id: string): ToolContract |
     registers.set(policy, register);
   }
   return register.get(keyOf(tenant_id, tool)) ?? register.get(keyOf(null, tool)) ?? null;
+}
+
+const folded_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract | 'undeclared'>>();
+
+/** The contract whose name differs from the tool's in case at most; `undeclared` where there are several. */
+function lookUpFolded(policy: Policy, tool: string, tenant_id: string): ToolContract | 'undeclared' | null {
+  let register = folded_registers.get(policy);
+  if (register === undefined) {
+    const made = new Map<string, ToolContract | 'undeclared'>();
+    for (const each of policy.contracts) {
+      const key = keyOf(each.tenant_id, foldCase(each.tool_name));
+      made.set(key, made.has(key) ? 'undeclared' : each);
+    }
+    register = made;
+    folded_registers.set(policy, register);
+  }
+  const folded = foldCase(tool);
+  return register.get(keyOf(tenant_id, folded)) ?? register.get(keyOf(null, folded)) ?? null;
 }
 
 function keyOf(tenant_id: string | null, name: string): string {

@@ -69,6 +69,14 @@ function tagsBeyond({ clearance_tags }: AgentIdentity, tags: readonly Tag[]): re
   return clearance_tags.length === 0 ? [] : tags.filter((tag) => !coveredBy(clearance_tags, tag));
 }
 
+/** Whether an identity that is enforced does not clear one of its acting agents for one of these tags. */
+export function isBeyondClearance(crossing: Envelope, policy: Policy, tags: readonly Tag[]): boolean {
+  return actorsOf(crossing).some((agent_id) => {
+    const identity = identityOf(policy, agent_id, crossing.tenant_id);
+    return identity?.enforcement === 'enforce' && tagsBeyond(identity, tags).length > 0;
+  });
+}
+
 /** Returns the agents of a crossing that lack clearance for any of these tags. */
 export function agentsWithoutClearance(
   crossing: Envelope,

@@ -1,5 +1,5 @@
 import { type ConditionFacts, type Conditions, factsOf } from './conditions/facts.ts';
-import { coveredBy, covers, isFact, matchesAny } from './tags.ts';
+import { coveredBy, covers, isFact, matchesAny, matchesAnyCase } from './tags.ts';
 import {
   ACTIONS,
   type Action,
@@ -262,14 +262,16 @@ function tagMismatch(rule: Rule, { tag, severity }: Tagged): Mismatch | null {
 
 /**
  * A rule that restricts holds when any of the acting agents is one of its own; a rule that allows only when
- * all of them are, so that naming a second agent never loosens anything.
+ * all of them are, so that naming a second agent never loosens anything. A rule that restricts holds for every
+ * spelling of its tools in upper and lower case; a rule that allows only for the one it writes.
  */
 export function circumstanceMismatch(
   { tools, agents, action, session_tags }: Pick<Rule, 'tools' | 'agents' | 'action' | 'session_tags'>,
   circumstances: Circumstances,
 ): Mismatch | null {
-  if (tools.length > 0 && (circumstances.tool === null || !matchesAny(tools, circumstances.tool)))
-    return 'tool';
+  const { tool } = circumstances;
+  const fits = action === 'allow' ? matchesAny : matchesAnyCase;
+  if (tools.length > 0 && (tool === null || !fits(tools, tool))) return 'tool';
   const isOne = (agent: string) => agents.length === 0 || matchesAny(agents, agent);
   const holds = action === 'allow' ? circumstances.agents.every(isOne) : circumstances.agents.some(isOne);
   if (!holds) return 'agent';

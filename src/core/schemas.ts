@@ -235,6 +235,12 @@ export const contractSchema = closed(
             'Tags that the result may carry, and that the session has read after a call. Without it any; an empty list none. Facts such as `untrusted.web` say where it comes from and restrict nothing.',
         },
         fields: { ...fields, description: 'Fields of the result that are kept. Without it all.' },
+        on_violation: {
+          enum: ['block', 'redact'],
+          default: 'block',
+          description:
+            'What happens to a result with data that `tags` or the clearance of an agent does not cover: `block` it, or `redact` that data and keep the rest. A declared tag has no place in the result, so it always blocks.',
+        },
       },
       [],
     ),

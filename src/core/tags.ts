@@ -56,6 +56,20 @@ export function matchesName(pattern: string, name: string): boolean {
   return true;
 }
 
+/**
+ * Whether a name fits any of the patterns, whatever the case of its letters. Only restrictions compare so: a tool that is
+ * called by another spelling of its name does not escape them, and no permission reaches a name that it does not write.
+ */
+export function matchesAnyCase(patterns: readonly string[], name: string): boolean {
+  const folded = foldCase(name);
+  return patterns.some((pattern) => matchesName(foldCase(pattern), folded));
+}
+
+/** A name without the case of its letters. Upper case first: `\u017F` and `\u0131` are letters whose lower case is their own. */
+export function foldCase(name: string): string {
+  return name.toUpperCase().toLowerCase();
+}
+
 /** Whether a name fits any of the patterns. */
 export function matchesAny(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => matchesName(pattern, name));

@@ -1,6 +1,7 @@
 /** The words of the product, as types, all of them plain data. Fields are snake_case, as in YAML, JSON and SQL. */
 
 import type { GuardedPaths } from './guard/types.ts';
+import type { ResultTerms } from './result-terms.ts';
 import type { JsonSource, Splice } from './wire/types.ts';
 import type {
   Action,
@@ -262,8 +263,7 @@ export interface ToolContract {
   readonly allowed_agents: readonly string[];
   /** Calls of one agent within any sixty seconds; `null`: any number. */
   readonly max_calls_per_minute: number | null;
-  /** Fields of the result that are kept (dotted paths; empty keeps all), and the tags it may carry. */
-  readonly emits: { readonly tags: readonly Tag[] | null; readonly fields: readonly string[] };
+  readonly emits: ResultTerms;
   readonly stores: { readonly fields: readonly string[]; readonly retention_ms: number | null };
   readonly side_effects: {
     readonly reversible: boolean;

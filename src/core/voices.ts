@@ -1,7 +1,7 @@
 import { capabilityObjections } from './capability.ts';
 import { APPROVAL_DEFAULT } from './compile/builtin.ts';
 import type { Conditions } from './conditions/facts.ts';
-import { contractObjections } from './contracts.ts';
+import { contractObjections, contractOf, maskOfResult } from './contracts.ts';
 import { identityObjections } from './identities.ts';
 import type { Carried, Objection } from './objection.ts';
 import {
@@ -130,7 +130,13 @@ function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean,
   const circumstances = { ...circumstancesOf(crossing, known), heeds_monitored };
   const about = ruleForCrossing(table, circumstances, monitored, tried);
   const ruleFor = oncePerTag((tagged) => ruleForTag(table, tagged, circumstances, monitored, tried));
-  const judged = findings.map((finding) => judgeFinding(finding, policy, ruleFor, crossing));
+  const contract = crossing.phase === 'response' && findings.length > 0 ? contractOf(crossing, policy) : null;
+  const judged = findings.map((finding) =>
+    judgedByContract(
+      judgeFinding(finding, policy, ruleFor, crossing),
+      maskOfResult(contract, crossing, policy, finding.tags),
+    ),
+  );
   const masked = judged.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
   const outcomes: Outcome[] = [
     ...(coverage.status === 'full' ? [] : [outcomeOfCoverage(coverage)]),
@@ -143,6 +149,14 @@ function ask(hearing: Hearing, monitored: Monitored[], heeds_monitored: boolean,
     ...(strips ? [stripping.outcome] : []),
   ];
   return { winner: strictest(outcomes) ?? SILENCE, judged, masked, objections, circumstances };
+}
+
+/** A finding as the contract of its tool judges it: one that is only to be masked is, unless a rule does more. */
+function judgedByContract(judged: Judged, mask: Pick<Outcome, 'rule' | 'reason'> | null): Judged {
+  if (mask === null) return judged;
+  const outcome: Outcome = { action: 'redact', fallback_template: null, ...mask };
+  if (judged.outcome !== null && strictest([judged.outcome, outcome]) === judged.outcome) return judged;
+  return { finding: { ...judged.finding, action: 'redact', rule: mask.rule }, outcome };
 }
 
 /** Whether it has a say. What is in monitor mode is noted, and has none. */

@@ -33,7 +33,12 @@ function contractOf(written: WrittenContract, schema: Json): ToolContract {
     allowed_agents: written.allowed_agents ?? [],
     max_calls_per_minute: written.max_calls_per_minute ?? null,
     accepts: { tags: tagsOrNull(accepts.tags), fields: accepts.fields ?? [] },
-    emits: { tags: tagsOrNull(emits.tags), fields: emits.fields ?? [] },
+    emits: {
+      tags: tagsOrNull(emits.tags),
+      fields: emits.fields ?? [],
+      // Only where it is written, so that the hash of every other policy stays what it is.
+      ...(emits.on_violation === 'redact' && { on_violation: emits.on_violation }),
+    },
     stores: {
       fields: stores.fields ?? [],
       retention_ms: stores.retention === undefined ? null : durationMs(stores.retention),

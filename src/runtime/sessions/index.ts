@@ -2,7 +2,7 @@ import { contractOf } from '../../core/contracts.ts';
 import { asksSessions } from '../../core/flow.ts';
 import type { Crossing, Policy, Verdict } from '../../core/types.ts';
 import type { Store } from '../store/index.ts';
-import { type Counted, callsNow, takeCall } from './calls.ts';
+import { callsNow, takeCall } from './calls.ts';
 import { keepSession, readSession, type Session, SessionFull } from './sessions.ts';
 import type { SessionPorts } from './types.ts';
 
@@ -20,13 +20,21 @@ export interface Deciding<Outcome> {
 
 /** Whether deciding on a crossing takes more than the crossing and the policy. Without, no store is touched. */
 export function needsSession(crossing: Crossing, policy: Policy): boolean {
-  return asksSessions(policy, crossing.tenant_id) || callsMaxOf(crossing, policy) !== null;
+  return asksSessions(policy, crossing.tenant_id) || callsLimitOf(crossing, policy) !== null;
 }
 
-function callsMaxOf(crossing: Crossing, policy: Policy): number | null {
+/** How often a tool may be called, and under which name its calls are counted. */
+interface CallsLimit {
+  readonly calls_max: number;
+  /** As its contract writes it, so that calls by other spellings of the name count with it. */
+  readonly tool: string;
+}
+
+function callsLimitOf(crossing: Crossing, policy: Policy): CallsLimit | null {
   if (crossing.phase !== 'request') return null;
   const contract = contractOf(crossing, policy);
-  return contract === null || contract === 'undeclared' ? null : contract.max_calls_per_minute;
+  if (contract === null || contract === 'undeclared' || contract.max_calls_per_minute === null) return null;
+  return { calls_max: contract.max_calls_per_minute, tool: contract.tool_name };
 }
 
 /**
@@ -43,17 +51,17 @@ export async function decideInSession<Outcome>(
 ): Promise<Decided<Outcome>> {
   const store = await open();
   const asks = asksSessions(policy, given.tenant_id);
-  const calls_max = callsMaxOf(given, policy);
+  const limit = callsLimitOf(given, policy);
   const now_ms = timeOf(given.now_ms);
   const session = asks ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
   const crossing: Crossing = {
     ...given,
     ...(asks && { session_tags: session.tags }),
-    ...(calls_max !== null && { calls_last_minute: await callsNow(store, given as Counted) }),
+    ...(limit !== null && { calls_last_minute: await callsNow(store, { ...given, tool: limit.tool }) }),
   };
   const first = { crossing, outcome: await decide(crossing) };
   if (verdictOf(first.outcome).decision === 'block') return first;
-  const decided = calls_max === null ? first : await counted(store, first, calls_max, decide);
+  const decided = limit === null ? first : await counted(store, first, limit, decide);
   const { decision, session_change } = verdictOf(decided.outcome);
   if (decision !== 'block' && session_change !== null)
     await keepSession(store, { ...given, now_ms }, session, session_change, limits);
@@ -66,10 +74,10 @@ const NO_SESSION: Session = { tags: [], rows: [] };
 async function counted<Outcome>(
   store: Store,
   decided: Decided<Outcome>,
-  calls_max: number,
+  { calls_max, tool }: CallsLimit,
   decide: Deciding<Outcome>['decide'],
 ): Promise<Decided<Outcome>> {
-  const calls_last_minute = await takeCall(store, decided.crossing as Counted, calls_max);
+  const calls_last_minute = await takeCall(store, { ...decided.crossing, tool }, calls_max);
   if (calls_last_minute <= calls_max) return decided;
   const crossing = { ...decided.crossing, calls_last_minute };
   return { crossing, outcome: await decide(crossing) };

@@ -1,7 +1,7 @@
 import { commandRules } from '../../commands/rules/index.ts';
 import { suggestion } from '../../compile/problems.ts';
 import { builtinNames } from '../../detection/builtin.ts';
-import { covers, isFact, matchesAny, matchesName } from '../../tags.ts';
+import { covers, isFact, matchesAny, matchesAnyCase } from '../../tags.ts';
 import type { Policy, Tag } from '../../types.ts';
 import type { Remark } from './remark.ts';
 
@@ -55,15 +55,17 @@ function knownTags({
 function toolRemarks({ rules, contracts, identities }: Policy): Remark[] {
   if (contracts.length === 0) return [];
   const declared = [AGENT_MESSAGE, ...contracts.map(({ tool_name }) => tool_name)];
-  const unknown = (patterns: readonly string[]) =>
-    patterns.filter((pattern) => !declared.some((name) => matchesName(pattern, name)));
+  const unknown = (patterns: readonly string[], matches = matchesAny) =>
+    patterns.filter((pattern) => !declared.some((name) => matches([pattern], name)));
   const remark = (record: object, part: string, what: string, pattern: string): Remark => {
     const message = `${what} names the tool \`${pattern}\`, and no contract is for it${suggestion(pattern, declared)}.`;
     return { id: 'undeclared-tool', record, part, message: oneEnd(message) };
   };
   return [
     ...rules.flatMap((rule) =>
-      unknown(rule.tools).map((each) => remark(rule, 'condition', `The rule \`${rule.name}\``, each)),
+      unknown(rule.tools, rule.action === 'allow' ? matchesAny : matchesAnyCase).map((each) =>
+        remark(rule, 'condition', `The rule \`${rule.name}\``, each),
+      ),
     ),
     ...identities.flatMap((identity) =>
       unknown(identity.tools).map((each) =>

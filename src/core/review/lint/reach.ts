@@ -1,5 +1,5 @@
 import { isFlow } from '../../rules.ts';
-import { covers, matchesName } from '../../tags.ts';
+import { covers, matchesAny, matchesAnyCase } from '../../tags.ts';
 import { type Policy, type Rule, SEVERITIES, type Tag } from '../../types.ts';
 import { names } from '../trials.ts';
 import type { Remark } from './remark.ts';
@@ -85,7 +85,7 @@ function speaksFor(earlier: Rule, later: Rule, { list, tag, tool }: Atom): boole
     earlier.tenant_id === later.tenant_id &&
     listsOf(earlier).includes(list) &&
     (tag === null ? earlier.data_tags.length === 0 : earlier.data_tags.some((each) => covers(each, tag))) &&
-    (earlier.tools.length === 0 || (tool !== null && isWithin(tool, earlier.tools))) &&
+    (earlier.tools.length === 0 || (tool !== null && coversTool(earlier, tool))) &&
     coversAgents(earlier, later) &&
     earlier.session_tags.every((each) => later.session_tags.some((read) => covers(each, read)))
   );
@@ -99,7 +99,15 @@ function isAsSevere({ severity_min: earlier }: Rule, { severity_min: later }: Ru
 
 /** Whether all names of one pattern fit another: a `*` is a letter that only a `*` matches. */
 function isWithin(pattern: string, others: readonly string[]): boolean {
-  return others.some((other) => matchesName(other, pattern));
+  return matchesAny(others, pattern);
+}
+
+/**
+ * Whether a rule is for all that one pattern of tools names. Of a rule that allows, other spellings of a name in upper and
+ * lower case are left out, for nobody writes the rule after it for those.
+ */
+function coversTool({ action, tools }: Rule, pattern: string): boolean {
+  return action === 'allow' ? isWithin(pattern, tools) : matchesAnyCase(tools, pattern);
 }
 
 /** A rule that allows wants all who act to be its own, every other rule one of them. */
