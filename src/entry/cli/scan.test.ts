@@ -138,3 +138,21 @@ test('scan --json gives the reply of the route', async () => {
     assert.equal(JSON.parse(refused.stdout).code, 'invalid_request');
   });
 });
+
+test('scan --structured keeps the digits of numbers, on one line', async () => {
+  await inFolder(async (cwd) => {
+    const stdin = `{\n  "id": 1234567890123456789,\n  "price": 1.0,\n  "note": "a  b ${SSN}"\n}\n`;
+    const { code, stdout } = await run(['scan', '--structured', '--json', '--agent', 'bot'], { cwd, stdin });
+    assert.equal(code, 0);
+    assert.ok(
+      stdout.includes('"modified_payload":{"id":1234567890123456789,"price":1.0,"note":"a  b [REDACTED]"}'),
+      stdout,
+    );
+    assert.equal(stdout.trimEnd().split('\n').length, 1);
+    assert.equal(JSON.parse(stdout).decision, 'modify');
+    const twins = await run(['scan', '--structured', '--json'], { cwd, stdin: '{"a":1,"a":2}' });
+    assert.equal(JSON.parse(twins.stdout).code, 'invalid_request');
+    const closing = await run(['scan', '--structured', '--json'], { cwd, stdin: '1,"agent_id":"root"' });
+    assert.equal(closing.code, 2);
+  });
+});

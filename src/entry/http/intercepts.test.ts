@@ -70,6 +70,17 @@ const scenarios: readonly Scenario[] = [
     has: { details: [{ path: 'output' }] },
   },
   {
+    name: 'a result with the arguments of its call, which nobody would judge',
+    ask: tool({ tool: 'x', phase: 'response', input: { key: KEY }, output: 'done' }),
+    status: 400,
+    has: { details: [{ path: 'input', message: 'is judged only when `phase` is `request`' }] },
+  },
+  {
+    name: 'a result with empty arguments',
+    ask: tool({ tool: 'x', phase: 'response', args: {}, output: 'done' }),
+    has: { decision: 'allow' },
+  },
+  {
     name: 'a result that is null',
     ask: tool({ tool: 'x', phase: 'response', output: null }),
     has: { decision: 'allow' },

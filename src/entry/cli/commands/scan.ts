@@ -5,7 +5,7 @@ import { ask, type Which } from '../ask.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { readBounded } from '../input.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
-import { paint, say, sayJson, shown, shownLines, type Terminal } from '../terminal.ts';
+import { paint, say, shown, shownLines, type Terminal } from '../terminal.ts';
 
 interface ScanOptions {
   readonly file?: string;
@@ -47,14 +47,10 @@ export function scan(command: Command, terminal: Terminal): void {
 
 async function run(text: string | undefined, options: ScanOptions, terminal: Terminal): Promise<void> {
   const { which, input } = await question(text, options, terminal);
-  const reply = (await ask(terminal, options.config, which, {
-    ...input,
-    ...(options.agent !== undefined && { agent_id: options.agent }),
-    ...(options.tenant !== undefined && { tenant_id: options.tenant }),
-    ...(options.session !== undefined && { context: { session_id: options.session } }),
-  })) as ScanReply;
-  if (options.json) sayJson(terminal, reply);
-  else tell(reply, terminal);
+  const reply = (await ask(terminal, options.config, which, input)) as ScanReply;
+  const { exactJson } = await import('../../../core/json-origin.ts');
+  if (options.json) say(terminal, shown(onOneLine(exactJson(reply))));
+  else tell(reply, terminal, exactJson);
   if (reply.decision === 'block') terminal.exit_code = EXIT.no;
 }
 
@@ -79,19 +75,25 @@ async function question(
       '--structured looks at input; leave --boundary output away.',
     );
   }
+  const about = {
+    ...(options.agent !== undefined && { agent_id: options.agent }),
+    ...(options.tenant !== undefined && { tenant_id: options.tenant }),
+    ...(options.session !== undefined && { context: { session_id: options.session } }),
+  };
   const bytes = text === undefined || text === '-' ? await read(options.file, terminal) : null;
   if (options.file !== undefined && !options.structured && options.boundary === 'input') {
     return {
       which: (of) => of.scanFile,
-      input: { name: options.file, content_base64: bytes!.toString('base64') },
+      input: { name: options.file, content_base64: bytes!.toString('base64'), ...about },
     };
   }
   const { textOf } = await import('../../../operations/file.ts');
   const content = bytes === null ? text! : textOf(bytes);
-  if (options.structured) return { which: (of) => of.scanStructured, input: { payload: parsed(content) } };
+  if (options.structured)
+    return { which: (of) => of.scanStructured, input: await payloadBody(content, about) };
   return {
     which: (of) => (options.boundary === 'output' ? of.guardOutput : of.scanInput),
-    input: { text: content },
+    input: { text: content, ...about },
   };
 }
 
@@ -121,9 +123,21 @@ async function readFile(path: string, as_given: string): Promise<Buffer> {
   }
 }
 
-function parsed(text: string): unknown {
+/** Removes the white space between the tokens of a JSON text. */
+function onOneLine(json: string): string {
+  return json.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
+}
+
+/** Returns a body that remembers the text of its payload, so that numbers are judged and shown with all their digits. */
+async function payloadBody(payload: string, about: object): Promise<Record<string, unknown>> {
+  const { parseJson } = await import('../../../core/json-origin.ts');
   try {
-    return JSON.parse(text);
+    // Parsed alone first, so that a payload cannot close the body and add members to it.
+    JSON.parse(payload);
+    const others = Object.entries(about).map(
+      ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+    );
+    return parseJson(`{"payload":${payload}${others.join('')}}`) as Record<string, unknown>;
   } catch {
     // The parser's own message repeats a part of the text.
     throw new CommandFailure(
@@ -136,7 +150,7 @@ function parsed(text: string): unknown {
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
-function tell(reply: ScanReply, terminal: Terminal): void {
+function tell(reply: ScanReply, terminal: Terminal, exactJson: (value: unknown) => string): void {
   const decision = paint(terminal, ['bold', COLOURS[reply.decision]], reply.decision);
   say(terminal, `${decision}  ${shown(reply.reason)}`);
   say(terminal, `rule   ${shown(reply.rule)} (${reply.action})`);
@@ -145,7 +159,7 @@ function tell(reply: ScanReply, terminal: Terminal): void {
   say(terminal, `event  ${reply.event_id}`);
   if (reply.modified_text !== undefined) say(terminal, `\n${shownLines(reply.modified_text)}`);
   if (reply.modified_payload !== undefined) {
-    say(terminal, `\n${shownLines(JSON.stringify(reply.modified_payload, null, 2))}`);
+    say(terminal, `\n${shownLines(exactJson(reply.modified_payload))}`);
   }
 }
 
