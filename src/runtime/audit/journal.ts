@@ -5,10 +5,18 @@ import type { Lock } from '../../drivers/stores/lock.ts';
 import type { AuditEvent } from '../types.ts';
 import { AuditFailure, systemCode } from './failure.ts';
 import { isWriterName } from './files.ts';
-import { checkpointMessage, type SigningKey, signMessage } from './keys.ts';
+import { publishHead, readPublishedHeads, signCheckpoint } from './heads.ts';
+import type { SigningKey } from './keys.ts';
 import { maintainIdleWriters, maintainWriter } from './maintain.ts';
 import { beginSegment, openEnd, waitForChain } from './opening.ts';
-import { type ChainHead, type CutBody, encodeRecord, LINE_BYTES_MAX, type RecordKind } from './record.ts';
+import {
+  type ChainHead,
+  type CutBody,
+  encodeRecord,
+  LINE_BYTES_MAX,
+  type RecordKind,
+  type WriterHead,
+} from './record.ts';
 import { appendDurably, closeSegment, cutToDurable, type OpenSegment } from './segment.ts';
 import { openSteadyClock } from './steady-clock.ts';
 
@@ -28,6 +36,8 @@ export interface JournalOptions {
   readonly uptime_ms?: () => number;
   /** How long the last lines may stand unsigned while nothing else is written; a minute unless told. */
   readonly checkpoint_ms?: number;
+  /** Also writes a checkpoint when only other writers have new ones: for the one writer that outlives the others. */
+  readonly witness?: boolean;
   /** How long a disk may take for one write before all who wait are told no; ten seconds unless told. */
   readonly write_ms_max?: number;
   /** How long to wait for a process that is about to let go of the chain; five seconds unless told. */
@@ -76,6 +86,12 @@ interface Chain {
   segment: OpenSegment;
   head: ChainHead;
   unsigned_records: number;
+  /** The checkpoints of other writers that the next checkpoint names. */
+  heads: readonly WriterHead[];
+  /** Those that the last checkpoint named. */
+  signed_heads: readonly WriterHead[];
+  /** The last checkpoint on its way to the other writers. */
+  publishing: Promise<void>;
   pending: Waiting[];
   pending_bytes: number;
   /** The loop that writes what waits; `null` when nothing does. */
@@ -122,7 +138,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 }
 
 async function openChain(options: JournalOptions, writer_dir: string, lock: Lock): Promise<Chain> {
-  const { segment, head, signed, cut } = await openEnd(options, writer_dir);
+  const { segment, head, signed, signed_heads, cut } = await openEnd(options, writer_dir);
   const chain: Chain = {
     options,
     writer_dir,
@@ -130,6 +146,9 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
     segment,
     head,
     unsigned_records: signed ? 0 : 1,
+    heads: [],
+    signed_heads,
+    publishing: Promise.resolve(),
     pending: [],
     pending_bytes: 0,
     writing: null,
@@ -234,19 +253,20 @@ function takeBatch(chain: Chain): Waiting[] {
 
 /** Writes the lines of a group, with a cut before and a checkpoint behind where they are due. */
 async function commit(chain: Chain, batch: readonly Waiting[]): Promise<void> {
-  const { writer } = chain.options;
+  const { heads, options } = chain;
   let text = '';
   let head = chain.head;
   const add = (kind: RecordKind, body_json: string): void => {
-    const encoded = encodeRecord(head, writer, kind, body_json);
+    const encoded = encodeRecord(head, options.writer, kind, body_json);
     text += encoded.line;
     head = encoded.head;
   };
   if (chain.cut !== null) add('cut', JSON.stringify(chain.cut));
   for (const waiting of batch) add('event', waiting.event_json);
   const unsigned = chain.unsigned_records + head.seq - chain.head.seq;
-  const signs = unsigned > 0 && (chain.checkpoint_due || unsigned >= CHECKPOINT_RECORDS);
-  if (signs) add('checkpoint', checkpoint(chain.options, head));
+  const signs =
+    unsigned >= CHECKPOINT_RECORDS || (chain.checkpoint_due && (unsigned > 0 || hasNewHeads(chain)));
+  if (signs) add('checkpoint', signCheckpoint(options, head, heads));
   if (text !== '') {
     chain.loose = true;
     await appendDurably(chain.segment, Buffer.from(text), () => chain.hanging === null);
@@ -256,12 +276,23 @@ async function commit(chain: Chain, batch: readonly Waiting[]): Promise<void> {
   chain.cut = null;
   chain.checkpoint_due = false;
   chain.unsigned_records = signs ? 0 : unsigned;
+  if (signs) publish(chain, heads);
 }
 
-function checkpoint(options: JournalOptions, head: ChainHead): string {
-  const timestamp = new Date(options.now_ms()).toISOString();
-  const signature = signMessage(checkpointMessage(options.writer, head, timestamp), options.signing_key);
-  return JSON.stringify({ timestamp, key_id: options.signing_key.key_id, signature });
+function hasNewHeads({ options, heads, signed_heads }: Chain): boolean {
+  return options.witness === true && JSON.stringify(heads) !== JSON.stringify(signed_heads);
+}
+
+/** Shows the durable checkpoint to other writers, in the background. After a failure they name the one before. */
+function publish(chain: Chain, heads: readonly WriterHead[]): void {
+  const { options, writer_dir, head } = chain;
+  chain.signed_heads = heads;
+  chain.publishing = chain.publishing.then(() => publishHead(writer_dir, options, head)).catch(() => {});
+}
+
+/** Reads the checkpoints of other writers before one of our own is due. Without an answer the last ones stay. */
+async function refreshHeads(chain: Chain): Promise<void> {
+  chain.heads = await readPublishedHeads(chain.options).catch(() => chain.heads);
 }
 
 /** Signs the end of the file and goes on in a new one. The old one stays the place to write until that is there. */
@@ -323,9 +354,11 @@ async function looseBytes(chain: Chain): Promise<number> {
 
 /** Sees to it that lines do not stand unsigned for long when nothing follows them. */
 function armCheckpoint(chain: Chain): void {
-  if (chain.unsigned_records === 0 || chain.checkpoint_timer !== null || chain.stopping.signal.aborted)
-    return;
-  chain.checkpoint_timer = setTimeout(() => {
+  const is_idle = chain.unsigned_records === 0 && chain.options.witness !== true;
+  if (is_idle || chain.checkpoint_timer !== null || chain.stopping.signal.aborted) return;
+  chain.checkpoint_timer = setTimeout(async () => {
+    await refreshHeads(chain);
+    if (chain.stopping.signal.aborted) return;
     chain.checkpoint_timer = null;
     chain.checkpoint_due = true;
     startWriting(chain);
@@ -355,8 +388,10 @@ async function close(chain: Chain): Promise<void> {
     await chain.writing;
     await chain.maintenance;
     if (chain.loose) await cutLoose(chain);
+    await refreshHeads(chain);
     chain.checkpoint_due = true;
     await commit(chain, []);
+    await chain.publishing;
   } finally {
     await closeSegment(chain.segment).catch(() => {});
     chain.lock.release();

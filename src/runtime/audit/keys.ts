@@ -11,7 +11,7 @@ import { link, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AuditFailure, systemCode } from './failure.ts';
 import { FILE_MODE, makeDir, syncDir, temporaryName, writeFileDurably } from './files.ts';
-import type { ChainHead } from './record.ts';
+import type { ChainHead, WriterHead } from './record.ts';
 
 /** What a journal signs its checkpoints with. The private half never leaves the process and its file. */
 export interface SigningKey {
@@ -121,9 +121,20 @@ export function isSigned(message: string, signature: string, key: KeyObject): bo
   return verify(null, Buffer.from(message), key, Buffer.from(signature, 'base64'));
 }
 
-/** What a checkpoint signs: that the chain of `writer` stood at `head` at that time. */
-export function checkpointMessage(writer: string, head: ChainHead, timestamp: string): string {
-  return `agent-safety journal checkpoint 1\n${writer}\n${head.seq}\n${head.record_hash}\n${timestamp}`;
+/**
+ * Builds the text that a checkpoint signs: the chain of `writer` stood at `head` at that time, and those of other
+ * writers had reached `heads`. Checkpoints of earlier versions have no `heads`.
+ */
+export function checkpointMessage(
+  writer: string,
+  head: ChainHead,
+  timestamp: string,
+  heads: readonly WriterHead[] | undefined,
+): string {
+  const version = heads === undefined ? 1 : 2;
+  const own = `agent-safety journal checkpoint ${version}\n${writer}\n${head.seq}\n${head.record_hash}\n${timestamp}`;
+  const others = (heads ?? []).map((each) => `\n${each.writer} ${each.seq} ${each.record_hash}`);
+  return own + others.join('');
 }
 
 function endorsementMessage(record: PublicKeyRecord): string {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
 import { AuditFailure } from './failure.ts';
 import { makeDir, segmentName, syncDir, writeFileDurably } from './files.ts';
-import { type ChainHead, type CutBody, encodeRecord } from './record.ts';
+import { type ChainHead, type CutBody, encodeRecord, type WriterHead } from './record.ts';
 import { appendDurably, closeSegment, cutToDurable, type OpenSegment, openSegment } from './segment.ts';
 import { type ChainTail, findTail } from './tail.ts';
 
@@ -41,6 +41,8 @@ export interface ChainEnd {
   readonly head: ChainHead;
   /** Whether a checkpoint is the last line. */
   readonly signed: boolean;
+  /** The heads of other writers that the last line names, where it is a checkpoint. */
+  readonly signed_heads: readonly WriterHead[];
   readonly cut: CutBody | null;
 }
 
@@ -49,7 +51,8 @@ export async function openEnd(options: OpeningOptions, writer_dir: string): Prom
   const tail = await findTail(writer_dir, options.writer);
   const cut = await cutLooseEnd(tail, options.now_ms());
   const { segment, head } = await startSegment(options, writer_dir, tail);
-  return { segment, head, signed: tail.signed && head === tail.head, cut };
+  const { signed_heads } = tail;
+  return { segment, head, signed: tail.signed && head === tail.head, signed_heads, cut };
 }
 
 /** Opens the file to go on in, and writes the first line of one that has none. */

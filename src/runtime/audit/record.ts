@@ -53,12 +53,19 @@ export interface CheckpointBody {
   readonly key_id: string;
   /** Ed25519, base64. */
   readonly signature: string;
+  /** Checkpoints of the other writers that were durable then, signed too; earlier versions wrote none. */
+  readonly heads?: readonly WriterHead[];
 }
 
 /** Where a chain stands: the last line's number and hash. A new chain stands at `CHAIN_START`. */
 export interface ChainHead {
   readonly seq: number;
   readonly record_hash: string;
+}
+
+/** A checkpoint record of a writer, as another writer names it. */
+export interface WriterHead extends ChainHead {
+  readonly writer: string;
 }
 
 export const CHAIN_START: ChainHead = { seq: 0, record_hash: '0'.repeat(64) };

@@ -2,7 +2,14 @@ import { open } from 'node:fs/promises';
 import { AuditFailure } from './failure.ts';
 import { listSegments, type SegmentFile } from './files.ts';
 import { readLines } from './lines.ts';
-import { CHAIN_START, type ChainHead, decodeRecord, type JournalRecord, type LineFault } from './record.ts';
+import {
+  CHAIN_START,
+  type ChainHead,
+  decodeRecord,
+  type JournalRecord,
+  type LineFault,
+  type WriterHead,
+} from './record.ts';
 
 /** Where a writer's chain ends, as its files have it. */
 export interface ChainTail {
@@ -17,6 +24,8 @@ export interface ChainTail {
   readonly unreadable: boolean;
   /** Whether the last line is a checkpoint. */
   readonly signed: boolean;
+  /** The heads of other writers that this checkpoint names. */
+  readonly signed_heads: readonly WriterHead[];
 }
 
 /** How far back the last line is looked for before the whole file is read. */
@@ -46,6 +55,7 @@ const NOTHING = {
   loose_bytes: 0,
   unreadable: false,
   signed: true,
+  signed_heads: [],
 } as const;
 
 async function tailOf(segment: SegmentFile, writer: string): Promise<ChainTail> {
@@ -109,6 +119,7 @@ function endsWith(
     loose_bytes: bytes - whole_bytes,
     unreadable: false,
     signed: record.kind === 'checkpoint',
+    signed_heads: record.kind === 'checkpoint' ? (record.checkpoint.heads ?? []) : [],
   };
 }
 

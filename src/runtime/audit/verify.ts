@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isWriterName, listSegments, listWriters, type SegmentFile } from './files.ts';
+import { collectNamedHeads, isWriterHead, type NamedHeads } from './heads.ts';
 import { checkpointMessage, isSigned, type PublicKeyRecord, type TrustedKeys, trustKeys } from './keys.ts';
 import { readLines } from './lines.ts';
 import { readRetired } from './maintain.ts';
@@ -60,16 +61,24 @@ export interface VerifyReport {
  * that checkpoints are signed by a key that is believed. Needs the files and the public keys alone. Stops a
  * writer at its first fault; the report's `broken` is the first fault of all.
  *
- * What it cannot see: lines behind a writer's last checkpoint that were replaced or taken away by someone who
- * can write the files, unless `known_heads` reaches further; and anything done with the private key.
+ * Every checkpoint that one writer has signed of another must be there, unless age has deleted it.
+ *
+ * What it cannot see: lines that were replaced or taken away by someone who can write the files, behind the last
+ * checkpoint of their writer that another writer names, unless `known_heads` reaches further; all writers put back
+ * to one earlier time; and anything done with the private key.
  */
 export async function verifyJournal(options: VerifyOptions): Promise<VerifyReport> {
   const trusted = trustKeys(options.public_keys, options.trusted_key_id ?? null);
   const names = new Set([...(await listWriters(options.dir)), ...(options.known_heads?.keys() ?? [])]);
-  const walks: Walk[] = [];
+  const named = collectNamedHeads();
+  const chains = new Map<string, Walk>();
   for (const writer of [...names].filter(isWriterName).sort()) {
-    walks.push(await walkWriter(writer, options, trusted));
+    chains.set(writer, await walkWriter(writer, options, trusted, named));
   }
+  for (const writer of named.writers()) {
+    chains.set(writer, await checkNamedHeads(writer, chains.get(writer), named, options, trusted));
+  }
+  const walks = [...chains.values()].sort((a, b) => (a.writer < b.writer ? -1 : 1));
   const broken = walks.find((walk) => walk.broken !== null)?.broken ?? null;
   return {
     intact: broken === null,
@@ -79,10 +88,34 @@ export async function verifyJournal(options: VerifyOptions): Promise<VerifyRepor
   };
 }
 
+/**
+ * Checks that a chain has the checkpoints that other writers have signed. A chain that lacks one is walked again:
+ * a writer that runs may have written it after the first walk.
+ */
+async function checkNamedHeads(
+  writer: string,
+  walked: Walk | undefined,
+  named: NamedHeads,
+  options: VerifyOptions,
+  trusted: TrustedKeys,
+): Promise<Walk> {
+  if (walked !== undefined && (walked.broken !== null || named.findMissing(walked) === null)) return walked;
+  const walk = await walkWriter(writer, options, trusted, collectNamedHeads());
+  const missing = walk.broken === null ? named.findMissing(walk) : null;
+  if (missing !== null) walk.broken = { writer, file: null, line: null, ...missing };
+  return walk;
+}
+
 /** One writer's chain while it is walked. */
 interface Walk {
   readonly writer: string;
   readonly trusted: TrustedKeys;
+  /** Takes the heads of other writers that this chain's checkpoints name. */
+  readonly named: NamedHeads;
+  /** The hash of each checkpoint, by its number. */
+  readonly checkpoint_hashes: Map<number, string>;
+  /** The last record that was deleted by age; 0 when none was. */
+  retired_seq: number;
   /** A number and hash that the chain must pass through, and who says so. */
   readonly waypoints: Map<number, { record_hash: string; source: string }>;
   readonly warnings: string[];
@@ -101,18 +134,28 @@ interface Walk {
 }
 
 /** Walks again when age has deleted a file under way. */
-async function walkWriter(writer: string, options: VerifyOptions, trusted: TrustedKeys): Promise<Walk> {
+async function walkWriter(
+  writer: string,
+  options: VerifyOptions,
+  trusted: TrustedKeys,
+  named: NamedHeads,
+): Promise<Walk> {
   for (let tries = 0; ; tries++) {
     const [before] = await listSegments(join(options.dir, writer));
-    const walk = await walkOnce(writer, options, trusted);
+    const walk = await walkOnce(writer, options, trusted, named);
     const [after] = await listSegments(join(options.dir, writer));
     if (walk.broken === null || before?.first_seq === after?.first_seq || tries === 3) return walk;
   }
 }
 
-async function walkOnce(writer: string, options: VerifyOptions, trusted: TrustedKeys): Promise<Walk> {
+async function walkOnce(
+  writer: string,
+  options: VerifyOptions,
+  trusted: TrustedKeys,
+  named: NamedHeads,
+): Promise<Walk> {
   const segments = await listSegments(join(options.dir, writer));
-  const walk = await startWalk(writer, segments[0]?.first_seq ?? null, options, trusted);
+  const walk = await startWalk(writer, segments[0]?.first_seq ?? null, options, trusted, named);
   for (const [index, segment] of segments.entries()) {
     if (walk.broken !== null) break;
     await walkSegment(walk, segment, index === segments.length - 1);
@@ -126,11 +169,15 @@ async function startWalk(
   first_seq: number | null,
   options: VerifyOptions,
   trusted: TrustedKeys,
+  named: NamedHeads,
 ): Promise<Walk> {
   const retired = await readRetired(join(options.dir, writer), writer, trusted);
   const walk: Walk = {
     writer,
     trusted,
+    named,
+    checkpoint_hashes: new Map(),
+    retired_seq: 0,
     waypoints: new Map(),
     warnings: [],
     head: CHAIN_START,
@@ -151,6 +198,7 @@ async function startWalk(
   if (retired === 'unsigned') {
     walk.broken = { writer, file: `${writer}/retired.json`, line: null, seq: 1, reason: RETIRED_UNSIGNED };
   } else if (retired !== null) {
+    walk.retired_seq = retired.last_seq;
     startBehind(walk, retired.last_seq, retired.head_hash);
   }
   return walk;
@@ -224,11 +272,12 @@ function faultOf(walk: Walk, record: JournalRecord | LineFault, line: number): s
 }
 
 function isGenuine(walk: Walk, record: JournalRecord & { kind: 'checkpoint' }): boolean {
-  const { key_id, signature, timestamp } = record.checkpoint;
+  const { key_id, signature, timestamp, heads } = record.checkpoint;
   const key = walk.trusted.keys.get(key_id);
   const before = { seq: record.seq - 1, record_hash: record.prev_hash };
   if (key === undefined || typeof signature !== 'string') return false;
-  return isSigned(checkpointMessage(walk.writer, before, timestamp), signature, key);
+  if (heads !== undefined && !(Array.isArray(heads) && heads.every(isWriterHead))) return false;
+  return isSigned(checkpointMessage(walk.writer, before, timestamp, heads), signature, key);
 }
 
 function count(walk: Walk, record: JournalRecord): void {
@@ -241,6 +290,8 @@ function count(walk: Walk, record: JournalRecord): void {
   if (record.kind !== 'checkpoint') return;
   walk.checkpoints += 1;
   walk.unsigned_tail = 0;
+  walk.checkpoint_hashes.set(record.seq, record.record_hash);
+  walk.named.add(record.checkpoint.heads ?? [], walk.writer);
 }
 
 function countCut(walk: Walk, record: JournalRecord & { kind: 'cut' }): void {

@@ -29,6 +29,8 @@ const OPEN_AFTER_MS = 100;
 const PRUNE_MS = 3_600_000;
 const RETRY_MS = 5_000;
 const BEHIND = 'the audit index could not be brought up to date, and is tried again';
+const SHORTENED =
+  'the audit journal lacks records of a writer that the index has read; run `service audit verify`, and restore the files from a backup';
 const DAY_MS = 86_400_000;
 
 interface Opened {
@@ -57,7 +59,7 @@ export function openIndexing(options: {
   const inTurn = openTurnstile();
   const isWatched = options.watch.wanted;
   const pace = openPace(undefined, () => (isWatched() ? WATCHED_REST_MS : REST_MS_MAX));
-  const pruneNowAndThen = openPruning(options);
+  const maintainIndex = openIndexMaintenance(options);
 
   async function open(): Promise<Opened> {
     opening ??= openAll(options, pace);
@@ -79,7 +81,7 @@ export function openIndexing(options: {
 
   async function step(): Promise<void> {
     await sync();
-    if (opened !== null) await pruneNowAndThen(opened.prune);
+    if (opened !== null) await maintainIndex(opened);
   }
 
   const background = repeat(
@@ -101,6 +103,17 @@ export function openIndexing(options: {
         );
       await opened?.index.close();
     },
+  };
+}
+
+function openIndexMaintenance(
+  options: Parameters<typeof openPruning>[0] & Parameters<typeof openChainWarning>[0],
+): (opened: Opened) => Promise<void> {
+  const pruneNowAndThen = openPruning(options);
+  const warnOnce = openChainWarning(options);
+  return async ({ index, prune }) => {
+    await warnOnce(index);
+    await pruneNowAndThen(prune);
   };
 }
 
@@ -164,4 +177,15 @@ async function openAll(
   const arrivals = await openArrivals(index, options.watch);
   const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin: pace.begin, arrivals });
   return { index, arrivals, sync, prune };
+}
+
+/** Logs once each chain that is shorter than the index remembers. The service goes on: decisions need no old records. */
+function openChainWarning({ journal_dir, log }: { journal_dir: string; log: Log }) {
+  let is_compared = false;
+  return async (index: AuditIndex): Promise<void> => {
+    if (is_compared) return;
+    const { findShortenedChains } = await import('../audit/shortened.ts');
+    for (const chain of await findShortenedChains(index, journal_dir)) log.warn(SHORTENED, { ...chain });
+    is_compared = true;
+  };
 }

@@ -1,6 +1,6 @@
 /** The service as processes: a parent and two workers, with real signals. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -227,6 +227,35 @@ describe('the end of a service', () => {
     for (const writer of report.writers) assert.equal(writer.unsigned_tail, 0, writer.writer);
     const journal = bytesOf(paths.journal);
     for (const { event_id } of answers) assert.ok(journal.includes(event_id));
+  });
+
+  test('a writer that was deleted after a stop is found without the index, and the next start logs it', async () => {
+    const own = testFolder();
+    const first = await startTestService(own.dir);
+    const [{ event_id } = {}] = await askBoth(first, { text: 'hello' });
+    await eventually(async () => (await first.post('/query', { event_id })).count === 1);
+    first.signal('SIGTERM');
+    assert.equal(await first.ended, 0);
+    await isIntact(own);
+    const paths = statePaths(own.state_dir);
+    const public_keys = await loadPublicKeys(paths.keys);
+    const { writers } = await verifyJournal({ dir: paths.journal, public_keys });
+    const { writer } = writers.find((each) => each.writer !== 'parent')!;
+    rmSync(join(paths.journal, writer), { recursive: true });
+    const { broken } = await verifyJournal({ dir: paths.journal, public_keys });
+    assert.deepEqual([broken?.writer, broken?.reason.slice(0, 26)], [writer, 'The whole chain is missing']);
+    const second = await startTestService(own.dir);
+    assert.equal(second.printed.failure, undefined);
+    await eventually(async () => second.log().includes('service audit verify'));
+    const line = second
+      .log()
+      .split('\n')
+      .find((each) => each.includes('service audit verify'));
+    assert.ok(line?.includes(writer), line);
+    await askBoth(second, { text: 'hello' });
+    second.signal('SIGTERM');
+    assert.equal(await second.ended, 0);
+    own.remove();
   });
 
   test('a second signal cuts the stop short', async () => {

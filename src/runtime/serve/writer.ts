@@ -13,6 +13,8 @@ export async function openWriter(config: Config, writer: string, log: Log): Prom
     max_size_bytes: config.audit.max_size_mb * 1_048_576,
     max_age_days: config.audit.max_age_days,
     compress_rotated: config.audit.compress_rotated,
+    // The parent is there as long as any worker, and after the last.
+    witness: writer === 'parent',
     signing_key: await openSigningKey({ dir: paths.keys, now_ms: Date.now }),
     now_ms: Date.now,
     on_maintenance_failure: (code) =>

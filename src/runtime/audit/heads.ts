@@ -1,0 +1,166 @@
+import { createPublicKey } from 'node:crypto';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FILE_MODE, isWriterName, listWriters, temporaryName } from './files.ts';
+import { checkpointMessage, isSigned, type SigningKey, signMessage } from './keys.ts';
+import type { ChainHead, WriterHead } from './record.ts';
+
+/** The file in a writer's folder that holds the writer's last durable checkpoint, for the other writers to sign. */
+const HEAD_FILE = 'head.json';
+/** A longer file was not written by this program. */
+const HEAD_BYTES_MAX = 1_024;
+/** The number of writers that one checkpoint names. More would not fit beside the rest of the line. */
+const HEADS_MAX = 1_024;
+
+/** The writer that signs, and its key. */
+interface WriterIdentity {
+  readonly writer: string;
+  readonly signing_key: SigningKey;
+}
+
+/** Returns the body of a checkpoint behind `head` as JSON text. */
+export function signCheckpoint(
+  { writer, signing_key, now_ms }: WriterIdentity & { readonly now_ms: () => number },
+  head: ChainHead,
+  heads: readonly WriterHead[],
+): string {
+  const timestamp = new Date(now_ms()).toISOString();
+  const signature = signMessage(checkpointMessage(writer, head, timestamp, heads), signing_key);
+  return JSON.stringify({ timestamp, key_id: signing_key.key_id, signature, heads });
+}
+
+/**
+ * Publishes a checkpoint to the other writers. The caller must have it on disk: another writer signs that it is
+ * there. The file is not synced, because losing it costs only the time until the next checkpoint.
+ */
+export async function publishHead(
+  writer_dir: string,
+  { writer, signing_key }: WriterIdentity,
+  { seq, record_hash }: ChainHead,
+): Promise<void> {
+  const head = { writer, seq, record_hash };
+  const signature = signMessage(headMessage(head), signing_key);
+  const path = join(writer_dir, HEAD_FILE);
+  const temporary = temporaryName(path);
+  try {
+    await writeFile(temporary, `${JSON.stringify({ ...head, signature })}\n`, {
+      flag: 'wx',
+      mode: FILE_MODE,
+    });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Reads what the other writers have published, sorted by writer. Files that the key did not sign are left out, so
+ * that nobody without it can have a record signed that never was.
+ */
+export async function readPublishedHeads(
+  own: WriterIdentity & { readonly dir: string },
+): Promise<readonly WriterHead[]> {
+  const public_key = createPublicKey(own.signing_key.private_key);
+  const heads: WriterHead[] = [];
+  for (const writer of await listWriters(own.dir)) {
+    if (writer === own.writer || heads.length === HEADS_MAX) continue;
+    const published = await readPublished(join(own.dir, writer, HEAD_FILE));
+    if (published === null || published.writer !== writer) continue;
+    const { seq, record_hash, signature } = published;
+    const head = { writer, seq, record_hash };
+    if (isSigned(headMessage(head), signature, public_key)) heads.push(head);
+  }
+  return heads;
+}
+
+async function readPublished(path: string): Promise<(WriterHead & { signature: string }) | null> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES_MAX), 0, HEAD_BYTES_MAX, 0);
+      const value: unknown = JSON.parse(buffer.toString('utf8', 0, bytesRead));
+      const signature = (value as { signature?: unknown } | null)?.signature;
+      return isWriterHead(value) && typeof signature === 'string' ? { ...value, signature } : null;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    // A writer of an earlier version has none, and a power cut may leave an empty one.
+    return null;
+  }
+}
+
+/** Whether a value that was read from a file names a record of a writer. */
+export function isWriterHead(value: unknown): value is WriterHead {
+  if (typeof value !== 'object' || value === null) return false;
+  const { writer, seq, record_hash } = value as Record<string, unknown>;
+  return (
+    typeof writer === 'string' &&
+    isWriterName(writer) &&
+    Number.isSafeInteger(seq) &&
+    (seq as number) > 0 &&
+    typeof record_hash === 'string' &&
+    /^[0-9a-f]{64}$/.test(record_hash)
+  );
+}
+
+function headMessage({ writer, seq, record_hash }: WriterHead): string {
+  return `agent-safety journal head 1\n${writer}\n${seq}\n${record_hash}`;
+}
+
+/** A chain as `verifyJournal` found it. */
+export interface FoundChain {
+  readonly writer: string;
+  readonly head: ChainHead;
+  /** The last record that was deleted by age; 0 when none was. */
+  readonly retired_seq: number;
+  /** The hash of every checkpoint, by its number. */
+  readonly checkpoint_hashes: ReadonlyMap<number, string>;
+}
+
+/** The checkpoints that writers have signed of each other, by the writer that is named. */
+export interface NamedHeads {
+  readonly add: (heads: readonly WriterHead[], by: string) => void;
+  readonly writers: () => readonly string[];
+  /** Returns the first checkpoint that a chain lacks, as a sentence; `null` when it has all. */
+  readonly findMissing: (chain: FoundChain) => { readonly seq: number; readonly reason: string } | null;
+}
+
+/**
+ * Collects named heads. All are kept and not only the highest: a chain that was deleted, begun anew and has grown
+ * past its old end fits the later heads.
+ */
+export function collectNamedHeads(): NamedHeads {
+  const by_writer = new Map<string, Map<string, WriterHead & { by: string }>>();
+  return {
+    add: (heads, by) => {
+      for (const head of heads) {
+        const named = by_writer.get(head.writer) ?? new Map();
+        by_writer.set(head.writer, named);
+        const key = `${head.seq} ${head.record_hash}`;
+        if (!named.has(key)) named.set(key, { ...head, by });
+      }
+    },
+    writers: () => [...by_writer.keys()].sort(),
+    findMissing: (chain) => {
+      for (const named of by_writer.get(chain.writer)?.values() ?? []) {
+        const missing = compareHead(chain, named);
+        if (missing !== null) return missing;
+      }
+      return null;
+    },
+  };
+}
+
+function compareHead(
+  { head, retired_seq, checkpoint_hashes }: FoundChain,
+  { seq, record_hash, by }: WriterHead & { by: string },
+): { seq: number; reason: string } | null {
+  if (seq <= retired_seq || checkpoint_hashes.get(seq) === record_hash) return null;
+  const named = `a checkpoint of \`${by}\` names record ${seq}`;
+  if (head.seq === 0) return { seq: 1, reason: `The whole chain is missing: ${named}.` };
+  if (head.seq < seq)
+    return { seq: head.seq + 1, reason: `The end is missing: ${named}, and ${head.seq} are there.` };
+  return { seq, reason: `The chain was rewritten: ${named} with another hash.` };
+}
