@@ -33,7 +33,7 @@ function run(dir: string, program: string, args: readonly string[], input = ''):
 const cli = (dir: string, ...args: string[]): Promise<string> => run(dir, main, args);
 
 function hookCall(dir: string, agent: string): Promise<string> {
-  const call = { boundary: 'action', phase: 'request', tool: 'Bash', input: { command: 'ls' } };
+  const call = { phase: 'request', tool: 'Bash', input: { command: 'ls' } };
   return run(dir, hook, ['hook', '--dialect', 'plain', '--agent', agent], JSON.stringify(call));
 }
 
@@ -83,7 +83,7 @@ test('blocking an agent stops it in all workers and in hooks, in any case, and u
     assert.match(await cli(dir, 'agents', 'unblock', 'support-bot'), /is not blocked\./);
     await sleep(IN_FORCE_MS);
     assert.deepEqual(decisions(await checks(service, 'Support-Bot')), ['allow']);
-    const log = await cli(dir, 'logs', '--json', '--last', '1h');
+    const log = await cli(dir, 'logs', '--json', '--last', '1h', '--tail', '200');
     for (const phase of ['agent_block', 'agent_unblock'])
       assert.equal(log.match(new RegExp(`"phase": ?"${phase}"`, 'g'))?.length, 1, `one event ${phase}`);
   } finally {
