@@ -61,6 +61,7 @@ export function startAnswer(vocabulary: Vocabulary, channels?: Channels): Answer
     echoes: [],
     words: [],
     repairs: [],
+    put_words: [],
     name: '',
     usage: null,
     id: null,

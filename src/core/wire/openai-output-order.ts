@@ -1,10 +1,14 @@
 import type { AnswerDraft } from './answer.ts';
-import { itemsOf, memberOf, onlyTextOf, placeOf, textOf } from './nodes.ts';
+import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, placeOf, stringOf, textOf } from './nodes.ts';
+import { isBase64, isWord } from './said.ts';
+import { jsonString } from './splice.ts';
 import type { JsonNode } from './types.ts';
 
 /**
  * How far the items of a streamed response have come. Clients find items by index, by id or by their order, and pass
- * over events that do not fit the item: an event that some would put elsewhere is refused.
+ * over events that do not fit the item: an event that some would put elsewhere is refused. Servers exist that give no
+ * index, a new id with each event, or no event at the beginning of a message. Their events go out with the index and
+ * the id of the item that they were judged with, so that every client puts them there.
  */
 export interface Items {
   /** In their order; the last one's index is the length less one. */
@@ -13,11 +17,14 @@ export interface Items {
 
 interface Item {
   readonly type: string;
+  /** The id by which its events go out; `null` until one says an id. */
+  id: string | null;
+  readonly call_id: string | null;
   /** How many parts its content has by now. */
   parts: number;
   is_done: boolean;
-  /** The id by which events about each of its texts go, of the first of them. */
-  readonly ids: Map<string, string>;
+  /** Whether the events about each of its texts say an id, as the first of them does. */
+  readonly has_id: Map<string, boolean>;
 }
 
 /** No items yet. */
@@ -36,7 +43,10 @@ const ITEM_OF: ReadonlyMap<string, string> = new Map([
   ['reasoning_text', 'reasoning'],
   ['reasoning_summary_text', 'reasoning'],
   ['reasoning_summary_part', 'reasoning'],
+  ['reasoning_part', 'reasoning'],
 ]);
+/** Types of items that may begin without an event: of a call nobody could know the tool. */
+const UNANNOUNCED = new Set(['message', 'reasoning']);
 
 const BEGINNINGS = new Set(['response.created', 'response.queued', 'response.in_progress']);
 export const ENDINGS: ReadonlySet<string> = new Set([
@@ -54,24 +64,28 @@ export function endsAsTold(told: ReadonlySet<string>, { repeats }: AnswerDraft, 
   });
 }
 
-/** Follows the order of the events; `false` if one is out of order. */
-export function takeTurn(draft: AnswerDraft, type: string, event: JsonNode, { list }: Items): boolean {
-  if (BEGINNINGS.has(type)) return itemsOf(memberOf(memberOf(event, 'response'), 'output')).length === 0;
-  if (ENDINGS.has(type)) return isEndOf(draft, memberOf(memberOf(event, 'response'), 'output'), list);
+/** Follows the order of the events. Returns the place of the item that an event is about; `null` if it is out of order. */
+export function takeTurn(draft: AnswerDraft, type: string, event: JsonNode, { list }: Items): number | null {
+  const output = memberOf(memberOf(event, 'response'), 'output');
+  if (BEGINNINGS.has(type)) return itemsOf(output).length === 0 ? 0 : null;
+  if (ENDINGS.has(type)) return isEndOf(draft, output, list) ? 0 : null;
   const name = NAME.exec(type)?.[1] ?? '';
-  if (!PLACED.test(type) || !(ITEM_OF.has(name) || OF_ITEMS.has(name))) return true;
-  const at = placeOf(event, 'output_index', null);
-  if (at === null) return false;
+  if (!PLACED.test(type) || !(ITEM_OF.has(name) || OF_ITEMS.has(name)))
+    return countOf(event, 'output_index') ?? 0;
   const item = memberOf(event, 'item');
   const is_new = type === 'response.output_item.added';
-  if (is_new || (type === 'response.output_item.done' && at === list.length))
-    list.push({ type: onlyTextOf(item, 'type') ?? '', parts: 0, is_done: false, ids: new Map() });
-  if (is_new) return at === list.length - 1 && itemsOf(memberOf(item, 'content')).length === 0;
+  const at = placeOf(event, 'output_index', is_new ? list.length : findItem(event, item, list));
+  if (at === null || (is_new && at !== list.length)) return null;
+  if (at === list.length) beginItem(list, name, item);
   const known = list[at];
-  if (known === undefined || known.is_done) return false;
-  if (type !== 'response.output_item.done') return isAbout(name, type, event, known);
-  known.is_done = true;
-  return known.type === (onlyTextOf(item, 'type') ?? '');
+  if (known === undefined || known.is_done) return null;
+  sayIndex(draft, event, at);
+  if (is_new) return itemsOf(memberOf(item, 'content')).length === 0 ? at : null;
+  if (type === 'response.output_item.done') {
+    known.is_done = true;
+    return known.type === (onlyTextOf(item, 'type') ?? '') ? at : null;
+  }
+  return isAbout(name, type, event, known) && sayId(draft, type, event, known) ? at : null;
 }
 
 const PLACED = /\.(?:added|delta|done)$/;
@@ -79,22 +93,78 @@ const NAME = /^response\.([a-z_]+)\./;
 /** Names of events about items and parts of any type. */
 const OF_ITEMS = new Set(['output_item', 'content_part']);
 
-/** Whether an event goes with its item, and with what came of the same text before. */
+/** Which item an event without an index is about: the one whose id it says, else the last one that is not done. */
+function findItem(event: JsonNode, item: JsonNode | null, list: readonly Item[]): number {
+  const id = textOf(event, 'item_id') ?? textOf(item, 'id');
+  const call_id = textOf(item, 'call_id');
+  const said = list.findLastIndex(
+    (each) => (id !== null && each.id === id) || (call_id !== null && each.call_id === call_id),
+  );
+  if (said !== -1) return said;
+  const last = list.findLastIndex((each) => !each.is_done);
+  return last === -1 ? list.length : last;
+}
+
+/** Begins the next item, where the event says which type it is. */
+function beginItem(list: Item[], name: string, item: JsonNode | null): void {
+  const expected = name === 'content_part' ? 'message' : (ITEM_OF.get(name) ?? '');
+  if (name !== 'output_item' && !UNANNOUNCED.has(expected)) return;
+  list.push({
+    type: name === 'output_item' ? (onlyTextOf(item, 'type') ?? '') : expected,
+    id: textOf(item, 'id') || null,
+    call_id: textOf(item, 'call_id'),
+    parts: 0,
+    is_done: false,
+    has_id: new Map(),
+  });
+}
+
+function sayIndex({ repairs }: AnswerDraft, event: JsonNode, at: number): void {
+  const index = memberOf(event, 'output_index');
+  if (index === null) {
+    const comma = membersOf(event).length === 0 ? '' : ',';
+    repairs.push({ start: event.start + 1, end: event.start + 1, text: `"output_index":${at}${comma}` });
+  } else if (index.kind === 'null') repairs.push({ start: index.start, end: index.end, text: `${at}` });
+}
+
+/** Longer ones are no ids, and would be said again with each event. */
+const ID_UNITS_MAX = 2_048;
+
+function isId(id: string): boolean {
+  return isWord(id) || (id.length <= ID_UNITS_MAX && isBase64(id));
+}
+
+/** Has an event say the id of its item; `false` where only some events about a text say one. */
+function sayId({ repairs, put_words }: AnswerDraft, type: string, event: JsonNode, item: Item): boolean {
+  const said = stringOf(event, 'item_id');
+  if (said === null && (memberOf(event, 'item_id')?.kind ?? 'null') !== 'null') return false;
+  if (said !== null) {
+    item.id ??= said.value;
+    if (said.value !== item.id) {
+      if (!isId(item.id)) return false;
+      put_words.push(item.id);
+      repairs.push({ start: said.start, end: said.end, text: jsonString(item.id) });
+    }
+  }
+  if (!type.endsWith('.delta')) return true;
+  const indices = INDICES.map((key) => placeOf(event, key, 0));
+  const channel = `${NAME.exec(type)?.[1] ?? ''}.${indices.join('.')}`;
+  const first = item.has_id.get(channel) ?? said !== null;
+  item.has_id.set(channel, first);
+  return first === (said !== null);
+}
+
+const INDICES = ['content_index', 'summary_index', 'command_index'];
+
+/** Whether an event goes with its item. */
 function isAbout(name: string, type: string, event: JsonNode, item: Item): boolean {
   const expected = ITEM_OF.get(name);
   if (expected !== undefined && expected !== item.type) return false;
-  const indices = ['content_index', 'summary_index', 'command_index'].map((key) => placeOf(event, key, 0));
+  const indices = INDICES.map((key) => placeOf(event, key, 0));
   if (indices.includes(null)) return false;
-  if (type === 'response.content_part.added') {
-    item.parts += 1;
-    return indices[0] === item.parts - 1;
-  }
-  if (!type.endsWith('.delta')) return true;
-  const channel = `${name}.${indices.join('.')}`;
-  const id = textOf(event, 'item_id') ?? '';
-  const first = item.ids.get(channel) ?? id;
-  item.ids.set(channel, first);
-  return id === first;
+  if (type !== 'response.content_part.added') return true;
+  item.parts += 1;
+  return indices[0] === item.parts - 1;
 }
 
 /** Whether the end tells the items that came, in their order, or as many of them as it tells; or all, if none came. */

@@ -56,17 +56,19 @@ export function openOutput(asked?: AnswerAsked): ReadBody {
   return (draft, event, name) => {
     const type = onlyTextOf(event, 'type') ?? '';
     nameByType(draft, name, type);
-    if (!takeTurn(draft, type, event, items)) return false;
+    const at = takeTurn(draft, type, event, items);
+    if (at === null) return false;
     const { whole, open, closed } = draft.channels;
     const told = ENDINGS.has(type) ? new Set([...whole, ...open, ...closed]) : null;
-    const root = `item.${countOf(event, 'output_index') ?? 0}`;
+    const root = `item.${at}`;
     const inner = memberOf(event, INNER.get(type) ?? '');
     for (const member of membersOf(event)) {
       // A client that goes by the member, and not by the type, would read it all the same.
       const is_whole = WHOLE.has(member.key.value) && member.value.kind === 'object';
       if (is_whole && member.value !== inner) return false;
       const is_read = inner === null ? isToldBy(type, member.key.value) : member.value === inner;
-      if (!is_read) addMember(draft, member, event);
+      const is_replaced = draft.repairs.some(({ start }) => start === member.value.start);
+      if (!is_read && !is_replaced) addMember(draft, member, event);
     }
     if (inner !== null) readInner(draft, type, root, event, inner, asked);
     else if (ABOUT_TEXT.test(type)) readText(draft, type, root, event);
@@ -94,6 +96,9 @@ const INNER: ReadonlyMap<string, string> = new Map([
   ['response.output_item.done', 'item'],
   ['response.content_part.added', 'part'],
   ['response.content_part.done', 'part'],
+  // vLLM has events of its own for the parts of what it thinks.
+  ['response.reasoning_part.added', 'part'],
+  ['response.reasoning_part.done', 'part'],
   ['response.reasoning_summary_part.added', 'part'],
   ['response.reasoning_summary_part.done', 'part'],
 ]);

@@ -226,8 +226,10 @@ export interface EventParts {
   readonly echoes: readonly Echo<string>[];
   /** Names, ids and choices of the protocol, which look like one. */
   readonly words: readonly StringNode[];
-  /** Always to be made: they give a call the place under which it was judged. */
+  /** Always to be made: they give a call or an item the place under which it was judged. */
   readonly repairs: readonly Splice[];
+  /** Ids that the repairs take from other events: nothing may be found in them, for there they may have been masked. */
+  readonly put_words: readonly string[];
   /** The `event` field under which it goes out; `''` for none. */
   readonly name: string;
   /** What is known of usage by now; the last one counts. */

@@ -14,6 +14,7 @@ export function plainSight({ type, body }: Came): Sight {
     ? body.split(LINES).flatMap((line) => (line.startsWith('data:') ? parsed(line.slice(5)) : []))
     : parsed(body);
   const said = { content: '', text: '', thinking: '', delta: '' };
+  const by_id = new Map<string, string>();
   let python: Anything = {};
   for (const each of bodies) {
     seeTools(sight, each);
@@ -24,10 +25,13 @@ export function plainSight({ type, body }: Came): Sight {
     if (typeof choice?.text === 'string') said.text += choice.text;
     if (each?.delta?.type === 'text_delta') said.text += each.delta.text;
     if (each?.delta?.type === 'thinking_delta') said.thinking += each.delta.thinking;
-    if (each?.type === 'response.output_text.delta') said.delta += each.delta;
+    if (each?.type === 'response.output_text.delta') {
+      said.delta += each.delta;
+      by_id.set(`${each.item_id}`, (by_id.get(`${each.item_id}`) ?? '') + each.delta);
+    }
   }
   seeTools(sight, python);
-  sight.texts.push(...Object.values(said), `${python?.content}`);
+  sight.texts.push(...Object.values(said), ...by_id.values(), `${python?.content}`);
   return sight;
 }
 

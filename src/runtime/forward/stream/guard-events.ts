@@ -16,7 +16,7 @@ import {
   startGuarding,
 } from './state.ts';
 import { endCall, hasCalls, takeCalls } from './take-calls.ts';
-import { endText, takeTexts } from './take-texts.ts';
+import { endText, isKnownClean, takeTexts } from './take-texts.ts';
 
 /** Guards the events of one answer: what goes out is a valid stream of the same protocol at all times. */
 export interface EventGuard {
@@ -45,7 +45,7 @@ export function openEventGuard(parts: EventGuardParts): EventGuard {
 
 async function take(state: Guarding, event: SseEvent): Promise<EventsEnd | null> {
   const parts = state.reader.read(event);
-  if (parts === null) return BROKEN;
+  if (parts === null || !parts.put_words.every((word) => isKnownClean(state, word))) return BROKEN;
   state.note(parts);
   if (parts.is_added_usage && state.drops_usage) return null;
   const outgoing = outgoingOf(event, parts.name, [...parts.repairs]);

@@ -46,6 +46,8 @@ export interface Guarding extends EventGuardParts {
   readonly joins: Map<string, Join>;
   /** Words that were judged, and that nothing speaks about. */
   readonly clean_words: Set<string>;
+  /** Those that were put into events, as far as nothing was found in them. */
+  readonly put_words: Set<string>;
   /** Texts that came at once, the last of each name: as they came, and as they went out. */
   readonly wholes: Map<string, { readonly came: string; readonly shown: string }>;
   /** What may go out now. */
@@ -67,6 +69,7 @@ export function startGuarding(parts: EventGuardParts): Guarding {
     calls: new Map(),
     joins: new Map(),
     clean_words: new Set(),
+    put_words: new Set(),
     wholes: new Map(),
     out: [],
     held: [],

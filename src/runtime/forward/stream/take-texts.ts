@@ -1,6 +1,7 @@
 import { CONTEXT_UNITS } from '../../../core/stream/joined.ts';
+import { isWord } from '../../../core/wire/said.ts';
 import type { EventParts, EventPiece, StringNode } from '../../../core/wire/types.ts';
-import { isCleanWord } from '../clean-words.ts';
+import { isCleanWord, isPlainWord } from '../clean-words.ts';
 import { written } from '../texts.ts';
 import type { Outgoing } from './outgoing.ts';
 import { emitBehind, type Guarding } from './state.ts';
@@ -143,6 +144,15 @@ function takeWords(state: Guarding, words: readonly StringNode[], outgoing: Outg
     if (shown === null) return false;
     if (shown !== word.value) outgoing.edits.push(written(word, shown));
   }
+  return true;
+}
+
+/** Whether nothing is found in a word that is put into an event; of one that is no short name, nothing at all. */
+export function isKnownClean({ put_words, answering }: Guarding, word: string): boolean {
+  if (put_words.has(word)) return true;
+  const isClean = isWord(word) ? isCleanWord : isPlainWord;
+  if (!isClean(word, answering.road.ports.policy)) return false;
+  if (put_words.size < WORDS_MAX) put_words.add(word);
   return true;
 }
 
