@@ -13,9 +13,12 @@ const MULTIPART = /^multipart\/form-data(?:;|$)/i;
 /** How many parts a body may have for each that a check looks at; more cost too much to parse. */
 const NODES_FACTOR = 2;
 
+/** So many parts of a body cost little, so that a low `scan.nodes_max` gives a verdict and no refusal. */
+const NODES_MIN = 10_000;
+
 /**
  * Reads bodies as the operations take them. An empty body is `undefined`, whatever its type. A body with more
- * than twice `scan.nodes_max` parts is refused before it is parsed.
+ * than twice `scan.nodes_max` parts, and more than 10,000, is refused before it is parsed.
  */
 export function addBodyParsers(app: FastifyInstance, scanNodesMax: () => number): void {
   app.removeAllContentTypeParsers();
@@ -23,7 +26,8 @@ export function addBodyParsers(app: FastifyInstance, scanNodesMax: () => number)
     let body: unknown;
     try {
       const { readBody } = request.routeOptions.config;
-      body = parseJson(bytes, request.headers['content-type'] ?? '', scanNodesMax() * NODES_FACTOR, readBody);
+      const nodes_max = Math.max(NODES_MIN, scanNodesMax() * NODES_FACTOR);
+      body = parseJson(bytes, request.headers['content-type'] ?? '', nodes_max, readBody);
     } catch (error) {
       done(error as Error);
       return;
@@ -56,7 +60,7 @@ function parseJson(
   if (hasMoreNodes(bytes, nodes_max)) {
     throw new Refusal(
       'too_large',
-      `The body has more than ${nodes_max} keys and values, twice \`scan.nodes_max\`.`,
+      `The body has more than ${nodes_max} keys and values. Send less, or raise \`scan.nodes_max\`.`,
     );
   }
   const text = bytes.toString('utf8');
