@@ -142,6 +142,10 @@ const LAST = [
   'audit_query',
   'health',
   'metrics',
+  // Their examples are about an agent that is not blocked, until the last one blocks it.
+  'agents_unblock',
+  'agents_blocked',
+  'agents_block',
 ];
 const FIRST = 'memory_write';
 
@@ -180,7 +184,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, operations.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 47);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 50);
 });
 
 /** The id that the examples show stands for a request that waits. */
@@ -228,7 +232,7 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
 }
 
 const PERSONS =
-  /^(policies_reload|memory_purge_expired|mcp_pins_.*|(approvals|capabilities|secrets)_.*|.*session_reset)$/;
+  /^(policies_reload|memory_purge_expired|agents_\w+|mcp_pins_.*|(approvals|capabilities|secrets)_.*|.*session_reset)$/;
 
 function assertLines(text: string, shown: string): void {
   const lines = text.split('\n');
