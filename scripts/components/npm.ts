@@ -19,9 +19,16 @@ export function npmProgram(folder: string, program: string): string | null {
   return is_complete && existsSync(file) ? file : null;
 }
 
-/** Installs what the lock file of a folder names; no install script runs. `false` where that cannot be. */
+/**
+ * Installs what the lock file of a folder names; no install script runs. `false` where that cannot be. `npm ci` refuses a lock
+ * file that lacks packages of other platforms, which a registry may not serve; `npm install` does not ask for them.
+ */
 export function installFromNpm(folder: string): boolean {
-  const words = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  return runNpm(folder, ['ci']) || runNpm(folder, ['install', '--no-save']);
+}
+
+function runNpm(folder: string, command: readonly string[]): boolean {
+  const words = [...command, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}` };
   const options = { cwd: join(ROOT, folder), env, stdio: 'ignore', timeout: INSTALL_MS_MAX } as const;
   return spawnSync('npm', words, options).status === 0;

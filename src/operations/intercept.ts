@@ -63,7 +63,7 @@ export const interceptTool = operation({
       input: {
         type: 'object',
         description:
-          'The arguments of the call, also taken as `arguments`, `args`, `parameters`, `params` or `tool_input`. Refused with `phase: response`, unless empty.',
+          'The arguments of the call, also taken as `arguments`, `args`, `parameters`, `params` or `tool_input`. Ignored with `phase: response`.',
       },
       output: { description: 'The result, any JSON value; needed when `phase` is `response`.' },
       ...routing,
@@ -118,7 +118,6 @@ export const interceptTool = operation({
     const phase = input.phase ?? 'request';
     const is_wrong = phase === 'response' ? input.output === undefined : (input.output ?? null) !== null;
     if (is_wrong) throw wrongPhase(phase);
-    if (phase === 'response' && Object.keys(input.input ?? {}).length > 0) throw unjudgedArguments();
     const subject = subjectOf(input, context);
     const acting = action(input, subject, context.runtime);
     // Also a blank one is one that was shown: it is not passed over.
@@ -263,14 +262,6 @@ function wrongPhase(phase: 'request' | 'response'): Refusal {
       ? 'is required when `phase` is `response`'
       : 'is judged only when `phase` is `response`';
   return new Refusal('invalid_request', `\`output\` ${message}.`, [{ path: 'output', message }]);
-}
-
-/** The arguments were judged with the call. Here nobody would judge them, so they are refused instead of ignored. */
-function unjudgedArguments(): Refusal {
-  const message = 'is judged only when `phase` is `request`';
-  return new Refusal('invalid_request', `\`input\` ${message}; send only \`output\` with a result.`, [
-    { path: 'input', message },
-  ]);
 }
 
 function changedSide(phase: 'request' | 'response', value: unknown) {

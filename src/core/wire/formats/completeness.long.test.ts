@@ -28,8 +28,10 @@ function inAnswer({ texts, tool_calls, echoes }: WireAnswer): Range[] {
   );
 }
 
-function inEvent({ pieces, repeats, echoes }: EventParts): Range[] {
+/** What of an event is judged, goes with what is, or is replaced in any case. */
+function inEvent({ pieces, repeats, echoes, repairs }: EventParts): Range[] {
   return [
+    ...repairs,
     ...pieces.map((each) => each.node),
     ...repeats.map((each) => each.node),
     ...echoes.map((each) => each.splice),
