@@ -178,7 +178,9 @@ test('rude servers are errors in time, and nothing of what they say passes', () 
 test('addresses where clouds keep credentials are not called', () =>
   through(ERAS[0], async (client) => {
     const told = await callTool(client, 'cloud__do', {});
-    assert.match(String(told.said.text), /clouds keep the credentials/);
+    // Where a list of all servers has met it before, it rests, and that is said.
+    assert.match(String(told.said.text), /clouds keep the credentials|is left alone for up to 30 seconds/);
+    assert.equal(told.isError, true);
   }));
 
 /** How many lists of tools were looked at for an agent. */
@@ -213,7 +215,8 @@ test('a definition that changes is one event and never called, and the same one 
       for (let time = 0; time < 5; time++)
         assert.equal((await callTool(client, 'turning__do', {})).isError, false);
       assert.equal(await looksOf('changer'), before, 'five calls, and no other look');
-      assert.equal(listsOf(turning), asked, 'the list is asked for if it may have changed');
+      // Each of the two workers may hear of the change once more; five calls would be five.
+      assert.ok(listsOf(turning) - asked <= 2, 'the list is asked for if it may have changed');
       turning.turn({ tools: [tool('do', { description: 'Does something else.' }), tool('more')] });
       turning.notify.toolsChanged();
       await until(async () => (await callTool(client, 'turning__do', {})).isError);
