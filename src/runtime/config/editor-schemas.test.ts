@@ -203,6 +203,8 @@ const full = {
     unknown_models: 'refuse',
     assumed_usd_per_mtok: { input: 1, output: 1, cache_read: 1, cache_write: 1, cache_write_1h: 1 },
     assumed_output_tokens: 1,
+    reserve_unlimited_calls: 'model_limit',
+    typical_output_tokens: 1,
     reserve_output_tokens_max: 1,
     reservation_ttl: '1h',
     keep_days: 1,

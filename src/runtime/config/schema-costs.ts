@@ -165,12 +165,27 @@ export const cost = {
       default: 128_000,
       description: 'Tokens that may come out of one call where neither the request nor the price says it.',
     },
+    reserve_unlimited_calls: {
+      type: 'string',
+      enum: ['typical', 'model_limit'],
+      default: 'typical',
+      description:
+        'Output that a call reserves if it names no limit on it. `typical`: `typical_output_tokens`, so that small budgets admit usual calls and a call may pass its budget by what it writes beyond that. `model_limit`: all that the model can write, so that no call passes a budget.',
+    },
+    typical_output_tokens: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1_000_000_000,
+      default: 1_024,
+      description:
+        'Output tokens that a call without a limit reserves for each of its answers, at most the limit of the model.',
+    },
     reserve_output_tokens_max: {
       type: 'integer',
       minimum: 0,
       maximum: 1_000_000_000,
       description:
-        'Tokens out that are put aside for one call at most. Without it all that may come out, so that no budget is ever passed; with it more calls fit below a limit, and one that says more may pass it.',
+        'Output tokens that one call reserves at most, even if it names a higher limit. Without it a call reserves the limit that it names; with it more calls fit below a budget, and one that writes more may pass it.',
     },
     reservation_ttl: {
       type: 'string',

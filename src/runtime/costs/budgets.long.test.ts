@@ -113,6 +113,50 @@ withStores('budgets', (law) => {
     assert.deepEqual(await stands(costs), [0, 4_230 + 60, 'open']);
   });
 
+  law('a small budget admits calls without a limit on their output, until it is spent', async ({ store }) => {
+    const big = {
+      prices: [{ model: 'toy', usd_per_mtok: { input: 5, output: 25 }, max_output_tokens: 128_000 }],
+    };
+    const small = { ...big, ...budget(50_000) };
+    const unlimited = { max_output_tokens: null };
+    const { costs } = openBooks(async () => store, small);
+    const exact = openBooks(async () => store, { ...small, reserve_unlimited_calls: 'model_limit' });
+    const over = await refused(exact.costs, unlimited);
+    assert.equal(over.cause, 'too_dear');
+    assert.match(over.reason, /may come to \$3\.20005: /);
+    const asked = await refused(costs, { max_output_tokens: 128_000 });
+    assert.equal(asked.cause, 'too_dear', 'a limit that the call names is reserved as it is');
+    const one = await held(costs, unlimited);
+    // 10 tokens in, and 1,024 of the 128,000 that may come out.
+    assert.deepEqual(await stands(costs), [0, 50 + 25_600, 'open']);
+    await one.settle(usage({ output_tokens: 3_000 }));
+    assert.deepEqual(
+      await stands(costs),
+      [75_050, 0, 'reached'],
+      'all is charged, beyond the reservation too',
+    );
+    assert.equal((await refused(costs, unlimited)).cause, 'reached');
+    assert.equal((await refused(costs, { max_output_tokens: 1 })).cause, 'reached');
+  });
+
+  law(
+    'tokens reserved for calls without a limit count for each answer, and are capped as all are',
+    async ({ store }) => {
+      const { costs } = openBooks(async () => store, { ...budget(10_000), typical_output_tokens: 20 });
+      await held(costs, { max_output_tokens: null, choices: 3 });
+      assert.deepEqual(await stands(costs), [0, 610, 'open']);
+      await held(costs, { max_output_tokens: 50 });
+      assert.deepEqual(await stands(costs), [0, 610 + 510, 'open']);
+      const capped = openBooks(async () => store, {
+        ...budget(10_000),
+        reserve_unlimited_calls: 'model_limit',
+        reserve_output_tokens_max: 5,
+      });
+      await held(capped.costs, { max_output_tokens: null });
+      assert.deepEqual(await stands(costs), [0, 1_120 + 60, 'open']);
+    },
+  );
+
   law('models nobody knows are put aside as assumed, or refused', async ({ store }) => {
     const unknown = { model: 'mystery', max_output_tokens: 100 };
     const { costs } = openBooks(async () => store, budget(1_000_000));

@@ -127,7 +127,7 @@ async function reserve(desk: Desk, ask: SpendAsk): ReturnType<Budgets['reserve']
   const shares = settings.enabled ? sharesOf(desk.budgets, ask, names) : [];
   if (shares.length === 0) return reservation(desk, ask, null);
   const prices = choices.map(({ price }) => price);
-  const asked = reserving(ask, shares, amountAtMost(settings, ask, prices), settings);
+  const asked = reserving(ask, shares, amountToReserve(settings, ask, prices), settings);
   try {
     const refused = await desk.book(asked, ask);
     return refused === null
@@ -149,14 +149,13 @@ const NO_SPENDING = {
   spending: null,
 } as const;
 
-/** More than any of the models would cost that the call may go to. */
-function amountAtMost(settings: Config['cost'], ask: SpendAsk, prices: readonly Price[]): Amount {
+/** Returns the dearest of the amounts that the call reserves with the models to which it may go. */
+function amountToReserve(settings: Config['cost'], ask: SpendAsk, prices: readonly Price[]): Amount {
   const cap = settings.reserve_output_tokens_max ?? Number.POSITIVE_INFINITY;
   const input_tokens = soundTokens(ask.input_tokens);
   const amounts = prices.map((price) => {
-    const each = price.max_output_tokens ?? settings.assumed_output_tokens;
-    const said = ask.max_output_tokens ?? each * Math.max(1, ask.choices ?? 1);
-    const output_tokens = soundTokens(Math.min(said, cap));
+    const output = ask.max_output_tokens ?? unlimitedOutput(settings, ask, price);
+    const output_tokens = soundTokens(Math.min(output, cap));
     return {
       micro_usd: costAtMost(price, input_tokens, output_tokens, ask.keeps_an_hour),
       tokens: input_tokens + output_tokens,
@@ -166,6 +165,16 @@ function amountAtMost(settings: Config['cost'], ask: SpendAsk, prices: readonly 
     micro_usd: Math.max(...amounts.map(({ micro_usd }) => micro_usd)),
     tokens: Math.max(...amounts.map(({ tokens }) => tokens)),
   };
+}
+
+/** Returns the output tokens that a call reserves if it names no limit; what it writes beyond them is charged all the same. */
+function unlimitedOutput(settings: Config['cost'], { choices }: SpendAsk, price: Price): number {
+  const model_limit = price.max_output_tokens ?? settings.assumed_output_tokens;
+  const each =
+    settings.reserve_unlimited_calls === 'model_limit'
+      ? model_limit
+      : Math.min(model_limit, settings.typical_output_tokens);
+  return each * Math.max(1, choices ?? 1);
 }
 
 function reserving(
