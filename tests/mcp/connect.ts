@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Agent, type RequestInit, fetch as undiciFetch } from 'undici';
 import { locate } from '../../scripts/components/components.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 import type { TestService } from '../support/service.ts';
@@ -59,12 +60,28 @@ export async function connectGateway(
   era: Era,
   headers: Readonly<Record<string, string>> = {},
   client: Client = newClient(era),
+  fetch?: FetchLike,
 ): Promise<Client> {
   const transport = new StreamableHTTPClientTransport(new URL('/mcp/gateway', url), {
     requestInit: { headers: { 'x-service-agent': 'tester', ...headers } },
+    ...(fetch !== undefined && { fetch }),
   });
   await client.connect(transport);
   return client;
+}
+
+/** Lists the tools once over a TCP connection of its own, which the kernel gives to any of the workers. */
+export async function listOnNewConnection(service: Pick<TestService, 'url'>, era: Era): Promise<void> {
+  const dispatcher = new Agent();
+  const fetch = (url: string | URL, init?: object) =>
+    undiciFetch(url, { ...(init as RequestInit), dispatcher }) as unknown as Promise<Response>;
+  const client = await connectGateway(service, era, {}, newClient(era), fetch);
+  try {
+    await client.listTools();
+  } finally {
+    await client.close();
+    await dispatcher.destroy();
+  }
 }
 
 export interface Told {

@@ -13,6 +13,7 @@ import {
   ERAS,
   type Era,
   inspect,
+  listOnNewConnection,
   newClient,
   noInspector,
   until,
@@ -178,8 +179,7 @@ test('rude servers are errors in time, and nothing of what they say passes', () 
 test('addresses where clouds keep credentials are not called', () =>
   through(ERAS[0], async (client) => {
     const told = await callTool(client, 'cloud__do', {});
-    // Where a list of all servers has met it before, it rests, and that is said.
-    assert.match(String(told.said.text), /clouds keep the credentials|is left alone for up to 30 seconds/);
+    assert.match(String(told.said.text), /clouds keep the credentials/);
     assert.equal(told.isError, true);
   }));
 
@@ -194,6 +194,9 @@ async function looksOf(agent_id: string): Promise<number> {
   return ((await answer.json()) as { events: object[] }).events.length;
 }
 
+/** Those that the tests' service starts. */
+const WORKERS = 2;
+
 /** How often a server was asked for its tools. */
 const listsOf = ({ seen }: HttpServer) => seen.methods.filter((method) => method === 'tools/list').length;
 
@@ -202,21 +205,24 @@ test('a definition that changes is one event and never called, and the same one 
   await through(
     ERAS[0],
     async (client) => {
+      assert.ok((await namesOf(client)).includes('turning__do'));
+      // Each worker has one connection to the server, over which it listens, and a list of its own.
+      await until(async () => {
+        await listOnNewConnection(service, ERAS[0]);
+        return turning.listeners() === WORKERS;
+      });
+      const first = listsOf(turning);
       turning.turn({ tools: [tool('do'), tool('more')] });
       turning.notify.toolsChanged();
-      // Each worker has a list of its own.
-      await until(async () => {
-        for (let time = 0; time < 6; time++)
-          if (!(await namesOf(client)).includes('turning__more')) return false;
-        return true;
-      });
+      await until(() => listsOf(turning) >= first + WORKERS);
+      assert.equal(listsOf(turning), first + WORKERS, 'each worker asks once');
+      assert.ok((await namesOf(client)).includes('turning__more'));
       const asked = listsOf(turning);
       const before = await looksOf('changer');
       for (let time = 0; time < 5; time++)
         assert.equal((await callTool(client, 'turning__do', {})).isError, false);
       assert.equal(await looksOf('changer'), before, 'five calls, and no other look');
-      // Each of the two workers may hear of the change once more; five calls would be five.
-      assert.ok(listsOf(turning) - asked <= 2, 'the list is asked for if it may have changed');
+      assert.equal(listsOf(turning), asked, 'the list is asked for if it may have changed');
       turning.turn({ tools: [tool('do', { description: 'Does something else.' }), tool('more')] });
       turning.notify.toolsChanged();
       await until(async () => (await callTool(client, 'turning__do', {})).isError);

@@ -18,6 +18,8 @@ export interface HttpServer {
   readonly headers: () => IncomingMessage['headers'];
   readonly turn: (script: Script) => void;
   readonly notify: McpHttpHandler['notify'];
+  /** How many clients listen for changes now. */
+  readonly listeners: () => number;
   readonly close: () => Promise<void>;
 }
 
@@ -35,8 +37,15 @@ export async function startHttpServer(
   let script = first;
   const seen = nothingSeen();
   const handler = createMcpHandler(() => scriptedServer(() => script, seen), { keepAliveMs: 0 });
+  let listeners = 0;
   const { url, headers, close } = await listening(async (request, body, response) => {
     const { method } = (body === '' ? {} : JSON.parse(body)) as { method?: string };
+    if (method === 'subscriptions/listen') {
+      listeners += 1;
+      response.once('close', () => {
+        listeners -= 1;
+      });
+    }
     if (request.url.endsWith('/elsewhere')) seen.methods.push('elsewhere');
     if (manner === 'good' || !(always || method === 'tools/call')) return handler.fetch(request);
     rude(manner, body, response);
@@ -50,6 +59,7 @@ export async function startHttpServer(
       script = next;
     },
     notify: handler.notify,
+    listeners: () => listeners,
     close: async () => {
       await handler.close();
       await close();

@@ -25,6 +25,19 @@ export class BehindFailure extends Error {
   }
 }
 
+const CONFIGURATION_CODES: readonly BehindFailureCode[] = [
+  'elsewhere',
+  'metadata',
+  'redirected',
+  'too_long',
+  'unauthorized',
+];
+
+/** Tells whether a failure stays until somebody changes the configuration, so that its sentence says what to do. */
+export function needsConfiguration({ code }: BehindFailure): boolean {
+  return CONFIGURATION_CODES.includes(code);
+}
+
 const CAUSES_MAX = 5;
 
 /** What an error of the library, of a transport or of a server comes to: what is said innermost says it best. */

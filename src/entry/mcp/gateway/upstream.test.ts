@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InMemoryTransport, Server } from '@modelcontextprotocol/server';
-import { failureOf } from './failure.ts';
+import { BehindFailure, type BehindFailureCode, failureOf } from './failure.ts';
 import type { Way } from './transports.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 
@@ -18,6 +18,7 @@ function opened(
   is_there: () => boolean,
   wait_ms = 0,
   now_ms = () => performance.now(),
+  fault: () => Error = () => Object.assign(new Error('nobody is there'), { code: 'ECONNREFUSED' }),
 ): { upstream: Upstream; ways: Ways } {
   const ways: Ways = { opened: 0, left: 0, closed: 0 };
   const way = (): Way => {
@@ -28,7 +29,7 @@ function opened(
     if (is_there()) void server.connect(theirs);
     else
       mine.start = async () => {
-        throw Object.assign(new Error('nobody is there'), { code: 'ECONNREFUSED' });
+        throw fault();
       };
     return {
       transport: mine as Way['transport'],
@@ -70,6 +71,35 @@ test('a server that cannot be reached is left alone for pauses that double up to
   }
   assert.equal(ways.opened, pauses.length + 1);
   assert.equal(ways.closed, ways.opened);
+});
+
+const REASONS: readonly (readonly [BehindFailureCode, BehindFailureCode])[] = [
+  ['metadata', 'metadata'],
+  ['elsewhere', 'elsewhere'],
+  ['redirected', 'redirected'],
+  ['unauthorized', 'unauthorized'],
+  ['too_long', 'too_long'],
+  ['late', 'resting'],
+  ['rude', 'resting'],
+  ['unreachable', 'resting'],
+];
+
+test('a server whose configuration is wrong says so during a pause too, until a try fails otherwise', async () => {
+  let clock_ms = 0;
+  let code: BehindFailureCode = 'metadata';
+  const { upstream, ways } = opened(
+    () => false,
+    0,
+    () => clock_ms,
+    () => new Error('it failed', { cause: new BehindFailure(code) }),
+  );
+  for (const [failure, during] of REASONS) {
+    code = failure;
+    clock_ms += 30_000;
+    assert.equal(await outcome(upstream), failure);
+    assert.equal(await outcome(upstream), during, failure);
+  }
+  assert.equal(ways.opened, REASONS.length, 'nothing is tried during a pause');
 });
 
 test('whoever may wait does, and is served by a server that has come back', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, SdkHttpError } from '@modelcontextprotocol/client';
-import { BehindFailure } from './failure.ts';
+import { BehindFailure, failureOf, needsConfiguration } from './failure.ts';
 import { type Hearing, hear, type Told } from './hearing.ts';
 import type { Way } from './transports.ts';
 
@@ -64,10 +64,14 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   async function connected(): Promise<Connected> {
     await pauses.wait();
     if (is_closed) throw new BehindFailure('unreachable');
-    return connect(options, watched, now_ms, pauses.connected, (began_ms) => {
-      current = null;
-      pauses.failed(began_ms);
-      timer = setTimeout(keepConnected, pauses.left_ms()).unref();
+    return connect(options, watched, now_ms, {
+      connected: pauses.connected,
+      refused: pauses.refused,
+      over: (began_ms) => {
+        current = null;
+        pauses.failed(began_ms);
+        timer = setTimeout(keepConnected, pauses.left_ms()).unref();
+      },
     });
   }
 
@@ -122,13 +126,19 @@ async function ask<T>(
   }
 }
 
-/** @param over - told once when the connection has ended or never came about: since when it was there, or `null` */
+interface ConnectionEvents {
+  readonly connected: () => void;
+  /** Told why a connection never came about, before `over`. */
+  readonly refused: (error: unknown) => void;
+  /** Told once when the connection has ended or never came about: since when it was there, or `null`. */
+  readonly over: (began_ms: number | null) => void;
+}
+
 async function connect(
   { way, version, connect_ms, told }: UpstreamOptions,
   watched: ReadonlySet<string>,
   now_ms: () => number,
-  connected: () => void,
-  over: (began_ms: number | null) => void,
+  { connected, refused, over }: ConnectionEvents,
 ): Promise<Connected> {
   const { transport, tells_changes, leave, close } = way();
   const client = newClient(version);
@@ -146,6 +156,7 @@ async function connect(
   try {
     await client.connect(transport, { timeout: connect_ms });
   } catch (error) {
+    refused(error);
     await client.close().catch(() => {});
     end();
     throw error;
@@ -172,6 +183,7 @@ function newClient(version: string): Client {
 function openPauses(wait_ms: number, now_ms: () => number) {
   let failures = 0;
   let until_ms = 0;
+  let last: BehindFailure | null = null;
   let is_failing = false;
   const leftMs = () => Math.max(0, until_ms - now_ms());
   return {
@@ -179,11 +191,17 @@ function openPauses(wait_ms: number, now_ms: () => number) {
     is_failing: () => is_failing,
     connected: () => {
       is_failing = false;
+      last = null;
+    },
+    /** Keeps why the last try failed: a reason that only the configuration can change is told during the pause too. */
+    refused: (error: unknown) => {
+      last = failureOf(error);
     },
     /** Resolves when it may be tried again; rejects where that is too long to wait for. */
     wait: async () => {
       const left_ms = leftMs();
-      if (left_ms > wait_ms) throw new BehindFailure('resting');
+      if (left_ms > wait_ms)
+        throw new BehindFailure(last !== null && needsConfiguration(last) ? last.code : 'resting');
       if (left_ms > 0) await sleep(left_ms);
     },
     /** @param began_ms - since when it was connected; `null` it never was */
