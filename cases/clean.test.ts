@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { own } from '../scripts/quality/own/index.ts';
-import { celConditions } from '../src/core/conditions/cel.ts';
-import { judge } from '../src/core/decide.ts';
+import { judge } from '../src/core/decision/judge.ts';
+import { celConditions } from '../src/core/policy/conditions/cel.ts';
 import { crossingOf, policyOf } from '../src/core/testing/policies.ts';
-import type { Crossing, Policy } from '../src/core/types.ts';
+import type { Crossing, Policy } from '../src/core/types/index.ts';
 import { bundledSkills } from '../src/runtime/skills/index.ts';
 import { judgeCase, judgeOf, loadCases } from './run.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { celConditions, conditionProblem } from '../src/core/conditions/cel.ts';
 import { compile, judge, type PolicySettings } from '../src/core/index.ts';
-import { toCodePoints } from '../src/core/offsets.ts';
-import { leafTexts } from '../src/core/payload.ts';
+import { leafTexts } from '../src/core/json/payload.ts';
+import { celConditions, conditionProblem } from '../src/core/policy/conditions/cel.ts';
 import { DETECTION_SETTINGS } from '../src/core/testing/policies.ts';
 import { type Follow, follower } from '../src/core/testing/sessions.ts';
+import { toCodePoints } from '../src/core/text/offsets.ts';
 import type {
   Boundary,
   Content,
@@ -15,7 +15,7 @@ import type {
   Phase,
   Policy,
   Verdict,
-} from '../src/core/types.ts';
+} from '../src/core/types/index.ts';
 import { filledIn } from './samples.ts';
 
 /** One file: the configuration that a service is started with, its documents, and what is asked of it. */

@@ -1,4 +1,4 @@
-import { BASE62, body, DIGITS, HEX } from '../src/core/matching/sample-text.ts';
+import { BASE62, body, DIGITS, HEX } from '../src/core/detect/matching/sample-text.ts';
 
 /**
  * What stands in for `{{name}}` in a case: secrets put together from pieces, so that no file holds one whole,

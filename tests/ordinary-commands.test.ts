@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { judge } from '../src/core/decide.ts';
-import { codingAgent } from '../src/core/templates/coding-agent.ts';
+import { judge } from '../src/core/decision/judge.ts';
+import { codingAgent } from '../src/core/policy/templates/coding-agent.ts';
 import { crossingOf, policyOf } from '../src/core/testing/policies.ts';
 
 const policy = policyOf({ documents: [codingAgent.document] });

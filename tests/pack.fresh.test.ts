@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DETECTION } from '../src/core/testing/policies.ts';
-import type { CustomPattern } from '../src/core/types.ts';
+import type { CustomPattern } from '../src/core/types/index.ts';
 import { ownNodeEnvironment, programInPath, root, runProgram } from './support/checkout.ts';
 import { freePort } from './support/service.ts';
 
@@ -228,7 +228,7 @@ const OWN: CustomPattern = {
 
 test('a program that decides once finds what each late file looks for', async () => {
   const script = `import { compile } from 'agent-safety';
-    import { detect } from './node_modules/agent-safety/dist/core/detect.js';
+    import { detect } from './node_modules/agent-safety/dist/core/detect/detect.js';
     import { judge } from 'agent-safety/judge';
     const limits = { text_bytes_max: 1e6, depth_max: 9, nodes_max: 1e4, findings_max: 99 };
     const detection = ${JSON.stringify({ ...DETECTION, patterns: [OWN] })};

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TAME } from '../benchmarks/detection/commands-tame.ts';
-import { judgeScript } from '../src/core/commands/judge.ts';
+import { judgeScript } from '../src/core/detect/commands/judge.ts';
 
 test('everyday lines of PowerShell and cmd are not found', () => {
   const found = TAME.map((line) => [line, judgeScript(line).matches.map(({ rule }) => rule.id)] as const);

@@ -4,9 +4,9 @@
  * `node benchmarks/detection/hostile.ts [--top N]`
  */
 import { parseArgs } from 'node:util';
-import { detect } from '../../src/core/detect.ts';
-import { detectors } from '../../src/core/detectors/all.ts';
-import type { Detector } from '../../src/core/matching/detector.ts';
+import { detect } from '../../src/core/detect/detect.ts';
+import { detectors } from '../../src/core/detect/detectors/all.ts';
+import type { Detector } from '../../src/core/detect/matching/detector.ts';
 import { DETECTION } from '../../src/core/testing/policies.ts';
 import { denseTexts } from './dense-texts.ts';
 import { mixedText } from './texts.ts';

@@ -13,8 +13,8 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { judge } from '../../src/core/decide.ts';
-import { codingAgent } from '../../src/core/templates/coding-agent.ts';
+import { judge } from '../../src/core/decision/judge.ts';
+import { codingAgent } from '../../src/core/policy/templates/coding-agent.ts';
 import { crossingOf, policyOf } from '../../src/core/testing/policies.ts';
 
 const PACKAGES = {

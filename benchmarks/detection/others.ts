@@ -2,8 +2,8 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Anchor, parseAnchor, type UnitSet } from '../../src/core/matching/anchors.ts';
-import type { Detector } from '../../src/core/matching/detector.ts';
+import { type Anchor, parseAnchor, type UnitSet } from '../../src/core/detect/matching/anchors.ts';
+import type { Detector } from '../../src/core/detect/matching/detector.ts';
 import { DETECTION } from '../../src/core/testing/policies.ts';
 
 /** A pattern for Hyperscan. */

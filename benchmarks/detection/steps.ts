@@ -4,7 +4,7 @@
  * `node --stack-size=4000 benchmarks/detection/steps.ts [--texts N] [--seed N] [--only PATTERN] [--top N]`
  */
 import { parseArgs } from 'node:util';
-import { detectors } from '../../src/core/detectors/all.ts';
+import { detectors } from '../../src/core/detect/detectors/all.ts';
 import { hardest } from '../../src/core/testing/hardest-text.ts';
 
 const UNITS = 1200;

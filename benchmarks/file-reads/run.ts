@@ -9,10 +9,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { judge } from '../../src/core/decide.ts';
-import { codingAgent } from '../../src/core/templates/coding-agent.ts';
+import { judge } from '../../src/core/decision/judge.ts';
+import { codingAgent } from '../../src/core/policy/templates/coding-agent.ts';
 import { crossingOf, policyOf } from '../../src/core/testing/policies.ts';
-import type { Json } from '../../src/core/types.ts';
+import type { Json } from '../../src/core/types/index.ts';
 
 /** Pinned, among them projects that work with models. */
 const PACKAGES = [

@@ -3,10 +3,10 @@
  * bytes: `detect` and `judge`, on text and on the parsed value. `node benchmarks/judge/run.ts`
  */
 import assert from 'node:assert/strict';
-import { detect } from '../../src/core/detect.ts';
+import { detect } from '../../src/core/detect/detect.ts';
 import { compile, judge } from '../../src/core/index.ts';
 import { DETECTION, DETECTION_SETTINGS } from '../../src/core/testing/policies.ts';
-import type { Content, Crossing, Json, Policy, ScanLimits } from '../../src/core/types.ts';
+import type { Content, Crossing, Json, Policy, ScanLimits } from '../../src/core/types/index.ts';
 import { median, spread } from '../measure.ts';
 import { recordsText } from './records.ts';
 

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import type { WrittenRoster } from '../../src/core/matching/roster.ts';
+import type { WrittenRoster } from '../../src/core/detect/matching/roster.ts';
 import { late, lateEntries } from './late.ts';
 
 /** What most programs load of `core`: the modules that it needs are one file. */
-const WHOLE = 'core/decide.js';
+const WHOLE = 'core/decision/judge.js';
 /** Who needs this one needs nearly all of the whole. */
-const HEART = 'core/detectors/index.js';
+const HEART = 'core/detect/detectors/index.js';
 
 /**
  * Joins the modules below `dist/<room>` into few files, for each file that is loaded costs a start a third of a

@@ -12,19 +12,19 @@ import type { Plugin } from 'esbuild';
 type Shelf = readonly (readonly [beginning: string, file: string])[];
 
 const LATE_FILES: Readonly<Record<string, Shelf>> = {
-  'core/detectors/index.js': [
+  'core/detect/detectors/index.js': [
     ['./content/', 'injection'],
     ['./injection/', 'injection'],
     ['./personal/', 'personal'],
     ['./secrets/', 'secrets'],
   ],
-  'core/late.js': [
-    ['./arguments', 'arguments'],
+  'core/detect/lazy.js': [
     ['./commands/', 'commands'],
     ['./facts/', 'commands'],
     ['./guard/', 'commands'],
     ['./matching/custom/', 'custom'],
   ],
+  'core/decision/lazy-arguments.js': [['./arguments', 'arguments']],
 };
 /** Packages that are loaded when a module that imports them runs. */
 const LATE_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];

@@ -5,11 +5,11 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { anchorTree } from '../../src/core/detection/anchor-tree.ts';
-import { builtinFiles } from '../../src/core/detection/builtin.ts';
-import { writeRoster } from '../../src/core/matching/roster.ts';
-import { notationsOf } from '../../src/core/matching/scanner.ts';
-import { isWrittenFor } from '../../src/core/matching/written-tree.ts';
+import { writeRoster } from '../../src/core/detect/matching/roster.ts';
+import { notationsOf } from '../../src/core/detect/matching/scanner.ts';
+import { isWrittenFor } from '../../src/core/detect/matching/written-tree.ts';
+import { anchorTree } from '../../src/core/detect/registry/anchor-tree.ts';
+import { builtinFiles } from '../../src/core/detect/registry/builtin.ts';
 import { packageVersion } from '../../src/entry/cli/version.ts';
 import { assets } from '../../src/entry/http/pages.ts';
 import { bundleHook } from './hook.ts';
@@ -24,7 +24,7 @@ const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Softwa
 checkTree();
 compile();
 await bundleHook('dist', packageVersion());
-await joinModules('dist', 'core', ['core/index.js', 'core/detect.js'], writeRoster(builtinFiles));
+await joinModules('dist', 'core', ['core/index.js', 'core/detect/detect.js'], writeRoster(builtinFiles));
 copyAssets();
 chmodSync('dist/entry/cli/bin.js', 0o755);
 

@@ -1,12 +1,12 @@
-import { builtinFiles } from '../../src/core/detection/builtin.ts';
-import { makeTree, notationsOf } from '../../src/core/matching/scanner.ts';
-import { writeTree } from '../../src/core/matching/written-tree.ts';
+import { makeTree, notationsOf } from '../../src/core/detect/matching/scanner.ts';
+import { writeTree } from '../../src/core/detect/matching/written-tree.ts';
+import { builtinFiles } from '../../src/core/detect/registry/builtin.ts';
 
 /** What the formatter leaves in one line. */
 const LINE_UNITS_MAX = 110;
 const SHORT_NAME_UNITS_MAX = 4;
 
-/** `src/core/detection/anchor-tree.ts`, whole. */
+/** `src/core/detect/registry/anchor-tree.ts`, whole. */
 export function anchorTree(): string {
   const notations = notationsOf(builtinFiles.flatMap((file) => file()));
   const written = writeTree(notations, makeTree(notations));

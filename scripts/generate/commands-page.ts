@@ -1,4 +1,4 @@
-import { commandRules } from '../../src/core/commands/rules/index.ts';
+import { commandRules } from '../../src/core/detect/commands/rules/index.ts';
 
 const HEAD = `# Dangerous commands
 

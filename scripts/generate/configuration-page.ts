@@ -1,4 +1,4 @@
-import { DOCUMENT_KINDS } from '../../src/core/schemas.ts';
+import { DOCUMENT_KINDS } from '../../src/core/policy/schemas.ts';
 import { configSchema } from '../../src/runtime/config/schema.ts';
 import { schemaTable, type TableSchema } from './schema-table.ts';
 

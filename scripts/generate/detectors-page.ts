@@ -1,4 +1,4 @@
-import { type CatalogueEntry, catalogue } from '../../src/core/detection/catalogue.ts';
+import { type CatalogueEntry, catalogue } from '../../src/core/detect/registry/catalogue.ts';
 
 const HEAD = `# Detectors
 

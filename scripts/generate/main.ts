@@ -18,7 +18,7 @@ const files = [
   { path: 'docs/configuration.md', text: configurationPage() },
   { path: 'docs/commands.md', text: commandsPage() },
   { path: 'docs/detectors.md', text: detectorsPage() },
-  { path: 'src/core/detection/anchor-tree.ts', text: anchorTree() },
+  { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/type-names.md', text: typeNamesPage() },
   ...skillPolicies(),
   ...editorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),

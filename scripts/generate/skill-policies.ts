@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { templates } from '../../src/core/templates/index.ts';
+import { templates } from '../../src/core/policy/templates/index.ts';
 
 /** The policy file of each bundled skill that is a template, so that a template is written once. */
 export function skillPolicies(): readonly { readonly path: string; readonly text: string }[] {

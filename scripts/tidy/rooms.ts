@@ -3,10 +3,11 @@ import type { SourceFile } from './tree.ts';
 /** The rooms of `src`, and which other rooms each may import from. */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  drivers: ['core'],
-  runtime: ['core', 'drivers'],
-  operations: ['core', 'runtime'],
-  entry: ['core', 'runtime', 'operations'],
+  platform: [],
+  drivers: ['core', 'platform'],
+  runtime: ['core', 'platform', 'drivers'],
+  operations: ['core', 'platform', 'runtime'],
+  entry: ['core', 'platform', 'runtime', 'operations'],
   sdk: ['core'],
 };
 

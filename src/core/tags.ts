@@ -1,4 +1,4 @@
-import type { Tag } from './types.ts';
+import type { Tag } from './types/index.ts';
 
 const TAG = /^[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*$/;
 /** UTF-16 units of one tag. */

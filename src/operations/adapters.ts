@@ -1,6 +1,6 @@
-import { PLACES_MAX, sourceOfValue } from '../core/json-origin.ts';
-import { contentOf } from '../core/json-source.ts';
-import type { Crossing, Json } from '../core/types.ts';
+import { PLACES_MAX, sourceOfValue } from '../core/json/origin.ts';
+import { contentOf } from '../core/json/source.ts';
+import type { Crossing, Json } from '../core/types/index.ts';
 import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../runtime/protocols/read.ts';
 import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../runtime/protocols/types.ts';
 import { type Acting, toolCrossing } from '../runtime/tool-calls.ts';

@@ -1,6 +1,6 @@
 import type { Validator } from 'typebox/schema';
-import { hasHiddenMembers, textOf } from '../core/json-origin.ts';
-import type { Json } from '../core/types.ts';
+import { hasHiddenMembers, textOf } from '../core/json/origin.ts';
+import type { Json } from '../core/types/index.ts';
 import { userOf } from '../runtime/access/users.ts';
 import { Unrecorded } from '../runtime/approvals/failure.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';

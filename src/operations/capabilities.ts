@@ -1,4 +1,4 @@
-import { durationMs } from '../core/compile/duration.ts';
+import { durationMs } from '../core/policy/compile/duration.ts';
 import { CAUSE_SENTENCES } from '../runtime/capabilities/fit.ts';
 import type { CapabilityRecord, Presented } from '../runtime/capabilities/types.ts';
 import { newEventId } from '../runtime/event-id.ts';

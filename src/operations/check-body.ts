@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
-import { suggestion } from '../core/compile/problems.ts';
-import { PLACES_MAX, rememberWithin } from '../core/json-origin.ts';
-import type { Json } from '../core/types.ts';
+import { PLACES_MAX, rememberWithin } from '../core/json/origin.ts';
+import { suggestion } from '../core/policy/compile/problems.ts';
+import type { Json } from '../core/types/index.ts';
 import { type Aliases, Refusal } from './operation.ts';
 
 /** The parts of a schema by which the members of a body are known. */

@@ -1,7 +1,7 @@
-import { contentValue, sourceOfMemberOf, textOf } from '../core/json-origin.ts';
-import { contentOf } from '../core/json-source.ts';
-import { walk } from '../core/payload.ts';
-import type { Content, Crossing, Json, Tag } from '../core/types.ts';
+import { contentValue, sourceOfMemberOf, textOf } from '../core/json/origin.ts';
+import { walk } from '../core/json/payload.ts';
+import { contentOf } from '../core/json/source.ts';
+import type { Content, Crossing, Json, Tag } from '../core/types/index.ts';
 import type { Endpoint, Ruling } from '../runtime/types.ts';
 import { type Context, Refusal } from './operation.ts';
 import { changedContent, replyOf, type VerdictReply } from './reply.ts';

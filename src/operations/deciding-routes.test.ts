@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DECIDING_ROUTE } from '../core/guard/deciding-commands.ts';
+import { DECIDING_ROUTE } from '../core/detect/guard/deciding-commands.ts';
 import { operations } from './index.ts';
 
 /** Permissions that let their holder decide about agents, or loosen what is checked. */

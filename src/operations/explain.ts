@@ -1,5 +1,5 @@
 import type { Explanation } from '../core/review/explain.ts';
-import { ACTIONS, DECISIONS } from '../core/types.ts';
+import { ACTIONS, DECISIONS } from '../core/types/index.ts';
 import { conditionsOf } from '../runtime/conditions.ts';
 import type { AuditEvent, Caller } from '../runtime/types.ts';
 import { findEvents } from './audit.ts';

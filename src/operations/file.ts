@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { hasHiddenMembers } from '../core/json-origin.ts';
-import { contentOf, readSource } from '../core/json-source.ts';
-import type { WalkLimits } from '../core/payload.ts';
-import type { Content, Json } from '../core/types.ts';
+import { hasHiddenMembers } from '../core/json/origin.ts';
+import type { WalkLimits } from '../core/json/payload.ts';
+import { contentOf, readSource } from '../core/json/source.ts';
+import type { Content, Json } from '../core/types/index.ts';
 import { check, plain } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, operation, Refusal } from './operation.ts';

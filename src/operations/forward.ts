@@ -1,5 +1,5 @@
-import { contentOf as contentOfValue, jsonTextOf, readSource, sourceOfMember } from '../core/json-source.ts';
-import type { Content, Crossing, Json } from '../core/types.ts';
+import { contentOf as contentOfValue, jsonTextOf, readSource, sourceOfMember } from '../core/json/source.ts';
+import type { Content, Crossing, Json } from '../core/types/index.ts';
 import { type ApiRoute, apiRouteAt } from '../runtime/forward/api-paths.ts';
 import type { Forwarded, Forwarder, ForwardPlace } from '../runtime/forward/envelope.ts';
 import { CREDENTIALS } from '../runtime/forward/upstream/headers.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../core/types.ts';
+import type { Json } from '../core/types/index.ts';
 
 /** The parts of a path and a query that are judged, in the characters that they stand for. */
 export interface UrlParts {

@@ -1,4 +1,4 @@
-import type { Content, Crossing } from '../core/types.ts';
+import type { Content, Crossing } from '../core/types/index.ts';
 import { type Acting, showForCall, toolCrossing } from '../runtime/tool-calls.ts';
 import type { Runtime } from '../runtime/types.ts';
 import { check, contentAt, plain } from './check.ts';

@@ -1,7 +1,7 @@
-import { contentHash } from '../core/compile/canonical.ts';
-import { UNLIMITED, walk } from '../core/payload.ts';
-import { redact } from '../core/redact.ts';
-import type { Content, Json, JudgedFinding, Verdict } from '../core/types.ts';
+import { redact } from '../core/decision/redact.ts';
+import { UNLIMITED, walk } from '../core/json/payload.ts';
+import { contentHash } from '../core/policy/compile/canonical.ts';
+import type { Content, Json, JudgedFinding, Verdict } from '../core/types/index.ts';
 import { newEventId } from '../runtime/event-id.ts';
 import { type Look, lookedAt, rememberLook } from '../runtime/mcp/looks.ts';
 import {

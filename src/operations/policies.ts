@@ -1,5 +1,5 @@
-import { evaluate } from '../core/evaluate.ts';
-import { ACTIONS, BOUNDARIES } from '../core/types.ts';
+import { evaluate } from '../core/decision/evaluate.ts';
+import { ACTIONS, BOUNDARIES } from '../core/types/index.ts';
 import { conditionsOf } from '../runtime/conditions.ts';
 import { operation, Refusal } from './operation.ts';
 import { dataTags, tenantId } from './shapes.ts';

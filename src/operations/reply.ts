@@ -1,6 +1,13 @@
-import { toCodePoints } from '../core/offsets.ts';
-import { leafTexts } from '../core/payload.ts';
-import type { Breach, Content, Crossing, JudgedFinding, Verdict, ViolationType } from '../core/types.ts';
+import { leafTexts } from '../core/json/payload.ts';
+import { toCodePoints } from '../core/text/offsets.ts';
+import type {
+  Breach,
+  Content,
+  Crossing,
+  JudgedFinding,
+  Verdict,
+  ViolationType,
+} from '../core/types/index.ts';
 import type { ApprovalState } from '../runtime/approvals/types.ts';
 import type { Ruling } from '../runtime/types.ts';
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { Content, Crossing } from '../core/types.ts';
+import type { Content, Crossing } from '../core/types/index.ts';
 import { check, contentAt, plain } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, operation } from './operation.ts';

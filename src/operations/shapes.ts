@@ -1,4 +1,4 @@
-import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types.ts';
+import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/index.ts';
 import { APPROVAL_STATUSES } from '../runtime/approvals/lifecycle.ts';
 
 /**

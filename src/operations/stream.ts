@@ -1,4 +1,4 @@
-import { BOUNDARIES, DECISIONS } from '../core/types.ts';
+import { BOUNDARIES, DECISIONS } from '../core/types/index.ts';
 import { STREAM_FIELDS, type StreamFilter, type StreamScope } from '../runtime/events/types.ts';
 import type { Caller } from '../runtime/types.ts';
 import { Refusal } from './operation.ts';

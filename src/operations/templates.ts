@@ -1,5 +1,5 @@
-import { finance } from '../core/templates/finance.ts';
-import { templates } from '../core/templates/index.ts';
+import { finance } from '../core/policy/templates/finance.ts';
+import { templates } from '../core/policy/templates/index.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../runtime/plugins/types.ts';
 import { operation, Refusal } from './operation.ts';
 

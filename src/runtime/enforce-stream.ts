@@ -1,8 +1,8 @@
-import { faulty, judge } from '../core/decide.ts';
+import { faulty, judge } from '../core/decision/judge.ts';
 import { joinedStream } from '../core/stream/joined.ts';
 import { contentOfTexts, isUntouched, type JudgedText, mergedVerdict } from '../core/stream/merged.ts';
 import { openStream, type Stream } from '../core/stream/stream.ts';
-import type { Content, Crossing, Envelope, Verdict } from '../core/types.ts';
+import type { Content, Crossing, Envelope, Verdict } from '../core/types/index.ts';
 import type { Settled } from './approvals/types.ts';
 import { aboutOf, agentBlockOn, conditionsFor, give, inSession } from './enforce.ts';
 import { needsSession } from './sessions/index.ts';

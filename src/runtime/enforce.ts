@@ -1,6 +1,6 @@
-import { type Conditions, hasConditions } from '../core/conditions/facts.ts';
-import { faulty, judge } from '../core/decide.ts';
-import type { Coverage, Crossing, Envelope, Policy, Verdict } from '../core/types.ts';
+import { faulty, judge } from '../core/decision/judge.ts';
+import { type Conditions, hasConditions } from '../core/policy/conditions/facts.ts';
+import type { Coverage, Crossing, Envelope, Policy, Verdict } from '../core/types/index.ts';
 import type { Settled } from './approvals/types.ts';
 import { conditionsOf } from './conditions.ts';
 import { auditEvent, type LoggedTexts } from './record.ts';

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Policy } from '../core/types.ts';
+import type { Policy } from '../core/types/index.ts';
 import { ensureFingerprints, fingerprintKeyPath, openFingerprints } from './fingerprints.ts';
 import { policy } from './testing/examples.ts';
 

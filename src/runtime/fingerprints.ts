@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FingerprintOf, Policy, Problem } from '../core/types.ts';
+import type { FingerprintOf, Policy, Problem } from '../core/types/index.ts';
 import type { Config } from './config/index.ts';
 import { problemAt } from './config/problem-text.ts';
 import { keepPrivate, writePrivate } from './private-file.ts';

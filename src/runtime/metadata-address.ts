@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isMetadataOrLinkLocal } from '../core/facts/metadata-addresses.ts';
+import { isMetadataOrLinkLocal } from '../core/detect/facts/metadata-addresses.ts';
 
 /** Returns whether an address is link-local or one at which clouds hand out the credentials of their machines. */
 export function isMetadata(address: string): boolean {

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import { lazy } from '../core/lazy.ts';
-import { DECISIONS, type Decision, type Monitored, VIOLATION_TYPES } from '../core/types.ts';
+import { DECISIONS, type Decision, type Monitored, VIOLATION_TYPES } from '../core/types/index.ts';
+import { lazy } from '../platform/lazy.ts';
 import { type CallCounts, openCallCounts } from './call-counts.ts';
 import { counter, gauge, histogram, type Metric, openTimes, type Times, type Value } from './metric.ts';
 import type { Endpoint, Ruling } from './types.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { jsonTextOf } from '../core/json-source.ts';
-import { redact } from '../core/redact.ts';
+import { redact } from '../core/decision/redact.ts';
+import { jsonTextOf } from '../core/json/source.ts';
 import { foundTags } from '../core/review/recorded.ts';
 import { normalTag } from '../core/tags.ts';
-import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../core/types.ts';
+import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../core/types/index.ts';
 import type { ApprovalState } from './approvals/types.ts';
 import type { AuditEvent, Caller, Endpoint } from './types.ts';
 

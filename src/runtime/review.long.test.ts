@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { celConditions } from '../core/conditions/cel.ts';
-import { judge } from '../core/decide.ts';
+import { judge } from '../core/decision/judge.ts';
+import { celConditions } from '../core/policy/conditions/cel.ts';
 import { explain } from '../core/review/explain.ts';
 import { recollect } from '../core/review/recorded.ts';
 import { retellUnder } from '../core/review/retell.ts';
 import { crossings, policyOfParts, policyParts } from '../core/testing/generated.ts';
 import { crossingOf, policyOf } from '../core/testing/policies.ts';
-import type { Crossing, Policy, Verdict } from '../core/types.ts';
+import type { Crossing, Policy, Verdict } from '../core/types/index.ts';
 import { auditEvent } from './record.ts';
 import { caller } from './testing/examples.ts';
 import type { AuditEvent } from './types.ts';

@@ -1,5 +1,5 @@
-import { lazy } from '../core/lazy.ts';
-import type { Crossing, Policy } from '../core/types.ts';
+import type { Crossing, Policy } from '../core/types/index.ts';
+import { lazy } from '../platform/lazy.ts';
 import { openAgentList } from './agent-blocks/list-file.ts';
 import { type AgentsSeen, agentsSeen } from './agents.ts';
 import type { Journal } from './audit/journal.ts';
@@ -199,7 +199,10 @@ async function resetSession(target: ResetTarget, caller: Caller, ports: ResetPor
 
 /** Rejects where nothing can be judged by the policy. */
 async function judgeNothing(policy: Policy, config: Config, now_ms: number): Promise<void> {
-  const [{ judge }, conditions] = await Promise.all([import('../core/decide.ts'), conditionsOf(policy)]);
+  const [{ judge }, conditions] = await Promise.all([
+    import('../core/decision/judge.ts'),
+    conditionsOf(policy),
+  ]);
   const { fault } = judge({ ...NOTHING, now_ms }, policy, openFingerprints(config, policy), conditions);
   if (fault) throw new Error('nothing can be judged by this policy');
 }

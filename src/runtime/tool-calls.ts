@@ -1,4 +1,4 @@
-import type { Content, Crossing, Tag } from '../core/types.ts';
+import type { Content, Crossing, Tag } from '../core/types/index.ts';
 import { type ShownCapability, showCapability } from './capabilities/show.ts';
 import type { Caller, Runtime } from './types.ts';
 

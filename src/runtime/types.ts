@@ -11,8 +11,8 @@ import type {
   Policy,
   Tag,
   Verdict,
-} from '../core/types.ts';
-import type { JsonSource } from '../core/wire/types.ts';
+} from '../core/types/index.ts';
+import type { JsonSource } from '../core/types/json.ts';
 import type { FindAgentBlock } from './agent-blocks/list-file.ts';
 import type { AgentBlocks } from './agent-blocks/types.ts';
 import type { ApprovalState, Approvals, Settle } from './approvals/types.ts';

@@ -5,7 +5,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { readCommands } from '../../src/core/shell/read.ts';
+import { readCommands } from '../../src/core/detect/shell/read.ts';
 
 interface SyntaxNode {
   readonly type: string;

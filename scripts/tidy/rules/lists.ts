@@ -10,9 +10,15 @@ interface List {
 
 /** Folders of plugs: everything that is a file is in the list, and the other way round. */
 export const lists: readonly List[] = [
-  { list: 'src/core/detectors/index.ts', members: /^src\/core\/detectors\/[a-z-]+\/[a-z0-9-]+\.ts$/ },
-  { list: 'src/core/commands/rules/index.ts', members: /^src\/core\/commands\/rules\/[a-z0-9-]+\.ts$/ },
-  { list: 'src/core/templates/index.ts', members: /^src\/core\/templates\/[a-z0-9-]+\.ts$/ },
+  {
+    list: 'src/core/detect/detectors/index.ts',
+    members: /^src\/core\/detect\/detectors\/[a-z-]+\/[a-z0-9-]+\.ts$/,
+  },
+  {
+    list: 'src/core/detect/commands/rules/index.ts',
+    members: /^src\/core\/detect\/commands\/rules\/[a-z0-9-]+\.ts$/,
+  },
+  { list: 'src/core/policy/templates/index.ts', members: /^src\/core\/policy\/templates\/[a-z0-9-]+\.ts$/ },
   { list: 'src/core/wire/formats/index.ts', members: /^src\/core\/wire\/formats\/[a-z0-9-]+\.ts$/ },
   { list: 'src/entry/cli/commands/index.ts', members: /^src\/entry\/cli\/commands\/[a-z0-9-]+\.ts$/ },
   { list: 'src/entry/hook/dialects/index.ts', members: /^src\/entry\/hook\/dialects\/[a-z0-9-]+\.ts$/ },
@@ -27,28 +33,28 @@ export const listsAndFiles: TidyRule = {
   refuses: [
     {
       files: {
-        'src/core/templates/index.ts': "import { a } from './a.ts';\nexport const templates = [a];",
-        'src/core/templates/a.ts': '',
-        'src/core/templates/b.ts': '',
+        'src/core/policy/templates/index.ts': "import { a } from './a.ts';\nexport const templates = [a];",
+        'src/core/policy/templates/a.ts': '',
+        'src/core/policy/templates/b.ts': '',
       },
       remarks: 1,
     },
     {
       files: {
-        'src/core/templates/index.ts': "import { a } from './a.ts';\nimport type { B } from './b.ts';",
-        'src/core/templates/a.ts': '',
-        'src/core/templates/b.ts': '',
+        'src/core/policy/templates/index.ts': "import { a } from './a.ts';\nimport type { B } from './b.ts';",
+        'src/core/policy/templates/a.ts': '',
+        'src/core/policy/templates/b.ts': '',
       },
       remarks: 1,
     },
-    { files: { 'src/core/templates/a.ts': '' }, remarks: 1 },
+    { files: { 'src/core/policy/templates/a.ts': '' }, remarks: 1 },
   ],
   accepts: [
     {
-      'src/core/templates/index.ts': "import { a } from './a.ts';\nexport const templates = [a];",
-      'src/core/templates/a.ts': '',
-      'src/core/templates/a.test.ts': '',
-      'src/core/templates/template.ts': 'export interface Template {}',
+      'src/core/policy/templates/index.ts': "import { a } from './a.ts';\nexport const templates = [a];",
+      'src/core/policy/templates/a.ts': '',
+      'src/core/policy/templates/a.test.ts': '',
+      'src/core/policy/templates/template.ts': 'export interface Template {}',
     },
     {
       'src/entry/cli/commands/index.ts': "export const commands = [() => import('./serve.ts')];",

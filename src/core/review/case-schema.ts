@@ -1,4 +1,4 @@
-import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../types.ts';
+import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../types/index.ts';
 
 /** What people write to say how a policy must answer: the shape of a file of cases, as plain JSON Schema (2020-12). */
 

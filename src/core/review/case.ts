@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import type { Conditions } from '../conditions/facts.ts';
-import { judge } from '../decide.ts';
+import { judge } from '../decision/judge.ts';
+import type { Conditions } from '../policy/conditions/facts.ts';
 import { coveredBy, covers } from '../tags.ts';
 import {
   ACTIONS,
@@ -11,7 +11,7 @@ import {
   type Phase,
   type Policy,
   type Verdict,
-} from '../types.ts';
+} from '../types/index.ts';
 import type { caseSchema } from './case-schema.ts';
 
 /** One case as it was written. */

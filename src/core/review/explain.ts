@@ -1,5 +1,5 @@
-import type { Conditions } from '../conditions/facts.ts';
-import type { Monitored, Policy, WouldBe } from '../types.ts';
+import type { Conditions } from '../policy/conditions/facts.ts';
+import type { Monitored, Policy, WouldBe } from '../types/index.ts';
 import { type Mends, mendsOf } from './mend.ts';
 import { type NotRecalled, type RecordedEvent, recollect } from './recorded.ts';
 import { retell, type Told, toldOf } from './retell.ts';

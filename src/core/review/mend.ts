@@ -1,8 +1,8 @@
-import { contractOf } from '../contracts.ts';
-import { agentsWithoutClearance, agentsWithoutIdentity, agentsWithoutTool } from '../identities.ts';
+import { contractOf } from '../decision/contracts.ts';
+import { agentsWithoutClearance, agentsWithoutIdentity, agentsWithoutTool } from '../decision/identities.ts';
+import { DECISION_OF, tagsOf } from '../decision/voices.ts';
 import { isFact } from '../tags.ts';
-import type { Policy } from '../types.ts';
-import { DECISION_OF, tagsOf } from '../voices.ts';
+import type { Policy } from '../types/index.ts';
 import type { Recollection } from './recorded.ts';
 import { retell, type Told, toldOf } from './retell.ts';
 import { type Voice, voicesOf } from './said.ts';

@@ -1,4 +1,4 @@
-import type { Conditions } from '../conditions/facts.ts';
+import type { Conditions } from '../policy/conditions/facts.ts';
 import { isFact } from '../tags.ts';
 import {
   ACTIONS,
@@ -14,7 +14,7 @@ import {
   SEVERITIES,
   type Severity,
   type Tag,
-} from '../types.ts';
+} from '../types/index.ts';
 
 /** Kinds of findings that one event holds at most. */
 const KINDS_MAX = 100;

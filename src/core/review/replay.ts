@@ -1,5 +1,5 @@
-import type { Conditions } from '../conditions/facts.ts';
-import { ACTIONS, type Action, type Policy } from '../types.ts';
+import type { Conditions } from '../policy/conditions/facts.ts';
+import { ACTIONS, type Action, type Policy } from '../types/index.ts';
 import { type NotRecalled, type RecordedEvent, recollect } from './recorded.ts';
 import { retell, retellUnder, type Told, toldOf, type Untold } from './retell.ts';
 

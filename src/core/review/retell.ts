@@ -1,12 +1,20 @@
-import { contractOf, declaredFacts, recalledObjection } from '../contracts.ts';
-import { factsNamed } from '../facts/named.ts';
-import { asksSessions } from '../flow.ts';
-import { outcomeOfStripping } from '../outcomes.ts';
-import { tableFor as rulesFor } from '../rule-table.ts';
-import { type Circumstances, circumstancesOf, type RuleTable, type Tried } from '../rules.ts';
+import { contractOf, declaredFacts, recalledObjection } from '../decision/contracts.ts';
+import { factsNamed } from '../decision/named-facts.ts';
+import { outcomeOfStripping } from '../decision/outcomes.ts';
+import { tableFor as rulesFor } from '../decision/rule-table.ts';
+import { type Circumstances, circumstancesOf, type RuleTable, type Tried } from '../decision/rules.ts';
+import { asksSessions } from '../decision/taint.ts';
+import {
+  carriedBy,
+  DECISION_OF,
+  type Heard,
+  type Hearing,
+  hear,
+  objectionsTo,
+  tagsOf,
+} from '../decision/voices.ts';
 import { covers, isFact } from '../tags.ts';
-import type { Action, Decision, Phase, Policy, ToolContract } from '../types.ts';
-import { carriedBy, DECISION_OF, type Heard, type Hearing, hear, objectionsTo, tagsOf } from '../voices.ts';
+import type { Action, Decision, Phase, Policy, ToolContract } from '../types/index.ts';
 import type { ContentRecord, Recollection } from './recorded.ts';
 
 /** What a policy makes of a recorded decision. */

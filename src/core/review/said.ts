@@ -1,8 +1,8 @@
-import { outcomeOf, outcomeOfDeclared, outcomeOfDefault, SILENCE } from '../outcomes.ts';
-import { ruleForTag } from '../rules.ts';
+import { outcomeOf, outcomeOfDeclared, outcomeOfDefault, SILENCE } from '../decision/outcomes.ts';
+import { ruleForTag } from '../decision/rules.ts';
+import type { Heard } from '../decision/voices.ts';
 import { isFact } from '../tags.ts';
-import type { Action, Policy, Severity, Tag } from '../types.ts';
-import type { Heard } from '../voices.ts';
+import type { Action, Policy, Severity, Tag } from '../types/index.ts';
 import type { Recollection } from './recorded.ts';
 import { askedWith, hearingOf, tableFor } from './retell.ts';
 import { type Trial, trialsOf } from './trials.ts';

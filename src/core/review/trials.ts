@@ -7,8 +7,8 @@ import {
   STREAMS,
   type Tagged,
   unseen,
-} from '../rules.ts';
-import type { Action, Policy, Rule } from '../types.ts';
+} from '../decision/rules.ts';
+import type { Action, Policy, Rule } from '../types/index.ts';
 import type { Recollection } from './recorded.ts';
 import { askedWith, tableFor } from './retell.ts';
 

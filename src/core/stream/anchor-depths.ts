@@ -1,6 +1,6 @@
-import { isAsked, probeAt, type Scanner } from '../matching/scanner.ts';
-import { anchorsAt, childrenAt } from '../matching/trie.ts';
-import type { Place } from '../matching/walk.ts';
+import { isAsked, probeAt, type Scanner } from '../detect/matching/scanner.ts';
+import { anchorsAt, childrenAt } from '../detect/matching/trie.ts';
+import type { Place } from '../detect/matching/walk.ts';
 
 /** How far back a match may begin of which a part of the anchor is there. */
 export interface Depth {

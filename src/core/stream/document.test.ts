@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readJson } from '../json.ts';
+import { readJson } from '../json/scan-json.ts';
 import { readPiece, startDocument } from './document.ts';
 
 const LIMITS = { depth_max: 50, nodes_max: 10_000 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandsInText } from '../commands/in-text.ts';
-import { detectors } from '../detectors/all.ts';
+import { commandsInText } from '../detect/commands/in-text.ts';
+import { detectors } from '../detect/detectors/all.ts';
 import { cutAt, differenceOf, runOf, units, wholeOf } from './testing/pieces.ts';
 
 test('the examples of all detectors come to the same, cut anywhere in two and cut into single units', () => {

@@ -1,4 +1,4 @@
-import type { JudgedFinding, Verdict } from '../types.ts';
+import type { JudgedFinding, Verdict } from '../types/index.ts';
 import type { Released, Stream } from './stream.ts';
 
 /** UTF-16 units of what stands before a text that are looked at together with it. */

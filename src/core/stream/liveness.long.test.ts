@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { detectors } from '../detectors/all.ts';
+import { detectors } from '../detect/detectors/all.ts';
 import { follow, type Liveness, livenessOf } from './liveness.ts';
 
 /** After how many units a try at the start of the text is decided; one more than there are where it is not. */

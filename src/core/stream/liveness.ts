@@ -3,7 +3,7 @@
  * automaton of all the ways that it could go; where none of them is left, nothing behind was looked at. It errs
  * on one side only: it may say that a try is open which is not.
  */
-import type { LinearPattern } from '../matching/detector.ts';
+import type { LinearPattern } from '../detect/matching/detector.ts';
 import { lookedAt, type PatternNode, patternTree, rowOf } from './pattern-tree.ts';
 
 /** The automaton of a pattern; its states are made when a text first needs them. */

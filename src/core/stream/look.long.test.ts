@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Meter } from '../matching/scanner.ts';
+import type { Meter } from '../detect/matching/scanner.ts';
 import { DETECTION } from '../testing/policies.ts';
 import { goOn, lookAt, releasable, startLook } from './look.ts';
 

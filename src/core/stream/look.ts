@@ -1,12 +1,12 @@
 /** What was seen in a text that comes in pieces, and how much of it may go on. */
-import { settledIn } from '../detect.ts';
-import { scannerFor } from '../detection/scanners.ts';
-import type { Detector } from '../matching/detector.ts';
-import { type Match, type Meter, probeAt } from '../matching/scanner.ts';
-import { settle } from '../matching/settle.ts';
-import { scanReadings } from '../matching/views/scan-readings.ts';
-import { weigh } from '../matching/weigh.ts';
-import type { Detection } from '../types.ts';
+import { settledIn } from '../detect/detect.ts';
+import type { Detector } from '../detect/matching/detector.ts';
+import { scanReadings } from '../detect/matching/scan-readings.ts';
+import { type Match, type Meter, probeAt } from '../detect/matching/scanner.ts';
+import { settle } from '../detect/matching/settle.ts';
+import { weigh } from '../detect/matching/weigh.ts';
+import { scannerFor } from '../detect/registry/scanners.ts';
+import type { Detection } from '../types/index.ts';
 import { append, type GrowingText, letGo, sliceOf, startText } from './growing-text.ts';
 import { feed, type Reader, readerFront, type Suspect, startReader } from './reader.ts';
 import { startTracker } from './tracker.ts';

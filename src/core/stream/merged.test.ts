@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judge } from '../decide.ts';
+import { judge } from '../decision/judge.ts';
 import { crossingOf, policyOf } from '../testing/policies.ts';
-import type { Policy, Verdict } from '../types.ts';
+import type { Policy, Verdict } from '../types/index.ts';
 import { contentOfTexts, type JudgedText, mergedVerdict } from './merged.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');

@@ -5,7 +5,7 @@ import {
   type SessionChange,
   type Tag,
   type Verdict,
-} from '../types.ts';
+} from '../types/index.ts';
 
 /** One of several texts that cross as one, and the verdict on it. */
 export interface JudgedText {

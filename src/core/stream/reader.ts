@@ -3,10 +3,10 @@
  * decoded, is looked at beside it as soon as something reads otherwise. The shadow says what must be held, and
  * what to look at again; findings come from the readings of the text itself.
  */
-import { type Blob, blobsAt } from '../matching/views/blobs.ts';
-import { BACKSLASHED, COLOUR_REST, ENTITY, JOINT, TERMINAL } from '../matching/views/escapes.ts';
-import { APART, decodedAt, OVERRIDDEN } from '../matching/views/reading.ts';
-import { addPiece, isNew, startView, toSource, type ViewBuilder } from '../matching/views/view.ts';
+import { type Blob, blobsAt } from '../detect/matching/views/blobs.ts';
+import { BACKSLASHED, COLOUR_REST, ENTITY, JOINT, TERMINAL } from '../detect/matching/views/escapes.ts';
+import { APART, decodedAt, OVERRIDDEN } from '../detect/matching/views/reading.ts';
+import { addPiece, isNew, startView, toSource, type ViewBuilder } from '../detect/matching/views/view.ts';
 import { append, atHand, letGo, sliceOf, startText } from './growing-text.ts';
 import { type Apart, lettersApart } from './letters-apart.ts';
 import { follow, type Liveness, livenessOf, type State } from './liveness.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { celConditions } from '../conditions/cel.ts';
-import { judge } from '../decide.ts';
+import { judge } from '../decision/judge.ts';
+import { celConditions } from '../policy/conditions/cel.ts';
 import { crossingOf, policyOf } from '../testing/policies.ts';
 import { openStream } from './stream.ts';
 

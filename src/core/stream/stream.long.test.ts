@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { commandsInText } from '../commands/in-text.ts';
-import { detectors } from '../detectors/all.ts';
+import { commandsInText } from '../detect/commands/in-text.ts';
+import { detectors } from '../detect/detectors/all.ts';
 import { crossingOf, DETECTION_SETTINGS, policyOf } from '../testing/policies.ts';
 import { HELD_UNITS_MAX, openStream } from './stream.ts';
 import { cutAt, differenceOf, MASKING, runOf, units, wholeOf } from './testing/pieces.ts';

@@ -1,10 +1,11 @@
-import type { Conditions } from '../conditions/facts.ts';
-import { faulty, judge, verdictOn } from '../decide.ts';
-import { findingOf, settledIn, WORK_FLOOR, WORK_PER_UNIT } from '../detect.ts';
-import type { Detector } from '../matching/detector.ts';
-import type { Match, Meter } from '../matching/scanner.ts';
-import { utf8Bytes } from '../matching/text-size.ts';
-import { maskPart } from '../redact.ts';
+import { faulty, judge, verdictOn } from '../decision/judge.ts';
+import { maskPart } from '../decision/redact.ts';
+import { findingOf, settledIn, WORK_FLOOR, WORK_PER_UNIT } from '../detect/detect.ts';
+import type { Detector } from '../detect/matching/detector.ts';
+import type { Match, Meter } from '../detect/matching/scanner.ts';
+import { utf8Bytes } from '../detect/matching/text-size.ts';
+import type { Conditions } from '../policy/conditions/facts.ts';
+import { readBytes, startUtf8, type Utf8Reader } from '../text/utf8-pieces.ts';
 import type {
   Action,
   Coverage,
@@ -15,11 +16,10 @@ import type {
   JudgedFinding,
   Policy,
   Verdict,
-} from '../types.ts';
+} from '../types/index.ts';
 import { type DocumentReader, readPiece, startDocument } from './document.ts';
 import { atHand } from './growing-text.ts';
 import { goOn, type Look, lookAt, releasable, startLook } from './look.ts';
-import { readBytes, startUtf8, type Utf8Reader } from './utf8-pieces.ts';
 
 /**
  * More UTF-16 units than this are never held back. Text that could only be judged with more of it at once, a

@@ -1,6 +1,6 @@
-import { type Match, type Meter, matchAt, stepBack } from '../matching/probe.ts';
-import { BLOB_SIGNAL, isAsked, probeAt, type Scanner } from '../matching/scanner.ts';
-import { firstPlace, makeHits, PART_UNITS, type Place, walk } from '../matching/walk.ts';
+import { type Match, type Meter, matchAt, stepBack } from '../detect/matching/probe.ts';
+import { BLOB_SIGNAL, isAsked, probeAt, type Scanner } from '../detect/matching/scanner.ts';
+import { firstPlace, makeHits, PART_UNITS, type Place, walk } from '../detect/matching/walk.ts';
 import { anchorDepths, type Depths, depthAt } from './anchor-depths.ts';
 import { atHand, type GrowingText } from './growing-text.ts';
 import { follow, type Liveness, livenessOf, livenessWithin, type State } from './liveness.ts';

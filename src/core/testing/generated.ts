@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ACTIONS, BOUNDARIES, type Crossing, type Json, PHASES, type Policy } from '../types.ts';
+import { ACTIONS, BOUNDARIES, type Crossing, type Json, PHASES, type Policy } from '../types/index.ts';
 import { crossingOf, policyOf } from './policies.ts';
 
 /** Policies and crossings of few words, so that rules meet what they name often enough. */

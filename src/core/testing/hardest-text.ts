@@ -1,4 +1,4 @@
-import type { Detector } from '../matching/detector.ts';
+import type { Detector } from '../detect/matching/detector.ts';
 import { effort, weighed } from './honest-work.ts';
 import { chance, changed, hostilePiece, partsOf } from './hostile-texts.ts';
 

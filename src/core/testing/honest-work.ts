@@ -1,5 +1,5 @@
-import type { Detector } from '../matching/detector.ts';
-import { compileScanner, type Match, type Meter, type Scanner, scan } from '../matching/scanner.ts';
+import type { Detector } from '../detect/matching/detector.ts';
+import { compileScanner, type Match, type Meter, type Scanner, scan } from '../detect/matching/scanner.ts';
 import { countingMatcher } from './steps.ts';
 
 /** A detector beside itself: as it is, and with the matcher that counts in place of its pattern. */

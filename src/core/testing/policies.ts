@@ -1,9 +1,9 @@
-import { type DetectionSettings, readDetection } from '../compile/detection.ts';
-import { compile, type PolicySettings } from '../compile/index.ts';
-import { namedReader } from '../compile/named-detection.ts';
-import { conditionProblem } from '../conditions/cel.ts';
-import { INJECTION_SUMS } from '../matching/phrases.ts';
-import type { Crossing, Detection, Policy } from '../types.ts';
+import { INJECTION_SUMS } from '../detect/matching/phrases.ts';
+import { type DetectionSettings, readDetection } from '../policy/compile/detection.ts';
+import { compile, type PolicySettings } from '../policy/compile/index.ts';
+import { namedReader } from '../policy/compile/named-detection.ts';
+import { conditionProblem } from '../policy/conditions/cel.ts';
+import type { Crossing, Detection, Policy } from '../types/index.ts';
 
 /** What detection does where nobody says otherwise, as the configuration holds it. */
 export const DETECTION_SETTINGS: DetectionSettings = {

@@ -1,5 +1,5 @@
 import { covers } from '../tags.ts';
-import type { Crossing, SessionChange, Tag, Verdict } from '../types.ts';
+import type { Crossing, SessionChange, Tag, Verdict } from '../types/index.ts';
 
 /** Judges one crossing after the other as in sessions that are kept, here in memory. */
 export type Follow = (crossing: Crossing) => Verdict;

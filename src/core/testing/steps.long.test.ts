@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { detectors } from '../detectors/all.ts';
+import { detectors } from '../detect/detectors/all.ts';
 import { chance, hostilePiece, partsOf } from './hostile-texts.ts';
 import { countingMatcher } from './steps.ts';
 

@@ -1,6 +1,6 @@
+import type { JsonNode } from '../types/json.ts';
 import { camelCase } from './gemini-vocabulary.ts';
 import type { Meaning, Vocabulary } from './said.ts';
-import type { JsonNode } from './types.ts';
 
 /**
  * Whether all clients read the same values in an answer. Readers of JSON differ in which of two members of one name

@@ -1,5 +1,6 @@
+import type { JsonMember, JsonNode, StringNode } from '../types/json.ts';
 import { isBase64, type Meaning, readMember, readSaid, type Take, type Vocabulary } from './said.ts';
-import type { EventParts, EventPiece, JsonMember, JsonNode, StringNode, WireAnswer } from './types.ts';
+import type { EventParts, EventPiece, WireAnswer } from './types.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 

@@ -1,5 +1,7 @@
+import { isTrue, itemsOf, largestCountOf, membersOf, onlyTextOf, textOf } from '../json/nodes.ts';
+import { jsonString } from '../json/splice.ts';
+import type { JsonNode, Splice } from '../types/json.ts';
 import { ANTHROPIC } from './anthropic-vocabulary.ts';
-import { isTrue, itemsOf, largestCountOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
 import {
   finishRequest,
   inPlaceOf,
@@ -9,8 +11,7 @@ import {
   sayResult,
   startRequest,
 } from './request.ts';
-import { jsonString } from './splice.ts';
-import type { JsonNode, Splice, WireRequest, WireText } from './types.ts';
+import type { WireRequest, WireText } from './types.ts';
 
 /** Reads what Anthropic's messages and its counting of tokens are asked with. */
 export function readMessagesRequest(body: JsonNode): WireRequest {

@@ -1,3 +1,5 @@
+import { readJson } from '../json/text.ts';
+import type { JsonNode } from '../types/json.ts';
 import { isUnambiguous } from './ambiguity.ts';
 import {
   type AnswerDraft,
@@ -8,9 +10,8 @@ import {
   startChannels,
   wholeOf,
 } from './answer.ts';
-import { readJson } from './json-text.ts';
 import type { Vocabulary } from './said.ts';
-import type { EventReader, JsonNode, WireAnswer } from './types.ts';
+import type { EventReader, WireAnswer } from './types.ts';
 
 /**
  * Reads an answer, or an event of one whose `event` field is `name`. `false` where it is nothing of the protocol, or

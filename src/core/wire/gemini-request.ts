@@ -1,5 +1,7 @@
+import { countOf, largestCountOf, memberOf, membersOf, onlyTextOf, textOf } from '../json/nodes.ts';
+import { jsonString } from '../json/splice.ts';
+import type { JsonNode } from '../types/json.ts';
 import { camelCase, GEMINI } from './gemini-vocabulary.ts';
-import { countOf, largestCountOf, memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
 import {
   finishRequest,
   inPlaceOf,
@@ -9,8 +11,7 @@ import {
   sayResult,
   startRequest,
 } from './request.ts';
-import { jsonString } from './splice.ts';
-import type { JsonNode, WireRequest, WireText } from './types.ts';
+import type { WireRequest, WireText } from './types.ts';
 
 /** Reads what Gemini is asked with. Model and streaming are in the path, and not here. */
 export function readGenerateRequest(body: JsonNode): WireRequest {

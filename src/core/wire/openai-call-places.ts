@@ -1,7 +1,7 @@
+import { memberOf, membersOf, placeOf, stringOf, textOf } from '../json/nodes.ts';
+import { jsonString } from '../json/splice.ts';
+import type { JsonNode } from '../types/json.ts';
 import { type AnswerDraft, type CallName, failAnswer } from './answer.ts';
-import { memberOf, membersOf, placeOf, stringOf, textOf } from './nodes.ts';
-import { jsonString } from './splice.ts';
-import type { JsonNode } from './types.ts';
 
 /**
  * The places of the tool calls of a stream. Clients put a call together by its index; some take another name or id at

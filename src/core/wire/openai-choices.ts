@@ -1,6 +1,7 @@
+import { countOf, isTrue, memberOf, membersOf, placeOf, tellsError, textOf } from '../json/nodes.ts';
+import type { JsonNode, Splice } from '../types/json.ts';
 import { type AnswerDraft, addMember, addTexts, endChannels, endStream, failAnswer } from './answer.ts';
-import { countOf, isTrue, memberOf, membersOf, placeOf, tellsError, textOf } from './nodes.ts';
-import type { AnswerAsked, JsonNode, Splice, WireUsage } from './types.ts';
+import type { AnswerAsked, WireUsage } from './types.ts';
 
 /**
  * Reads what chat completions, completions and embeddings have in common, in an answer or an event: who answers,

@@ -1,7 +1,8 @@
-import { memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
+import { memberOf, membersOf, onlyTextOf, textOf } from '../json/nodes.ts';
+import { jsonString } from '../json/splice.ts';
+import type { JsonNode, Splice } from '../types/json.ts';
 import { inPlaceOf, type RequestDraft, say, sayMember, sayResult } from './request.ts';
-import { jsonString } from './splice.ts';
-import type { JsonNode, Splice, WireText } from './types.ts';
+import type { WireText } from './types.ts';
 
 const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
   ['system', 'system'],

@@ -1,8 +1,17 @@
+import {
+  countOf,
+  itemsOf,
+  memberOf,
+  membersOf,
+  onlyTextOf,
+  placeOf,
+  stringOf,
+  textOf,
+} from '../json/nodes.ts';
+import { jsonString } from '../json/splice.ts';
+import type { JsonNode } from '../types/json.ts';
 import type { AnswerDraft } from './answer.ts';
-import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, placeOf, stringOf, textOf } from './nodes.ts';
 import { isBase64, isWord } from './said.ts';
-import { jsonString } from './splice.ts';
-import type { JsonNode } from './types.ts';
 
 /**
  * How far the items of a streamed response have come. Clients find items by index, by id or by their order, and pass

@@ -1,3 +1,5 @@
+import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from '../json/nodes.ts';
+import type { JsonNode } from '../types/json.ts';
 import {
   type AnswerDraft,
   addEcho,
@@ -14,10 +16,9 @@ import {
   requireText,
 } from './answer.ts';
 import { nameByType, type ReadBody } from './events.ts';
-import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from './nodes.ts';
 import { clientCallOf } from './openai-items.ts';
 import { ENDINGS, endsAsTold, startItems, takeTurn } from './openai-output-order.ts';
-import type { AnswerAsked, JsonNode, WireUsage } from './types.ts';
+import type { AnswerAsked, WireUsage } from './types.ts';
 
 /**
  * What of a response says the request again. Texts in it that the request said were judged on their way in; others, as

@@ -1,15 +1,8 @@
-import { itemsOf, memberOf, membersOf } from './nodes.ts';
+import { itemsOf, memberOf, membersOf } from '../json/nodes.ts';
+import { jsonString } from '../json/splice.ts';
+import type { JsonMember, JsonNode, Splice, StringNode } from '../types/json.ts';
 import { type Meaning, readMember, readSaid, type Vocabulary } from './said.ts';
-import { jsonString } from './splice.ts';
-import type {
-  JsonMember,
-  JsonNode,
-  Splice,
-  StringNode,
-  WireRequest,
-  WireText,
-  WireToolResult,
-} from './types.ts';
+import type { WireRequest, WireText, WireToolResult } from './types.ts';
 
 /** A request while it is read. Each string of the body is given to one of its functions exactly once. */
 export interface RequestDraft {

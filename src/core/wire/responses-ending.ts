@@ -1,9 +1,10 @@
-import { readJson } from './json-text.ts';
-import { memberOf } from './nodes.ts';
+import { memberOf } from '../json/nodes.ts';
+import { splice } from '../json/splice.ts';
+import { readJson } from '../json/text.ts';
+import type { NumberNode } from '../types/json.ts';
 import { errorObject } from './openai-errors.ts';
-import { splice } from './splice.ts';
 import { writeEvent } from './sse.ts';
-import type { NumberNode, StreamEnding, WireError } from './types.ts';
+import type { StreamEnding, WireError } from './types.ts';
 
 /**
  * Ends a stream of the Responses API, and keeps its sequence numbers unique and increasing where events were added. It ends

@@ -1,5 +1,5 @@
-import { onlyTextOf } from './nodes.ts';
-import type { JsonMember, JsonNode, StringNode } from './types.ts';
+import { onlyTextOf } from '../json/nodes.ts';
+import type { JsonMember, JsonNode, StringNode } from '../types/json.ts';
 
 /**
  * What the value of a key is in a provider's protocol.

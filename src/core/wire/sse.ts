@@ -1,4 +1,4 @@
-import { readBytes, startUtf8 } from '../stream/utf8-pieces.ts';
+import { readBytes, startUtf8 } from '../text/utf8-pieces.ts';
 import type { SseEvent } from './types.ts';
 
 /** What a piece of a stream brought: whole events, and whether the stream can be read on. */

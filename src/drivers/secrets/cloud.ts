@@ -1,4 +1,4 @@
-import { lazy } from '../../core/lazy.ts';
+import { lazy } from '../../platform/lazy.ts';
 import { bounded, memberText, type SecretBackend, SecretFailure } from './backend.ts';
 
 export interface CloudSettings {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { catalogue } from '../../core/detection/catalogue.ts';
+import { catalogue } from '../../core/detect/registry/catalogue.ts';
 import { inFolder, runHere, start } from './testing/run.ts';
 
 test('status says that nothing runs, and describes what does', async () => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { needsOperator } from '../../core/guard/deciding-commands.ts';
+import { needsOperator } from '../../core/detect/guard/deciding-commands.ts';
 import type { AgentEvidence } from '../../runtime/access/agent-above.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';

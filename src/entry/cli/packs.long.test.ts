@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { templates } from '../../core/templates/index.ts';
+import { templates } from '../../core/policy/templates/index.ts';
 import { runHere } from './testing/run.ts';
 
 const SKILLS = readdirSync(new URL('../../../skills', import.meta.url)).sort();

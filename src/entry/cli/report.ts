@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { evaluate } from '../../core/evaluate.ts';
-import type { Policy } from '../../core/types.ts';
+import { evaluate } from '../../core/decision/evaluate.ts';
+import type { Policy } from '../../core/types/index.ts';
 import { needsAgentToken } from '../../runtime/access/index.ts';
 import { isLoopbackHost } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';

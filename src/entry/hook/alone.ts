@@ -1,5 +1,5 @@
-import { lazy } from '../../core/lazy.ts';
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
+import { lazy } from '../../platform/lazy.ts';
 import { openAgentList } from '../../runtime/agent-blocks/list-file.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { enforce } from '../../runtime/enforce.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasHiddenMembers, PLACES_MAX, parseJson, rememberWithin } from '../../core/json-origin.ts';
-import type { Json } from '../../core/types.ts';
+import { hasHiddenMembers, PLACES_MAX, parseJson, rememberWithin } from '../../core/json/origin.ts';
+import type { Json } from '../../core/types/index.ts';
 import { agent } from '../../runtime/access/callers.ts';
 import type { StartFailure } from '../../runtime/serve/failure.ts';
 import type { Caller } from '../../runtime/types.ts';

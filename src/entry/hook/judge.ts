@@ -1,6 +1,6 @@
-import { contentValue, PLACES_MAX, sourceOfValue } from '../../core/json-origin.ts';
-import { contentOf } from '../../core/json-source.ts';
-import type { Content, Crossing, Json } from '../../core/types.ts';
+import { contentValue, PLACES_MAX, sourceOfValue } from '../../core/json/origin.ts';
+import { contentOf } from '../../core/json/source.ts';
+import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { changedContent, replyOf } from '../../operations/reply.ts';
 import { type Acting, toolCrossing } from '../../runtime/tool-calls.ts';
 import type { Caller, Endpoint, Ruling } from '../../runtime/types.ts';

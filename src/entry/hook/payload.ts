@@ -1,6 +1,6 @@
-import { contentValue, exactJson, PLACES_MAX } from '../../core/json-origin.ts';
-import { contentOfJson } from '../../core/json-source.ts';
-import type { Json } from '../../core/types.ts';
+import { contentValue, exactJson, PLACES_MAX } from '../../core/json/origin.ts';
+import { contentOfJson } from '../../core/json/source.ts';
+import type { Json } from '../../core/types/index.ts';
 import type { HookReply, HookSubject, Payload } from './dialects/dialect.ts';
 
 /** A payload that is not what its event should be. The message repeats nothing of it. */

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../../core/json-origin.ts';
-import type { Json } from '../../core/types.ts';
+import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../../core/json/origin.ts';
+import type { Json } from '../../core/types/index.ts';
 import type { WrittenDialect } from '../../runtime/protocols/types.ts';
 import { shortPath } from '../../runtime/serve/socket-path.ts';
 import type { HookAnswer } from './dialects/dialect.ts';

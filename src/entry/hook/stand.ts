@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { deepFreeze } from '../../core/compile/policy-hash.ts';
-import type { Policy } from '../../core/types.ts';
+import { deepFreeze } from '../../core/policy/compile/policy-hash.ts';
+import type { Policy } from '../../core/types/index.ts';
 import type { SessionLimits } from '../../runtime/sessions/types.ts';
 import type { Place } from './place.ts';
 

@@ -1,4 +1,4 @@
-import type { Crossing, Policy } from '../../core/types.ts';
+import type { Crossing, Policy } from '../../core/types/index.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { type Objected, refuse } from '../../runtime/enforce.ts';
 import { newEventId } from '../../runtime/event-id.ts';

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types.ts';
+import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import { withAliases } from '../../operations/check-body.ts';
 import { type AnyOperation, decides, type Refusal } from '../../operations/operation.ts';
 import { STREAM_FIELDS } from '../../runtime/events/types.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { exactJson, PLACES_MAX, rememberWithin } from '../../core/json-origin.ts';
-import type { Json } from '../../core/types.ts';
+import { exactJson, PLACES_MAX, rememberWithin } from '../../core/json/origin.ts';
+import type { Json } from '../../core/types/index.ts';
 import { call, refuseTwins } from '../../operations/call.ts';
 import { type AnyOperation, decides, Refusal } from '../../operations/operation.ts';
 import { NOBODY } from '../../runtime/access/callers.ts';

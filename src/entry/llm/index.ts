@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
-import { lazy } from '../../core/lazy.ts';
 import { unavailableFor } from '../../operations/call.ts';
 import { Refusal } from '../../operations/operation.ts';
+import { lazy } from '../../platform/lazy.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
 import { refuseEncoded } from '../http/body.ts';
 import type { ConcurrencyLimit } from '../http/concurrency.ts';

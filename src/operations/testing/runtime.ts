@@ -1,6 +1,6 @@
-import { compile, type PolicySettings } from '../../core/compile/index.ts';
+import { compile, type PolicySettings } from '../../core/policy/compile/index.ts';
 import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
 import { proxy } from '../../runtime/config/schema-proxy.ts';
 import { settle } from '../../runtime/config/settle.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Envelope } from '../../core/types.ts';
+import type { Envelope } from '../../core/types/index.ts';
 import { writePrivate } from '../private-file.ts';
 
 /** The rule that a block by the kill switch names. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { judge } from '../../core/decide.ts';
-import type { Crossing } from '../../core/types.ts';
+import { judge } from '../../core/decision/judge.ts';
+import type { Crossing } from '../../core/types/index.ts';
 import { withStores } from '../store/testing/stores.ts';
 import { APPROVAL_STATUSES, type ApprovalStatus, mayBecome } from './lifecycle.ts';
 import { AGENT, ALL, ANN, BOB, callOf, type Desk, openDesk, POLICY, START_MS } from './testing/open.ts';

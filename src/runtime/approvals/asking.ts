@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ApprovalWanted, Crossing, Verdict } from '../../core/types.ts';
+import type { ApprovalWanted, Crossing, Verdict } from '../../core/types/index.ts';
 import type { Store } from '../store/index.ts';
 import { type Binding, bindingOf, difference, pendingKey } from './binding.ts';
 import { maskedArguments } from './masked.ts';

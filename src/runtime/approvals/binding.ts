@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { canonical } from '../../core/compile/canonical.ts';
-import { UNLIMITED, walkContent } from '../../core/payload.ts';
-import type { Content, Crossing } from '../../core/types.ts';
+import { UNLIMITED, walkContent } from '../../core/json/payload.ts';
+import { canonical } from '../../core/policy/compile/canonical.ts';
+import type { Content, Crossing } from '../../core/types/index.ts';
 
 /** What an approval is good for: one crossing by one agent, and no other. */
 export interface Binding {

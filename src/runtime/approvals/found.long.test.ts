@@ -1,7 +1,7 @@
 /** Approvals of who cannot name a request: a model that asks for the same call again. */
 import assert from 'node:assert/strict';
-import { judge } from '../../core/decide.ts';
-import type { Crossing } from '../../core/types.ts';
+import { judge } from '../../core/decision/judge.ts';
+import type { Crossing } from '../../core/types/index.ts';
 import { withStores } from '../store/testing/stores.ts';
 import { AGENT, ALL, ANN, callOf, type Desk, openDesk, POLICY } from './testing/open.ts';
 

@@ -1,7 +1,7 @@
-import { detect } from '../../core/detect.ts';
-import { jsonTextOf } from '../../core/json-source.ts';
-import { redact } from '../../core/redact.ts';
-import type { Content, Policy, Verdict } from '../../core/types.ts';
+import { redact } from '../../core/decision/redact.ts';
+import { detect } from '../../core/detect/detect.ts';
+import { jsonTextOf } from '../../core/json/source.ts';
+import type { Content, Policy, Verdict } from '../../core/types/index.ts';
 
 /** What an approver is shown of the arguments. */
 export interface MaskedArguments {

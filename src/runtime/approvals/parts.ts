@@ -1,5 +1,5 @@
-import { durationMs } from '../../core/compile/duration.ts';
-import type { Policy } from '../../core/types.ts';
+import { durationMs } from '../../core/policy/compile/duration.ts';
+import type { Policy } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import type { Store } from '../store/index.ts';
 import type { AuditEvent, Ports } from '../types.ts';

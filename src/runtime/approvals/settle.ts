@@ -1,4 +1,4 @@
-import type { ApprovalWanted, Verdict } from '../../core/types.ts';
+import type { ApprovalWanted, Verdict } from '../../core/types/index.ts';
 import { StoreFailure } from '../store/index.ts';
 import { askFor, consume, findAnswered, fits, isCovered, type Used } from './asking.ts';
 import { Unrecorded } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { Crossing, Verdict } from '../../core/types.ts';
+import type { Crossing, Verdict } from '../../core/types/index.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
 
 /** Who asks or decides, as far as a credential proves it. */

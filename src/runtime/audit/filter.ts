@@ -1,4 +1,4 @@
-import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types.ts';
+import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import type { AuditEvent, AuditFilter } from '../types.ts';
 
 /** A filter that cannot be used: `invalid_request` over every transport. Names the field, never its value. */

@@ -1,4 +1,4 @@
-import { lazy } from '../../core/lazy.ts';
+import { lazy } from '../../platform/lazy.ts';
 import type { AuditIndex } from './store.ts';
 
 /** The audit index, opened when somebody asks it. */

@@ -1,4 +1,4 @@
-import type { Crossing } from '../../core/types.ts';
+import type { Crossing } from '../../core/types/index.ts';
 import { StoreFailure } from '../store/failure.ts';
 import { CAUSE_SENTENCES } from './fit.ts';
 import type { Capabilities, CapabilityCause, Presented } from './types.ts';

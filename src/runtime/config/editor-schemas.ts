@@ -1,5 +1,5 @@
+import { DOCUMENT_KINDS, documentSchema, ruleSchema } from '../../core/policy/schemas.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
-import { DOCUMENT_KINDS, documentSchema, ruleSchema } from '../../core/schemas.ts';
 import { manifestSchema } from '../skills/manifest-schema.ts';
 import { configSchema } from './schema.ts';
 import type { Need, Schema } from './schema-types.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { Step } from './problem-path.ts';
 import { problemAt } from './problem-text.ts';
 import type { Config } from './schema.ts';

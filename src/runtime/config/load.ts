@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { SecretReading } from '../secrets/references.ts';
 import { privateStateDir } from '../state-folder.ts';
 import { inactiveKeys } from './inactive.ts';

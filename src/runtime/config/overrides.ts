@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { Sources } from './interpolate.ts';
 import { sentence } from './problem-text.ts';
 import { configSchema } from './schema.ts';

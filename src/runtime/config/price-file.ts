@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { WrittenPrice } from '../costs/prices.ts';
 import { problemAt } from './problem-text.ts';
 import { readMapping } from './read-mapping.ts';

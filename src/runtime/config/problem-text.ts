@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import { formatPath, type Step } from './problem-path.ts';
 
 /** A problem from a place and the predicate of its sentence: "`server.port` must be a whole number." */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import { problemAt } from './problem-text.ts';
 import { readText } from './read-text.ts';
 import { readYaml, type YamlDocument } from './yaml-documents.ts';

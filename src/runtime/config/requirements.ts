@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { durationMs } from '../../core/compile/duration.ts';
+import { durationMs } from '../../core/policy/compile/duration.ts';
 import type { Step } from './problem-path.ts';
 import { mcpRequirements } from './requirements-mcp.ts';
 import { proxyRequirements } from './requirements-proxy.ts';

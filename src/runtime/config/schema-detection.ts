@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { CHECK_NAMES, EXAMPLE_VALUES, SEVERITIES } from '../../core/types.ts';
+import { CHECK_NAMES, EXAMPLE_VALUES, SEVERITIES } from '../../core/types/index.ts';
 
 /** A text of a user's own, which `${NAME}` and addresses in it are a part of. */
 const verbatim = { type: 'string', minLength: 1, 'x-verbatim': true } as const;

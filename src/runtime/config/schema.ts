@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { ACTIONS } from '../../core/types.ts';
+import { ACTIONS } from '../../core/types/index.ts';
 import { alertChannel } from './schema-alerts.ts';
 import { approvals } from './schema-approvals.ts';
 import { auth } from './schema-auth.ts';

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { describeValue, suggestion, typeAdvice } from '../../core/compile/problems.ts';
+import { describeValue, suggestion, typeAdvice } from '../../core/policy/compile/problems.ts';
 import { interpolate, type Sources, secretNames } from './interpolate.ts';
 import { formatPath, type Step } from './problem-path.ts';
 import type { Schema, TypeName } from './schema-types.ts';

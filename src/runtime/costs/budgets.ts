@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { durationMs } from '../../core/compile/duration.ts';
+import { durationMs } from '../../core/policy/compile/duration.ts';
 import type { Config } from '../config/index.ts';
 import type { Budgets, Cost, Reservation, SpendAsk, SpentUsage } from '../forward/types.ts';
 import type { Log } from '../log.ts';

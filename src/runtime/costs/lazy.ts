@@ -1,4 +1,4 @@
-import { lazy } from '../../core/lazy.ts';
+import { lazy } from '../../platform/lazy.ts';
 import type { Config } from '../config/index.ts';
 import type { Metrics } from '../metrics.ts';
 import type { BudgetParts } from './budgets.ts';

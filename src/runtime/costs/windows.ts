@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { durationMs } from '../../core/compile/duration.ts';
+import { durationMs } from '../../core/policy/compile/duration.ts';
 import { matchesName } from '../../core/tags.ts';
 import type { Config } from '../config/index.ts';
 import type { Spender } from '../forward/types.ts';

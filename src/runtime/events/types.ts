@@ -1,4 +1,4 @@
-import type { Action, Boundary, Decision, Tag } from '../../core/types.ts';
+import type { Action, Boundary, Decision, Tag } from '../../core/types/index.ts';
 
 /** What a reader of the event stream gets of an audit event. Plain JSON; nothing of what was judged is in it. */
 export interface StreamEvent {

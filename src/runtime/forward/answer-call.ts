@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { readJson } from '../../core/wire/json-text.ts';
-import { splice } from '../../core/wire/splice.ts';
-import type { AnswerAsked, EventPiece, JsonProblem, Splice, WireRequest } from '../../core/wire/types.ts';
+import { splice } from '../../core/json/splice.ts';
+import { readJson } from '../../core/json/text.ts';
+import type { JsonProblem, Splice } from '../../core/types/json.ts';
+import type { AnswerAsked, EventPiece, WireRequest } from '../../core/wire/types.ts';
 import type { Ruling } from '../types.ts';
 import type { Account } from './account.ts';
 import type { LlmReply, ReadCall, Road } from './call.ts';

@@ -1,4 +1,4 @@
-import type { Crossing } from '../../core/types.ts';
+import type { Crossing } from '../../core/types/index.ts';
 import type { WireError, WireFormat, WireRequest } from '../../core/wire/types.ts';
 import type { Acting } from '../tool-calls.ts';
 import type { AuditEvent, Caller, Ports, Ruling, Runtime } from '../types.ts';

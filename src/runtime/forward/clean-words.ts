@@ -1,5 +1,5 @@
-import { detect } from '../../core/detect.ts';
-import type { Policy } from '../../core/types.ts';
+import { detect } from '../../core/detect/detect.ts';
+import type { Policy } from '../../core/types/index.ts';
 
 /**
  * Whether nothing but personal data is found in a name, an id or a choice of a provider: ids are made of digits, some of

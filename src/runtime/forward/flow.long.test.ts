@@ -1,7 +1,7 @@
 /** Sessions on the road of calls: what a request and its tools bring in is there before the answer is judged. */
 import assert from 'node:assert/strict';
+import { readJson } from '../../core/json/text.ts';
 import { policyOf } from '../../core/testing/policies.ts';
-import { readJson } from '../../core/wire/json-text.ts';
 import { sessionClock } from '../sessions/clock.ts';
 import { LIMITS } from '../sessions/testing/limits.ts';
 import { type Store, StoreFailure } from '../store/index.ts';

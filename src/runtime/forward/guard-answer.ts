@@ -1,6 +1,7 @@
-import { detect } from '../../core/detect.ts';
-import type { Crossing, Finding, Policy, Verdict } from '../../core/types.ts';
-import type { Splice, StringNode, WireAnswer } from '../../core/wire/types.ts';
+import { detect } from '../../core/detect/detect.ts';
+import type { Crossing, Finding, Policy, Verdict } from '../../core/types/index.ts';
+import type { Splice, StringNode } from '../../core/types/json.ts';
+import type { WireAnswer } from '../../core/wire/types.ts';
 import { decide } from '../enforce.ts';
 import type { Ruling } from '../types.ts';
 import { aboutCall, type Denial } from './call.ts';

@@ -1,6 +1,6 @@
-import { hasTwins } from '../../core/json-source.ts';
-import type { Content, Json } from '../../core/types.ts';
-import { readJson } from '../../core/wire/json-text.ts';
+import { hasTwins } from '../../core/json/source.ts';
+import { readJson } from '../../core/json/text.ts';
+import type { Content, Json } from '../../core/types/index.ts';
 import { decide, type Objected, refuse } from '../enforce.ts';
 import { showForCall, toolCrossing } from '../tool-calls.ts';
 import { aboutCall, type Denial, type Road } from './call.ts';

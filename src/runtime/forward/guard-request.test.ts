@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { splice } from '../../core/json/splice.ts';
+import { readJson } from '../../core/json/text.ts';
 import { policyOf } from '../../core/testing/policies.ts';
-import { readJson } from '../../core/wire/json-text.ts';
-import { splice } from '../../core/wire/splice.ts';
 import { guardRequest } from './guard-request.ts';
 import { guardStream } from './guard-stream.ts';
 import { openKnownResults } from './known-results.ts';

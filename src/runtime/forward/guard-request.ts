@@ -1,7 +1,8 @@
-import { replaceFindings } from '../../core/redact.ts';
-import type { Crossing, Verdict } from '../../core/types.ts';
+import { replaceFindings } from '../../core/decision/redact.ts';
+import type { Crossing, Verdict } from '../../core/types/index.ts';
+import type { Splice } from '../../core/types/json.ts';
 import { isWord } from '../../core/wire/said.ts';
-import type { Splice, WireRequest, WireText } from '../../core/wire/types.ts';
+import type { WireRequest, WireText } from '../../core/wire/types.ts';
 import { type Decision, decide } from '../enforce.ts';
 import type { Ruling } from '../types.ts';
 import { aboutCall, type Denial, type Road } from './call.ts';

@@ -1,8 +1,9 @@
-import { contractOf } from '../../core/contracts.ts';
-import { contentOfJson } from '../../core/json-source.ts';
+import { contractOf } from '../../core/decision/contracts.ts';
+import { contentOfJson } from '../../core/json/source.ts';
 import { isUntouched } from '../../core/stream/merged.ts';
-import type { Content, Crossing, Verdict } from '../../core/types.ts';
-import type { Splice, WireToolResult } from '../../core/wire/types.ts';
+import type { Content, Crossing, Verdict } from '../../core/types/index.ts';
+import type { Splice } from '../../core/types/json.ts';
+import type { WireToolResult } from '../../core/wire/types.ts';
 import { type Decision, decide } from '../enforce.ts';
 import { toolCrossing } from '../tool-calls.ts';
 import { aboutCall, type Road } from './call.ts';

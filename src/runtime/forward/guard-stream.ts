@@ -1,4 +1,4 @@
-import type { Envelope } from '../../core/types.ts';
+import type { Envelope } from '../../core/types/index.ts';
 import { openSse, type SsePiece } from '../../core/wire/sse.ts';
 import type { AnswerAsked, EventParts, StreamEnding, WireError } from '../../core/wire/types.ts';
 import { enforceTexts, type GuardedTexts } from '../enforce-stream.ts';

@@ -1,4 +1,4 @@
-import type { Crossing } from '../../core/types.ts';
+import type { Crossing } from '../../core/types/index.ts';
 import type { WireText } from '../../core/wire/types.ts';
 
 /** A trailer of a commit message (git-interpret-trailers) that ends in a name and an address. */

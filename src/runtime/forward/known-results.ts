@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
-import { hasConditions } from '../../core/conditions/facts.ts';
-import { asksSessions } from '../../core/flow.ts';
-import type { Policy } from '../../core/types.ts';
+import { asksSessions } from '../../core/decision/taint.ts';
+import { hasConditions } from '../../core/policy/conditions/facts.ts';
+import type { Policy } from '../../core/types/index.ts';
 import type { Acting } from '../tool-calls.ts';
 import type { Ports } from '../types.ts';
 

@@ -1,4 +1,4 @@
-import { lazy } from '../../core/lazy.ts';
+import { lazy } from '../../platform/lazy.ts';
 import type { Config } from '../config/index.ts';
 import type { Log } from '../log.ts';
 import { storeFields } from '../store/lazy.ts';

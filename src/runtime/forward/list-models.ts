@@ -1,5 +1,5 @@
-import { readJson } from '../../core/wire/json-text.ts';
-import type { JsonNode } from '../../core/wire/types.ts';
+import { readJson } from '../../core/json/text.ts';
+import type { JsonNode } from '../../core/types/json.ts';
 import type { Ports } from '../types.ts';
 import { collected } from './answer-call.ts';
 import type { LlmReply, ModelsAsked } from './call.ts';

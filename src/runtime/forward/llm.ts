@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { readJson } from '../../core/wire/json-text.ts';
-import { splice } from '../../core/wire/splice.ts';
-import type { JsonProblem } from '../../core/wire/types.ts';
+import { splice } from '../../core/json/splice.ts';
+import { readJson } from '../../core/json/text.ts';
+import type { JsonProblem } from '../../core/types/json.ts';
 import type { CallCounts } from '../call-counts.ts';
 import type { CallAsked, CallSpan, Telemetry } from '../telemetry/types.ts';
 import type { Ports, Runtime } from '../types.ts';

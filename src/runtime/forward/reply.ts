@@ -1,4 +1,4 @@
-import type { Verdict } from '../../core/types.ts';
+import type { Verdict } from '../../core/types/index.ts';
 import type { WireError, WireFormat } from '../../core/wire/types.ts';
 import type { Ruling } from '../types.ts';
 import type { Denial, LlmCall, LlmReply } from './call.ts';

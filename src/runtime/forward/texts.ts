@@ -1,7 +1,7 @@
-import { jsonTextOf } from '../../core/json-source.ts';
-import type { Content } from '../../core/types.ts';
-import { jsonString } from '../../core/wire/splice.ts';
-import type { Splice, StringNode } from '../../core/wire/types.ts';
+import { jsonTextOf } from '../../core/json/source.ts';
+import { jsonString } from '../../core/json/splice.ts';
+import type { Content } from '../../core/types/index.ts';
+import type { Splice, StringNode } from '../../core/types/json.ts';
 
 /** Several texts as what crosses: one is a text, more are a list, so that a change can be brought back to each. */
 export function textsContent(texts: readonly string[]): Content {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Finding } from '../../core/types.ts';
+import type { Finding } from '../../core/types/index.ts';
 import { openTokens } from './tokens.ts';
 
 const EMAIL = ['ann', 'corp.example'].join('@');

@@ -1,4 +1,4 @@
-import type { Finding, Tag } from '../../core/types.ts';
+import type { Finding, Tag } from '../../core/types/index.ts';
 
 /**
  * Tokens that stand for values while a provider sees a request, `[EMAIL_1]`: the same value has the same token

@@ -1,7 +1,7 @@
-import { contractOf } from '../../core/contracts.ts';
-import { judge } from '../../core/decide.ts';
-import { maskPart } from '../../core/redact.ts';
-import type { Crossing, Verdict } from '../../core/types.ts';
+import { contractOf } from '../../core/decision/contracts.ts';
+import { judge } from '../../core/decision/judge.ts';
+import { maskPart } from '../../core/decision/redact.ts';
+import type { Crossing, Verdict } from '../../core/types/index.ts';
 import type { Ports } from '../types.ts';
 
 /** The name of a tool in a model's answer, which the model may have made up. */

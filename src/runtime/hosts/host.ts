@@ -1,4 +1,4 @@
-import type { Json } from '../../core/types.ts';
+import type { Json } from '../../core/types/index.ts';
 
 /**
  * For whom a file counts: all who use a project (`project`), one person in it (`local`), one person everywhere (`user`), or

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/types.ts';
+import type { Json } from '../../core/types/index.ts';
 import { commandOf } from './command.ts';
 import type { HookShape, InstalledHook } from './host.ts';
 import { type Members, membersOf } from './members.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { canonical } from '../../core/compile/canonical.ts';
-import type { Json } from '../../core/types.ts';
+import { canonical } from '../../core/policy/compile/canonical.ts';
+import type { Json } from '../../core/types/index.ts';
 import type { StoreTables } from '../store/index.ts';
 
 type Db = Kysely<StoreTables>;

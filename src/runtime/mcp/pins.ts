@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
-import { canonical, contentHash } from '../../core/compile/canonical.ts';
-import type { Json } from '../../core/types.ts';
+import { canonical, contentHash } from '../../core/policy/compile/canonical.ts';
+import type { Json } from '../../core/types/index.ts';
 import type { StoreTables } from '../store/index.ts';
 
 export type PinRow = Selectable<StoreTables['mcp_pins']>;

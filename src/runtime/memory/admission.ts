@@ -1,4 +1,4 @@
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import { StartFailure } from '../serve/failure.ts';
 import type { Store } from '../store/index.ts';
 import { openClock } from './clock.ts';

@@ -1,5 +1,5 @@
-import { lazy } from '../../core/lazy.ts';
-import type { Content, Crossing, MemorySchema, MemoryUse, Tag } from '../../core/types.ts';
+import type { Content, Crossing, MemorySchema, MemoryUse, Tag } from '../../core/types/index.ts';
+import { lazy } from '../../platform/lazy.ts';
 import { enforce, type Objected, refuse } from '../enforce.ts';
 import { faultFields, type Log } from '../log.ts';
 import type { Store } from '../store/index.ts';

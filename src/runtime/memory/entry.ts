@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { MemorySchema, Tag } from '../../core/types.ts';
+import type { MemorySchema, Tag } from '../../core/types/index.ts';
 import type { MasterKeys } from './master-keys.ts';
 import { type MasterKey, seal, unseal } from './seal.ts';
 import type { MemoryTables } from './tables.ts';

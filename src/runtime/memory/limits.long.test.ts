@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Json } from '../../core/types.ts';
+import type { Json } from '../../core/types/index.ts';
 import { withStores } from '../store/testing/stores.ts';
 import { AGENT, CALLER, HOUR_MS, memoryOver } from './testing/memory.ts';
 

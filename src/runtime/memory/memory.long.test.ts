@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
-import type { Json } from '../../core/types.ts';
+import type { Json } from '../../core/types/index.ts';
 import { StoreFailure } from '../store/index.ts';
 import { withStores } from '../store/testing/stores.ts';
 import { Unavailable } from '../unavailable.ts';

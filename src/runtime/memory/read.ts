@@ -1,7 +1,7 @@
-import { contentValue } from '../../core/json-origin.ts';
-import { contentOf, readSource } from '../../core/json-source.ts';
-import { type DeclaredField, declaredField, memorySchemasOf } from '../../core/memory.ts';
-import type { Json, MemoryField, MemoryUse, Tag } from '../../core/types.ts';
+import { type DeclaredField, declaredField, memorySchemasOf } from '../../core/decision/memory.ts';
+import { contentValue } from '../../core/json/origin.ts';
+import { contentOf, readSource } from '../../core/json/source.ts';
+import type { Json, MemoryField, MemoryUse, Tag } from '../../core/types/index.ts';
 import type { Objected } from '../enforce.ts';
 import type { MemoryListed, MemoryRead } from '../types.ts';
 import { crossingOf, type Desk, judged, NO_VALUE, ownerIn, refused, type Vault, withVault } from './desk.ts';

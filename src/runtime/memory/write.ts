@@ -1,8 +1,8 @@
-import { asksSessions } from '../../core/flow.ts';
-import { contentOf, jsonTextOf } from '../../core/json-source.ts';
-import { type DeclaredField, declaredField, isOfType, memorySchemasOf } from '../../core/memory.ts';
+import { type DeclaredField, declaredField, isOfType, memorySchemasOf } from '../../core/decision/memory.ts';
+import { asksSessions } from '../../core/decision/taint.ts';
+import { contentOf, jsonTextOf } from '../../core/json/source.ts';
 import { isFact } from '../../core/tags.ts';
-import type { Content, Crossing, Json, MemoryUse, Tag, Verdict } from '../../core/types.ts';
+import type { Content, Crossing, Json, MemoryUse, Tag, Verdict } from '../../core/types/index.ts';
 import type { Objected } from '../enforce.ts';
 import { readSession } from '../sessions/sessions.ts';
 import type { MemoryWrite, MemoryWritten } from '../types.ts';

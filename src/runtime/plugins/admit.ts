@@ -1,9 +1,9 @@
-import type { WrittenPattern } from '../../core/compile/custom-pattern.ts';
-import { compile, namesConditions, type PolicySettings } from '../../core/compile/index.ts';
-import { patternProblems } from '../../core/compile/named-detection.ts';
-import { shapeProblems } from '../../core/compile/shape.ts';
-import { templates as builtinTemplates, type Template } from '../../core/templates/index.ts';
-import type { Json, Problem } from '../../core/types.ts';
+import type { WrittenPattern } from '../../core/policy/compile/custom-pattern.ts';
+import { compile, namesConditions, type PolicySettings } from '../../core/policy/compile/index.ts';
+import { patternProblems } from '../../core/policy/compile/named-detection.ts';
+import { shapeProblems } from '../../core/policy/compile/shape.ts';
+import { templates as builtinTemplates, type Template } from '../../core/policy/templates/index.ts';
+import type { Json, Problem } from '../../core/types/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../protocols/admit.ts';
 import type { WrittenAdapter, WrittenDialect } from '../protocols/types.ts';
@@ -133,7 +133,7 @@ async function documentProblems(
 ): Promise<Problem[]> {
   const documents = [{ file: `${from}#${name}`, value: document }];
   const cel = namesConditions({ inline_rules: [], documents })
-    ? await import('../../core/conditions/cel.ts')
+    ? await import('../../core/policy/conditions/cel.ts')
     : null;
   const { problems } = compile({
     inline_rules: [],

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { WrittenPattern } from '../../core/compile/custom-pattern.ts';
-import type { PolicySettings } from '../../core/compile/index.ts';
-import type { Problem } from '../../core/types.ts';
+import type { WrittenPattern } from '../../core/policy/compile/custom-pattern.ts';
+import type { PolicySettings } from '../../core/policy/compile/index.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { admit, type Taken, takenBy } from './admit.ts';

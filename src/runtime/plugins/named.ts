@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import { type Config, problemLine } from '../config/index.ts';
 import type { Log } from '../log.ts';
 import type { PluginsInUse } from './types.ts';

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import type { Json } from '../../core/types.ts';
+import type { Json } from '../../core/types/index.ts';
 
 /** What the thread says of a plug-in: its records as JSON, or the predicate of a sentence. */
 export type Told =

@@ -1,6 +1,6 @@
-import type { WrittenPattern } from '../../core/compile/custom-pattern.ts';
-import type { Template } from '../../core/templates/index.ts';
-import type { Problem } from '../../core/types.ts';
+import type { WrittenPattern } from '../../core/policy/compile/custom-pattern.ts';
+import type { Template } from '../../core/policy/templates/index.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { WrittenAdapter, WrittenDialect } from '../protocols/types.ts';
 
 /** Where a plug-in is loaded from. */

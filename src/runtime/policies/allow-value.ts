@@ -1,6 +1,6 @@
-import { detect } from '../../core/detect.ts';
-import { isValue } from '../../core/detection/part-allowed.ts';
-import type { Policy, Severity } from '../../core/types.ts';
+import { isValue } from '../../core/decision/allowlist.ts';
+import { detect } from '../../core/detect/detect.ts';
+import type { Policy, Severity } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { ensureFingerprints } from '../fingerprints.ts';
 

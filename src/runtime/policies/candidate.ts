@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
-import { compile } from '../../core/compile/index.ts';
-import { DOCUMENT_KINDS } from '../../core/schemas.ts';
-import type { Problem } from '../../core/types.ts';
+import { compile } from '../../core/policy/compile/index.ts';
+import { DOCUMENT_KINDS } from '../../core/policy/schemas.ts';
+import type { Problem } from '../../core/types/index.ts';
 import { type Config, type ConfigRequest, configSchema, loadConfig } from '../config/index.ts';
 import { loadPolicy, type PolicyResult } from './load-policy.ts';
 import { overlaid } from './overlay.ts';

@@ -1,6 +1,6 @@
 import { glob, lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { type Config, configSchema } from '../config/schema.ts';
 

@@ -1,6 +1,6 @@
 import { lint } from '../../core/review/lint/lint.ts';
 import { REMARKS, type Remark, type RemarkId } from '../../core/review/lint/remark.ts';
-import { ACTIONS, type Problem, type Rule } from '../../core/types.ts';
+import { ACTIONS, type Problem, type Rule } from '../../core/types/index.ts';
 import { conditionsOf } from '../conditions.ts';
 import type { Config } from '../config/index.ts';
 import { loadPolicy } from './load-policy.ts';

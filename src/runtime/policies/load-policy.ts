@@ -1,7 +1,7 @@
-import type { Compiled, CompileInput, PolicySettings } from '../../core/compile/index.ts';
-import { suggestion } from '../../core/compile/problems.ts';
-import type { GuardedPaths } from '../../core/guard/types.ts';
-import type { AllowedFingerprint, Policy, Problem } from '../../core/types.ts';
+import type { Compiled, CompileInput, PolicySettings } from '../../core/policy/compile/index.ts';
+import { suggestion } from '../../core/policy/compile/problems.ts';
+import type { GuardedPaths } from '../../core/types/guarded-paths.ts';
+import type { AllowedFingerprint, Policy, Problem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
@@ -51,7 +51,7 @@ interface Supposed {
 export async function loadPolicy(config: Config, supposed: Supposed = {}): Promise<PolicyResult> {
   const found = await findDocuments(config);
   const read = await readDocuments(found.files);
-  const { compile, namesConditions, namesDetectors } = await import('../../core/compile/index.ts');
+  const { compile, namesConditions, namesDetectors } = await import('../../core/policy/compile/index.ts');
   const plugins = supposed.plugins ?? (await pluginsOf(config));
   const asked = compileInput(config, read.documents, plugins);
   const { guarded_paths = asked.settings.guarded_paths } = supposed;
@@ -59,9 +59,9 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
   const input = supposed.change?.(written) ?? written;
   // It brings all detectors along, which a start has no time for.
   const named = namesDetectors(input.settings)
-    ? await import('../../core/compile/named-detection.ts')
+    ? await import('../../core/policy/compile/named-detection.ts')
     : undefined;
-  const cel = namesConditions(input) ? await import('../../core/conditions/cel.ts') : undefined;
+  const cel = namesConditions(input) ? await import('../../core/policy/conditions/cel.ts') : undefined;
   const compiled = compile({
     ...input,
     ...(named && { readNamed: named.namedReader }),

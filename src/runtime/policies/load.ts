@@ -1,4 +1,4 @@
-import type { Policy, Problem } from '../../core/types.ts';
+import type { Policy, Problem } from '../../core/types/index.ts';
 import { type Config, type ConfigRequest, loadConfig } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { brokenSince } from '../plugins/named.ts';

@@ -1,5 +1,5 @@
-import type { CompileInput } from '../../core/compile/index.ts';
-import { DOCUMENT_KINDS, type DocumentKind } from '../../core/schemas.ts';
+import type { CompileInput } from '../../core/policy/compile/index.ts';
+import { DOCUMENT_KINDS, type DocumentKind } from '../../core/policy/schemas.ts';
 import type { WrittenDocument } from './read-documents.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;

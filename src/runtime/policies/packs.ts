@@ -1,4 +1,4 @@
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import type { PolicyResult } from './load-policy.ts';
 
 /** The policy pack that each file beside a configuration belongs to, by the names that messages use. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compile } from '../../core/compile/index.ts';
-import { judge } from '../../core/decide.ts';
+import { judge } from '../../core/decision/judge.ts';
+import { compile } from '../../core/policy/compile/index.ts';
 import { NONE, OTHERS } from '../../core/review/replay.ts';
 import { crossingOf, policyOf, SETTINGS } from '../../core/testing/policies.ts';
-import type { Crossing, Policy } from '../../core/types.ts';
+import type { Crossing, Policy } from '../../core/types/index.ts';
 import { makeTrail } from '../audit/testing/trail.ts';
 import { auditEvent, serviceEvent } from '../record.ts';
 import { caller, SECRET, SSN } from '../testing/examples.ts';

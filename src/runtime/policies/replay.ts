@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { addTo, emptyTally, replay, type Tally } from '../../core/review/replay.ts';
 import { covers } from '../../core/tags.ts';
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import { listWriters } from '../audit/files.ts';
 import { parseFilter } from '../audit/filter.ts';
 import { FROM_START, readChain } from '../audit/reader.ts';
@@ -50,7 +50,7 @@ export async function replayJournal(options: ReplayOptions): Promise<ReplayRepor
   const { journal_dir, next, filter, now_ms, progress } = options;
   const { since_ms, until_ms, equal, data_tag } = parseFilter({ ...filter }, now_ms);
   const policyOf = remembered(options.policyOf);
-  const { celConditions } = await import('../../core/conditions/cel.ts');
+  const { celConditions } = await import('../../core/policy/conditions/cel.ts');
   const tally = emptyTally();
   let read = 0;
   for (const writer of await listWriters(journal_dir)) {

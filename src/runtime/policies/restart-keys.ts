@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, type Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';

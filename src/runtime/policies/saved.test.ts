@@ -3,10 +3,10 @@ import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { contentHash } from '../../core/compile/canonical.ts';
-import { policyHash } from '../../core/compile/policy-hash.ts';
+import { contentHash } from '../../core/policy/compile/canonical.ts';
+import { policyHash } from '../../core/policy/compile/policy-hash.ts';
 import { policyOf } from '../../core/testing/policies.ts';
-import type { Json, Policy } from '../../core/types.ts';
+import type { Json, Policy } from '../../core/types/index.ts';
 import { isSaved, readPolicy, savePolicy } from './saved.ts';
 
 let dir = '';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deepFreeze, policyHash } from '../../core/compile/policy-hash.ts';
-import type { Policy } from '../../core/types.ts';
+import { deepFreeze, policyHash } from '../../core/policy/compile/policy-hash.ts';
+import type { Policy } from '../../core/types/index.ts';
 import { readText } from '../config/read-text.ts';
 import { makeFolder } from '../folder.ts';
 

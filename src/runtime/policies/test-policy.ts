@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { shapeProblems } from '../../core/compile/shape.ts';
+import { shapeProblems } from '../../core/policy/compile/shape.ts';
 import { type Difference, runCase, type WrittenCase } from '../../core/review/case.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
-import type { Json, Policy, Problem } from '../../core/types.ts';
+import type { Json, Policy, Problem } from '../../core/types/index.ts';
 import { conditionsOf } from '../conditions.ts';
 import type { Config } from '../config/index.ts';
 import { parsePath } from '../config/problem-path.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import { type ConfigRequest, loadConfig } from '../config/index.ts';
 import { fingerprintProblem } from '../fingerprints.ts';
 import { leftOutProblems } from '../plugins/named.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, Problem } from '../../core/types.ts';
+import type { Json, Problem } from '../../core/types/index.ts';
 import type { Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { checksIn, eventNameIn, type Read } from './read.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Json } from '../../core/types.ts';
+import type { Json } from '../../core/types/index.ts';
 import { adapterProblems, dialectProblems } from './admit.ts';
 import { answerWith, checksIn, eventNameIn, subjectIn } from './read.ts';
 import { fill, lookIn } from './template.ts';

@@ -1,6 +1,6 @@
-import { contentValue, PLACES_MAX } from '../../core/json-origin.ts';
-import { contentOfJson } from '../../core/json-source.ts';
-import type { Json } from '../../core/types.ts';
+import { contentValue, PLACES_MAX } from '../../core/json/origin.ts';
+import { contentOfJson } from '../../core/json/source.ts';
+import type { Json } from '../../core/types/index.ts';
 import { fill, lookIn } from './template.ts';
 import {
   type FoundCheck,

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/types.ts';
+import type { Json } from '../../core/types/index.ts';
 import type { Template } from './types.ts';
 
 /** What stands at a place; `undefined` where nothing does. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/types.ts';
+import type { Json } from '../../core/types/index.ts';
 
 /**
  * Part of an answer or of what is judged, with places to fill in: `{/tool/name}` is what stands there in the payload, `{payload}`

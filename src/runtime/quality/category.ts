@@ -1,4 +1,4 @@
-import type { ViolationType } from '../../core/types.ts';
+import type { ViolationType } from '../../core/types/index.ts';
 
 export const CATEGORIES = ['secrets', 'pii', 'injection', 'commands'] as const;
 export type Category = (typeof CATEGORIES)[number];

@@ -1,4 +1,4 @@
-import type { Policy, Severity } from '../../core/types.ts';
+import type { Policy, Severity } from '../../core/types/index.ts';
 import type { Category } from './category.ts';
 import { FACTS } from './category.ts';
 import type { Row } from './corpus.ts';

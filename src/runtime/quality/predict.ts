@@ -1,6 +1,6 @@
-import { judge } from '../../core/decide.ts';
-import type { Crossing, Policy, Severity } from '../../core/types.ts';
-import { SEVERITIES } from '../../core/types.ts';
+import { judge } from '../../core/decision/judge.ts';
+import type { Crossing, Policy, Severity } from '../../core/types/index.ts';
+import { SEVERITIES } from '../../core/types/index.ts';
 import { type Category, FACTS } from './category.ts';
 
 /** What was found in a text, as far as it counts for the category. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { detectors } from '../../core/detectors/all.ts';
+import { detectors } from '../../core/detect/detectors/all.ts';
 import { policyOf } from '../../core/testing/policies.ts';
 import type { Category } from './category.ts';
 import { CORPUS_LIMITS, type CorpusError, type Row, readCorpus } from './corpus.ts';

@@ -1,4 +1,4 @@
-import { detectors } from '../../core/detectors/all.ts';
+import { detectors } from '../../core/detect/detectors/all.ts';
 
 /**
  * How types of personal data are called in labelled corpora, and which of our detectors are right for each. This

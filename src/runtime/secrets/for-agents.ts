@@ -1,5 +1,5 @@
-import { durationMs } from '../../core/compile/duration.ts';
-import { lazy } from '../../core/lazy.ts';
+import { durationMs } from '../../core/policy/compile/duration.ts';
+import { lazy } from '../../platform/lazy.ts';
 import type { Capabilities } from '../capabilities/types.ts';
 import type { Config } from '../config/index.ts';
 import type { DriverFile } from '../plugins/driver-file.ts';

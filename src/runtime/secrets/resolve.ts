@@ -1,4 +1,4 @@
-import type { Crossing } from '../../core/types.ts';
+import type { Crossing } from '../../core/types/index.ts';
 import { type ShownCapability, showCapability } from '../capabilities/show.ts';
 import type { Capabilities, Presented } from '../capabilities/types.ts';
 import { newEventId } from '../event-id.ts';

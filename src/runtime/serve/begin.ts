@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import { needsAgentToken } from '../access/index.ts';
 import { ensureToken } from '../access/tokens.ts';
 import { type Config, type ConfigRequest, loadConfig, problemLine } from '../config/index.ts';

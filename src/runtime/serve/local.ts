@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import { writeSpool } from '../audit/spool.ts';
 import type { Config } from '../config/index.ts';
 import type { TrailPlace } from '../events/trail.ts';

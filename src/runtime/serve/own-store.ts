@@ -1,4 +1,4 @@
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { openAdmission } from '../memory/admission.ts';
 import { openStore, type Store, StoreFailure, storeSettings } from '../store/index.ts';

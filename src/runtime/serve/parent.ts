@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import { needsAgentToken } from '../access/index.ts';
 import type { ApiKey } from '../access/settings.ts';
 import { ensureToken } from '../access/tokens.ts';

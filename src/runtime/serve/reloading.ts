@@ -1,4 +1,4 @@
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import type { ApiKey } from '../access/settings.ts';
 import type { Journal } from '../audit/journal.ts';
 import { newEventId } from '../event-id.ts';

@@ -1,4 +1,4 @@
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import type { Config, ConfigRequest } from '../config/index.ts';
 import type { ReloadReport } from '../types.ts';
 import type { Dispatch, ServiceStatus } from './socket-server.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../../core/json-origin.ts';
-import type { Json } from '../../core/types.ts';
+import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../../core/json/origin.ts';
+import type { Json } from '../../core/types/index.ts';
 import { agent, mcpAgent, person } from '../access/callers.ts';
 import type { TrailPage, TrailWish } from '../events/trail.ts';
 import { faultFields, type Log } from '../log.ts';

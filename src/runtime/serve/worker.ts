@@ -1,4 +1,4 @@
-import type { Policy } from '../../core/types.ts';
+import type { Policy } from '../../core/types/index.ts';
 import { type ApiKeys, openApiKeys } from '../access/api-keys.ts';
 import type { Config } from '../config/index.ts';
 import { faultFields, type Log, openLog } from '../log.ts';

@@ -1,5 +1,5 @@
-import { actorsOf } from '../../core/rules.ts';
-import type { Crossing } from '../../core/types.ts';
+import { actorsOf } from '../../core/decision/rules.ts';
+import type { Crossing } from '../../core/types/index.ts';
 import type { Store } from '../store/index.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 /** Sessions on the road to a verdict: real stores, the real compiler, and the real `enforce`. */
 import assert from 'node:assert/strict';
 import { policyOf } from '../../core/testing/policies.ts';
-import type { Crossing, Policy } from '../../core/types.ts';
+import type { Crossing, Policy } from '../../core/types/index.ts';
 import { enforce } from '../enforce.ts';
 import { type Store, StoreFailure } from '../store/index.ts';
 import { withStores } from '../store/testing/stores.ts';

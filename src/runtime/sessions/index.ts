@@ -1,6 +1,6 @@
-import { contractOf } from '../../core/contracts.ts';
-import { asksSessions } from '../../core/flow.ts';
-import type { Crossing, Policy, Verdict } from '../../core/types.ts';
+import { contractOf } from '../../core/decision/contracts.ts';
+import { asksSessions } from '../../core/decision/taint.ts';
+import type { Crossing, Policy, Verdict } from '../../core/types/index.ts';
 import type { Store } from '../store/index.ts';
 import { callsNow, takeCall } from './calls.ts';
 import { keepSession, readSession, type Session, SessionFull } from './sessions.ts';

@@ -1,5 +1,5 @@
-import { actorsOf } from '../../core/rules.ts';
-import type { Crossing } from '../../core/types.ts';
+import { actorsOf } from '../../core/decision/rules.ts';
+import type { Crossing } from '../../core/types/index.ts';
 
 /** Whose session: a tenant's, of one agent, under the name that the caller gave it. */
 export interface SessionKey {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Crossing, SessionChange, Tag } from '../../core/types.ts';
+import type { Crossing, SessionChange, Tag } from '../../core/types/index.ts';
 import type { Store } from '../store/index.ts';
 import { races } from '../store/testing/races.ts';
 import { withStores } from '../store/testing/stores.ts';

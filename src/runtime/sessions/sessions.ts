@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { covers } from '../../core/tags.ts';
-import type { Crossing, SessionChange, Tag } from '../../core/types.ts';
+import type { Crossing, SessionChange, Tag } from '../../core/types/index.ts';
 import type { Store, StoreTables } from '../store/index.ts';
 import { askedOf, readersOf, type SessionKey } from './keys.ts';
 import type { SessionLimits } from './types.ts';

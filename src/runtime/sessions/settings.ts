@@ -1,4 +1,4 @@
-import { durationMs } from '../../core/compile/duration.ts';
+import { durationMs } from '../../core/policy/compile/duration.ts';
 import type { Config } from '../config/index.ts';
 import type { Store } from '../store/index.ts';
 import { sessionClock } from './clock.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { templates } from '../../core/templates/index.ts';
+import { templates } from '../../core/policy/templates/index.ts';
 import { loadPolicy } from '../policies/index.ts';
 import { lintPolicy } from '../policies/lint.ts';
 import { testPolicy } from '../policies/test-policy.ts';

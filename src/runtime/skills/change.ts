@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { assertInside, type Standing, standingAt } from './disk.ts';
 import { SkillFailure } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { Policy, Rule, SessionMark } from '../../core/types.ts';
+import type { Policy, Rule, SessionMark } from '../../core/types/index.ts';
 import { type Comparison, compareStrictness } from './strictness.ts';
 
 /** One rule or document of a policy, for a person. */

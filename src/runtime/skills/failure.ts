@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 
 /** The stable codes of what cannot be done with skills. */
 export type SkillFailureCode =

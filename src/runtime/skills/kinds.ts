@@ -1,4 +1,4 @@
-import type { DocumentKind } from '../../core/schemas.ts';
+import type { DocumentKind } from '../../core/policy/schemas.ts';
 
 /** One kind of file that a skill may bring. */
 export interface FileKind {

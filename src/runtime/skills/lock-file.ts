@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { shapeProblems } from '../../core/compile/shape.ts';
-import type { Json } from '../../core/types.ts';
+import { shapeProblems } from '../../core/policy/compile/shape.ts';
+import type { Json } from '../../core/types/index.ts';
 import { readText } from '../config/read-text.ts';
 import { standingAt } from './disk.ts';
 import { SkillFailure } from './failure.ts';

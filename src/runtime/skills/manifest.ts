@@ -1,5 +1,5 @@
-import { shapeProblems } from '../../core/compile/shape.ts';
-import type { Json, Problem } from '../../core/types.ts';
+import { shapeProblems } from '../../core/policy/compile/shape.ts';
+import type { Json, Problem } from '../../core/types/index.ts';
 import { parsePath } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { readYaml } from '../config/yaml-documents.ts';

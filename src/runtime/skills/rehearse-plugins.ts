@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import type { LoadedPlugins } from '../plugins/index.ts';
 import type { PluginReport } from '../plugins/types.ts';

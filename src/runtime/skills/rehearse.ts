@@ -1,8 +1,8 @@
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, isAbsolute, join } from 'node:path';
-import { recordsOf } from '../../core/compile/documents.ts';
-import type { Json, Policy, Problem } from '../../core/types.ts';
+import { recordsOf } from '../../core/policy/compile/documents.ts';
+import type { Json, Policy, Problem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import type { PluginReport } from '../plugins/types.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types.ts';
+import type { Problem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { lockedIn } from '../plugins/locked.ts';

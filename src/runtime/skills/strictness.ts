@@ -1,8 +1,15 @@
-import type { Conditions } from '../../core/conditions/facts.ts';
-import { detectors } from '../../core/detectors/all.ts';
-import { type EvaluationContext, evaluate } from '../../core/evaluate.ts';
+import { type EvaluationContext, evaluate } from '../../core/decision/evaluate.ts';
+import { detectors } from '../../core/detect/detectors/all.ts';
+import type { Conditions } from '../../core/policy/conditions/facts.ts';
 import { coveredBy, covers, isFact, matchesAny } from '../../core/tags.ts';
-import { ACTIONS, type Action, type Boundary, type Phase, type Policy, type Tag } from '../../core/types.ts';
+import {
+  ACTIONS,
+  type Action,
+  type Boundary,
+  type Phase,
+  type Policy,
+  type Tag,
+} from '../../core/types/index.ts';
 
 /** One place where two policies answer otherwise. */
 export interface Otherwise {

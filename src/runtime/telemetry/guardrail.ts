@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Attributes } from '@opentelemetry/api';
-import { canonical } from '../../core/compile/canonical.ts';
-import type { Crossing, Verdict, ViolationType } from '../../core/types.ts';
+import { canonical } from '../../core/policy/compile/canonical.ts';
+import type { Crossing, Verdict, ViolationType } from '../../core/types/index.ts';
 import type { Check } from './types.ts';
 
 /** `gen_ai.guardrail.verdict.type` and `.action.type`: what was found to be right, and what was done. */

@@ -1,4 +1,4 @@
-import type { Crossing, Verdict } from '../../core/types.ts';
+import type { Crossing, Verdict } from '../../core/types/index.ts';
 import type { ProviderFamily, WireFormat, WireUsage } from '../../core/wire/types.ts';
 
 /**

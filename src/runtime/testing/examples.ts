@@ -1,7 +1,7 @@
 /** Small values that the tests of this room share. */
 
 import { DETECTION } from '../../core/testing/policies.ts';
-import type { Crossing, Policy, Rule } from '../../core/types.ts';
+import type { Crossing, Policy, Rule } from '../../core/types/index.ts';
 import type { AuditEvent, Caller, Ports } from '../types.ts';
 
 /** Put together from pieces, so that no scanner of repositories takes it for a real one. */

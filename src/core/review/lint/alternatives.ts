@@ -1,7 +1,7 @@
-import { commandRules } from '../../commands/rules/index.ts';
-import type { Conditions } from '../../conditions/facts.ts';
-import { judge } from '../../decide.ts';
-import type { Crossing, Policy, Rule } from '../../types.ts';
+import { judge } from '../../decision/judge.ts';
+import { commandRules } from '../../detect/commands/rules/index.ts';
+import type { Conditions } from '../../policy/conditions/facts.ts';
+import type { Crossing, Policy, Rule } from '../../types/index.ts';
 import { names } from '../trials.ts';
 import type { Remark } from './remark.ts';
 

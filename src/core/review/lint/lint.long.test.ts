@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { celConditions } from '../../conditions/cel.ts';
-import { judge } from '../../decide.ts';
-import { asksSessions } from '../../flow.ts';
+import { judge } from '../../decision/judge.ts';
+import { asksSessions } from '../../decision/taint.ts';
+import { celConditions } from '../../policy/conditions/cel.ts';
+import { templates } from '../../policy/templates/index.ts';
 import { isFact } from '../../tags.ts';
-import { templates } from '../../templates/index.ts';
 import { crossings, type GeneratedParts, policyOfParts, policyParts } from '../../testing/generated.ts';
 import { type PolicyParts, policyOf } from '../../testing/policies.ts';
-import type { Crossing, Policy, Rule, Tag, Verdict } from '../../types.ts';
+import type { Crossing, Policy, Rule, Tag, Verdict } from '../../types/index.ts';
 import { lint } from './lint.ts';
 import { DEAD, REMARKS, type RemarkId } from './remark.ts';
 

@@ -1,5 +1,5 @@
-import type { Conditions } from '../../conditions/facts.ts';
-import type { Policy } from '../../types.ts';
+import type { Conditions } from '../../policy/conditions/facts.ts';
+import type { Policy } from '../../types/index.ts';
 import { alternativeRemarks } from './alternatives.ts';
 import { nameRemarks, tenantRemarks } from './names.ts';
 import { reachRemarks } from './reach.ts';

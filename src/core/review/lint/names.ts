@@ -1,8 +1,8 @@
-import { commandRules } from '../../commands/rules/index.ts';
-import { suggestion } from '../../compile/problems.ts';
-import { builtinNames } from '../../detection/builtin.ts';
+import { commandRules } from '../../detect/commands/rules/index.ts';
+import { builtinNames } from '../../detect/registry/builtin.ts';
+import { suggestion } from '../../policy/compile/problems.ts';
 import { covers, isFact, matchesAny, matchesAnyCase } from '../../tags.ts';
-import type { Policy, Tag } from '../../types.ts';
+import type { Policy, Tag } from '../../types/index.ts';
 import type { Remark } from './remark.ts';
 
 /** The tool of messages between agents; no contract is for it. */

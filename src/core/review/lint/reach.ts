@@ -1,6 +1,6 @@
-import { isFlow } from '../../rules.ts';
+import { isFlow } from '../../decision/rules.ts';
 import { covers, matchesAny, matchesAnyCase } from '../../tags.ts';
-import { type Policy, type Rule, SEVERITIES, type Tag } from '../../types.ts';
+import { type Policy, type Rule, SEVERITIES, type Tag } from '../../types/index.ts';
 import { names } from '../trials.ts';
 import type { Remark } from './remark.ts';
 

@@ -1,4 +1,4 @@
-import type { Problem, Rule } from '../../types.ts';
+import type { Problem, Rule } from '../../types/index.ts';
 
 /** What can be said about a policy, and how bad it is. `warning`: it may be meant. */
 export const REMARKS = {

@@ -1,6 +1,6 @@
-import { judge } from '../../decide.ts';
+import { judge } from '../../decision/judge.ts';
 import { crossingOf, policyOf } from '../../testing/policies.ts';
-import type { Crossing, Policy, Verdict } from '../../types.ts';
+import type { Crossing, Policy, Verdict } from '../../types/index.ts';
 import { openStream, type Released } from '../stream.ts';
 
 /** Masks secrets and personal data, and lets go on what else is found: a stream under it never stops for a finding. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJson } from '../json-text.ts';
-import { splice } from '../splice.ts';
+import { splice } from '../../json/splice.ts';
+import { readJson } from '../../json/text.ts';
+import type { JsonNode } from '../../types/json.ts';
 import { samples } from '../testing/samples.ts';
-import type { EventParts, JsonNode, WireAnswer, WireName } from '../types.ts';
+import type { EventParts, WireAnswer, WireName } from '../types.ts';
 import { formats } from './index.ts';
 
 const LIMITS = { depth_max: 100, nodes_max: 100_000 };

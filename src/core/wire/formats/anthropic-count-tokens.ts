@@ -1,10 +1,11 @@
+import type { JsonNode } from '../../types/json.ts';
 import { type AnswerDraft, addTexts } from '../answer.ts';
 import { openAnthropicEnding } from '../anthropic-ending.ts';
 import { anthropicErrorBody, anthropicErrorEvents } from '../anthropic-errors.ts';
 import { readMessagesRequest } from '../anthropic-request.ts';
 import { ANTHROPIC } from '../anthropic-vocabulary.ts';
 import { openJsonEvents, readWhole } from '../events.ts';
-import type { JsonNode, WireFormat } from '../types.ts';
+import type { WireFormat } from '../types.ts';
 
 /**
  * `POST /v1/messages/count_tokens` of Anthropic: asked with a message as it would be sent, and answered with a

@@ -1,3 +1,5 @@
+import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from '../../json/nodes.ts';
+import type { JsonNode } from '../../types/json.ts';
 import {
   type AnswerDraft,
   addEcho,
@@ -15,8 +17,7 @@ import { anthropicErrorBody, anthropicErrorEvents } from '../anthropic-errors.ts
 import { readMessagesRequest } from '../anthropic-request.ts';
 import { ANTHROPIC } from '../anthropic-vocabulary.ts';
 import { nameByType, openJsonEvents, readWhole } from '../events.ts';
-import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from '../nodes.ts';
-import type { EventReader, JsonNode, WireFormat, WireUsage } from '../types.ts';
+import type { EventReader, WireFormat, WireUsage } from '../types.ts';
 
 /** `POST /v1/messages` of Anthropic. */
 export const anthropicMessages: WireFormat = {

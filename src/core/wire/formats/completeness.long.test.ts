@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJson } from '../json-text.ts';
+import { readJson } from '../../json/text.ts';
+import type { JsonNode } from '../../types/json.ts';
 import { samples } from '../testing/samples.ts';
-import type { EventParts, JsonNode, SseEvent, WireAnswer, WireFormat, WireRequest } from '../types.ts';
+import type { EventParts, SseEvent, WireAnswer, WireFormat, WireRequest } from '../types.ts';
 import { formats } from './index.ts';
 
 /** A text that is no word of any protocol, and no bytes. */

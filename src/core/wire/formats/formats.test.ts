@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { readJson } from '../json-text.ts';
-import type { JsonNode } from '../types.ts';
+import { readJson } from '../../json/text.ts';
+import type { JsonNode } from '../../types/json.ts';
 import { formats } from './index.ts';
 
 const LIMITS = { depth_max: 100, nodes_max: 100_000 };

@@ -1,3 +1,5 @@
+import { countOf, isTrue, itemsOf, memberOf, membersOf, tellsError, textOf } from '../../json/nodes.ts';
+import type { JsonMember, JsonNode } from '../../types/json.ts';
 import {
   type AnswerDraft,
   addEcho,
@@ -18,9 +20,8 @@ import { openGeminiEnding } from '../gemini-ending.ts';
 import { geminiErrorBody, geminiErrorEvents } from '../gemini-errors.ts';
 import { readGenerateRequest } from '../gemini-request.ts';
 import { camelCase, GEMINI } from '../gemini-vocabulary.ts';
-import { countOf, isTrue, itemsOf, memberOf, membersOf, tellsError, textOf } from '../nodes.ts';
 import { rootsOf } from '../openai-choices.ts';
-import type { AnswerAsked, JsonMember, JsonNode, WireFormat, WireUsage } from '../types.ts';
+import type { AnswerAsked, WireFormat, WireUsage } from '../types.ts';
 
 /**
  * `generateContent` and `streamGenerateContent` of Gemini. The path says which of them it is, and of which model.

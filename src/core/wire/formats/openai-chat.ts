@@ -1,4 +1,15 @@
 import {
+  countOf,
+  isTrue,
+  itemsOf,
+  largestCountOf,
+  memberOf,
+  membersOf,
+  onlyTextOf,
+  textOf,
+} from '../../json/nodes.ts';
+import type { JsonMember, JsonNode } from '../../types/json.ts';
+import {
   type AnswerDraft,
   addEcho,
   addMember,
@@ -12,22 +23,12 @@ import {
 } from '../answer.ts';
 import { plainEnding } from '../endings.ts';
 import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
-import {
-  countOf,
-  isTrue,
-  itemsOf,
-  largestCountOf,
-  memberOf,
-  membersOf,
-  onlyTextOf,
-  textOf,
-} from '../nodes.ts';
 import { type CallPlaces, nameOf, startPlaces, takePlace } from '../openai-call-places.ts';
 import { askForUsage, readChoices } from '../openai-choices.ts';
 import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, type RequestDraft, say, sayMember, sayResult, startRequest } from '../request.ts';
-import type { AnswerAsked, JsonMember, JsonNode, WireFormat, WireRequest, WireText } from '../types.ts';
+import type { AnswerAsked, WireFormat, WireRequest, WireText } from '../types.ts';
 
 /** `POST /v1/chat/completions`, of OpenAI and of all who speak as it does. */
 export const openAiChat: WireFormat = {

@@ -1,12 +1,13 @@
+import { countOf, isTrue, itemsOf, largestCountOf, memberOf, membersOf } from '../../json/nodes.ts';
+import type { JsonNode } from '../../types/json.ts';
 import { type AnswerDraft, addEcho, addMember, addPiece, isOpen, requireText } from '../answer.ts';
 import { plainEnding } from '../endings.ts';
 import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
-import { countOf, isTrue, itemsOf, largestCountOf, memberOf, membersOf } from '../nodes.ts';
 import { askForUsage, readChoices } from '../openai-choices.ts';
 import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, readTokens, say, sayMember, startRequest } from '../request.ts';
-import type { AnswerAsked, JsonNode, WireFormat, WireRequest } from '../types.ts';
+import type { AnswerAsked, WireFormat, WireRequest } from '../types.ts';
 
 /** `POST /v1/completions` of OpenAI: text that is continued. */
 export const openAiCompletions: WireFormat = {

@@ -1,12 +1,13 @@
+import { membersOf } from '../../json/nodes.ts';
+import type { JsonNode } from '../../types/json.ts';
 import { type AnswerDraft, addTexts } from '../answer.ts';
 import { plainEnding } from '../endings.ts';
 import { openJsonEvents, readWhole } from '../events.ts';
-import { membersOf } from '../nodes.ts';
 import { readChoices } from '../openai-choices.ts';
 import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, readTokens, say, sayMember, startRequest } from '../request.ts';
-import type { JsonNode, WireFormat, WireRequest } from '../types.ts';
+import type { WireFormat, WireRequest } from '../types.ts';
 
 /** `POST /v1/embeddings` of OpenAI: texts go in, and numbers come out. */
 export const openAiEmbeddings: WireFormat = {

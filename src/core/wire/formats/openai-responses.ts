@@ -1,12 +1,13 @@
+import { isTrue, largestCountOf, membersOf, stringsIn } from '../../json/nodes.ts';
+import type { JsonNode } from '../../types/json.ts';
 import { openJsonEvents, readWhole } from '../events.ts';
-import { isTrue, largestCountOf, membersOf, stringsIn } from '../nodes.ts';
 import { openAiErrorBody, responsesErrorEvents } from '../openai-errors.ts';
 import { readInputItem } from '../openai-items.ts';
 import { ASKED, openOutput, readResponse } from '../openai-output.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
 import { finishRequest, say, sayMember, startRequest } from '../request.ts';
 import { openResponsesEnding } from '../responses-ending.ts';
-import type { JsonNode, WireFormat, WireRequest } from '../types.ts';
+import type { WireFormat, WireRequest } from '../types.ts';
 
 /** `POST /v1/responses` of OpenAI. */
 export const openAiResponses: WireFormat = {

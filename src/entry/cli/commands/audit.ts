@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { DECISIONS } from '../../../core/types.ts';
+import { DECISIONS } from '../../../core/types/index.ts';
 import type { VerifyReport } from '../../../runtime/audit/index.ts';
 import type { ChainHead } from '../../../runtime/audit/record.ts';
 import { configOf } from '../configuration.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { Policy, Severity } from '../../../core/types.ts';
+import type { Policy, Severity } from '../../../core/types/index.ts';
 import type { Category, QualityReport } from '../../../runtime/quality/index.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';

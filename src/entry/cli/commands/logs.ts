@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../../../core/types.ts';
+import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../../../core/types/index.ts';
 import type { AuditEvent, AuditFilter } from '../../../runtime/types.ts';
 import { configOf } from '../configuration.ts';
 import { eventDetail, eventLine } from '../events.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { BOUNDARIES } from '../../../core/types.ts';
+import { BOUNDARIES } from '../../../core/types/index.ts';
 import type { ReloadReport } from '../../../runtime/types.ts';
 import { ask } from '../ask.ts';
 import { EXIT } from '../exit.ts';

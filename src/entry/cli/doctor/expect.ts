@@ -1,5 +1,5 @@
-import { judge } from '../../../core/decide.ts';
-import type { Policy, Verdict } from '../../../core/types.ts';
+import { judge } from '../../../core/decision/judge.ts';
+import type { Policy, Verdict } from '../../../core/types/index.ts';
 import { conditionsFor } from '../../../runtime/enforce.ts';
 import type { HookCheck, Payload } from '../../hook/dialects/dialect.ts';
 import { dialects } from '../../hook/dialects/index.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Changed, Counts, Tally } from '../../../core/review/replay.ts';
-import type { Problem } from '../../../core/types.ts';
+import type { Problem } from '../../../core/types/index.ts';
 import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';

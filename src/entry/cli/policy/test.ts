@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Problem } from '../../../core/types.ts';
+import type { Problem } from '../../../core/types/index.ts';
 import type { CaseResult, TestReport } from '../../../runtime/policies/test-policy.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';

@@ -1,4 +1,4 @@
-import { suggestion } from '../../../core/compile/problems.ts';
+import { suggestion } from '../../../core/policy/compile/problems.ts';
 import { hosts } from '../../../runtime/hosts/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { table } from '../table.ts';

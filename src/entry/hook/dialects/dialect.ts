@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 
 /** What a host wrote on standard input: one JSON object. */
 export type Payload = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 import {
   exitReply,
   jsonReply,

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 import { readCheckBody } from '../../../operations/check-body.ts';
 import { jsonReply, nameAt, SILENCE, textAt, toolAt, Unreadable, valueAt } from '../payload.ts';
 import type { Dialect, HookAnswer, HookCheck, HookEvent, HookReply, Payload } from './dialect.ts';

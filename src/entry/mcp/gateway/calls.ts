@@ -1,7 +1,7 @@
 import { type CallToolRequest, ProtocolError as TheirError, type Tool } from '@modelcontextprotocol/client';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
-import type { Json } from '../../../core/types.ts';
-import { rewriteJson } from '../../../core/wire/rewrite.ts';
+import { rewriteJson } from '../../../core/json/rewrite.ts';
+import type { Json } from '../../../core/types/index.ts';
 import type { Behind } from './behind.ts';
 import type { Standing } from './catalogue.ts';
 import { guardAnswer, type ToolAnswer, withShownUris } from './content.ts';

@@ -1,6 +1,6 @@
-import { canonical } from '../../../core/compile/canonical.ts';
-import type { Json } from '../../../core/types.ts';
-import { rewriteJson } from '../../../core/wire/rewrite.ts';
+import { rewriteJson } from '../../../core/json/rewrite.ts';
+import { canonical } from '../../../core/policy/compile/canonical.ts';
+import type { Json } from '../../../core/types/index.ts';
 import { type ContentPart, readParts } from './content-parts.ts';
 import { sourceIn, withSource } from './exact-numbers.ts';
 import type { Guard } from './guard.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readJson } from '../../../core/wire/json-text.ts';
-import { memberOf, textOf } from '../../../core/wire/nodes.ts';
+import { memberOf, textOf } from '../../../core/json/nodes.ts';
+import { readJson } from '../../../core/json/text.ts';
 
 /**
  * The library reads every number into a double and writes the double: `1234567890123456789` becomes

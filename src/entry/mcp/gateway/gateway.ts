@@ -5,7 +5,7 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 import { askAll, faultOf } from './ask-all.ts';
 import { callTool } from './calls.ts';
 import { sourceIn, writesSources } from './exact-numbers.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 import { approvalsCancel, approvalsShow } from '../../../operations/approvals.ts';
 import { guardOutput } from '../../../operations/guard.ts';
 import { interceptTool } from '../../../operations/intercept.ts';

@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY, type Server, type ServerContext } from '@modelcontextprotocol/server';
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 import type { Behind } from './behind.ts';
 import { guardContent, withoutMeta } from './content.ts';
 import type { Blocked } from './guard.ts';

@@ -1,5 +1,5 @@
-import { readJson } from '../../../core/wire/json-text.ts';
-import type { JsonNode } from '../../../core/wire/types.ts';
+import { readJson } from '../../../core/json/text.ts';
+import type { JsonNode } from '../../../core/types/json.ts';
 
 /** Enough digits that a double may not hold them. A cheap look at the text, for most have none. */
 const MANY_DIGITS = /\d(?:\.?\d){15}/;

@@ -1,6 +1,6 @@
 import { type Client, ProtocolError as TheirError } from '@modelcontextprotocol/client';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 import type { Behind } from './behind.ts';
 import { guardContent, withoutMeta, withShownUris } from './content.ts';
 import { BehindFailure } from './failure.ts';

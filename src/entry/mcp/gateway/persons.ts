@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 import type { Blocked, Guard, Judged } from './guard.ts';
 
 /** What a request comes to: what to go on with, why it stops, or a question for the person at the client. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { lazy } from '../../../core/lazy.ts';
 import { Refusal } from '../../../operations/operation.ts';
+import { lazy } from '../../../platform/lazy.ts';
 import { ourOrigins } from '../../../runtime/access/peer.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { refuseEncoded } from '../../http/body.ts';

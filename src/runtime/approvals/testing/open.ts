@@ -1,6 +1,6 @@
-import { judge } from '../../../core/decide.ts';
+import { judge } from '../../../core/decision/judge.ts';
 import { crossingOf, policyOf } from '../../../core/testing/policies.ts';
-import type { Crossing, Policy } from '../../../core/types.ts';
+import type { Crossing, Policy } from '../../../core/types/index.ts';
 import { AGENT_TOKEN, person } from '../../access/callers.ts';
 import type { Store } from '../../store/index.ts';
 import type { AuditEvent, Caller } from '../../types.ts';

@@ -1,4 +1,4 @@
-import type { Policy } from '../../../core/types.ts';
+import type { Policy } from '../../../core/types/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { AuditEvent } from '../../types.ts';
 import type { CapabilityParts } from '../capabilities.ts';

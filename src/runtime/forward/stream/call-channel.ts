@@ -1,6 +1,7 @@
-import { canonical } from '../../../core/compile/canonical.ts';
-import type { Json } from '../../../core/types.ts';
-import type { EventPiece, JsonNode, StringNode } from '../../../core/wire/types.ts';
+import { canonical } from '../../../core/policy/compile/canonical.ts';
+import type { Json } from '../../../core/types/index.ts';
+import type { JsonNode, StringNode } from '../../../core/types/json.ts';
+import type { EventPiece } from '../../../core/wire/types.ts';
 import { written } from '../texts.ts';
 import type { Outgoing } from './outgoing.ts';
 

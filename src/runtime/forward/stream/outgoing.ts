@@ -1,6 +1,7 @@
-import { splice } from '../../../core/wire/splice.ts';
+import { splice } from '../../../core/json/splice.ts';
+import type { Splice } from '../../../core/types/json.ts';
 import { writeEvent } from '../../../core/wire/sse.ts';
-import type { Splice, SseEvent, StreamEnding } from '../../../core/wire/types.ts';
+import type { SseEvent, StreamEnding } from '../../../core/wire/types.ts';
 
 /** An event that is to go out, and what changes in its data until it does. */
 export interface Outgoing {

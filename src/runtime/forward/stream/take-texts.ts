@@ -1,6 +1,7 @@
 import { CONTEXT_UNITS } from '../../../core/stream/joined.ts';
+import type { StringNode } from '../../../core/types/json.ts';
 import { isWord } from '../../../core/wire/said.ts';
-import type { EventParts, EventPiece, StringNode } from '../../../core/wire/types.ts';
+import type { EventParts, EventPiece } from '../../../core/wire/types.ts';
 import { isCleanWord, isPlainWord } from '../clean-words.ts';
 import { written } from '../texts.ts';
 import type { Outgoing } from './outgoing.ts';

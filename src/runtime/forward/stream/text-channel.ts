@@ -1,5 +1,6 @@
 import type { Released, Stream } from '../../../core/stream/stream.ts';
-import type { EventParts, EventPiece, Splice, SseEvent, StringNode } from '../../../core/wire/types.ts';
+import type { Splice, StringNode } from '../../../core/types/json.ts';
+import type { EventParts, EventPiece, SseEvent } from '../../../core/wire/types.ts';
 import { written } from '../texts.ts';
 import type { Restorer, Tokens } from '../tokens.ts';
 import { type Outgoing, outgoingOf } from './outgoing.ts';

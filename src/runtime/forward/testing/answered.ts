@@ -1,5 +1,5 @@
 /** Answers of providers on their whole way to the client: read, judged, written anew, without any network. */
-import { readJson } from '../../../core/wire/json-text.ts';
+import { readJson } from '../../../core/json/text.ts';
 import { openAccount } from '../account.ts';
 import { answerCall } from '../answer-call.ts';
 import { sizeOf } from '../estimate.ts';

@@ -1,6 +1,6 @@
 /** What tests of guarding share: a road over a journal in memory, and answers of providers as they come. */
 import { policyOf } from '../../../core/testing/policies.ts';
-import type { Policy } from '../../../core/types.ts';
+import type { Policy } from '../../../core/types/index.ts';
 import { formats } from '../../../core/wire/formats/index.ts';
 import type { WireName } from '../../../core/wire/types.ts';
 import { caller, ports } from '../../testing/examples.ts';

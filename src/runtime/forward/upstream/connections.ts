@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { lazy } from '../../../core/lazy.ts';
+import { lazy } from '../../../platform/lazy.ts';
 
 export interface ConnectionSettings {
   readonly connect_ms: number;

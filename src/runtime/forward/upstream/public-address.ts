@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isMetadataName, isMetadataOrLinkLocal } from '../../../core/facts/metadata-addresses.ts';
+import { isMetadataName, isMetadataOrLinkLocal } from '../../../core/detect/facts/metadata-addresses.ts';
 import { UpstreamFailure } from './failure.ts';
 
 /** Whether an address is one of the public internet, also where another one is inside it. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 import { toldTo } from '../command.ts';
 import { SettingsFailure } from '../document.ts';
 import type { Host, InstalledHook, WantedHook } from '../host.ts';

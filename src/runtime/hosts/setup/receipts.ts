@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { shapeProblems } from '../../../core/compile/shape.ts';
-import type { Json } from '../../../core/types.ts';
+import { shapeProblems } from '../../../core/policy/compile/shape.ts';
+import type { Json } from '../../../core/types/index.ts';
 import { readText } from '../../config/read-text.ts';
 import { writePrivate } from '../../private-file.ts';
 import { type Receipt, sha256Of } from './plan.ts';

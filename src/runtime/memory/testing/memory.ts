@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { policyOf } from '../../../core/testing/policies.ts';
-import type { Json } from '../../../core/types.ts';
+import type { Json } from '../../../core/types/index.ts';
 import { sessionClock } from '../../sessions/clock.ts';
 import type { Store } from '../../store/index.ts';
 import { ports } from '../../testing/examples.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { suggestion } from '../../../core/compile/problems.ts';
+import { suggestion } from '../../../core/policy/compile/problems.ts';
 import { SkillFailure } from '../failure.ts';
 import { readSkill, type Skill } from '../package.ts';
 import { bundledNames, openBundled } from './bundled.ts';

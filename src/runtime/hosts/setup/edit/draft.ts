@@ -1,4 +1,4 @@
-import type { Json } from '../../../../core/types.ts';
+import type { Json } from '../../../../core/types/index.ts';
 import { readDocument, SettingsFailure, withinStack, withoutMark } from '../../document.ts';
 import type { SettingsFormat } from '../../host.ts';
 import { applied, type Edit, inverse, type Path } from './edit.ts';

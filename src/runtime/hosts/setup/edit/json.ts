@@ -1,5 +1,5 @@
 import { findNodeAtLocation, type Node } from 'jsonc-parser';
-import type { Json } from '../../../../core/types.ts';
+import type { Json } from '../../../../core/types/index.ts';
 import { jsonTree, SettingsFailure } from '../../document.ts';
 import type { Edit, Path } from './edit.ts';
 

@@ -1,5 +1,5 @@
 import { stringify } from 'smol-toml';
-import type { Json } from '../../../../core/types.ts';
+import type { Json } from '../../../../core/types/index.ts';
 import { SettingsFailure } from '../../document.ts';
 import type { Edit, Path } from './edit.ts';
 

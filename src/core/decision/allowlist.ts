@@ -1,0 +1,58 @@
+import { leafTexts } from '../json/payload.ts';
+import type { AllowedFinding, Crossing, Detection, Finding, FingerprintOf } from '../types/index.ts';
+
+/** Findings that rules are asked about, and those that someone has allowed. */
+export interface Parted {
+  readonly findings: readonly Finding[];
+  readonly allowed_findings: readonly AllowedFinding[];
+}
+
+const NONE: readonly AllowedFinding[] = [];
+
+/**
+ * Parts findings by the fingerprints of what was matched: the text as it stands there, exactly. An entry that has
+ * expired allows nothing, and neither does any without the key.
+ */
+export function partAllowed(
+  { content, now_ms }: Crossing,
+  detection: Detection,
+  found: readonly Finding[],
+  fingerprintOf: FingerprintOf | null,
+): Parted {
+  if (found.length === 0 || detection.allowed.length === 0 || fingerprintOf === null)
+    return { findings: found, allowed_findings: NONE };
+  const expiries = expiriesOf(detection);
+  const texts = leafTexts(content, found);
+  const findings: Finding[] = [];
+  const allowed_findings: AllowedFinding[] = [];
+  for (const finding of found) {
+    const { rule_id, leaf, start, end } = finding;
+    if (!isValue(finding)) {
+      findings.push(finding);
+      continue;
+    }
+    const fingerprint = fingerprintOf(rule_id, texts.get(leaf)!.slice(start, end));
+    const expires_ms = expiries.get(fingerprint);
+    if (expires_ms !== undefined && now_ms < expires_ms) allowed_findings.push({ ...finding, fingerprint });
+    else findings.push(finding);
+  }
+  return { findings, allowed_findings };
+}
+
+/**
+ * Whether a finding is all of what it is about. A command or an instruction is not: what is marked of it may be
+ * one word, and what it does stands beside that.
+ */
+export function isValue({ type }: Finding): boolean {
+  return type === 'secret_detected' || type === 'pii_detected' || type === 'content_detected';
+}
+
+const known = new WeakMap<Detection, ReadonlyMap<string, number>>();
+
+function expiriesOf(detection: Detection): ReadonlyMap<string, number> {
+  const expiries =
+    known.get(detection) ??
+    new Map(detection.allowed.map(({ fingerprint, expires_ms }) => [fingerprint, expires_ms]));
+  known.set(detection, expiries);
+  return expiries;
+}

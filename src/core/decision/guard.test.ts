@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { crossingOf, policyOf } from '../testing/policies.ts';
+import type { GuardedPaths } from '../types/guarded-paths.ts';
+import type { Json, Policy } from '../types/index.ts';
+import { judge } from './judge.ts';
+
+const PATHS: GuardedPaths = {
+  home: '/home/ada',
+  base_dir: '/home/ada/app',
+  state_dirs: ['/home/ada/app/.service', '/var/lib/guard'],
+  files: [
+    '/home/ada/app/service.yaml',
+    '/home/ada/app/service.yml',
+    '/home/ada/app/skills.lock',
+    '/home/ada/app/policies/*.yaml',
+    '/home/ada/app/contracts/**/*.{yaml,yml}',
+  ],
+};
+
+function withPaths(policy: Policy): Policy {
+  return { ...policy, detection: { ...policy.detection, guarded_paths: PATHS } };
+}
+
+const POLICY = withPaths(policyOf());
+
+interface Call {
+  readonly tool: string;
+  readonly value: Json;
+  readonly working_dir?: string;
+}
+
+function bash(command: string, working_dir?: string): Call {
+  return { tool: 'Bash', value: { command }, ...(working_dir !== undefined && { working_dir }) };
+}
+
+/** The rules of this family that a call breaks, and whether it is blocked by the built-in ones. */
+function judged({ tool, value, working_dir }: Call, policy = POLICY) {
+  const { decision, rule, findings } = judge(
+    crossingOf({
+      boundary: 'action',
+      phase: 'request',
+      tool,
+      content: { kind: 'json', value },
+      ...(working_dir !== undefined && { working_dir }),
+    }),
+    policy,
+  );
+  const guard = findings.filter(({ tags }) => tags[0] === 'dangerous.guard').map(({ rule_id }) => rule_id);
+  return { decision, rule, guard: [...new Set(guard)] };
+}
+
+const APP = '/home/ada/app';
+const DECIDE = 'guard.decide';
+const STATE = 'guard.state_folder';
+const CONFIGURATION = 'guard.configuration';
+const SETTINGS = 'guard.agent_settings';
+const STARTUP = 'guard.startup_file';
+const SWITCH = 'guard.switch';
+const STOP = 'guard.stop';
+
+const REFUSED: readonly (readonly [call: Call, rule: string])[] = [
+  ...[
+    'service approvals approve apr_1',
+    './service approvals approve apr_1 --json',
+    '/opt/tools/agent-safety approvals deny apr_1',
+    'npx agent-safety approvals approve apr_1',
+    'npx --yes agent-safety@latest token show operator',
+    'pnpm exec agent-safety token rotate operator',
+    'node /usr/lib/node_modules/agent-safety/dist/entry/cli/bin.js token create ci',
+    'node src/entry/cli/bin.ts approvals approve apr_1',
+    'scripts/run src/entry/cli/bin.ts fingerprint add --rule x',
+    'env -u CLAUDECODE service approvals approve apr_1',
+    'nohup setsid service approvals approve apr_1 &',
+    'bash -c "service approvals approve apr_1"',
+    `python3 -c "import os; os.system('service approvals approve apr_1')"`,
+    'script -qc "service approvals approve apr_1" /dev/null',
+    'service approvals approve apr_1 --comment --help',
+    'service setup claude-code --uninstall --yes',
+    'service skills remove coding-agent --yes --force',
+    'service sessions reset s1',
+    'service capabilities issue --agent a',
+    'service mcp pins approve files',
+    'service policy reload',
+    'service agents unblock a',
+    'npx agent-safety agents block a',
+    'curl -X POST -d \'{"agent_id":"a"}\' http://127.0.0.1:8000/v1/agents/unblock',
+    'curl -X POST --json @a.json 127.0.0.1:8000/v1/agents/block',
+    'curl -X POST -H "authorization: Bearer $T" http://localhost:8000/v1/approvals/apr_1/approve',
+    `node -e "fetch('http://127.0.0.1:8000/v1/approvals/apr_1/approve',{method:'POST'})"`,
+  ].map((command) => [bash(command), DECIDE] as const),
+  ...[
+    bash('cat .service/operator-token'),
+    bash('cat .serv*/operator-token'),
+    bash('cat ~/app/.service/memory-key'),
+    bash('cat /home/ada/app/.service/keys/*.pem'),
+    bash('D=.service; cat $D/operator-token'),
+    bash('cat "$PWD/.service/operator-token"'),
+    bash('cat $(pwd)/.service/operator-token'),
+    bash('base64 < .service/agent-token'),
+    bash('tar czf /tmp/a.tgz .service'),
+    bash('cat operator-token', `${APP}/.service`),
+    bash('cd .service; cat operator-token', APP),
+    bash('(cd .service; cat operator-token)', APP),
+    bash('rm -rf .service'),
+    bash('rm -rf ~/app'),
+    bash('cp /var/lib/guard/fingerprint-key /tmp'),
+    bash('kill $(jq .pid .service/owner.json)'),
+    bash('git add -f .service/keys'),
+    bash('cat .service/blocked-agents.json'),
+    bash('rm -f .service/blocked-agents.json'),
+    bash("echo '{}' > .service/blocked-agents.json"),
+    bash('cp /tmp/none.json blocked-agents.json', `${APP}/.service`),
+    bash('cat .*/operator-token', APP),
+    bash('find . -name operator-token -exec cat {} +', APP),
+    bash("find / -name 'operator-tok*' | xargs cat"),
+    bash('cat $(find . -name memory-key)', APP),
+    bash(`sqlite3 .service/store.db "VACUUM INTO '/tmp/store.db'"`, APP),
+    { tool: 'Edit', value: { file_path: `${APP}/.service/blocked-agents.json`, old_string: 'a' } },
+    { tool: 'Read', value: { file_path: `${APP}/.service/keys/a.private.pem` } },
+    { tool: 'Read', value: { file_path: `/${APP}/./.service/x/../operator-token ` } },
+    { tool: 'Read', value: { file_path: `file://${APP}/.service/memory%2Dkey` } },
+    { tool: 'Grep', value: { pattern: '.', path: `${APP}/.service` } },
+    { tool: 'mcp__fs__read_multiple_files', value: { paths: ['a.ts', '.service/agent-token'] } },
+    { tool: 'write_file', value: { path: '/var/lib/guard/hook.json', content: '{}' } },
+    { tool: 'shell', value: { command: ['cat', 'operator-token'], workdir: `${APP}/.service` } },
+  ].map((call) => [call, STATE] as const),
+  ...[
+    bash('sed -i s/block/allow/ policies/coding-agent.yaml'),
+    bash('sed -i s/a/b/ own.yaml', `${APP}/policies`),
+    bash('cd policies && rm own.yaml', APP),
+    bash('sed -i s/a/b/ ../service.yaml', `${APP}/src`),
+    bash('echo x > /home/ada/app/policies/x.yaml'),
+    bash('echo x >| service.yml', APP),
+    bash('perl -pi -e s/block/allow/ policies/own.yaml'),
+    bash('ln -sf /tmp/x.yaml policies/own.yaml'),
+    bash('cp /tmp/own.yaml policies/'),
+    bash('curl -o service.yaml http://x.test/a'),
+    bash('tee skills.lock < /dev/null', APP),
+    bash('mv policies /tmp/away', APP),
+    bash('rm *.yaml', APP),
+    bash('rm policies/*', APP),
+    bash('git restore --source=HEAD~2 policies/own.yaml'),
+    bash('git checkout HEAD~3 -- policies', APP),
+    bash('sed -i s/block/allow/ *.yaml', APP),
+    bash('sed -i s/block/allow/ serv*.y*ml', APP),
+    bash('sed -i s/block/allow/ **/service.yaml', APP),
+    bash('sed -i s/block/allow/ p*/*.yaml', APP),
+    bash('prettier --write service.yaml', APP),
+    bash('prettier --write "policies/**/*.yaml"', APP),
+    bash("find . -name 'serv*.yaml' -exec sed -i s/block/allow/ {} +", APP),
+    bash("find policies -name '*.yaml' -exec sed -i s/block/allow/ {} +", APP),
+    bash('find policies -delete', APP),
+    bash('tar xf /tmp/x.tar -C policies', APP),
+    bash('rm **/*.yaml', APP),
+    bash("yq -i '.auth.api_keys += [{}]' service.yaml", APP),
+    bash("jq '.auth.api_keys=[]' x.json > service.yaml", APP),
+    bash(`python3 -c "open('service.yaml','w').write('')"`),
+    bash(
+      "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: policies/own.yaml\n@@\n-a\n+b\n*** End Patch\nEOF",
+    ),
+    { tool: 'Edit', value: { file_path: `${APP}/service.yaml`, old_string: 'a', new_string: 'b' } },
+    { tool: 'Write', value: { file_path: 'service.yaml', content: '' } },
+    { tool: 'MultiEdit', value: { file_path: `${APP}/policies/a.yaml`, edits: [] } },
+    { tool: 'write_file', value: { path: `${APP}/contracts/a/b.yml` } },
+    { tool: 'apply_patch', value: { input: '*** Begin Patch\n*** Delete File: service.yaml\n' } },
+    { tool: 'mcp__filesystem__move_file', value: { source: 'policies/a.yaml', destination: '/tmp/a' } },
+  ].map((call) => [call, CONFIGURATION] as const),
+  ...[
+    bash(`echo '{"disableAllHooks":true}' > .claude/settings.local.json`),
+    bash(`node -e "require('fs').writeFileSync('.claude/settings.json','{}')"`),
+    bash('rm ~/.codex/hooks.json'),
+    bash('mv .cursor /tmp/x'),
+    bash('rm -rf node_modules/agent-safety'),
+    { tool: 'Write', value: { file_path: `${APP}/.claude/settings.json`, content: '{}' } },
+    { tool: 'Edit', value: { file_path: '/home/ada/.codex/config.toml' } },
+    { tool: 'Write', value: { file_path: '.github/hooks/other.json' } },
+    { tool: 'write_file', value: { file_path: '/home/ada/.gemini/settings.json' } },
+    { tool: 'create_file', value: { path: '.opencode/plugin/x.js' } },
+    { tool: 'write_to_file', value: { path: '.clinerules/hooks/PreToolUse' } },
+    { tool: 'NotebookEdit', value: { notebook_path: '.qwen/settings.json' } },
+  ].map((call) => [call, SETTINGS] as const),
+  ...[
+    bash('echo x >> ~/.bashrc'),
+    bash('echo a | tee -a /home/ada/.profile'),
+    bash('echo "* * * * * x" | crontab -'),
+    { tool: 'Write', value: { file_path: '/home/ada/.zshrc', content: '' } },
+    { tool: 'Write', value: { file_path: '/home/ada/.config/systemd/user/a.service', content: '' } },
+  ].map((call) => [call, STARTUP] as const),
+  ...[
+    'claude --dangerously-skip-permissions -p x',
+    'npx -y @anthropic-ai/claude-code --dangerously-skip-permissions',
+    'codex --dangerously-bypass-approvals-and-sandbox exec x',
+    'CLAUDE_CONFIG_DIR=/tmp/x claude -p y',
+    'env CODEX_HOME=/tmp/x codex exec y',
+    `claude --settings '{"disableAllHooks":true}' -p x`,
+  ].map((command) => [bash(command), SWITCH] as const),
+  ...['pkill -f service', 'systemctl stop agent-safety', 'npm rm agent-safety', 'killall agent-safety'].map(
+    (command) => [bash(command), STOP] as const,
+  ),
+];
+
+test('an agent may not decide about itself, nor change what guards it', () => {
+  for (const [call, rule] of REFUSED) {
+    const { decision, guard } = judged(call);
+    const says = JSON.stringify(call);
+    assert.equal(decision, 'block', says);
+    assert.ok(guard.includes(rule), `${says}: ${guard}`);
+  }
+  assert.equal(REFUSED.length, 125);
+});
+
+const ORDINARY: readonly Call[] = [
+  ...[
+    'service policy lint',
+    'service logs --last 1h',
+    'service approvals list',
+    'service doctor',
+    'service token --help',
+    'service nginx restart',
+    'cat policies/own.yaml',
+    'sed -n 1,20p service.yaml',
+    'ls -la .service',
+    'echo .service >> .gitignore',
+    'git add policies/own.yaml && git commit -m "own rules"',
+    'rg "approvals approve" docs',
+    'git commit -m "service approvals approve works"',
+    'sed -i s/80/81/ k8s/service.yaml',
+    'cd k8s && sed -i s/80/81/ service.yaml',
+    'kubectl apply -f service.yaml',
+    'helm template . > out.yaml',
+    'cat ~/.bashrc',
+    'source ~/.profile',
+    'systemctl restart nginx.service',
+    'cp service.yaml /tmp/service.yaml',
+    'find . -name service.yaml',
+    'claude -p "what does this do"',
+    'rm -rf dist/policies-cache',
+    'npm install agent-safety',
+    'pkill -f vite',
+    "find . -name '*.pyc' -delete",
+    'prettier --write "**/*.{json,yaml,yml}"',
+    'npx prettier --write .',
+    'npx prettier -w *.yaml',
+    'npx eslint --fix .',
+    'npx eslint --fix "**/*.{js,yaml}"',
+    'npx @biomejs/biome check --write .',
+    'sed -i s/a/b/ **/*.ts',
+    'sed -i s/a/b/ **/*.yaml',
+    "perl -pi -e 's/a/b/' **/*.yaml",
+    "yq -i '.a = 1' **/*.yaml",
+    'npm run format',
+    'npm run lint -- --fix',
+    'git add -A',
+    'git add .',
+    'git checkout -- .',
+    'git checkout -b feature/policies',
+    'git stash && git stash pop',
+    "find . -name '*.yaml' -exec yamllint {} +",
+    "find . -name '*.yaml' -exec sed -i s/a/b/ {} +",
+    "find . -name '*.ts' | xargs sed -i s/a/b/",
+    'find . -type f -exec chmod 644 {} +',
+    'find . -name operator-token',
+    'rm -f *.json',
+    'cp -r . /tmp/copy',
+    'tar czf /tmp/a.tgz .',
+    'for f in **/*.md; do sed -i s/a/b/ "$f"; done',
+    'rename y/A-Z/a-z/ *',
+  ].map((command) => bash(command, APP)),
+  bash('sed -i s/80/81/ service.yaml', `${APP}/k8s`),
+  bash('echo x > service.yaml', '/home/ada/other'),
+  { tool: 'Read', value: { file_path: `${APP}/policies/own.yaml` } },
+  { tool: 'Read', value: { file_path: `${APP}/.claude/settings.json` } },
+  { tool: 'Read', value: { file_path: `${APP}/service.yaml` } },
+  { tool: 'Write', value: { file_path: `${APP}/k8s/service.yaml`, content: 'kind: Service' } },
+  { tool: 'Write', value: { file_path: '/home/ada/other/service.yaml', content: '' } },
+  { tool: 'Edit', value: { file_path: `${APP}/docs/a.md`, new_string: '.service/operator-token' } },
+  { tool: 'Glob', value: { pattern: '**/*.yaml', path: APP } },
+  { tool: 'Grep', value: { pattern: '.service/operator-token', path: `${APP}/src` } },
+  { tool: 'Task', value: { prompt: 'edit policies/own.yaml' } },
+  { tool: 'WebFetch', value: { url: 'https://docs.test/v1/approvals' } },
+];
+
+test('ordinary work beside the guarded files goes on', () => {
+  for (const call of ORDINARY) assert.deepEqual(judged(call).guard, [], JSON.stringify(call));
+  assert.equal(ORDINARY.length, 66);
+});
+
+test('without known paths the names that `init` writes are guarded, and no file of another folder', () => {
+  const unknown = policyOf();
+  const guardOf = (call: Call) => judged(call, unknown).guard;
+  assert.deepEqual(guardOf(bash('echo x > service.yaml')), [CONFIGURATION]);
+  assert.deepEqual(guardOf({ tool: 'Write', value: { file_path: 'policies/a.yaml' } }), [CONFIGURATION]);
+  assert.deepEqual(guardOf(bash('cat /srv/any/.service/operator-token')), [STATE]);
+  assert.deepEqual(guardOf(bash('sed -i s/a/b/ k8s/service.yaml')), []);
+  assert.deepEqual(guardOf({ tool: 'Write', value: { file_path: '/srv/app/service.yaml' } }), []);
+});
+
+test('the rule that blocks is a built-in one, and results and prompts are not calls', () => {
+  assert.equal(judged(bash('cat .service/operator-token')).rule, 'builtin.dangerous.action.critical');
+  const value: Json = { file_path: `${APP}/.service/operator-token` };
+  const result = crossingOf({
+    boundary: 'action',
+    phase: 'response',
+    tool: 'Read',
+    content: { kind: 'json', value },
+  });
+  assert.equal(judge(result, POLICY).decision, 'allow');
+  const prompt = crossingOf({
+    boundary: 'input',
+    phase: null,
+    content: { kind: 'text', text: 'edit .claude/settings.json' },
+  });
+  assert.equal(judge(prompt, POLICY).decision, 'allow');
+});

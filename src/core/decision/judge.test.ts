@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { compiled, crossingOf, policyOf } from '../testing/policies.ts';
+import {
+  ACTIONS,
+  BOUNDARIES,
+  type Crossing,
+  DECISIONS,
+  type Json,
+  PHASES,
+  type Policy,
+} from '../types/index.ts';
+import { judge } from './judge.ts';
+
+const policy = policyOf({
+  rules: [
+    { name: 'mask-cards', boundary: ['input', 'action'], data_tags: ['personal.pii.card'], action: 'redact' },
+    {
+      name: 'ask',
+      boundary: 'action',
+      action: 'require_approval',
+      condition: { tools: ['pay*'], agents: ['a*'] },
+    },
+    {
+      name: 'own',
+      boundary: 'output',
+      data_tags: ['personal'],
+      action: 'block',
+      fallback_template: '{redacted}{reason}',
+    },
+  ],
+  documents: [
+    {
+      contract: {
+        tool_name: 'strict',
+        accepts: { fields: ['a', 'b.c'], tags: ['personal'] },
+        emits: { fields: ['a.b'], tags: [] },
+        arguments: {
+          type: 'object',
+          properties: {
+            a: { type: 'string', pattern: '^(a+)+$' },
+            list: { type: 'array', uniqueItems: true },
+          },
+          patternProperties: {
+            '^x_[a-z]+$': { anyOf: [{ type: 'string', format: 'uri' }, { not: { minimum: 3 } }] },
+          },
+          additionalProperties: false,
+        },
+        side_effects: { reversible: true, requires_approval: false },
+      },
+    },
+    { agents: [{ agent_id: 'agent', tools: ['strict', 'pay*'], clearance_tags: ['personal'] }] },
+  ],
+  settings: { unknown_agents: 'allow' },
+});
+
+const hostileText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.constantFrom(
+    '\ud800',
+    '\u0000',
+    '536-22-1234',
+    'anna@acme-mail.io',
+    '4539 1488 0343 6467',
+    'a'.repeat(5_000),
+    '__proto__',
+  ),
+);
+const hostileJson = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    hostileText,
+    fc.double(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(
+      fc.oneof(hostileText, fc.constantFrom('a', 'b', 'c', 'list', 'x_y', 'constructor')),
+      tie('value'),
+      { maxKeys: 4 },
+    ),
+  ),
+})).value;
+const anyCrossing = fc.record({
+  boundary: fc.constantFrom(...BOUNDARIES),
+  phase: fc.constantFrom(null, ...PHASES),
+  content: fc.oneof(
+    hostileText.map((text) => ({ kind: 'text', text }) as const),
+    hostileJson.map((value) => ({ kind: 'json', value: value as Json }) as const),
+  ),
+  tenant_id: hostileText,
+  agent_id: fc.oneof(hostileText, fc.constant('agent')),
+  session_id: fc.constant(null),
+  source_agent_id: fc.option(hostileText),
+  destination_agent_id: fc.option(hostileText),
+  tool: fc.option(fc.oneof(hostileText, fc.constantFrom('strict', 'pay_out'))),
+  declared_tags: fc.array(fc.oneof(hostileText, fc.constantFrom('secret', 'personal.pii', 'own')), {
+    maxLength: 3,
+  }),
+  now_ms: fc.constant(0),
+});
+
+test('any crossing gets a verdict that is whole', () => {
+  fc.assert(
+    fc.property(anyCrossing, (crossing) => {
+      const verdict = judge(crossing as Crossing, policy);
+      assert.equal(verdict.fault, false, JSON.stringify(crossing));
+      assert.ok(DECISIONS.includes(verdict.decision) && ACTIONS.includes(verdict.action));
+      assert.ok(verdict.rule.length > 0 && /[.]$/.test(verdict.reason), verdict.reason);
+      const isBlocked = verdict.action === 'block' || verdict.action === 'require_approval';
+      assert.equal(verdict.decision === 'block', isBlocked);
+      assert.equal(verdict.decision === 'modify', verdict.action === 'redact');
+      assert.equal(verdict.content !== null, verdict.decision === 'modify' || verdict.fallback_used);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('the same crossing has the same verdict, under the policy and under its copy', () => {
+  const copy = JSON.parse(JSON.stringify(policy)) as Policy;
+  fc.assert(
+    fc.property(anyCrossing, (crossing) => {
+      const verdict = judge(crossing as Crossing, policy);
+      assert.deepEqual(judge(crossing as Crossing, policy), verdict);
+      assert.deepEqual(judge(crossing as Crossing, copy), verdict);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('what was found stands nowhere in a verdict', () => {
+  const marker = `marker.${'q7'.repeat(6)}@acme-mail.io`;
+  const contents = [
+    { kind: 'text', text: `to ${marker}` },
+    { kind: 'json', value: { a: marker, [marker]: 1, list: [{ a: `to ${marker}` }] } },
+  ] as const;
+  let count = 0;
+  for (const content of contents) {
+    for (const boundary of BOUNDARIES) {
+      for (const phase of PHASES) {
+        const verdict = judge(
+          crossingOf({ boundary, phase, content, tool: 'strict', agent_id: 'agent' }),
+          policy,
+        );
+        const { content: _, ...told } = verdict;
+        assert.ok(verdict.findings.length + verdict.removed.length > 0);
+        assert.ok(!JSON.stringify(told).includes('q7q7'), JSON.stringify(told));
+        count += 1;
+      }
+    }
+  }
+  assert.equal(count, 18);
+});
+
+test('a fault of ours blocks and tells nothing', () => {
+  const hostile = {
+    kind: 'text',
+    get text(): string {
+      throw new Error('marker-text');
+    },
+  } as const;
+  const faults = [
+    judge(crossingOf({ content: hostile }), policy),
+    judge(crossingOf(), null as unknown as Policy),
+    judge(null as unknown as Crossing, policy),
+    judge(crossingOf(), { ...policy, limits: undefined } as unknown as Policy),
+  ];
+  for (const verdict of faults) {
+    assert.equal(verdict.decision, 'block');
+    assert.equal(verdict.rule, 'fault.internal');
+    assert.equal(verdict.fault, true);
+    assert.equal(verdict.content, null);
+    assert.ok(!JSON.stringify(verdict).includes('marker-text'));
+  }
+  assert.equal(faults.length, 4);
+});
+
+test('arguments cannot make the check of a contract slow or throw', () => {
+  const arguments_ = [
+    { a: `${'a'.repeat(60_000)}!` },
+    { a: 'a'.repeat(7_000_000) },
+    { list: Array.from({ length: 100_000 }, (_, at) => ({ at })) },
+    Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, at])),
+    { x_y: '%'.repeat(50_000) },
+    { '\ud800': 1 },
+  ];
+  for (const value of arguments_) {
+    const content = { kind: 'json', value } as const;
+    const verdict = judge(
+      crossingOf({ boundary: 'action', phase: 'request', tool: 'strict', content, agent_id: 'agent' }),
+      policy,
+    );
+    assert.equal(verdict.rule, 'contract.arguments');
+    assert.equal(verdict.fault, false);
+    assert.ok(verdict.breaches.length <= 20);
+  }
+  assert.equal(arguments_.length, 6);
+});
+
+test('unknown agents are blocked as soon as there is an identity, where nothing is said', () => {
+  const agents = { agents: [{ agent_id: 'agent' }] };
+  const stranger = crossingOf({ boundary: 'action', phase: 'request', tool: 'x', agent_id: 'stranger' });
+  assert.equal(judge(stranger, policyOf({ documents: [agents] })).rule, 'identity.agent_id');
+  assert.equal(judge(stranger, policyOf()).decision, 'allow');
+  const allowing = policyOf({ documents: [agents], settings: { unknown_agents: 'allow' } });
+  assert.equal(judge(stranger, allowing).decision, 'allow');
+  assert.equal(compiled({ documents: [agents] }).problems.length, 0);
+});
+
+test('a result loses what a rule redacts, and no contract or identity objects to that', () => {
+  const documents = [
+    {
+      contract: {
+        tool_name: 'find',
+        accepts: {},
+        emits: { tags: ['internal'] },
+        side_effects: { reversible: true, requires_approval: false },
+      },
+    },
+    { agent: { agent_id: 'agent', clearance_tags: ['internal'] } },
+  ];
+  const mask = { name: 'mask', boundary: 'action', data_tags: ['personal'], action: 'redact' };
+  const rules = [{ ...mask, condition: { phase: 'response' } }];
+  const content = { kind: 'json', value: { id: 7, mail: 'jane.doe@corp-mail.io' } } as const;
+  const asked = crossingOf({
+    boundary: 'action',
+    phase: 'response',
+    tool: 'find',
+    agent_id: 'agent',
+    content,
+  });
+  const masked = judge(asked, policyOf({ rules, documents }));
+  assert.deepEqual([masked.decision, masked.rule], ['modify', 'mask']);
+  assert.deepEqual(masked.content?.kind === 'json' && masked.content.value, { id: 7, mail: '[REDACTED]' });
+  const declared = judge({ ...asked, declared_tags: ['personal.pii'] }, policyOf({ rules, documents }));
+  assert.equal(declared.decision, 'block');
+  assert.equal(judge(asked, policyOf({ documents })).decision, 'block');
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { celConditions } from '../policy/conditions/cel.ts';
+import { isFact } from '../tags.ts';
+import { crossings, type GeneratedParts, policyOfParts, policyParts } from '../testing/generated.ts';
+import { crossingOf, policyOf } from '../testing/policies.ts';
+import type { Verdict } from '../types/index.ts';
+import { judge } from './judge.ts';
+
+/** The same policy without what is in monitor mode. */
+function withoutTrials(parts: GeneratedParts): GeneratedParts {
+  const { rules, contracts, identities } = parts;
+  const inForce = <T extends { readonly enforcement: string }>(list: readonly T[]) =>
+    list.filter(({ enforcement }) => enforcement === 'enforce');
+  return {
+    ...parts,
+    rules: inForce(rules) as GeneratedParts['rules'],
+    // A tool or an agent whose document is on trial is declared all the same: here it is one that asks for nothing.
+    contracts: contracts.map((each) =>
+      each.enforcement === 'enforce'
+        ? each
+        : { ...each, ...ASKS_NOTHING, side_effects: { ...each.side_effects, requires_approval: false } },
+    ),
+    identities: identities.map((each) =>
+      each.enforcement === 'enforce'
+        ? each
+        : { ...each, tools: ['*'], clearance_tags: ['personal', 'secret', 'own', 'dangerous', 'malformed'] },
+    ),
+  };
+}
+
+const ASKS_NOTHING = {
+  accepts: {},
+  emits: {},
+  arguments: true,
+  allowed_agents: ['*'],
+  max_calls_per_minute: 1_000,
+} as unknown as GeneratedParts['contracts'][number];
+
+/**
+ * All that an answer is made of. Facts are looked for where any rule asks; they are in the record alone. What a
+ * session has read is known from what a contract says of its tool, on trial or not.
+ */
+function answer({
+  monitored: _,
+  would_be: __,
+  policy_hash: ___,
+  session_change: ____,
+  ...rest
+}: Verdict): object {
+  return { ...rest, data_tags: rest.data_tags.filter((tag) => !isFact(tag)) };
+}
+
+test('what is in monitor mode changes no answer, and all that it changes is a record', () => {
+  let ran = 0;
+  let noted = 0;
+  fc.assert(
+    fc.property(policyParts, crossings, (parts, crossing) => {
+      const with_trials = judge(crossing, policyOfParts(parts), null, celConditions);
+      const without = judge(crossing, policyOfParts(withoutTrials(parts)), null, celConditions);
+      assert.equal(with_trials.fault, false);
+      assert.deepEqual(answer(with_trials), answer(without));
+      assert.deepEqual(without.monitored, []);
+      assert.equal(without.would_be, null);
+      assert.equal(with_trials.would_be === null, with_trials.monitored.length === 0);
+      ran += 1;
+      if (with_trials.monitored.length > 0) noted += 1;
+    }),
+    { numRuns: 400 },
+  );
+  assert.ok(ran >= 400 && noted > 40, `${noted} of ${ran} met a trial`);
+});
+
+test('what a trial would come to is what the policy answers once it is in force', () => {
+  let noted = 0;
+  fc.assert(
+    fc.property(policyParts, crossings, (parts, crossing) => {
+      const enforce = <T extends object>(list: readonly T[]) =>
+        list.map((each) => ({ ...each, enforcement: 'enforce' as const }));
+      const { decision, action, rule, monitored, would_be } = judge(
+        crossing,
+        policyOfParts(parts),
+        null,
+        celConditions,
+      );
+      const in_force = judge(
+        crossing,
+        policyOfParts({
+          ...parts,
+          rules: enforce(parts.rules),
+          contracts: enforce(parts.contracts),
+          identities: enforce(parts.identities),
+        }),
+        null,
+        celConditions,
+      );
+      const { decision: d, action: a, rule: r } = in_force;
+      assert.deepEqual(would_be ?? { decision, action, rule }, { decision: d, action: a, rule: r });
+      if (monitored.length > 0) noted += 1;
+    }),
+    { numRuns: 400 },
+  );
+  assert.ok(noted > 40, `${noted} met a trial`);
+});
+
+test('a whole document is put on trial by one word, and a rule in it may say otherwise', () => {
+  const rules = [
+    { name: 'trial', boundary: 'input', data_tags: ['own.a'], action: 'block' },
+    { name: 'real', boundary: 'input', data_tags: ['own.b'], action: 'block', enforcement: 'enforce' },
+  ];
+  const decide = (enforcement: string | undefined, tag: string) => {
+    const policy = policyOf({
+      documents: [{ ...(enforcement && { enforcement }), policies: rules }],
+      settings: { default_action: 'allow' },
+    });
+    return judge(crossingOf({ declared_tags: [tag] }), policy);
+  };
+  assert.equal(decide(undefined, 'own.a').decision, 'block');
+  assert.equal(decide('monitor', 'own.a').decision, 'allow');
+  assert.deepEqual(decide('monitor', 'own.a').monitored, [{ rule: 'trial', action: 'block', tag: 'own.a' }]);
+  assert.deepEqual(decide('monitor', 'own.a').would_be, {
+    decision: 'block',
+    action: 'block',
+    rule: 'trial',
+  });
+  assert.equal(decide('monitor', 'own.b').decision, 'block');
+  assert.throws(() => decide('watch', 'own.a'), /`enforcement` must be one of/);
+  const memory = {
+    enforcement: 'monitor',
+    memory: { name: 'm', scope: 'user', fields: [{ name: 'a', type: 'string', tag: 'own' }] },
+  };
+  assert.throws(() => policyOf({ documents: [memory] }), /a memory schema has none/);
+});

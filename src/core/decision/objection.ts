@@ -1,0 +1,19 @@
+import type { Action, Breach, Finding, Tag } from '../types/index.ts';
+
+/** The tags of a crossing without its facts, and the findings in which those that were found stand. */
+export interface Carried {
+  readonly tags: readonly Tag[];
+  readonly findings: readonly Finding[];
+}
+
+/** What a contract or an identity has against a crossing. */
+export interface Objection {
+  /** `null` where nothing is broken, and a person is to be asked all the same. */
+  readonly breach: Breach | null;
+  /** The rule's name in the verdict: `contract.arguments`, `identity.tools`. */
+  readonly rule: string;
+  readonly action: Action;
+  /** One sentence. */
+  readonly reason: string;
+  readonly enforcement: 'enforce' | 'monitor';
+}

@@ -1,0 +1,116 @@
+import { leafTexts, UNLIMITED } from '../json/payload.ts';
+import { readJson } from '../json/scan-json.ts';
+import { leafSplices, sourceOf, spliced } from '../json/source.ts';
+import { type Content, type Finding, SEVERITIES } from '../types/index.ts';
+import type { Splice } from '../types/json.ts';
+
+/**
+ * The same content with exactly the given findings masked by `[REDACTED]`, or by `[REDACTED:ssn]` when
+ * `typed`. Findings that overlap or touch become one mask, named after the most severe. In JSON a masked
+ * number becomes a string and a masked key is renamed; all else stays as it was, byte for byte.
+ *
+ * @param removed - splices of the content's source that are made too, apart from all findings
+ */
+export function redact(
+  content: Content,
+  findings: readonly Finding[],
+  typed: boolean,
+  removed: readonly Splice[] = [],
+): Content {
+  return replaceFindings(content, findings, markerOf(typed), removed);
+}
+
+/** What stands in place of a finding; `text` is all that goes, where findings are one. */
+export type Marker = (worst: Finding, text: string) => string;
+
+function markerOf(typed: boolean): Marker {
+  return typed ? ({ detector }) => `[REDACTED:${detector}]` : () => '[REDACTED]';
+}
+
+/** The same as `redact`, with marks of the caller's own. */
+export function replaceFindings(
+  content: Content,
+  findings: readonly Finding[],
+  marker: Marker,
+  removed: readonly Splice[] = [],
+): Content {
+  if (findings.length === 0 && removed.length === 0) return content;
+  const by_leaf = groupByLeaf(findings);
+  const masked = new Map<number, string>();
+  for (const [leaf, text] of leafTexts(content, findings))
+    masked.set(leaf, mask(text, by_leaf.get(leaf)!, marker, numberStarts(text)));
+  if (content.kind === 'text') return { kind: 'text', text: masked.get(0) ?? content.text };
+  const source = sourceOf(content);
+  return spliced(source, [...leafSplices(source.root, masked), ...removed]);
+}
+
+function groupByLeaf(findings: readonly Finding[]): ReadonlyMap<number, readonly Finding[]> {
+  const groups = new Map<number, Finding[]>();
+  for (const finding of findings) {
+    const group = groups.get(finding.leaf);
+    if (group === undefined) groups.set(finding.leaf, [finding]);
+    else group.push(finding);
+  }
+  return groups;
+}
+
+interface Span {
+  readonly start: number;
+  end: number;
+  worst: Finding;
+}
+
+/** The part of a text that is no JSON document, with the findings in it masked; offsets count from its beginning. */
+export function maskPart(text: string, findings: readonly Finding[], typed: boolean): string {
+  return mask(text, findings, markerOf(typed), NO_NUMBERS);
+}
+
+const NO_NUMBERS: ReadonlyMap<number, number> = new Map();
+
+function mask(
+  text: string,
+  findings: readonly Finding[],
+  marker: Marker,
+  numbers: ReadonlyMap<number, number>,
+): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end, worst } of merge(findings)) {
+    const mark = marker(worst, text.slice(start, end));
+    const is_number = numbers.get(start) === end;
+    parts.push(text.slice(from, start), is_number ? `"${mark}"` : mark);
+    from = end;
+  }
+  parts.push(text.slice(from));
+  return parts.join('');
+}
+
+function merge(findings: readonly Finding[]): readonly Span[] {
+  const spans: Span[] = [];
+  for (const finding of [...findings].sort((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = spans.at(-1);
+    if (last === undefined || finding.start > last.end) {
+      spans.push({ start: finding.start, end: finding.end, worst: finding });
+      continue;
+    }
+    last.end = Math.max(last.end, finding.end);
+    if (rank(finding) > rank(last.worst)) last.worst = finding;
+  }
+  return spans;
+}
+
+function rank({ severity }: Finding): number {
+  return SEVERITIES.indexOf(severity);
+}
+
+/** In a text that is a JSON document: where its numbers are. A mask in place of one needs quotes. */
+function numberStarts(text: string): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  const first = text.trimStart()[0];
+  if (first !== '{' && first !== '[') return ends;
+  const reading = readJson(text, UNLIMITED, ({ kind, start, end }) => {
+    if (kind === 'number') ends.set(start, end);
+  });
+  if (reading !== 'read') ends.clear();
+  return ends;
+}

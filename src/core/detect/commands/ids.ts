@@ -1,0 +1,5 @@
+/** The name of the detector of all commands in events and responses. */
+export const COMMAND_FAMILY = 'command';
+
+/** The id of the detector of commands in texts. */
+export const IN_TEXT = 'command.in_text';

@@ -1,0 +1,360 @@
+import { type Frame, type Leaf, walk } from '../../json/payload.ts';
+import type { Json } from '../../types/index.ts';
+import { isSystemPath, isWhole } from '../facts/command-paths.ts';
+import { type KeyMeaning, meaningOfKey } from '../facts/keys.ts';
+import { DEFAULT_GUARD_VIEW, type GuardView, groupOfFolder, guardedGroup } from '../guard/paths.ts';
+import { type CommandMatch, judgeScript } from './judge.ts';
+
+/**
+ * Commands in the arguments of a tool. Nobody knows which members a tool reads, nor in which order: so all that may be
+ * a program and all that may be its arguments are collected per object, and each pair is judged when the object ends.
+ * `{"args": ["-rf", "/"], "command": "rm"}`, `{"commands": [["rm", "-rf", "/"]]}` and JSON in a string are the same.
+ */
+
+/** Without one of these words source code has nothing to judge: most of it is passed at the cost of one look. */
+const CODE_CUE =
+  /\b(?:rm|sudo|su|curl|wget|nc|ncat|dd|mkfs|chmod|chown|kill|pkill|git|docker|kubectl|helm|terraform|aws|az|gcloud|bash|sh|zsh|eval|exec\w*|system|popen|spawn\w*|subprocess|child_process|shell\w*|rmtree|unlink\w*|remove\w*|rm_rf?|rmSync|rmdir\w*|del|delete|drop|truncate|grant|socket|pickle|marshal|b64decode|base64|atob|ssh|scp|powershell|iex|history|env|printenv|cat|crontab|shred|systemctl|iptables|flushall|find|tar|reboot|shutdown|etc|dev|reg|net|schtasks)\b/i;
+/** UTF-16 units of a list of words that is judged as one command; a longer one is not looked at to its end. */
+const LIST_UNITS_MAX = 131_072;
+const PROGRAM_UNITS_MAX = 1000;
+/** Programs, and lists of arguments, of one object that are paired. */
+const PARTS_MAX = 8;
+/** JSON in strings in JSON in strings. */
+const NESTING_MAX = 4;
+const NESTED_LIMITS = { depth_max: 64, nodes_max: 100_000 };
+/** What is no member of an object is read as if this were its key. */
+const KEY_OF_ROOT = 'input';
+
+/** What was found in one leaf that was read as a command, which may be nothing. */
+export interface FoundCommands {
+  readonly matches: readonly CommandMatch[];
+  readonly index: number;
+  /** The last leaf that was read together with the first one. */
+  readonly last_index: number;
+  readonly path: string | null;
+  readonly is_cut: boolean;
+}
+
+/** Reads the leaves of one payload in their order; `end` closes what is still open. */
+export interface PayloadReader {
+  readonly visit: (leaf: Readonly<Leaf>) => void;
+  readonly end: () => void;
+}
+
+/** The leaf that a text stands in. */
+interface Place {
+  readonly index: number;
+  readonly path: string | null;
+  readonly units: number;
+  /** The last leaf of a container; the same leaf where it is one. */
+  readonly last_index: number;
+}
+
+/** Text that may be a program, or what one is given. */
+interface Part {
+  readonly place: Place;
+  readonly text: string;
+  /** Whether it is the text or the list of a command, and not only the name of something or an object. */
+  readonly is_words: boolean;
+}
+
+/** A container that is open. */
+interface Group {
+  readonly frame: Frame;
+  /** What the key around it says; in a list of lists, the key of the outermost. */
+  readonly meaning: KeyMeaning;
+  readonly is_list: boolean;
+  /** Strings and numbers in it and in the containers in it. */
+  readonly words: Part[];
+  units: number;
+  /** Members of an object that may be a script, a program or its arguments. */
+  readonly scripts: Part[];
+  readonly programs: Part[];
+  readonly lists: Part[];
+  folder: Part | null;
+  is_cut: boolean;
+}
+
+interface Reader {
+  readonly guard: GuardView;
+  readonly give: (found: FoundCommands) => void;
+  readonly open: Group[];
+  readonly nesting: number;
+  /** What is said about values that are no members. */
+  readonly root: KeyMeaning;
+  /** Rules and leaves in which they were found, so that each is told once. */
+  readonly told: Set<string>;
+}
+
+/**
+ * Begins to read a payload. `give` gets what is found, as soon as it is known; `guard` says which paths a command may
+ * not touch.
+ */
+export function readPayload(
+  give: (found: FoundCommands) => void,
+  guard: GuardView = DEFAULT_GUARD_VIEW,
+  nesting = 0,
+  root = meaningOfKey(KEY_OF_ROOT),
+): PayloadReader {
+  const reader: Reader = { guard, give, open: [], nesting, root, told: new Set() };
+  return {
+    visit: (leaf) => {
+      synchronize(reader, leaf.frames);
+      if (leaf.kind !== 'key') addValue(reader, reader.open.at(-1), leaf);
+    },
+    end: () => synchronize(reader, []),
+  };
+}
+
+/** Closes the groups of containers that have ended, and opens those of new ones. */
+function synchronize(reader: Reader, frames: readonly Frame[]): void {
+  const { open } = reader;
+  if (open.length === frames.length && open.at(-1)?.frame === frames.at(-1)) return;
+  while (open.length > 0 && frames[open.length - 1] !== open.at(-1)!.frame) close(reader, open.pop()!);
+  while (open.length < frames.length) open.push(openGroup(reader, frames[open.length]!));
+}
+
+function openGroup(reader: Reader, frame: Frame): Group {
+  return {
+    frame,
+    meaning: meaningHere(reader, reader.open.at(-1)),
+    is_list: frame.keys === null,
+    words: [],
+    units: 0,
+    scripts: [],
+    programs: [],
+    lists: [],
+    folder: null,
+    is_cut: false,
+  };
+}
+
+/** Whether the words in a container are put together. */
+function collects({ meaning }: Group): boolean {
+  return meaning.is_script || meaning.is_list;
+}
+
+function addValue(reader: Reader, group: Group | undefined, leaf: Readonly<Leaf>): void {
+  const meaning = meaningHere(reader, group);
+  const is_collected = group !== undefined && collects(group);
+  if (!isOurs(meaning) && !is_collected) return;
+  const has_json = leaf.kind === 'string' && /^\s{0,100}[[{]/.test(leaf.text);
+  // A path takes time, and of a list only that of the first element is told.
+  const path = has_json || group?.is_list !== true || group.words.length === 0 ? leaf.path() : null;
+  const { index, text } = leaf;
+  const place = { index, last_index: index, path, units: text.length };
+  const value = has_json && !meaning.is_code ? parsed(text) : undefined;
+  if (value !== undefined) readNested(reader, meaning, place, value);
+  const part = { place, text: value === undefined ? text : scalarsOf(value), is_words: true };
+  if (is_collected) addWord(group, part);
+  if (group?.is_list === true) return;
+  if (group !== undefined) addMember(group, meaning, part);
+  const is_strict = group?.meaning.is_script === true && !group.meaning.is_loose && !group.meaning.is_code;
+  if (leaf.kind === 'string' && (meaning.is_script || meaning.is_arguments || is_strict))
+    tell(reader, part, judged(text, meaning, reader.guard), { is_whole: false });
+}
+
+/** What is said about a value by its key, or by the key of the list that it is in. */
+function meaningHere({ root }: Reader, group: Group | undefined): KeyMeaning {
+  if (group === undefined) return root;
+  return group.is_list ? group.meaning : meaningOfKey(group.frame.keys![group.frame.at]!);
+}
+
+function isOurs(meaning: KeyMeaning): boolean {
+  return (
+    meaning.is_script || meaning.is_list || meaning.is_program || meaning.is_folder || meaning.is_envelope
+  );
+}
+
+function addWord(group: Group, part: Part): void {
+  if (group.units > LIST_UNITS_MAX) group.is_cut = true;
+  else {
+    group.units += part.text.length + 1;
+    group.words.push(part);
+  }
+}
+
+/** Notes what a member may be for the others of its object. */
+function addMember(group: Group, meaning: KeyMeaning, part: Part): void {
+  if (meaning.is_folder) group.folder ??= part;
+  if (meaning.is_list) addPart(group, group.lists, part);
+  if (meaning.is_program && /^[\w./\\:-]{1,200}$/.test(part.text))
+    addPart(group, group.programs, { ...part, is_words: false });
+  if (!meaning.is_script || meaning.is_code) return;
+  addPart(group, group.programs, part);
+  addPart(group, group.scripts, part);
+}
+
+function addPart(group: Group, parts: Part[], part: Part): void {
+  if (part.text.trim() === '') return;
+  if (parts.length >= PARTS_MAX) group.is_cut = true;
+  else parts.push(part);
+}
+
+/** Ends a container: its words are judged, and belong to the container around it as well. */
+function close(reader: Reader, group: Group): void {
+  const around = reader.open.at(-1);
+  const [first] = group.words;
+  if (first !== undefined && collects(group)) {
+    if (group.is_list) judgeList(reader, group, first);
+    if (around !== undefined) addToOuter(around, group, first);
+  }
+  if (!group.is_list) judgePairs(reader, group);
+}
+
+function addToOuter(around: Group, { words, meaning, is_list, is_cut }: Group, first: Part): void {
+  const is_apart = !is_list && around.meaning.is_plural;
+  if (!is_apart && (around.is_list || collects(around))) for (const word of words) addWord(around, word);
+  if (is_cut) around.is_cut = true;
+  if (around.is_list) return;
+  const place = { ...first.place, last_index: words.at(-1)!.place.last_index };
+  const part = { place, text: joined(words), is_words: is_list };
+  if (meaning.is_script && is_list && !meaning.is_code) addPart(around, around.programs, part);
+  if (meaning.is_list) addPart(around, around.lists, part);
+}
+
+/**
+ * A list is one command with its words; where its first word has blanks or the key is a plural, each element is a
+ * command as well.
+ */
+function judgeList(reader: Reader, { words, meaning, is_cut }: Group, first: Part): void {
+  const line = joined(words);
+  if (meaning.is_loose && !isCommandLine(line)) return;
+  const has_blank = /\s/.test(first.text);
+  const readings = [has_blank ? `${first.text} ${joined(words.slice(1))}` : line];
+  if (has_blank || meaning.is_plural) readings.push(words.map(({ text }) => text).join('\n'));
+  // Arguments without their program may be a script of a shell that is not named here.
+  const last_index = meaning.is_arguments ? first.place.index : words.at(-1)!.place.last_index;
+  const place = { ...first.place, last_index };
+  for (const reading of readings)
+    tell(reader, { place }, judgeScript(reading, 0, reader.guard), { is_whole: true, is_cut });
+}
+
+/** Judges each program of an object with each list of arguments, and with all of them. */
+function judgePairs(reader: Reader, { programs, lists, folder, scripts, is_cut }: Group): void {
+  for (const program of programs) {
+    if (program.text.length > PROGRAM_UNITS_MAX) continue;
+    const others = lists.filter(
+      (list) => list.place.index !== program.place.index && (program.is_words || list.is_words),
+    );
+    const all = others.map(({ text }) => text).join(' ');
+    for (const { place, text } of others.length > 1 ? [...others, { ...others[0]!, text: all }] : others)
+      tell(reader, { place, of: program.place }, judgeScript(`${program.text} ${text}`, 0, reader.guard), {
+        is_whole: true,
+        is_cut,
+      });
+  }
+  if (folder === null || !decidesOnCommands(folder.text, reader.guard)) return;
+  for (const script of scripts) {
+    const there = `cd ${quoted(folder.text)}\n${script.text}`;
+    tell(reader, script, judgeScript(there, 0, reader.guard), { is_whole: true, is_cut });
+  }
+}
+
+/** Whether a command does something else in that folder than in any other one. */
+function decidesOnCommands(folder: string, guard: GuardView): boolean {
+  return (
+    isWhole(folder) ||
+    isSystemPath(folder) ||
+    guardedGroup(folder, guard) !== null ||
+    groupOfFolder(folder, guard) !== null
+  );
+}
+
+/** Reads JSON in a string as a payload of its own; what is found has the place of the string. */
+function readNested(reader: Reader, meaning: KeyMeaning, place: Place, value: Json): void {
+  const giveInner = (found: Judged) => tell(reader, { place }, found, { is_whole: true });
+  if (reader.nesting >= NESTING_MAX) {
+    giveInner({ matches: [], is_cut: true });
+    return;
+  }
+  const inner = readPayload(giveInner, reader.guard, reader.nesting + 1, meaning);
+  const end = walk(value, NESTED_LIMITS, inner.visit);
+  inner.end();
+  if (end !== null) giveInner({ matches: [], is_cut: true });
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    const value = JSON.parse(text) as Json;
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Strings and numbers of a value, as words of a command. */
+function scalarsOf(value: Json): string {
+  const words: string[] = [];
+  walk(value, NESTED_LIMITS, ({ kind, text }) => {
+    if (kind !== 'key') words.push(quoted(text));
+  });
+  return words.join(' ');
+}
+
+interface Judged {
+  readonly matches: readonly CommandMatch[];
+  readonly is_cut: boolean;
+}
+
+/** Gives what was found in a leaf. What is put together from several leaves is found in one of them, as a whole. */
+function tell(
+  reader: Reader,
+  { place, of }: { readonly place: Place; readonly of?: Place },
+  judgement: Judged,
+  { is_whole, is_cut = false }: { readonly is_whole: boolean; readonly is_cut?: boolean },
+): void {
+  const { told } = reader;
+  const isNew = (id: string) => !told.has(`${id} ${place.index}`) && !told.has(`${id} ${of?.index}`);
+  const found = is_whole
+    ? onceEach(judgement.matches)
+        .filter(({ rule }) => isNew(rule.id))
+        .map(({ rule }) => ({ rule, start: 0, end: place.units }))
+    : judgement.matches;
+  for (const { rule } of found) told.add(`${rule.id} ${place.index}`);
+  const is_over = judgement.is_cut || is_cut;
+  const { index, last_index, path } = place;
+  reader.give({ matches: found, index, last_index, path, is_cut: is_over });
+}
+
+/** A value as a script; where the key says little, only one line that is all command. */
+function judged(text: string, meaning: KeyMeaning, guard: GuardView): Judged {
+  if (meaning.is_loose && !(text.includes(' ') && isCommandLine(text))) return NOTHING;
+  if (meaning.is_code && !CODE_CUE.test(text)) return NOTHING;
+  const { matches, is_cut } = judgeScript(text, 0, guard);
+  return { matches: meaning.is_code ? onceEach([...matches, ...judgeCode(text, guard)]) : matches, is_cut };
+}
+
+const NOTHING: Judged = { matches: [], is_cut: false };
+
+/** What source code would hand to a shell or delete; the place is the whole of it. */
+function judgeCode(text: string, guard: GuardView): readonly CommandMatch[] {
+  const { matches } = judgeScript(`python3 -c '${text.replaceAll("'", `'\\''`)}'`, 0, guard);
+  return matches.map(({ rule }) => ({ rule, start: 0, end: text.length }));
+}
+
+/** One short line without the marks and the words of a sentence. */
+export function isCommandLine(text: string): boolean {
+  if (
+    text.length > 2000 ||
+    /[.?!:]$/.test(text.trimEnd()) ||
+    /\n[^\n]*[a-z]+ [a-z]+ [a-z]+ [a-z]+ [a-z]+ [a-z]+/.test(text)
+  )
+    return false;
+  const words = text.split(/\s+/, 30);
+  const plain = words.filter((word) => /^[A-Za-z']{2,},?$/.test(word)).length;
+  return words.length < 6 || plain < words.length * 0.7;
+}
+
+function joined(words: readonly Part[]): string {
+  return words.map(({ text }) => quoted(text)).join(' ');
+}
+
+function quoted(text: string): string {
+  return /^[\w@%+=:,./~*$-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function onceEach(matches: readonly CommandMatch[]): readonly CommandMatch[] {
+  const ids = new Set<string>();
+  return matches.filter(({ rule }) => !ids.has(rule.id) && ids.add(rule.id));
+}

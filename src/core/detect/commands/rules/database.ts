@@ -1,0 +1,171 @@
+import { once } from '../../../memo.ts';
+import { argumentsOf, isHarmlessCall, textOf } from '../../shell/options.ts';
+import { inputOf } from '../../shell/output.ts';
+import type { Command } from '../../shell/syntax.ts';
+import { type SqlKind, sqlKind } from '../sql.ts';
+import type { CommandRule } from './rule.ts';
+
+const CLIENTS =
+  'psql mysql mariadb sqlite3 sqlite sqlcmd mssql-cli osql sqlplus cockroach clickhouse-client duckdb bq snowsql usql cqlsh pgcli mycli wrangler supabase turso';
+const BARE = 'drop delete truncate update grant alter';
+
+/**
+ * Databases: what is handed to a client as SQL or as a command of the store, and bare statements. Dropping a
+ * whole database and emptying a store is critical; comments and text in quotes are no statements.
+ */
+export const database: readonly CommandRule[] = [
+  {
+    id: 'database.drop_whole',
+    tag: 'dangerous.database',
+    severity: 'critical',
+    programs: `${CLIENTS} ${BARE}`,
+    description: 'Drops a database or a schema.',
+    safer: "psql -c 'SELECT count(*) FROM users'",
+    saw: (command) => kindOf(command) === 'drops_whole',
+    hits: [
+      "psql -c 'DROP DATABASE shop'",
+      'mysql -e "drop schema x"',
+      'DROP DATABASE shop;',
+      "echo 'DROP DATABASE x' | psql",
+    ],
+    misses: ['psql -c "-- DROP DATABASE x"', 'psql -c "SELECT \'drop database\'"', 'echo "DROP DATABASE x"'],
+  },
+  {
+    id: 'database.drop',
+    tag: 'dangerous.database',
+    severity: 'high',
+    programs: `${CLIENTS} ${BARE}`,
+    description: 'Drops or empties a table or another part of a database.',
+    safer: "psql -c 'SELECT count(*) FROM users'",
+    saw: (command) => kindOf(command) === 'destroys',
+    hits: [
+      "psql -c 'DROP TABLE users'",
+      'truncate table orders;',
+      'sqlite3 a.db "drop table x"',
+      'ALTER TABLE a DROP COLUMN b;',
+    ],
+    misses: ['DESCRIBE users;', 'git commit -m "drop table"', 'truncate -s 1M x', 'psql -c "SELECT 1"'],
+  },
+  {
+    id: 'database.delete_all',
+    tag: 'dangerous.database',
+    severity: 'high',
+    programs: `${CLIENTS} ${BARE}`,
+    description: 'Deletes or changes all rows of a table: there is no condition.',
+    safer: "psql -c 'DELETE FROM carts WHERE id = 7'",
+    saw: (command) => kindOf(command) === 'deletes_all',
+    hits: [
+      'DELETE FROM users;',
+      "psql -c 'update users set admin = true'",
+      'mysql -e "DELETE FROM a WHERE 1=1"',
+    ],
+    misses: ["psql -c 'DELETE FROM users WHERE id = 1'", 'delete notes.txt', 'update packages'],
+  },
+  {
+    id: 'database.grant',
+    tag: 'dangerous.privilege',
+    severity: 'high',
+    programs: `${CLIENTS} ${BARE} copy select exec`,
+    description: 'Hands out all rights, changes a password or reaches the system from a database.',
+    safer: "psql -c 'GRANT SELECT ON carts TO reader'",
+    saw: (command) => kindOf(command) === 'grants',
+    hits: [
+      "GRANT ALL ON *.* TO 'x'@'y';",
+      'psql -c "COPY t FROM PROGRAM \'id\'"',
+      'mysql -e "select 1 into outfile \'/x\'"',
+    ],
+    misses: ["psql -c 'GRANT SELECT ON a TO b'", "psql -c 'SELECT 1'"],
+  },
+  {
+    id: 'database.document_drop',
+    tag: 'dangerous.database',
+    severity: 'critical',
+    programs: 'mongo mongosh',
+    description: 'Drops a database or a collection, or empties it.',
+    safer: "mongosh --eval 'db.users.countDocuments()'",
+    saw: ({ words }) =>
+      words.some(({ text }) =>
+        /\.(?:dropDatabase|drop|dropIndexes)\s*\(|\.(?:remove|deleteMany)\s*\(\s*(?:\{\s*\}\s*)?\)/.test(
+          text,
+        ),
+      ),
+    hits: ["mongo --eval 'db.dropDatabase()'", "mongosh shop --eval 'db.users.deleteMany({})'"],
+    misses: ["mongosh --eval 'db.users.find()'", "mongosh --eval 'db.users.deleteMany({id: 1})'"],
+  },
+  {
+    id: 'database.store_flush',
+    tag: 'dangerous.database',
+    severity: 'critical',
+    programs: 'redis-cli valkey-cli keydb-cli',
+    description: 'Empties a store, or turns it into a way to write files.',
+    safer: 'redis-cli dbsize',
+    saw: (command) => {
+      const text = textOf(command);
+      return /(?:^| )(?:flushall|flushdb|shutdown|debug (?:segfault|reload)|config set dir|script flush|cluster reset)(?: |$)|redis\.call\(['"]flush/i.test(
+        text,
+      );
+    },
+    hits: [
+      'redis-cli FLUSHALL',
+      'redis-cli -h cache flushdb async',
+      'redis-cli config set dir /var/spool/cron',
+    ],
+    misses: ['redis-cli ping', 'redis-cli get flush', 'redis-cli info'],
+  },
+  {
+    id: 'database.tool_drop',
+    tag: 'dangerous.database',
+    severity: 'critical',
+    programs:
+      'dropdb dropuser mysqladmin rails rake bundle php artisan manage.py django-admin prisma alembic sequelize typeorm knex drizzle-kit influx etcdctl python python3 pg_restore',
+    description: 'Drops or resets a database with a tool.',
+    safer: 'rails db:migrate:status',
+    saw: (command) => {
+      const { name, words } = command;
+      if (isHarmlessCall(command)) return false;
+      if (name === 'dropdb' || name === 'dropuser') return words.length > 0;
+      const text = textOf(command);
+      if (name === 'pg_restore') return / (?:-c|--clean) /.test(text);
+      if (/^python3?$/.test(name))
+        return / (?:\S*\/)?manage\.py (?:flush|reset_db|sqlflush .*\||drop_\w+) /.test(text);
+      if (name === 'manage.py' || name === 'django-admin') return / (?:flush|reset_db) /.test(text);
+      if (name === 'mysqladmin') return / drop /.test(text);
+      if (name === 'etcdctl') return / del .*(?:--prefix|--from-key)/.test(text);
+      return / (?:db:(?:drop|reset|wipe|purge|schema:load)|migrate:(?:fresh|reset|refresh)|migrate reset|db push --force-reset|db:drop:\w+|downgrade base|schema:drop|flush --no-?input|db:migrate:undo:all|migrate:rollback --all|db:wipe|bucket delete) /.test(
+        text,
+      );
+    },
+    hits: [
+      'dropdb shop',
+      'mysqladmin -u root drop shop',
+      'rails db:drop',
+      'npx prisma migrate reset',
+      'php artisan migrate:fresh',
+    ],
+    misses: ['rails db:migrate', 'mysqladmin status', 'php artisan migrate', 'dropdb --help'],
+  },
+];
+
+const kindOf = once((command: Command): SqlKind => {
+  const text = sqlOf(command);
+  return text === null ? null : sqlKind(text);
+});
+
+/** The SQL that a client would run; bare statements are SQL themselves. */
+function sqlOf(command: Command): string | null {
+  const { name, program, words } = command;
+  const all = words.map(({ text }) => text);
+  if (BARE.includes(name) || name === 'copy' || name === 'select' || name === 'exec') {
+    return /^(?:drop|delete|truncate|update|grant|alter|copy|select|exec)$/.test(name)
+      ? [program, ...all].join(' ')
+      : null;
+  }
+  const { values } = argumentsOf(command);
+  const given = ['-c', '-e', '-q', '-Q', '--command', '--execute', '--query', '-cmd'].flatMap(
+    (flag) => values.get(flag) ?? [],
+  );
+  const attached = all.flatMap((text) => /^-[ec](.+)$/s.exec(text)?.[1] ?? []);
+  return [...given, ...attached, ...all.filter((text) => text.includes(' ')), ...inputOf(command)].join(
+    ';\n',
+  );
+}

@@ -1,0 +1,376 @@
+import {
+  isDisk,
+  isLogPath,
+  isRegenerable,
+  isSystemPath,
+  isTemporary,
+  isWhole,
+} from '../../facts/command-paths.ts';
+import { isCredentialPath } from '../../facts/credential-files.ts';
+import { normalPath } from '../../facts/path-form.ts';
+import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import type { Command } from '../../shell/syntax.ts';
+import type { CommandRule } from './rule.ts';
+
+/**
+ * Files and disks. What decides the label of `rm`: the root, a home or a system folder is critical; anywhere
+ * else outside folders for temporary files a forced recursive deletion is flagged, in the working folder too,
+ * but for what tools make anew (`node_modules`, `dist`, caches); without `-r` and `-f` together it is an
+ * ordinary deletion, unless what it deletes is a system file or data.
+ */
+export const filesystem: readonly CommandRule[] = [
+  {
+    id: 'filesystem.delete_whole',
+    tag: 'dangerous.filesystem',
+    severity: 'critical',
+    programs: 'rm del rd rmdir remove-item ri erase srm rimraf del-cli',
+    description: 'Deletes the root, a home or a system folder with all that is in it.',
+    safer: 'ls -la /home/ada',
+    saw: (command) => isRecursive(command) && targetsOf(command).some(isWhole),
+    hits: [
+      'rm -rf /',
+      'rm -fr ~',
+      'sudo rm -r --no-preserve-root /',
+      'rm -rf "$HOME"/*',
+      'rm -rf /tmp/../etc',
+    ],
+    misses: ['echo "rm -rf /"', 'rm -rf /tmp/x', 'rm notes.txt', 'grep -rn "rm -rf /" docs', 'rm --help'],
+  },
+  {
+    id: 'filesystem.delete_forced',
+    tag: 'dangerous.filesystem',
+    severity: 'high',
+    programs: 'rm srm rimraf del-cli',
+    description: 'Deletes a folder outside the working one with all that is in it, without asking.',
+    safer: 'ls -la /srv/data',
+    saw: (command) =>
+      isForced(command) &&
+      (takesInput(command) || targetsOf(command).some((path) => isOutside(path) && !isWhole(path))),
+    hits: [
+      'rm -rf /var/lib/app',
+      'sudo rm --recursive --force /srv/data',
+      'cat list | xargs rm -rf',
+      'rm -rf ../other',
+    ],
+    misses: ['rm -rf /tmp/cache', 'rm -rf "$TMPDIR/build"', 'rm -r /srv/data', 'rm -rf node_modules'],
+  },
+  {
+    id: 'filesystem.delete_tree',
+    tag: 'dangerous.filesystem',
+    severity: 'medium',
+    programs: 'rm rimraf del-cli',
+    description: 'Deletes a folder in the working one with all that is in it, without asking.',
+    safer: 'git clean -nd',
+    saw: (command) =>
+      isForced(command) && targetsOf(command).some((path) => !isSpared(path) && !isOutside(path)),
+    hits: ['rm -rf src', 'cd lib && rm -rf *', 'rm -rf .', 'rm -rf *', 'rm -f -r "$TARGET"'],
+    misses: [
+      'rm -rf dist',
+      'rm -rf dist build',
+      'rm -rf target/debug',
+      'cd dist && rm -rf *',
+      'npx rimraf dist',
+      'rm -rf ./packages/web/node_modules',
+      'rm -rf',
+      'rm -f out.log',
+      'npm run clean:rm',
+    ],
+  },
+  {
+    id: 'filesystem.delete_file',
+    tag: 'dangerous.filesystem',
+    severity: 'medium',
+    programs: 'rm unlink srm shred wipe',
+    description: 'Deletes a system file, a log, a key or a data file.',
+    safer: 'mv app.db app.db.old',
+    saw: (command) =>
+      !isHarmlessCall(command) &&
+      !isForced(command) &&
+      targetsOf(command).some((path) => isPrecious(path) && !isWhole(path)),
+    hits: ['rm /etc/hosts', 'rm -f /var/log/auth.log', 'rm users.db', 'unlink /usr/lib/libc.so'],
+    misses: ['rm a.txt', 'rm -f build/out.js', 'rm /tmp/x.db', 'rm --version'],
+  },
+  {
+    id: 'filesystem.shred',
+    tag: 'dangerous.filesystem',
+    severity: 'high',
+    programs: 'shred wipe srm wipefs blkdiscard sdelete sdelete64 cipher',
+    description: 'Overwrites files or disks so that nothing can bring them back.',
+    safer: 'mv secrets.txt old-secrets.txt',
+    saw: (command) =>
+      !isHarmlessCall(command) &&
+      (command.name === 'cipher'
+        ? command.words.some(({ text }) => /^\/w/i.test(text))
+        : operandsOf(command).length > 0),
+    hits: ['shred -u -z notes.txt', 'wipefs -a /dev/sdb', 'cipher /w:C:\\'],
+    misses: ['shred --help', 'man shred', 'cipher /e docs'],
+  },
+  {
+    id: 'filesystem.find_delete',
+    tag: 'dangerous.filesystem',
+    severity: 'medium',
+    programs: 'find fd',
+    description: 'Deletes everything that a search finds, without showing it first.',
+    safer: "find . -name '*.tmp' -print",
+    saw: (command) => !findsRegenerable(command) && (hasWord(command, '-delete') || runsRm(command)),
+    hits: ["find . -name '*.log' -delete", 'find /data -type f -exec rm {} \\;', 'find . -exec rm -rf {} +'],
+    misses: [
+      "find . -name '*.rm'",
+      "find . -name '*.o' -exec rm {} \\;",
+      'echo "find . -delete"',
+      'cat find -delete',
+      "find . -name '*.pyc' -delete",
+      'find . -name node_modules -exec rm -rf {} +',
+      'find dist -type f -delete',
+    ],
+  },
+  {
+    id: 'filesystem.disk_write',
+    tag: 'dangerous.filesystem',
+    severity: 'critical',
+    programs: 'dd',
+    description: 'Writes over a disk, a partition or a log as raw bytes.',
+    safer: 'dd if=/dev/sda of=backup.img bs=4M',
+    saw: (command) =>
+      command.words.some(
+        ({ text }) => text.startsWith('of=') && (isDisk(text.slice(3)) || isLogPath(text.slice(3))),
+      ),
+    hits: ['dd if=/dev/zero of=/dev/sda bs=1M', 'sudo dd of=/dev/nvme0n1 if=x.iso'],
+    misses: ['dd if=/dev/sda of=disk.img', 'tldr dd', 'dd if=/dev/zero of=blank.img count=1'],
+  },
+  {
+    id: 'filesystem.format',
+    tag: 'dangerous.filesystem',
+    severity: 'critical',
+    programs: '*',
+    description: 'Makes a new file system or partition table, which loses what was there.',
+    safer: 'lsblk -f',
+    saw: ({ name, words }) =>
+      (/^(?:mkfs(?:\.\w+)?|mke2fs|mkswap|newfs|format)$/.test(name) &&
+        words.some(({ text }) => isDisk(text) || /^[a-z]:$/i.test(text))) ||
+      /^(?:format-volume|clear-disk|initialize-disk)$/.test(name),
+    hits: [
+      'mkfs.ext4 /dev/sdb1',
+      'sudo mkfs -t xfs /dev/vdb',
+      'format d: /q',
+      'Clear-Disk -Number 1 -RemoveData',
+    ],
+    misses: ['printf "mkfs.ext4 /dev/sda"', 'mkfs.ext4 disk.img', 'npm run format', 'format code'],
+  },
+  {
+    id: 'filesystem.partition',
+    tag: 'dangerous.filesystem',
+    severity: 'high',
+    programs:
+      'fdisk sfdisk gdisk sgdisk parted cfdisk diskpart diskutil lvremove vgremove pvremove zpool zfs cryptsetup mdadm hdparm nvme',
+    description: 'Changes partitions, volumes or pools of a disk.',
+    safer: 'fdisk -l',
+    saw: (command) =>
+      !isHarmlessCall(command) &&
+      !hasFlag(command, '-l', '--list') &&
+      (/^(?:lv|vg|pv)remove$|^diskpart$/.test(command.name) ||
+        command.words.some(({ text }) =>
+          /^(?:mklabel|mkpart|rm|erase\w*|destroy|luksFormat|luksErase|--zap-all|-Z|--zero-superblock|reformat|partitionDisk|--security-erase(?:-enhanced)?|sanitize|format)$/i.test(
+            text,
+          ),
+        ) ||
+        (/fdisk$/.test(command.name) && operandsOf(command).some(isDisk))),
+    hits: [
+      'parted /dev/sda rm 1',
+      'lvremove vg0/data',
+      'zpool destroy tank',
+      'diskutil eraseDisk JHFS+ X disk2',
+    ],
+    misses: ['fdisk -l', 'zpool status', 'parted --version', 'diskutil list'],
+  },
+  {
+    id: 'filesystem.truncate',
+    tag: 'dangerous.filesystem',
+    severity: 'medium',
+    programs: 'truncate',
+    description: 'Empties a file.',
+    safer: 'cp app.log app.log.1',
+    saw: (command) => /(?:^| )(?:-s ?|--size[= ])0(?: |$)/.test(textOf(command)),
+    hits: ['truncate -s 0 app.log', 'truncate --size=0 /var/log/syslog', 'truncate -s0 x'],
+    misses: ['truncate -s 10M disk.img', 'truncate --help'],
+  },
+  {
+    id: 'filesystem.overwrite',
+    tag: 'dangerous.filesystem',
+    severity: 'critical',
+    programs: '*',
+    description: 'Sends output over a disk, the kernel or a boot file.',
+    safer: 'ls -l /dev',
+    saw: ({ redirections, name, words }) =>
+      redirections.some(
+        ({ operator, target }) =>
+          operator.includes('>') &&
+          (isDisk(target) || /^\/proc\/(?:sysrq-trigger$|sys\/)|^\/boot\//.test(target)),
+      ) ||
+      (name === 'tee' && words.some(({ text }) => isDisk(text))) ||
+      (/^(?:cp|mv|install|ddrescue|pv)$/.test(name) && isDisk(words.at(-1)?.text ?? '')),
+    hits: ['cat image > /dev/sda', 'cp image.iso /dev/sdb', 'echo b > /proc/sysrq-trigger'],
+    misses: ['echo x > /dev/null', 'ls /dev/sda*', 'echo hello > out.txt'],
+  },
+  {
+    id: 'filesystem.move_away',
+    tag: 'dangerous.filesystem',
+    severity: 'high',
+    programs: 'mv',
+    description: 'Moves files to where nothing is kept, or a system folder away.',
+    safer: 'mv src old-src',
+    saw: (command) => {
+      const operands = operandsOf(command);
+      return (
+        operands.at(-1) === '/dev/null' ||
+        operands.slice(0, -1).some((path) => isWhole(path) || /^(?:\.\/)?\.git\/?$/.test(path))
+      );
+    },
+    hits: ['mv ~ /dev/null', 'mv /etc /etc.old'],
+    misses: ['mv a b', 'mv old.txt new.txt'],
+  },
+  {
+    id: 'filesystem.remove_folder',
+    tag: 'dangerous.filesystem',
+    severity: 'low',
+    programs: 'rmdir',
+    description: 'Removes a folder at the top of the file system.',
+    safer: 'rmdir empty',
+    saw: (command) => operandsOf(command).some((path) => /^\/[\w.-]+\/?$/.test(path) && !isTemporary(path)),
+    hits: ['rmdir /data'],
+    misses: ['rmdir build', 'rmdir /tmp/x', 'rmdir --help'],
+  },
+  {
+    id: 'filesystem.windows_delete',
+    tag: 'dangerous.filesystem',
+    severity: 'high',
+    programs: 'del erase rd rmdir remove-item ri rm [io.directory]::delete [system.io.directory]::delete',
+    description: 'Deletes folders or file patterns with all that is in them, without asking.',
+    safer: 'Remove-Item notes.txt',
+    saw: (command) => {
+      const { name } = command;
+      if (name.startsWith('[')) return true;
+      const text = `${textOf(command)}${listsTree(command.previous) ? '-recurse ' : ''}`;
+      const is_recursive = /(?:^| )(?:\/s|-r(?:ec\w*)?|-recurse)(?: |$)/i.test(text);
+      const is_quiet = /(?:^| )(?:\/q|\/f|-fo\w*|-force|-confirm:\$false)(?: |$)/i.test(text);
+      return name === 'rm' ? is_quiet && / ?-recurse/i.test(text) : is_recursive && is_quiet;
+    },
+    hits: [
+      'rd /s /q C:\\data',
+      'del /s /f /q c:\\*.bak',
+      'Remove-Item -Recurse -Force C:\\work',
+      'Get-ChildItem C:\\work -Recurse | Remove-Item -Force',
+      '[IO.Directory]::Delete("C:\\work", $true)',
+      'powershell -enc UgBJACAALQByACAALQBmAG8AIABDADoAXAB4AA==',
+      "Start-Process cmd -ArgumentList '/c rd /s /q C:\\\\data'",
+    ],
+    misses: ['del notes.txt', 'Remove-Item a.txt', 'rd empty', 'rmdir build'],
+  },
+];
+
+/** Programs that delete folders without being told to. */
+const DELETES_TREES = /^(?:rimraf|del-cli)$/;
+
+function isRecursive(command: Command): boolean {
+  if (DELETES_TREES.test(command.name)) return !isHarmlessCall(command);
+  const has_switch = command.words.some(({ text }) => /^(?:\/s|-rec\w*|-r)$/i.test(text));
+  return (has_switch || hasFlag(command, '-r', '-R', '--recursive')) && !isHarmlessCall(command);
+}
+
+function isForced(command: Command): boolean {
+  if (DELETES_TREES.test(command.name)) return !isHarmlessCall(command);
+  const is_asked = hasFlag(command, '-i', '-I', '--interactive');
+  return isRecursive(command) && hasFlag(command, '-f', '--force') && !is_asked;
+}
+
+/** Whether everything below a folder comes through the pipe. */
+function listsTree(source: Command | null): boolean {
+  return (
+    source !== null &&
+    /^(?:get-childitem|gci|dir|ls)$/.test(source.name) &&
+    source.words.some(({ text }) => /^-r(?:ec\w*)?$/i.test(text))
+  );
+}
+
+function targetsOf(command: Command): readonly string[] {
+  const operands = operandsOf(command).filter((text) => text !== '' && !/^\/[sfqa]$/i.test(text));
+  const { folder } = command;
+  if (folder === null) return operands;
+  // `cd /tmp/a && rm -rf *` deletes what is there.
+  return operands.map((text) =>
+    /^(?:[/~$]|\.\.|[a-z]:|\{\}|\$\(\))/i.test(text)
+      ? text
+      : `${folder === '/' ? '' : folder}/${text.replace(/^\.\//, '')}`,
+  );
+}
+
+/** Whether what it deletes comes from outside: `xargs rm -rf`, `find -exec rm -rf {}`. */
+function takesInput(command: Command): boolean {
+  const is_fed = command.within.some((name) => name === 'xargs' || name === 'find' || name === 'parallel');
+  return is_fed && (targetsOf(command).length === 0 || targetsOf(command).includes('{}'));
+}
+
+function isOutside(path: string): boolean {
+  return /^(?:[/~]|\.\.|[a-z]:)/i.test(normalPath(path)) && !isTemporary(path) && !isRegenerable(path);
+}
+
+function isSpared(path: string): boolean {
+  return isTemporary(path) || isRegenerable(path);
+}
+
+function isPrecious(path: string): boolean {
+  if (isTemporary(path)) return false;
+  return (
+    isLogPath(path) ||
+    isCredentialPath(path) ||
+    isSystemPath(path) ||
+    /[\w*-]\.(?:db|sqlite3?|mdb|sql|dump|bak|backup|tfstate|vmdk|qcow2|ibd|parquet)$/.test(path)
+  );
+}
+
+/** Whether a search below the working folder finds only what tools make anew: by its names, or by where it looks. */
+function findsRegenerable(command: Command): boolean {
+  const { words, folder } = command;
+  const first = words.findIndex(({ text }) => /^[-(!]/.test(text));
+  const places = (first < 0 ? words : words.slice(0, first)).map(({ text }) => text);
+  if (places.length > 0 && places.every(isSpared)) return true;
+  const is_inside = places.every((path) => !isOutside(path)) && (folder === null || !isOutside(folder));
+  const texts = words.map(({ text }) => text);
+  const has_other =
+    texts.some((text) => /^(?:!|-not|-o|-or|-i?regex|-i?path|-wholename)$/.test(text)) &&
+    !texts.includes('-name');
+  const names = texts.filter(
+    (_, at) => /^-i?name$/.test(texts[at - 1] ?? '') && !/^(?:!|-not)$/.test(texts[at - 2] ?? ''),
+  );
+  const is_alternative = texts.filter((text) => /^-(?:o|or)$/.test(text)).length === names.length - 1;
+  return (
+    is_inside &&
+    !has_other &&
+    names.length > 0 &&
+    is_alternative &&
+    names.every((name) => isRegenerable(name) && !/\.log$/.test(name))
+  );
+}
+
+function hasWord({ words }: Command, text: string): boolean {
+  return words.some((word) => word.text === text && !word.is_quoted);
+}
+
+/** `-exec rm` over whatever there is; with a name or a path pattern only when it is forced and recursive. */
+function runsRm(command: Command): boolean {
+  const { words } = command;
+  const at = words.findIndex(({ text }) => /^-(?:exec|execdir|x|X)$/.test(text));
+  if (at < 0) return false;
+  const behind = words.slice(at + 1).map(({ text }) => text);
+  const rm = behind.findIndex((text) => /^(?:.*\/)?(?:rm|unlink|shred)$/.test(text));
+  if (rm < 0 || rm > 2) return false;
+  const is_forced =
+    behind.some((text) => /^-\w*f/.test(text)) && behind.some((text) => /^-\w*[rR]/.test(text));
+  const is_narrow = words.some(
+    ({ text }, index) =>
+      /^-(?:i?name|i?path|i?regex|mtime|mmin|empty|size|newer)$/.test(text) &&
+      !/^(?:!|-not)$/.test(words[index - 1]?.text ?? ''),
+  );
+  const is_plain = argumentsOf(command).operands.every((path) => !isWhole(path) && !isSystemPath(path));
+  return is_forced || !is_narrow || !is_plain;
+}

@@ -1,0 +1,85 @@
+import { kindOfKey, pathsIn } from '../facts/paths.ts';
+import { DECIDING_ROUTE } from '../guard/deciding-commands.ts';
+import type { GuardedGroup, GuardView } from '../guard/paths.ts';
+import { type PathUse, patchedFiles } from '../guard/touches.ts';
+import { type FoundCommands, type PayloadReader, readPayload } from './in-payload.ts';
+import { forbidden } from './rules/guard.ts';
+import { commandRules } from './rules/index.ts';
+import type { CommandRule } from './rules/rule.ts';
+
+/** Keys that name places, besides those that name paths in any tool. */
+const PLACE_KEY = /^(?:from|to|location|document|name|target|workdir|working_?dir(?:ectory)?)$/i;
+const PATCH_KEY = /^(?:patch|diff|input|changes|content|edits?|unified_?diff|patch_?text|command)$/i;
+const URL_KEY = /^(?:url|urls|uri|endpoint|href|link)$/i;
+const KEY_UNITS_MAX = 32;
+
+const WRITES =
+  /write|edit|create|update|replace|patch|delete|remove|move|rename|save|insert|append|put|copy|upload|set/i;
+const LISTS =
+  /^(?:ls|glob|list|tree|stat|find)|(?:list|glob|tree|stat|info)$|list_|search_?files?|file_?search|directory_tree/i;
+const READS = /read|view|open|cat|get|grep|search|fetch|show|load/i;
+const PATCHES = /patch|diff/i;
+
+const RULE_IDS: Readonly<Record<GuardedGroup, string>> = {
+  state: 'guard.state_folder',
+  configuration: 'guard.configuration',
+  agent_settings: 'guard.agent_settings',
+  startup_file: 'guard.startup_file',
+};
+const rules = new Map(commandRules.map((rule) => [rule.id, rule]));
+
+/**
+ * Begins to read a payload for commands, and where it is the call of a tool, for names of guarded files.
+ * @param tool `null` where it is no call: names of files do nothing then
+ */
+export function readCall(
+  give: (found: FoundCommands) => void,
+  view: GuardView,
+  tool: string | null,
+): PayloadReader {
+  const commands = readPayload(give, view);
+  if (tool === null) return commands;
+  let key = '';
+  const visit: PayloadReader['visit'] = (leaf) => {
+    commands.visit(leaf);
+    if (leaf.kind === 'key') key = leaf.text;
+    else if (leaf.kind === 'string') {
+      const { index, text } = leaf;
+      const rule = guardedArgument({ key, text }, tool, view);
+      const match = rule === null ? null : { rule, start: 0, end: text.length };
+      if (match !== null)
+        give({ matches: [match], index, last_index: index, path: leaf.path(), is_cut: false });
+    }
+  };
+  return { visit, end: commands.end };
+}
+
+/** Finds the rule that one argument of a tool call breaks by the guarded file that it names; `null`: none. */
+function guardedArgument(
+  { key, text }: { readonly key: string; readonly text: string },
+  tool: string,
+  view: GuardView,
+): CommandRule | null {
+  if (key.length > KEY_UNITS_MAX) return null;
+  if (kindOfKey(key, tool) === 'path' || PLACE_KEY.test(key)) {
+    const use = useBy(tool);
+    const groups = pathsIn(text).map((path) => forbidden({ path, use }, view));
+    const group = groups.find((each) => each !== null);
+    if (group) return rules.get(RULE_IDS[group])!;
+  }
+  if (URL_KEY.test(key) && DECIDING_ROUTE.test(text)) return rules.get('guard.decide')!;
+  if (!PATCHES.test(tool) && !(PATCH_KEY.test(key) && text.includes('*** Begin Patch'))) return null;
+  const groups = patchedFiles(text).map((touch) => forbidden(touch, view));
+  const group = groups.find((each) => each !== null);
+  return group ? rules.get(RULE_IDS[group])! : null;
+}
+
+/** What a tool does with the paths that it is given; an unknown one may write. */
+function useBy(tool: string): PathUse {
+  const name = tool.replace(/^mcp__.*__/, '');
+  // A coding agent reports a change that has been made: the user may have made it.
+  if (name === 'ConfigChange') return 'list';
+  if (WRITES.test(name)) return 'remove';
+  if (LISTS.test(name)) return 'list';
+  return READS.test(name) ? 'read' : 'remove';
+}

@@ -1,0 +1,388 @@
+import { walkContent } from '../json/payload.ts';
+import { decode, isEscapedJson, offsetsOf, type Reading, readJson } from '../json/scan-json.ts';
+import { covers } from '../tags.ts';
+import type { ToolCall } from '../types/guarded-paths.ts';
+import type { Content, Coverage, Detection, Finding, ScanLimits, ViolationType } from '../types/index.ts';
+import { COMMAND_FAMILY, IN_TEXT } from './commands/ids.ts';
+import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
+import { readPayloadLate, severeRulesLate } from './lazy.ts';
+import type { Detector } from './matching/detector.ts';
+import { isDocumentedExample, isLocalDefault } from './matching/placeholders.ts';
+import { scanReadings } from './matching/scan-readings.ts';
+import { cuesOf, type Match, type Meter, type Scanner } from './matching/scanner.ts';
+import { settle } from './matching/settle.ts';
+import { utf8Bytes, utf8Head } from './matching/text-size.ts';
+import { hasEntropy, namedRule, standingOf } from './registry/detector-status.ts';
+import { scannerFor } from './registry/scanners.ts';
+
+/**
+ * Finds what the detectors know in a text or in the keys, strings and numbers of a JSON value, JSON inside
+ * strings included. Findings are sorted by leaf and place. Where a limit is passed the search ends there, and
+ * the coverage is `partial` with a reason that names the limit.
+ */
+export function detect(
+  content: Content,
+  detection: Detection,
+  limits: ScanLimits,
+  call: ToolCall | null = null,
+): { findings: Finding[]; coverage: Coverage } {
+  const search: Search = {
+    call,
+    detection,
+    scanner: scannerFor(detection),
+    limits,
+    findings: [],
+    bytes: 0,
+    uncounted: [],
+    uncounted_bytes_max: 0,
+    has_commands: false,
+    stopped: null,
+    meter: { work: 0, allowed: WORK_FLOOR },
+  };
+  if (content.kind === 'text') searchText(search, content.text);
+  else searchPayload(search, content);
+  return { findings: search.findings, coverage: coverageOf(search) };
+}
+
+/** What one call of `detect` has come to. */
+interface Search {
+  readonly call: ToolCall | null;
+  readonly detection: Detection;
+  readonly scanner: Scanner;
+  readonly limits: ScanLimits;
+  readonly findings: Finding[];
+  /** UTF-8 bytes looked at, without those of `uncounted`. */
+  bytes: number;
+  /** Texts that are within the limit whatever they hold: counting takes as long as a tenth of the search. */
+  readonly uncounted: string[];
+  /** The most bytes that `uncounted` can have. */
+  uncounted_bytes_max: number;
+  /** Whether commands were found, which come behind what else is in their leaf. */
+  has_commands: boolean;
+  /** The sentence that names the limit at which the search ended. */
+  stopped: string | null;
+  readonly meter: Meter;
+}
+
+/**
+ * Work that is allowed per unit of text, a clean one taking one to two per unit; and besides for the whole content: a
+ * list of addresses or keys, each of which is found, takes more, and up to some size is no reason to block.
+ */
+export const WORK_PER_UNIT = 8;
+export const WORK_FLOOR = 1 << 20;
+
+/** JSON in a string in JSON in a string ... Each level at least doubles the escapes, so few are ever used. */
+const NESTING_MAX = 8;
+
+const UTF8_BYTES_PER_UNIT_MAX = 3;
+const NONE: readonly Detector[] = [];
+
+function searchText(search: Search, text: string): void {
+  const head = withinBytes(search, text);
+  const matches: Match[] = [];
+  searchViews(search, head, NONE, matches);
+  addFindings(search, head, matches, 0, () => null);
+}
+
+function searchPayload(search: Search, content: Extract<Content, { kind: 'json' }>): void {
+  const matches: Match[] = [];
+  let cues: readonly Detector[] = NONE;
+  let key = '';
+  const commands = search.detection.command_detection ? payloadReader(search) : null;
+  const end = walkContent(content, search.limits, (leaf) => {
+    if (search.stopped !== null) return;
+    const text = withinBytes(search, leaf.text);
+    const has_anchors = searchViews(search, text, leaf.is_member ? cues : NONE, matches);
+    if (leaf.is_member) dropExcluded(matches, key);
+    if (leaf.kind === 'key') key = leaf.text;
+    if (matches.length > 0) {
+      if (leaf.kind === 'key') leaf.hide();
+      addFindings(search, text, matches, leaf.index, leaf.path);
+      matches.length = 0;
+    }
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
+    commands?.visit(leaf);
+  });
+  commands?.end();
+  if (search.has_commands) search.findings.sort((a, b) => a.leaf - b.leaf || a.start - b.start);
+  if (end !== null) search.stopped ??= end.reason;
+}
+
+function payloadReader(search: Search): PayloadReader {
+  const { call, detection } = search;
+  const give = (found: FoundCommands) => addCommands(search, found);
+  return readPayloadLate(give, detection.guarded_paths, call);
+}
+
+/** The part of the text that is within the limit; what is beyond it ends the search. */
+function withinBytes(search: Search, text: string): string {
+  const { text_bytes_max } = search.limits;
+  const bytes_max = text.length * UTF8_BYTES_PER_UNIT_MAX;
+  if (search.bytes + search.uncounted_bytes_max + bytes_max <= text_bytes_max) {
+    search.uncounted.push(text);
+    search.uncounted_bytes_max += bytes_max;
+    return text;
+  }
+  const room = text_bytes_max - bytesOf(search);
+  const bytes = utf8Bytes(text);
+  search.bytes += Math.min(bytes, room);
+  if (bytes <= room) return text;
+  search.stopped = `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`;
+  return utf8Head(text, room);
+}
+
+/** UTF-8 bytes looked at. */
+function bytesOf(search: Search): number {
+  for (const text of search.uncounted) search.bytes += utf8Bytes(text);
+  search.uncounted.length = 0;
+  search.uncounted_bytes_max = 0;
+  return search.bytes;
+}
+
+/** A JSON document with escapes, and where it stands in the one around it; the outermost has none. */
+interface View {
+  readonly text: string;
+  readonly around: View | null;
+  /** Offset of `text` in the one around it. */
+  readonly start: number;
+  /** Instead of `start`, the offset of each unit, where escapes were read. */
+  readonly offsets: Uint32Array | null;
+  readonly nesting: number;
+}
+
+/**
+ * Scans a text, or the leaves in it where it is a JSON document with escapes: what the escapes hide is seen,
+ * and every match is brought back to its place in the text. `cues` are the detectors for which the key before
+ * the text is the word beside it. Returns whether any anchor was there.
+ */
+function searchViews(search: Search, text: string, cues: readonly Detector[], matches: Match[]): boolean {
+  matchCues(text, cues, matches);
+  if (!isEscapedJson(text)) return scanText(search, text, matches);
+  const documents: View[] = [{ text, around: null, start: 0, offsets: null, nesting: 0 }];
+  let has_anchors = false;
+  for (let view = documents.pop(); view !== undefined; view = documents.pop()) {
+    if (searchDocument(search, view, documents, matches)) has_anchors = true;
+    if (isFull(search, matches)) break;
+  }
+  return has_anchors;
+}
+
+/**
+ * Scans a document's leaves, and puts those that are documents themselves on the list. A text that turns out
+ * to be none is scanned as it stands.
+ */
+function searchDocument(search: Search, view: View, documents: View[], matches: Match[]): boolean {
+  const before = { matches: matches.length, documents: documents.length };
+  const reading = view.nesting < NESTING_MAX ? readLeaves(search, view, documents, matches) : 'depth_max';
+  if (reading === 'read') return true;
+  if (reading !== 'malformed') {
+    search.stopped ??= `JSON inside a string is over scan.${reading} (${search.limits[reading]}).`;
+  }
+  matches.length = before.matches;
+  documents.length = before.documents;
+  const found: Match[] = [];
+  const has_anchors = scanText(search, view.text, found);
+  bringOut(found, view, matches);
+  return has_anchors;
+}
+
+function readLeaves(search: Search, view: View, documents: View[], matches: Match[]): Reading {
+  const found: Match[] = [];
+  let cues: readonly Detector[] = NONE;
+  let key = '';
+  return readJson(view.text, search.limits, (leaf) => {
+    if (isFull(search, matches)) return;
+    const decoded = leaf.has_escapes ? decode(view.text, leaf) : null;
+    const text = decoded ?? view.text.slice(leaf.start, leaf.end);
+    const is_document = decoded !== null && isEscapedJson(text);
+    if (leaf.is_member) matchCues(text, cues, found);
+    const has_anchors = !is_document && scanText(search, text, found);
+    if (leaf.is_member) dropExcluded(found, key);
+    if (leaf.kind === 'key') key = text;
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
+    if (!is_document && found.length === 0) return;
+    const offsets = decoded === null ? null : offsetsOf(view.text, leaf);
+    const inner: View = { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1 };
+    if (is_document) documents.push(inner);
+    bringOut(found, inner, matches);
+  });
+}
+
+function scanText(search: Search, text: string, matches: Match[]): boolean {
+  const { meter, scanner, detection } = search;
+  // Patterns of the configuration may take as much again.
+  const shares = detection.patterns.length > 0 ? 2 : 1;
+  meter.allowed += text.length * WORK_PER_UNIT * shares;
+  const has_anchors = scanReadings(scanner, text, matches, matchesMax(search), meter);
+  isFull(search, matches);
+  if (meter.work > meter.allowed)
+    search.stopped ??= `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`;
+  return has_anchors;
+}
+
+/** One more than may be found, so that it shows when there are more. */
+function matchesMax({ limits, findings }: Search): number {
+  return limits.findings_max - findings.length + 1;
+}
+
+/** Whether there are more matches than there may be findings; then the search ends, whatever becomes of them. */
+function isFull(search: Search, matches: readonly Match[]): boolean {
+  if (matches.length < matchesMax(search)) return false;
+  noteFull(search);
+  return true;
+}
+
+function noteFull(search: Search): void {
+  search.stopped ??= `There are more findings than scan.findings_max (${search.limits.findings_max}).`;
+}
+
+function matchCues(text: string, cues: readonly Detector[], matches: Match[]): void {
+  for (const detector of cues) {
+    const value = text.trim();
+    if (!detector.member!.validate(value)) continue;
+    const start = text.indexOf(value);
+    matches.push({ detector, start, end: start + value.length });
+  }
+}
+
+/** Removes matches of detectors whose values are something else under such a key. */
+function dropExcluded(matches: Match[], key: string): void {
+  for (let at = matches.length - 1; at >= 0; at -= 1)
+    if (matches[at]!.detector.not_under?.test(key) === true) matches.splice(at, 1);
+}
+
+/** Moves matches from the view's text to the outermost one. */
+function bringOut(found: Match[], view: View, matches: Match[]): void {
+  for (const match of found.splice(0)) matches.push(outermost(match, view));
+}
+
+function outermost(match: Match, view: View): Match {
+  let { start, end } = match;
+  for (let at = view; at.around !== null; at = at.around) {
+    start = at.offsets === null ? at.start + start : at.offsets[start]!;
+    end = at.offsets === null ? at.start + end : at.offsets[end]!;
+  }
+  return { detector: match.detector, start, end };
+}
+
+/** What the matches in a text come to under the settings: those that count, by place, none that another explains. */
+export function settledIn(detection: Detection, text: string, matches: readonly Match[]): readonly Match[] {
+  return settle(matches.filter((match) => counts(detection, text, match)));
+}
+
+/** Whether a match is a finding under the settings for its detector. */
+function counts(detection: Detection, text: string, { detector, start, end }: Match): boolean {
+  const standing = standingOf(detection, detector);
+  const value = text.slice(start, end);
+  if (detector.id === IN_TEXT && !breaksRule(detection, value)) return false;
+  return (
+    hasEntropy(standing, value) && (detection.example_values !== 'ignore' || !isExample(detector, value))
+  );
+}
+
+/** Whether a command in a text breaks a rule that is not switched off. */
+function breaksRule(detection: Detection, value: string): boolean {
+  return severeRulesLate(value).some((rule) => standingOf(detection, namedRule(rule)).is_enabled);
+}
+
+/** Which form a documented key can have; blocks of text hold more than a key. */
+const KEY_FORM = /^[\w+/=.:-]{1,2000}$/;
+
+/** What is known by its form alone counts whatever it says of itself: `sk-ABCDEF1234567890` is an example too. */
+function isExample({ id, tags: [tag], strength }: Detector, value: string): boolean {
+  if (id === 'url.credentials') return isLocalDefault(value);
+  return covers('secret', tag) && strength !== 'shape' && KEY_FORM.test(value) && isDocumentedExample(value);
+}
+
+function addFindings(
+  search: Search,
+  text: string,
+  matches: readonly Match[],
+  leaf: number,
+  path: () => string | null,
+): void {
+  const place = matches.length > 0 ? path() : null;
+  for (const match of settledIn(search.detection, text, matches)) {
+    if (search.findings.length >= search.limits.findings_max) {
+      noteFull(search);
+      return;
+    }
+    search.findings.push(findingOf(search.detection, match, leaf, place, text.slice(match.start, match.end)));
+  }
+}
+
+/**
+ * Returns what a match says, in the leaf with the given number and path.
+ * @param value - the text of the match, which tells documented examples
+ */
+export function findingOf(
+  detection: Detection,
+  { detector, start, end }: Match,
+  leaf: number,
+  path: string | null,
+  value: string,
+): Finding {
+  const { id, detector: family, tags } = detector;
+  const is_example = detection.example_values === 'flag' && isExample(detector, value);
+  const severity = is_example ? 'low' : (standingOf(detection, detector).severity ?? detector.severity);
+  const finding: Finding = {
+    rule_id: id,
+    detector: family,
+    type: typeOf(tags[0]),
+    severity,
+    tags,
+    start,
+    end,
+    leaf,
+    path,
+  };
+  return is_example ? { ...finding, example: true } : finding;
+}
+
+/**
+ * Commands have a place among the other findings of their leaf; a script that was not read to its end is named.
+ * What was read as a command needs no guess at its lines.
+ */
+function addCommands(search: Search, found: FoundCommands): void {
+  search.has_commands ||= found.matches.length > 0;
+  if (found.is_cut)
+    search.stopped ??=
+      'A command is longer, deeper or more entangled than is read (131,072 UTF-16 units, 10 levels, 56 units of work for each).';
+  for (let at = search.findings.length - 1; (search.findings[at]?.leaf ?? -1) >= found.index; at--) {
+    const { rule_id, leaf } = search.findings[at]!;
+    if (rule_id === IN_TEXT && leaf <= found.last_index) search.findings.splice(at, 1);
+  }
+  for (const { rule, start, end } of found.matches) {
+    const standing = standingOf(search.detection, namedRule(rule));
+    if (!standing.is_enabled) continue;
+    if (search.findings.length >= search.limits.findings_max) {
+      noteFull(search);
+      break;
+    }
+    search.findings.push({
+      rule_id: rule.id,
+      detector: COMMAND_FAMILY,
+      type: 'dangerous_command',
+      severity: standing.severity ?? rule.severity,
+      tags: [rule.tag],
+      start,
+      end,
+      leaf: found.index,
+      path: found.path,
+    });
+  }
+}
+
+function typeOf(tag: string): ViolationType {
+  if (covers('injection', tag)) return 'injection_detected';
+  if (covers('dangerous', tag)) return 'dangerous_command';
+  if (covers('secret', tag)) return 'secret_detected';
+  return covers('personal', tag) ? 'pii_detected' : 'content_detected';
+}
+
+function coverageOf(search: Search): Coverage {
+  const { stopped } = search;
+  return stopped === null
+    ? { status: 'full' }
+    : { status: 'partial', reason: stopped, bytes: bytesOf(search) };
+}

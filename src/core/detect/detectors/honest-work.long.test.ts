@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hardest } from '../../testing/hardest-text.ts';
+import { effort, weighed } from '../../testing/honest-work.ts';
+import type { Detector } from '../matching/detector.ts';
+import { detectors } from './all.ts';
+
+/**
+ * Steps of a pattern for each unit of work that the meter charges. V8 takes 0.2 to 1 ns for a step, and 4 to 5 ns
+ * for a unit of clean text, which is one unit of work.
+ */
+const STEPS_PER_WORK = 20;
+/** Texts that are tried for each pattern. */
+const TEXTS = 40;
+const UNITS = 600;
+/** A text twice as long takes at most so many times the steps, where both are longer than what a try looks at. */
+const GROWTH_MAX = 2.2;
+const GROWTH_UNITS = 8000;
+/** Fewer steps for each unit are not asked how they grow. */
+const STEPS_PER_UNIT_MIN = 8;
+
+/** One detector of each form: many differ in nothing but a name, a prefix or the bounds of a run. */
+function oneOfEachForm(): readonly Detector[] {
+  const form = ({ id, pattern }: Detector): string =>
+    id.endsWith('.named_key')
+      ? `named ${pattern.source.length % 3}`
+      : pattern.source.replace(/^(?:\(\?:[^()]*\)|[\w-]+)/, '').replace(/\d+/g, '');
+  return [...new Map(detectors.map((detector) => [form(detector), detector])).values()];
+}
+
+function stepsOf(detector: Detector, piece: string, units: number): number {
+  return effort(weighed(detector), piece.repeat(Math.ceil(units / piece.length)).slice(0, units)).steps;
+}
+
+test('the meter charges for each try of a pattern what it may cost', () => {
+  const forms = oneOfEachForm();
+  let grown = 0;
+  for (const [seed, detector] of forms.entries()) {
+    const { piece, steps, charged } = hardest(detector, { seed, texts: TEXTS, units: UNITS });
+    const told = `${detector.id}: ${JSON.stringify(piece)}`;
+    assert.ok(steps <= charged * STEPS_PER_WORK, `${(steps / charged).toFixed(1)} steps per work: ${told}`);
+    if (steps < UNITS * STEPS_PER_UNIT_MIN) continue;
+    const once = stepsOf(detector, piece, GROWTH_UNITS);
+    const twice = stepsOf(detector, piece, 2 * GROWTH_UNITS);
+    assert.ok(twice <= once * GROWTH_MAX, `${twice} steps, not twice ${once}: ${told}`);
+    grown += 1;
+  }
+  assert.ok(forms.length > 400 && grown > 20, `${forms.length} forms, ${grown} that grow`);
+});
+
+test('a pattern that can be read in many ways is found out', () => {
+  const hidden: Detector = {
+    ...detectors[0]!,
+    anchors: ['act'],
+    pattern: /act(?:[a-z.]{1,9}[.]?){0,3}!/,
+  };
+  const { steps, charged } = hardest(hidden, { seed: 1, texts: TEXTS, units: UNITS });
+  assert.ok(steps > charged * STEPS_PER_WORK * 2, `${steps} steps, ${charged} work`);
+});

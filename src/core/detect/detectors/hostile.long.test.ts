@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DETECTION } from '../../testing/policies.ts';
+import { detect } from '../detect.ts';
+import type { Detector } from '../matching/detector.ts';
+import { patternReach } from '../matching/pattern-reach.ts';
+import { scanReadings } from '../matching/scan-readings.ts';
+import { compileScanner, type Meter } from '../matching/scanner.ts';
+import { detectors } from './all.ts';
+
+const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1 << 20 };
+const SHORT = 2 << 10;
+const LONG = 16 << 10;
+/** Per unit, a text many times as long may take this many times the work; quadratic work would take eight. */
+const GROWTH_MAX = 2;
+/** Units that a try of one pattern may look at, at most. */
+const REACH_MAX = 100_000;
+
+/** Ways to write a piece that make work for the readings of a text. */
+const DISGUISES: readonly string[] = [
+  '%41',
+  '&#65;',
+  '\\u0041',
+  '\\\n',
+  '" + "',
+  "' '",
+  '\u200b',
+  'а',
+  'a b c d e f g h ',
+];
+const BLOBS: readonly string[] = [
+  'QUJDREVGR0hJSktM',
+  '4142434445464748',
+  'QUJD/',
+  'c2st',
+  'QUJDREVGR0hJSktM\n',
+];
+
+/** What a detector's own hits begin with: the texts that get far into its pattern and then fail, or match. */
+function piecesOf(hit: string): readonly string[] {
+  const text = hit.replace(/[«»]/g, '');
+  const from = hit.indexOf('«');
+  const ends = [from + 3, from + Math.ceil((text.length - from) / 4), text.length];
+  return ends.flatMap((end) => [text.slice(0, end), `${text.slice(from, end)}-`]);
+}
+
+/** One detector of each form: hundreds of patterns differ in nothing but the vendor's name or prefix. */
+function oneOfEachForm(): readonly Detector[] {
+  const form = ({ pattern }: Detector): string => pattern.source.replace(/^(?:\(\?:[^()]*\)|[\w-]+)/, '');
+  return [...new Map(detectors.map((detector) => [form(detector), detector])).values()];
+}
+
+const scanner = compileScanner(detectors);
+
+/** Counted work per unit of a text made of the piece. */
+function work(piece: string, units: number): number {
+  const text = piece.repeat(Math.ceil(units / piece.length)).slice(0, units);
+  const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+  scanReadings(scanner, text, [], LIMITS.findings_max, meter);
+  return meter.work / units;
+}
+
+test('text made of a detector’s own pieces takes work in proportion to its length', () => {
+  const hits = oneOfEachForm().flatMap(({ examples }) => examples.hits.slice(0, 1).flatMap(piecesOf));
+  const pieces = new Set([...hits, ...DISGUISES, ...BLOBS, ...DISGUISES.map((disguise) => `${disguise}sk-`)]);
+  for (const piece of pieces) {
+    const growth = work(piece, LONG) / work(piece, SHORT);
+    assert.ok(growth <= GROWTH_MAX, `${growth.toFixed(1)} times per unit: ${JSON.stringify(piece)}`);
+  }
+  assert.ok(pieces.size > 200, `${pieces.size} pieces`);
+});
+
+test('a pattern looks at a bounded number of units', () => {
+  for (const { id, pattern } of detectors) {
+    const reach = patternReach(pattern);
+    assert.ok(reach > 0 && reach <= REACH_MAX, `${id}: ${reach}`);
+  }
+});
+
+const REACHES: readonly (readonly [RegExp, number])[] = [
+  [/abc/, 3],
+  [/a{2,5}[b-d\]]?\d/, 7],
+  [/(?:ab|c{4}|)x(?<n>y)(?=z)/, 6],
+  [/^\bé\u00e9\x41$/, 3],
+  [/a+/, Number.POSITIVE_INFINITY],
+  [/(?:a{2,}b){3}/, Number.POSITIVE_INFINITY],
+  [/a*?b/, Number.POSITIVE_INFINITY],
+];
+
+test('the reach of a pattern is that of its longest way', () => {
+  for (const [pattern, reach] of REACHES) assert.equal(patternReach(pattern), reach, String(pattern));
+  assert.equal(REACHES.length, 7);
+});
+
+test('a text that takes too much work is looked at in part, and says so', () => {
+  const piece = `${'%73'.repeat(3)}token=ghp_ sk-or-v1- `;
+  const limits = { ...LIMITS, text_bytes_max: 4 << 20 };
+  const text = piece.repeat(limits.text_bytes_max / piece.length);
+  const { coverage } = detect({ kind: 'text', text }, DETECTION, limits);
+  assert.equal(coverage.status, 'partial');
+  if (coverage.status === 'partial') assert.match(coverage.reason, /8 times the work of clean text/);
+});
+
+/** Few anchors, and behind each a long value that is looked at whole and is none. */
+const LONG_VALUES: readonly string[] = ['token: "scp ', 'cnvca-', '\n$ git b'];
+
+test('values that are looked at and are none count as they cost', () => {
+  for (const piece of LONG_VALUES) {
+    const text = piece.repeat((1 << 20) / piece.length);
+    assert.equal(detect({ kind: 'text', text }, DETECTION, LIMITS).coverage.status, 'partial', piece);
+  }
+  assert.equal(LONG_VALUES.length, 3);
+});
+
+test('text with a finding every 2 KB is far from the bound', () => {
+  const prose = 'The meeting is moved to Thursday, and the room is the same as it was last week. '.repeat(25);
+  const text = `${prose}write to jane.doe@acme-corp.com or use sk-ABCDEF1234567890\n`.repeat(50);
+  assert.ok(work(text, text.length) < 4);
+  assert.equal(detect({ kind: 'text', text }, DETECTION, LIMITS).coverage.status, 'full');
+});
+
+/** Numbers that look like chance and are the same in every run. */
+function someOf(letters: string): (count: number) => string {
+  let state = 7;
+  return (count) =>
+    Array.from({ length: count }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return letters[Math.floor((state / 2 ** 32) * letters.length)];
+    }).join('');
+}
+
+const digitsOf = someOf('0123456789');
+const hexOf = someOf('0123456789abcdef');
+const base64Of = someOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+
+/** Lines of files as people have them, in which nearly every place could begin something. */
+const DENSE: Readonly<Record<string, () => string>> = {
+  'numbers of nine digits': () => digitsOf(9),
+  'numbers of 9 to 11 digits': () => [9, 10, 11].map(digitsOf).join('\t'),
+  'numbers of 9 to 11 digits in columns': () => [11, 9, 10, 11, 11].map(digitsOf).join(' '),
+  'long numbers': () => [13, 16, 14, 8, 19, 15].map(digitsOf).join(','),
+  'long numbers in columns': () => [12, 16, 14, 13, 18].map(digitsOf).join(' '),
+  'ids in JSON': () => `{"id":1${digitsOf(12)},"at":1${digitsOf(12)}},`,
+  'a table of short numbers': () => Array.from({ length: 9 }, () => digitsOf(5)).join(','),
+  decimals: () => `${digitsOf(4)}.${digitsOf(6)}, ${digitsOf(2)}.${digitsOf(3)}`,
+  'a dump': () => Array.from({ length: 16 }, () => hexOf(2)).join(' '),
+  sums: () => `${hexOf(64)}  a.txt`,
+  UUIDs: () => [8, 4, 4, 4, 12].map(hexOf).join('-'),
+  'base64 in lines': () => base64Of(76),
+};
+
+test('dense files are looked at to their end', () => {
+  for (const [name, line] of Object.entries(DENSE)) {
+    let text = '';
+    while (text.length < 1 << 20) text += `${line()}\n`;
+    const { coverage } = detect({ kind: 'text', text }, DETECTION, { ...LIMITS, text_bytes_max: 2 << 20 });
+    assert.deepEqual(coverage, { status: 'full' }, name);
+  }
+  assert.equal(Object.keys(DENSE).length, 12);
+});

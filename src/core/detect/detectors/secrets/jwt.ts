@@ -1,0 +1,29 @@
+import { base64Text } from '../../../text/base64.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { body } from '../../matching/sample-text.ts';
+
+export const jwt: readonly Detector[] = [
+  {
+    id: 'jwt.signed',
+    detector: 'jwt',
+    tags: ['secret.credential.jwt'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'JSON Web Tokens (RFC 7519): a header that decodes to JSON with `alg`, a JSON payload, a signature.',
+    anchors: ['[\\w-]\\.e[yw][A-Za-z0-9]'],
+    back: { over: '[\\w-]', units_max: 2048 },
+    pattern: /[\w-]{10,2048}\.e[yw][\w-]{4,8192}\.[\w-]{0,2048}/,
+    validate: hasHeader,
+    examples: {
+      hits: [`token=«${'eyJh'}bGciOiJIUzI1NiJ9.${'eyJz'}dWIiOiJhbGljZSJ9.${body(43)}»`],
+      misses: [`${body(20)}.${'eyJz'}dWIiOiJhbGljZSJ9.${body(43)}`, 'a.eyb.c'],
+    },
+  },
+];
+
+/** The header is an object that names an algorithm, whole. */
+function hasHeader(token: string): boolean {
+  const header = base64Text(token.slice(0, token.indexOf('.')));
+  return header !== null && /^\s*\{.*"alg"\s*:\s*".*\}\s*$/s.test(header);
+}

@@ -1,0 +1,126 @@
+import { base64Text } from '../../../text/base64.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { BASE58, body } from '../../matching/sample-text.ts';
+
+/** Private keys outside PEM armour: DER in base64, JSON Web Keys, and those of programs with files of their own. */
+export const keyMaterial: readonly Detector[] = [
+  {
+    id: 'der.private_key',
+    detector: 'private_key',
+    tags: ['secret.credential.private_key'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'Private keys in DER as base64 (PKCS #1, #8 and #12, SEC 1): a sequence that begins with the version, and what the standard has behind it.',
+    anchors: [
+      '\\bMII[A-Z][A-Za-z0-9+/][AQgw]IB',
+      '\\bMI[GH][A-Za-z0-9+/]AgE[AB]',
+      '\\bMHcCAQEE',
+      '\\bMC4CAQAw',
+    ],
+    pattern: /M[A-Za-z0-9+/]{59,8000}={0,2}/,
+    validate: isPrivateKey,
+    examples: {
+      hits: [
+        `key = "«${'MIIEvQIBADANBgkq'}hkiG9w0BAQEFAASCBKcw${body(80)}»"`,
+        `«${'MIIEpAIBAAKCAQEA'}${body(80)}»`,
+        `«${'MIGHAgEAMBMGByqG'}SM49AgEGCCqGSM49AwEHBG0w${body(60)}»`,
+        `«${'MHcCAQEEI'}${body(80)}»`,
+        `pfx: «${'MIIKBwIBAzCCCcMG'}${body(80)}»`,
+      ],
+      misses: [
+        `${'MIIDxDCCAqygAwIBAgIUWzjP9yEI4xyQ'}${body(60)}`,
+        `${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'}${body(60)}`,
+        `${'MIIEvQIBADANBgkq'}hkiG`,
+      ],
+    },
+  },
+  {
+    id: 'jwk.private_key',
+    detector: 'private_key',
+    tags: ['secret.credential.private_key.jwk'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'JSON Web Keys with a private part (RFC 7517): `d` of RSA and elliptic curves, `k` of symmetric keys, beside `kty`.',
+    anchors: ['"kty'],
+    pattern:
+      /"kty\\?"\s{0,3}:\s{0,3}\\?"(?:RSA|EC|OKP|oct)\\?"(?:(?!"kty)[^{}]){0,1500}?\\?"[dk]\\?"\s{0,3}:\s{0,3}\\?"(?<value>[\w-]{20,2000})\\?"/,
+    try_work: 900,
+    examples: {
+      hits: [
+        `{"kty":"EC","crv":"P-256","x":"${body(43)}","d":"«${body(43)}»"}`,
+        `{"kty": "oct", "k": "«${body(43)}»"}`,
+      ],
+      misses: [
+        `{"kty":"EC","crv":"P-256","x":"${body(43)}","y":"${body(43)}"}`,
+        '{"kty":"RSA","n":"abc","e":"AQAB"}',
+      ],
+    },
+  },
+  {
+    id: 'putty.private_key',
+    detector: 'private_key',
+    tags: ['secret.credential.private_key.putty'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'The private lines of a PuTTY key file.',
+    anchors: ['Private-Lines: '],
+    pattern: /Private-Lines: \d{1,3}\r?\n(?<value>[A-Za-z0-9+/=\r\n]{20,8000})/,
+    examples: {
+      hits: [`Private-Lines: 1\n«${body(64)}»`],
+      misses: [`Public-Lines: 1\n${body(64)}`],
+    },
+  },
+  {
+    id: 'wireguard.key',
+    detector: 'private_key',
+    tags: ['secret.credential.private_key.wireguard'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'Private and shared keys of WireGuard: 32 bytes in base64 beside their name.',
+    anchors: ['PrivateKey ?=', 'PresharedKey ?='],
+    pattern: /(?:PrivateKey|PresharedKey) ?= ?(?<value>[A-Za-z0-9+/]{43}=)/,
+    examples: {
+      hits: [`PrivateKey = «${body(42)}A=»\n`, `PresharedKey=«${body(42)}0=»`],
+      misses: [`PublicKey = ${body(42)}A=`, `PrivateKey = ${body(20)}`],
+    },
+  },
+  {
+    id: 'wallet.extended_private_key',
+    detector: 'private_key',
+    tags: ['secret.credential.private_key.wallet'],
+    severity: 'critical',
+    strength: 'proof',
+    description:
+      'Extended private keys of wallets (BIP 32 and its kin): `xprv`, `yprv`, `zprv`, `tprv` and 107 characters.',
+    anchors: ['\\b[xyzt]prv[1-9A-HJ-NP-Za-km-z]'],
+    pattern: /[xyzt]prv[1-9A-HJ-NP-Za-km-z]{107}(?![A-Za-z0-9])/,
+    examples: {
+      hits: [`seed «${'xprv'}${body(107, BASE58)}»`],
+      misses: [`xpub${body(107, BASE58)}`, `xprv${body(20, BASE58)}`],
+    },
+  },
+];
+
+/** The first bytes are enough to see what a structure is. */
+const HEAD_UNITS = 48;
+const SEQUENCE = 0x30;
+const INTEGER = 0x02;
+const OCTETS = 0x04;
+
+/**
+ * What begins so in DER: a sequence whose first member is the version 0 (PKCS #1 with a number behind it, PKCS #8 with
+ * a sequence), 1 (SEC 1, octets) or 3 (PKCS #12, a sequence). Certificates and public keys begin with a sequence.
+ */
+function isPrivateKey(encoded: string): boolean {
+  const der = base64Text(encoded.slice(0, HEAD_UNITS));
+  if (der?.charCodeAt(0) !== SEQUENCE) return false;
+  const length = der.charCodeAt(1);
+  const at = length < 0x80 ? 2 : 2 + (length & 0x7f);
+  if (der.charCodeAt(at) !== INTEGER || der.charCodeAt(at + 1) !== 1) return false;
+  const version = der.charCodeAt(at + 2);
+  const next = der.charCodeAt(at + 3);
+  if (version === 0) return next === SEQUENCE || next === INTEGER;
+  return version === 1 ? next === OCTETS : version === 3 && next === SEQUENCE;
+}

@@ -1,0 +1,94 @@
+import { base64Text } from '../../../text/base64.ts';
+import type { Detector } from '../../matching/detector.ts';
+import { body, HEX } from '../../matching/sample-text.ts';
+
+const LINES =
+  '(?<value>[ \\t]{1,12}["\']?[\\w.-]{1,120}["\']?:[^\\n]{1,4000}(?:\\n[ \\t][^\\n]{1,4000}){0,22})';
+const KIND = 'kind: {1,4}["\']?Secret["\']?(?=\\s)';
+const LINE = '(?:[^\\n]{0,200}\\n)';
+
+/** What Kubernetes keeps secret: the data of its Secrets, the keys in configurations, the tokens that nodes join with. */
+export const kubernetes: readonly Detector[] = [
+  {
+    id: 'kubernetes.secret_data',
+    detector: 'credential_file',
+    tags: ['secret.credential.credential_file.kubernetes'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'The data of a Secret in a manifest of Kubernetes, whole, before its kind or behind it.',
+    anchors: ['(?i)kind: ?["\']?secret', 'apiVersion: ?["\']?v1'],
+    pattern: new RegExp(
+      `(?:${KIND}${LINE}{1,20}?(?:data|stringData):[ \\t]{0,4}\\n${LINES}|` +
+        `apiVersion: {1,4}["']?v1["']?[ \\t]{0,4}\\n(?:data|stringData):[ \\t]{0,4}\\n${LINES}(?=\\n(?![ \\t])${LINE}{0,20}?${KIND}))`,
+      'i',
+    ),
+    validate: hasData,
+    examples: {
+      hits: [
+        'apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\ndata:\n«  user: YWRh\n  pass: czNzYW1lOTk=»\n---\n',
+        'apiVersion: v1\ndata:\n«  pass: czNzYW1lOTk=»\nkind: Secret\nmetadata:\n  name: a\n',
+      ],
+      misses: [
+        'apiVersion: v1\nkind: ConfigMap\ndata:\n  user: YWRh\n',
+        'apiVersion: v1\nkind: Secret\ndata:\n  csrf: ""\n',
+        'kind: SecretStore\ndata:\n  user: YWRh\n',
+        'apiVersion: v1\ndata:\n  user: YWRh\nkind: ConfigMap\n',
+      ],
+    },
+  },
+  {
+    id: 'kubernetes.secret_data_in_json',
+    detector: 'credential_file',
+    tags: ['secret.credential.credential_file.kubernetes'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'The same in JSON, as `kubectl get secret -o json` prints it.',
+    anchors: ['"kind": ?"Secret"'],
+    pattern:
+      /(?<=(?:"data"|"stringData"):\s{0,4}\{(?<value>[^{}]{16,4000})\},\s{0,40})"kind": ?"Secret"|"kind": ?"Secret"[\s\S]{1,1500}?(?:"data"|"stringData"):\s{0,4}\{(?<value>[^{}]{16,4000})\}/,
+    examples: {
+      hits: [
+        '{"apiVersion": "v1", "data": {«"pass": "czNzYW1lOTk="»}, "kind": "Secret"}',
+        '{"kind":"Secret","metadata":{"name":"a"},"data":{«"pass":"czNzYW1lOTk="»}}',
+      ],
+      misses: [
+        '{"data": {"pass": "czNzYW1lOTk="}, "kind": "ConfigMap"}',
+        '{"kind": "Secret", "type": "Opaque"}',
+      ],
+    },
+  },
+  {
+    id: 'kubernetes.client_key',
+    detector: 'private_key',
+    tags: ['secret.credential.private_key.kubernetes'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'The client key of a kubeconfig: base64 of a private key in PEM.',
+    anchors: ['client-key-data'],
+    pattern: /client-key-data["']?\s{0,3}:\s{0,3}["']?(?<value>[A-Za-z0-9+/]{60,8000}={0,2})/,
+    validate: (value) => /^-----BEGIN [A-Z ]{0,20}PRIVATE KEY/.test(base64Text(value.slice(0, 60)) ?? ''),
+    examples: {
+      hits: [`    client-key-data: «${'LS0tLS1C'}${'RUdJTiBQUklWQVRFIEtFWS0tLS0t'}${body(60)}»\n`],
+      misses: [`    client-key-data: ${body(80)}`, `client-certificate-data: ${body(80)}`],
+    },
+  },
+  {
+    id: 'kubernetes.bootstrap_token',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.kubernetes'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'Bootstrap tokens of Kubernetes, six characters, a dot and sixteen, beside `token`.',
+    anchors: ['--token[ =]', 'bootstrap-token'],
+    pattern: /(?:--token|bootstrap-token)["']?[ =:]{1,3}["']?(?<value>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])/,
+    examples: {
+      hits: [`kubeadm join 10.1.1.1:6443 --token «${body(6, HEX)}.${body(16, HEX)}»`],
+      misses: ['kubeadm token create --token short.one', `--token ${body(16, HEX)}`],
+    },
+  },
+];
+
+/** Whether any value is long enough to be one: what was not filled in yet is empty, or a name. */
+function hasData(lines: string): boolean {
+  return /(?::|^)\s{1,12}["']?[^\s"':]{12}/m.test(lines);
+}

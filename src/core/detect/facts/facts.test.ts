@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judge } from '../../decision/judge.ts';
+import { crossingOf, policyOf, SETTINGS } from '../../testing/policies.ts';
+import type { Json, Tag } from '../../types/index.ts';
+import { factsOf } from './facts.ts';
+
+function factsIn(value: Json, named: readonly Tag[] = []): readonly Tag[] {
+  return factsOf({ kind: 'json', value }, named, SETTINGS.limits);
+}
+
+const CASES: readonly (readonly [value: Json, ...tags: Tag[]])[] = [
+  [{ q: 'a sentence about nothing, and/or all' }],
+  [{ url: 'https://example.com/a?b=c' }, 'egress.url'],
+  [{ body: 'see http://ada:x@example.com:8080/a' }, 'egress.unencrypted', 'egress.url'],
+  [{ url: 'http://10.0.0.7/' }, 'egress.private_address', 'egress.unencrypted', 'egress.url'],
+  [{ url: 'https://[fd00::1]:8443/' }, 'egress.private_address', 'egress.url'],
+  [{ url: 'http://2130706433/' }, 'egress.loopback', 'egress.unencrypted', 'egress.url'],
+  [{ url: 'https://0x7f.1/' }, 'egress.loopback', 'egress.url'],
+  [{ url: 'https://[::ffff:127.0.0.1]/' }, 'egress.loopback', 'egress.url'],
+  [{ url: 'https://localhost:3000' }, 'egress.loopback', 'egress.url'],
+  [{ url: 'https://203.0.114.9/' }, 'egress.public_address', 'egress.url'],
+  [{ url: 'https://db.corp.internal/' }, 'egress.private_name', 'egress.url'],
+  [
+    { url: 'http://169.254.169.254/latest/meta-data/' },
+    'egress.metadata_endpoint',
+    'egress.private_address',
+    'egress.unencrypted',
+    'egress.url',
+  ],
+  [
+    { url: 'https://metadata.google.internal./x' },
+    'egress.metadata_endpoint',
+    'egress.private_name',
+    'egress.url',
+  ],
+  [{ host: 'db.example.com' }, 'egress.host'],
+  [{ to: ['10.1.2.3'] }, 'egress.host', 'egress.private_address'],
+  [{ command: 'nc 10.1.2.3 80' }, 'egress.host', 'egress.private_address'],
+  [{ command: 'curl -o a.zip example.com/a' }, 'egress.host', 'path.relative'],
+  [{ command: 'curl -o a.zip https://example.com' }, 'egress.url'],
+  [{ command: "bash -c 'ssh ada@example.com'" }, 'egress.host'],
+  [{ path: 'src/main.ts' }, 'path.relative'],
+  [{ path: '../other/a.ts' }, 'path.outside_workspace', 'path.relative'],
+  [{ path: 'src/../../a.ts' }, 'path.outside_workspace', 'path.relative'],
+  [{ path: 'src/../a.ts' }, 'path.relative'],
+  [{ path: '/work/app/a.ts' }, 'path.absolute'],
+  [{ path: '/etc/hosts' }, 'path.absolute', 'path.outside_workspace', 'path.startup_file', 'path.system'],
+  [
+    { command: 'cat < ~/.aws/credentials' },
+    'path.absolute',
+    'path.credential_file',
+    'path.home',
+    'path.outside_workspace',
+  ],
+  [{ command: 'echo a > /tmp/b' }, 'path.absolute', 'path.outside_workspace', 'path.temporary'],
+  [{ path: '/var/log/syslog' }, 'path.absolute', 'path.log', 'path.outside_workspace', 'path.system'],
+  [{ query: 'SELECT name FROM users WHERE id = 7' }, 'sql.select'],
+  [{ sql: '-- all\nWITH a AS (SELECT 1) SELECT * FROM a; DELETE FROM b' }, 'sql.delete', 'sql.select'],
+  [{ sql: `${';'.repeat(500)}drop table users` }, 'sql.drop'],
+  [
+    { sql: 'insert into a values (1); update a set b = 2; grant select on a to b' },
+    'sql.grant',
+    'sql.insert',
+    'sql.update',
+  ],
+  [{ command: "psql -c 'truncate table a'" }, 'sql.truncate'],
+  [{ note: 'Delete the old drafts and update the index' }],
+];
+
+test('addresses, paths and statements in arguments are facts', () => {
+  for (const [value, ...tags] of CASES) assert.deepEqual(factsIn(value), tags, JSON.stringify(value));
+  assert.equal(CASES.length, 34);
+});
+
+test('a host is told only where a rule names it or one above it', () => {
+  const value = { url: 'https://API.Example.com/x' };
+  assert.deepEqual(factsIn(value, ['host.com.example']), ['egress.url', 'host.com.example']);
+  assert.deepEqual(factsIn(value, ['host.com.example.api', 'host.org']), [
+    'egress.url',
+    'host.com.example.api',
+  ]);
+  assert.deepEqual(factsIn({ url: 'https://badexample.com' }, ['host.com.example']), ['egress.url']);
+});
+
+const METADATA = { url: 'http://169.254.169.254/latest/' };
+
+function called(value: Json, data_tags: readonly Tag[], action: string) {
+  const policy = policyOf({
+    rules: data_tags.length === 0 ? [] : [{ name: 'facts', boundary: 'action', data_tags, action }],
+  });
+  const crossing = crossingOf({ boundary: 'action', phase: 'request', content: { kind: 'json', value } });
+  return judge(crossing, policy);
+}
+
+test('a rule that names a fact decides on it', () => {
+  const { decision, rule, data_tags, findings } = called(METADATA, ['egress.metadata_endpoint'], 'block');
+  assert.deepEqual({ decision, rule, findings }, { decision: 'block', rule: 'facts', findings: [] });
+  assert.ok(data_tags.includes('egress.metadata_endpoint'));
+  assert.equal(called(METADATA, ['egress'], 'require_approval').action, 'require_approval');
+  assert.equal(called({ path: '../a' }, ['path.outside_workspace'], 'block').decision, 'block');
+  assert.equal(called({ path: 'a/b' }, ['path.outside_workspace'], 'block').decision, 'allow');
+});
+
+test('without such a rule a fact decides nothing, whatever the default action is', () => {
+  const { decision, data_tags } = called(METADATA, [], 'block');
+  assert.deepEqual({ decision, data_tags }, { decision: 'allow', data_tags: [] });
+  assert.equal(called(METADATA, ['sql'], 'block').decision, 'allow');
+});

@@ -1,0 +1,124 @@
+import ipaddr from 'ipaddr.js';
+import type { Tag } from '../../types/index.ts';
+import { type Address, innermost, isMetadataAddress, isMetadataName } from './metadata-addresses.ts';
+
+/** An address of something outside, as a text names it. */
+export interface Place {
+  /** Lower case, without user, port and brackets; empty where it is none that could be reached. */
+  readonly host: string;
+  /** `http`, `https` ...; `null` where the text has a host alone. */
+  readonly scheme: string | null;
+}
+
+/** Schemes with an authority that programs connect to; before the first five browsers take any slashes, also none. */
+const URL =
+  /(?<![a-z0-9+.-])(?:(https?|wss?|ftp)[\t\r\n]?:[\t\r\n/\\]{0,8}|(ftps|sftp|ssh|scp|git|git\+ssh|svn|ldaps?|rediss?|amqps?|postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|gopher|dict|tftp|telnet|rtsp|smb|imaps?|smtps?|pop3s?|nats|kafka|jdbc:[a-z]{2,12}|view-source|jar|netdoc|mcp|tcp|udp|grpcs?|h2|quic|rsync|nfs|vnc|rdp|irc)s?:\/{2,8})(?=[^\s/?#"'`<>\\])([^\s/?#"'`<>]{1,2048})/gi;
+/** Zero slashes behind a scheme are an address if digits or a bracket follow: `http:10.0.0.1`. */
+const WITHOUT_SLASH = /^\w+[\t\r\n]?:[\t\r\n]*[^\t\r\n/\\]/;
+const HOST =
+  /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){0,20}[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?$/;
+
+/** Returns the addresses that a text has with their scheme, as WHATWG's URL standard and programs in C read them. */
+export function urlsIn(text: string): readonly Place[] {
+  const found: Place[] = [];
+  for (const [whole, special, other, authority] of (text.includes(':') ? text : '').matchAll(URL)) {
+    const scheme = (special ?? other ?? '').toLowerCase();
+    if (special !== undefined && WITHOUT_SLASH.test(whole) && !/^(?:[\d[%]|0x)/i.test(authority!)) continue;
+    // A browser ends the authority at a backslash, and other programs do not.
+    const readings = new Set([authority!, authority!.split('\\', 1)[0]!].filter((reading) => reading !== ''));
+    for (const reading of readings) found.push({ host: hostOf(reading) ?? '', scheme });
+  }
+  return found;
+}
+
+/** Returns the host in `ada@[::1]:8080`, as a browser would ask for it; `null` where there is none. */
+export function hostOf(authority: string): string | null {
+  const behind = written(authority.slice(authority.lastIndexOf('@') + 1)).toLowerCase();
+  const inner = /^\[([0-9a-f:.]{2,60})(?:%[\w.-]{0,30})?\]/.exec(behind)?.[1];
+  if (inner !== undefined) return inner;
+  const host = behind.replace(/:[^:]*$/, '').replace(/\.$/, '');
+  return HOST.test(host) ? host : null;
+}
+
+const PERCENT = /(?:%[\da-f]{2})+/gi;
+const UNSEEN = /[\u0000-\u0020\u007f\u00ad\u200b-\u200f\u2060\ufeff]/g;
+
+/** Percent-coding decoded, look-alike digits and dots as what they are read as, what is not seen left out. */
+function written(host: string): string {
+  const decoded = host.replace(PERCENT, decodedRun);
+  const plain = /^[\x21-\x7e]*$/.test(decoded) ? decoded : decoded.replace(UNSEEN, '').normalize('NFKC');
+  return plain.replace(/[\u3002\uff0e\uff61]/g, '.');
+}
+
+function decodedRun(run: string): string {
+  try {
+    return decodeURIComponent(run);
+  } catch {
+    return run;
+  }
+}
+
+const UNENCRYPTED = new Set(['http', 'ws', 'ftp', 'ldap', 'gopher', 'telnet', 'tftp', 'dict']);
+
+/** Returns what an address says about where something would go, as tags. */
+export function tagsOfPlace({ host, scheme }: Place): readonly Tag[] {
+  const tags: Tag[] = [scheme === null ? 'egress.host' : 'egress.url'];
+  if (scheme !== null && UNENCRYPTED.has(scheme)) tags.push('egress.unencrypted');
+  const address = addressOf(host) ?? addressInName(host);
+  const is_metadata = address === null ? isMetadataName(host) : isMetadataAddress(address);
+  if (is_metadata) tags.push('egress.metadata_endpoint');
+  if (address === null)
+    return isLocalName(host) ? [...tags, 'egress.loopback'] : [...tags, ...privateName(host)];
+  const range = address.range();
+  if (range === 'loopback' || range === 'unspecified') tags.push('egress.loopback');
+  else if (range === 'unicast') tags.push('egress.public_address');
+  else tags.push('egress.private_address');
+  return tags;
+}
+
+/** Returns whether a host is an IP address, however it is written. */
+export function isAddress(host: string): boolean {
+  return addressOf(host) !== null;
+}
+
+/** Returns whether a text, which may be code, names a metadata service of a cloud, with a scheme or as a host alone. */
+export function namesMetadataService(text: string): boolean {
+  const hosts = urlsIn(text).map(({ host }) => host);
+  const alone = /^[^\s/?#\\"'`]{1,300}(?=$|[/?#\\])/.exec(text)?.[0];
+  // A word without a dot is one of the program's own.
+  const name = alone === undefined ? null : hostOf(alone);
+  if (name !== null && (isAddress(name) || name.includes('.'))) hosts.push(name);
+  return hosts.some((host) => tagsOfPlace({ host, scheme: null }).includes('egress.metadata_endpoint'));
+}
+
+/** `2130706433`, `0x7f.1` and `::ffff:127.0.0.1` are `127.0.0.1`, as programs read them. */
+function addressOf(host: string): Address | null {
+  if (!/^[\d.]|^0x|:/.test(host) || !ipaddr.isValid(host)) return null;
+  return innermost(ipaddr.parse(host));
+}
+
+/** Services that answer with the address in the name: `169-254-169-254.sslip.io`. */
+function addressInName(host: string): Address | null {
+  const [, name] =
+    /(?:^|[.-])(\d{1,3}(?:[.-]\d{1,3}){3}|[0-9a-f]{8})\.(?:nip\.io|sslip\.io|xip\.io|traefik\.me)$/.exec(
+      host,
+    ) ?? [];
+  return name === undefined
+    ? null
+    : addressOf(/^[0-9a-f]{8}$/.test(name) ? `0x${name}` : name.replaceAll('-', '.'));
+}
+
+function isLocalName(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost');
+}
+
+function privateName(host: string): readonly Tag[] {
+  return /\.(?:internal|local|lan|home|corp|intranet|private|home\.arpa)$/.test(host)
+    ? ['egress.private_name']
+    : [];
+}
+
+/** Returns `api.example.com` as the tag `host.com.example.api`, so that `host.com.example` covers all below it. */
+export function hostTag(host: string): Tag {
+  return `host.${host.split('.').reverse().join('.')}`;
+}

@@ -1,0 +1,84 @@
+import type { Tag } from '../../types/index.ts';
+import { isDisk, isLogPath, isStartupPath, isSystemPath, isTemporary } from './command-paths.ts';
+import { isCredentialPath } from './credential-files.ts';
+import { canonicalPaths } from './path-form.ts';
+
+const PATH_UNITS_MAX = 400;
+const PATH =
+  /^(?:~|\.{1,2}[/\\]|\/[\w.~$%{*@+-]|[A-Za-z]:[/\\]|\\\\|\$HOME|%USERPROFILE%|[\w.@+*-]+[/\\][\w.@+/\\*{},-]*$|\.[\w-]+$|\.\.$)/;
+const PATH_KEY =
+  /^(?:(?:\w{1,20}[_-])?(?:path|paths|file|files|filename|filenames|filepath|filepaths|glob|globs|dir|dirs|directory|directories|folder|folders|cwd)|(?:file|dir|directory|folder|notebook|absolute|relative|target|source|src|dest|destination|old|new|root|working|base|full|local|remote|input|output)(?:File|Path|Paths|Dir|Directory|Folder|Name)+|include|includes|include_?patterns?|src|source|dst|dest|destination|uri|uris|root|roots|attachment|attachments|pattern|patterns)$/i;
+/** What tools that search in files look for: a regular expression or a word, which names no file. */
+const SOUGHT_KEY = /^(?:patterns?|query|queries|regexp?)$/i;
+const SEARCHES_TEXT = /grep|search|(?:^|[_.-])rg$/i;
+const LINES_MAX = 200;
+
+/**
+ * Returns what every string below such a key of a tool's arguments is: a path or glob, a text that is looked for in
+ * files, or `null` if the key does not tell.
+ * @param tool - the name of the tool, or `null`
+ */
+export function kindOfKey(key: string, tool: string | null): 'path' | 'sought' | null {
+  if (key.length > 40) return null;
+  if (tool !== null && SOUGHT_KEY.test(key) && SEARCHES_TEXT.test(tool)) return 'sought';
+  return PATH_KEY.test(key) ? 'path' : null;
+}
+
+/** Returns the paths in the value of a key that names paths, one for each line; an address elsewhere is none. */
+export function pathsIn(text: string): readonly string[] {
+  return text
+    .split(/[\r\n]+/, LINES_MAX)
+    .filter(
+      (line) =>
+        line.trim() !== '' &&
+        (!/^\s*[a-z][a-z0-9+.-]*:\/\//i.test(line) || /^\s*(?:vscode-)?file:/i.test(line)),
+    );
+}
+
+/** Returns whether a text is one path and nothing else. */
+export function isPath(text: string): boolean {
+  if (text.length > PATH_UNITS_MAX || /[^\s]\s*\n\s*[^\s]/.test(text)) return false;
+  return canonicalPaths(text).some(
+    (path) =>
+      !/["'`|;<>]|:\/\/|\s{2}/.test(path) &&
+      (PATH.test(path) || (!/\s/.test(path) && isCredentialPath(path))),
+  );
+}
+
+/**
+ * Returns what a path says, as tags. There is no file system and no working folder here. Outside of the workspace is
+ * a path that climbs out of where it began, and one below a home, a system folder, a device or a folder for temporary
+ * files.
+ */
+export function tagsOfPath(written: string): readonly Tag[] {
+  const tags = new Set<Tag>();
+  if (/^\s*\\\\[^?.\\]/.test(written)) tags.add('path.outside_workspace');
+  if (isDisk(written.trim())) tags.add('path.system').add('path.outside_workspace');
+  for (const path of canonicalPaths(written)) addPlace(tags, path);
+  if (isCredentialPath(written)) tags.add('path.credential_file');
+  return [...tags];
+}
+
+function addPlace(tags: Set<Tag>, path: string): void {
+  const is_home = path.startsWith('~');
+  // Letter case is ignored, as some systems do.
+  const lower = path.toLowerCase();
+  const is_system = isSystemPath(path) || isSystemPath(lower) || isDevice(lower);
+  const is_temporary = isTemporary(path);
+  const has_climbed = /^\.\.(?:\/|$)/.test(path.replace(/^(?:\.\/)+/, ''));
+  tags.add(/^(?:\/|[a-z]:|~)/i.test(path) ? 'path.absolute' : 'path.relative');
+  if (is_home) tags.add('path.home');
+  if (is_system) tags.add('path.system');
+  if (is_temporary) tags.add('path.temporary');
+  if (is_home || is_system || is_temporary || has_climbed) tags.add('path.outside_workspace');
+  if (isStartupPath(path) || isStartupPath(lower)) tags.add('path.startup_file');
+  if (isLogPath(path)) tags.add('path.log');
+}
+
+/** Devices that hold nothing and keep nothing are no place of the system. */
+function isDevice(path: string): boolean {
+  return (
+    isDisk(path) ||
+    /^\/dev\/(?!(?:null|zero|full|u?random|std(?:in|out|err)|tty|fd|shm|ptmx|pts)(?:\/|$))./.test(path)
+  );
+}

@@ -1,0 +1,363 @@
+import type { Tag } from '../../types/index.ts';
+import { readingsOf, type SqlToken, sqlTokens } from './sql-tokens.ts';
+import {
+  findWord,
+  groupEnd,
+  hasAhead,
+  hasSign,
+  isCall,
+  isName,
+  isSign,
+  isWord,
+  LOOKAHEAD_MAX,
+  nameEnd,
+  skipWords,
+  wordAt,
+} from './sql-words.ts';
+
+/** What a statement does: the ending of a tag `sql.*`. */
+type Kind =
+  | 'alter'
+  | 'call'
+  | 'copy'
+  | 'create'
+  | 'delete'
+  | 'drop'
+  | 'grant'
+  | 'insert'
+  | 'merge'
+  | 'revoke'
+  | 'select'
+  | 'truncate'
+  | 'update';
+
+/** Statements in strings in statements are read so many levels deep. */
+const DEPTH_MAX = 3;
+const HAS_VERB =
+  /select|insert|replace|upsert|update|delete|merge|drop|truncate|alter|create|grant|revoke|deny|copy|call|exec|load|bulk|attach|vacuum|restore|backup|rename|refresh|pragma|handler|shutdown|\bdo\b/i;
+
+/** Returns the kinds of the SQL statements in a text, as tags: `sql.select`, `sql.delete` ... Linear. */
+export function sqlTags(text: string): readonly Tag[] {
+  if (!HAS_VERB.test(text) && !HAS_VERB.test(text.replace(/\/\*.{0,100}?\*\//gs, ''))) return [];
+  const kinds = new Set<Kind>();
+  addKinds(kinds, text, 0);
+  return [...kinds].map((kind) => `sql.${kind}`);
+}
+
+function addKinds(kinds: Set<Kind>, text: string, depth: number): void {
+  for (const reading of readingsOf(text)) {
+    const tokens = sqlTokens(text, reading);
+    let start = 0;
+    for (let at = 0; at <= tokens.length; at += 1) {
+      if (at < tokens.length && !isSign(tokens[at], ';')) continue;
+      if (at > start) addStatement(kinds, tokens.slice(start, at), depth);
+      start = at + 1;
+    }
+  }
+}
+
+/** Words that can begin a statement that holds others, and what must be there too, for sentences begin with them as well. */
+const HOLDERS: ReadonlyMap<string, (rest: readonly SqlToken[]) => boolean> = new Map<
+  string,
+  (rest: readonly SqlToken[]) => boolean
+>([
+  [
+    'with',
+    (rest) =>
+      rest.slice(0, 40).some((token, at) => isWord(token, 'as') && isSign(rest[at + 1], '(')) ||
+      hasMaterialized(rest),
+  ],
+  ['begin', (rest) => rest.length > 0],
+  ['declare', (rest) => rest.length > 1],
+  ['if', hasCondition],
+  ['while', hasCondition],
+  ['for', hasCondition],
+  ['else', () => true],
+  ['end', () => true],
+  ['loop', () => true],
+  ['then', () => true],
+  ['go', () => true],
+  ['use', (rest) => rest.length > 1],
+  ['set', hasCondition],
+  ['prepare', (rest) => rest.slice(0, 40).some((token) => isWord(token, 'as') || isWord(token, 'from'))],
+  ['do', (rest) => rest.slice(0, 4).some(({ kind }) => kind === 'string')],
+  ['values', (rest) => isSign(rest[0], '(')],
+]);
+
+function hasMaterialized(rest: readonly SqlToken[]): boolean {
+  return rest.slice(0, 40).some((token, at) => isWord(token, 'materialized') && isSign(rest[at + 1], '('));
+}
+
+function hasCondition(rest: readonly SqlToken[]): boolean {
+  return rest
+    .slice(0, LOOKAHEAD_MAX)
+    .some(
+      (token) => isSign(token, '=') || isSign(token, '(') || isSign(token, '@') || token.text.startsWith('@'),
+    );
+}
+
+function addStatement(kinds: Set<Kind>, statement: readonly SqlToken[], depth: number): void {
+  let from = 0;
+  while (from < statement.length && (isSign(statement[from], '(') || isSign(statement[from], '\\')))
+    from += 1;
+  const first = statement[from];
+  // Commands of psql: `\copy`, `\!`.
+  if (isSign(statement[from - 1], '\\') && (isWord(first, 'copy') || isSign(first, '!')))
+    kinds.add(isWord(first, 'copy') ? 'copy' : 'call');
+  if (first?.kind !== 'word') return;
+  if (first.text === 'explain' || first.text === 'describe' || first.text === 'desc') {
+    addExplained(kinds, statement.slice(from + 1), depth);
+    return;
+  }
+  const rest = statement.slice(from + 1);
+  const own = kindsAt(statement, from);
+  const holds = HOLDERS.get(first.text)?.(rest) === true;
+  if (own.length === 0 && !holds) return;
+  if (first.text === 'with') kinds.add('select');
+  // Behind a statement others may follow without a sign between them (T-SQL), and inside of it.
+  for (let at = from; at < statement.length; at += 1)
+    if (statement[at]!.kind === 'word') for (const kind of kindsAt(statement, at)) kinds.add(kind);
+  const runs_strings =
+    own.includes('call') || /^(?:do|prepare|set|declare|begin|if)$/.test(first.text) || kinds.has('call');
+  if (!runs_strings || depth >= DEPTH_MAX) return;
+  for (const { kind, text } of statement)
+    if (kind === 'string' && HAS_VERB.test(text)) addKinds(kinds, text, depth + 1);
+}
+
+/** A plan is only told, unless the statement is run for it. */
+function addExplained(kinds: Set<Kind>, rest: readonly SqlToken[], depth: number): void {
+  let at = 0;
+  let is_run = false;
+  if (isSign(rest[0], '(')) {
+    for (; at < rest.length && !isSign(rest[at], ')'); at += 1)
+      if (isAnalyze(rest[at]) && !/^(?:false|off|0)$/.test(rest[at + 1]?.text ?? '')) is_run = true;
+    at += 1;
+  }
+  for (
+    ;
+    at < rest.length &&
+    /^(?:analy[sz]e|verbose|extended|format|=|json|tree|traditional|query|plan|for|buffers|partitions|pipeline|syntax)$/.test(
+      rest[at]!.text,
+    );
+    at += 1
+  )
+    if (isAnalyze(rest[at])) is_run = true;
+  const inner = rest.slice(at);
+  const explained = new Set<Kind>();
+  addStatement(explained, inner, depth);
+  if (explained.size === 0) return;
+  if (is_run) for (const kind of explained) kinds.add(kind);
+  else kinds.add('select');
+}
+
+function isAnalyze(token: SqlToken | undefined): boolean {
+  return token !== undefined && /^analy[sz]e$/.test(token.text);
+}
+
+const NONE: readonly Kind[] = [];
+
+/** Returns what a statement does that begins at a token; nothing if it is a word of another statement or of a sentence. */
+function kindsAt(tokens: readonly SqlToken[], at: number): readonly Kind[] {
+  const read = Object.hasOwn(VERBS, tokens[at]!.text) ? VERBS[tokens[at]!.text]! : null;
+  return read === null ? NONE : read(tokens, at + 1);
+}
+
+type ReadVerb = (tokens: readonly SqlToken[], at: number) => readonly Kind[];
+
+const OBJECTS =
+  /^(?:aggregate|assembly|cast|catalog|certificate|collation|column|connection|constraint|conversion|credential|database|directory|domain|event|extension|external|foreign|function|global|group|index|keyspace|language|library|login|macro|materialized|model|namespace|operator|owned|package|partition|pipe|policy|procedure|proc|profile|publication|role|routine|rule|schema|secret|sequence|server|session|share|stage|statistics|stream|subscription|synonym|system|table|tablespace|task|temp|temporary|text|topic|transform|trigger|type|unique|unlogged|user|view|virtual|volume|warehouse)$/;
+const CREATE_WORDS =
+  /^(?:or|replace|alter|unique|temp|temporary|global|local|unlogged|materialized|external|recursive|force|editionable|noneditionable|clustered|nonclustered|virtual|transient|secure|shared|public|fulltext|spatial|bitmap|hypothetical|algorithm|definer|sql|security|invoker|undefined|temptable|if|not|exists|constraint|columnstore)$/;
+
+const VERBS: Readonly<Record<string, ReadVerb>> = {
+  select: readSelect,
+  insert: readInsert,
+  replace: (tokens, at) =>
+    isWord(tokens[skipWords(tokens, at, /^(?:low_priority|delayed)$/)], 'into') ? ['insert'] : NONE,
+  upsert: (tokens, at) => (isWord(tokens[at], 'into') ? ['insert', 'update'] : NONE),
+  update: readUpdate,
+  delete: readDelete,
+  merge: (tokens, at) => {
+    const name = isWord(tokens[at], 'into') ? at + 1 : at;
+    const has_using = tokens.slice(name, name + 12).some((token) => isWord(token, 'using'));
+    return isName(tokens[name]) && (name > at || has_using) ? ['merge'] : NONE;
+  },
+  drop: (tokens, at) => (isObject(tokens, at) ? ['drop'] : NONE),
+  truncate: readTruncate,
+  alter: (tokens, at) => (isObject(tokens, at) ? ['alter'] : NONE),
+  create: (tokens, at) => {
+    const object = skipWords(tokens, at, CREATE_WORDS, /^[=@`']$/);
+    return isObject(tokens, object) || (object > at && isObject(tokens, object - 1)) ? ['create'] : NONE;
+  },
+  rename: (tokens, at) => (isObject(tokens, at) ? ['alter'] : NONE),
+  comment: (tokens, at) => (isWord(tokens[at], 'on') && isObject(tokens, at + 1) ? ['alter'] : NONE),
+  refresh: (tokens, at) => (isWord(tokens[at], 'materialized') ? ['update'] : NONE),
+  restore: (tokens, at) => (/^(?:database|log|table)$/.test(wordAt(tokens, at)) ? ['alter'] : NONE),
+  backup: (tokens, at) => (/^(?:database|log|table)$/.test(wordAt(tokens, at)) ? ['copy'] : NONE),
+  grant: (tokens, at) => (hasAhead(tokens, at, /^(?:on|to)$/) && isName(tokens[at]) ? ['grant'] : NONE),
+  revoke: (tokens, at) => (hasAhead(tokens, at, /^(?:on|from)$/) && isName(tokens[at]) ? ['revoke'] : NONE),
+  deny: (tokens, at) => (hasAhead(tokens, at, /^on$/) && hasAhead(tokens, at, /^to$/) ? ['revoke'] : NONE),
+  copy: readCopy,
+  unload: (tokens, at) => (isSign(tokens[at], '(') || hasAhead(tokens, at, /^to$/) ? ['copy'] : NONE),
+  load: (tokens, at) =>
+    /^(?:data|xml)$/.test(wordAt(tokens, at)) && hasAhead(tokens, at, /^(?:infile|inpath)$/)
+      ? ['copy', 'insert']
+      : NONE,
+  bulk: (tokens, at) => (isWord(tokens[at], 'insert') ? ['copy', 'insert'] : NONE),
+  vacuum: (tokens, at) =>
+    hasAhead(tokens, at, /^into$/) && tokens.slice(at, at + 4).some(({ kind }) => kind === 'string')
+      ? ['copy']
+      : NONE,
+  attach: (tokens, at) =>
+    tokens.slice(at, at + 2).some(({ kind }) => kind === 'string') && hasAhead(tokens, at, /^as$/)
+      ? ['create']
+      : NONE,
+  pragma: (tokens, at) => (hasSign(tokens, at, '=') ? ['alter'] : NONE),
+  call: (tokens, at) => (isCall(tokens, at) ? ['call'] : NONE),
+  exec: readExecute,
+  execute: readExecute,
+  do: (tokens, at) => (tokens.slice(at, at + 4).some(({ kind }) => kind === 'string') ? ['call'] : NONE),
+};
+
+function readSelect(tokens: readonly SqlToken[], at: number): readonly Kind[] {
+  const first = tokens[at];
+  if (first === undefined) return NONE;
+  const is_value =
+    first.kind === 'number' || first.kind === 'string' || /^[*(@]/.test(first.text) || isCall(tokens, at);
+  const from = findWord(tokens, at + 1, at + LOOKAHEAD_MAX, 'from');
+  if (!is_value && from < 0) return NONE;
+  // A call of a function that has this name, and of a member of what it gives.
+  if (isSign(first, '(') && isSign(tokens[groupEnd(tokens, at)], '.')) return NONE;
+  const until = from < 0 ? Math.min(tokens.length, at + LOOKAHEAD_MAX) : from;
+  const into = findWord(tokens, at + 1, until + LOOKAHEAD_MAX, 'into');
+  if (into < 0) return ['select'];
+  const target = tokens[into + 1];
+  if (target !== undefined && /^(?:outfile|dumpfile)$/.test(target.text)) return ['select', 'copy'];
+  // The `into` of an `insert` is that one's own, and a variable is no table.
+  const is_own =
+    !/^(?:insert|replace|merge|ignore|overwrite)$/.test(tokens[into - 1]?.text ?? '') &&
+    !target?.text.startsWith('@');
+  return is_own && into < until && (isName(target) || isSign(target, '#'))
+    ? ['select', 'create', 'insert']
+    : ['select'];
+}
+
+function readInsert(tokens: readonly SqlToken[], at: number): readonly Kind[] {
+  const next = skipWords(
+    tokens,
+    at,
+    /^(?:low_priority|delayed|high_priority|ignore|or|abort|fail|replace|rollback|all|first|top)$/,
+    /^[()]$/,
+  );
+  if (isWord(tokens[next], 'overwrite')) return ['insert', 'delete'];
+  if (isWord(tokens[next], 'into'))
+    return isName(tokens[next + 1]) || isSign(tokens[next + 1], '#') ? ['insert'] : NONE;
+  const behind = nameEnd(tokens, next);
+  const has_values =
+    isSign(tokens[behind], '(') || /^(?:values?|set|select|default|exec)$/.test(wordAt(tokens, behind));
+  return behind > next && has_values && hasAhead(tokens, behind - 1, /^(?:values?|set|select|default|exec)$/)
+    ? ['insert']
+    : NONE;
+}
+
+/** `update t set a = 1`, also with an alias, several tables, joins and hints. */
+function readUpdate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
+  if (isWord(tokens[at], 'set')) return hasSign(tokens, at, '=') ? ['update'] : NONE;
+  const name = skipWords(
+    tokens,
+    at,
+    /^(?:low_priority|ignore|only|or|abort|fail|replace|rollback|top)$/,
+    /^[()\d]/,
+  );
+  const behind = nameEnd(tokens, name);
+  if (behind === name) return NONE;
+  for (let place = behind; place < Math.min(tokens.length, behind + LOOKAHEAD_MAX); place += 1) {
+    if (!isWord(tokens[place], 'set')) continue;
+    const is_near = place <= behind + 2;
+    const is_joined = tokens
+      .slice(behind, place)
+      .some((token) => isSign(token, ',') || /^(?:join|with)$/.test(token.text));
+    const target = nameEnd(tokens, place + 1);
+    const assigns =
+      isSign(tokens[place + 1], '(') ||
+      isSign(tokens[target], '=') ||
+      isSign(tokens[target + 1], '=') ||
+      isSign(tokens[target], '[');
+    return (is_near || is_joined) && assigns ? ['update'] : NONE;
+  }
+  return NONE;
+}
+
+function readDelete(tokens: readonly SqlToken[], at: number): readonly Kind[] {
+  const next = skipWords(tokens, at, /^(?:low_priority|quick|ignore|top|only)$/, /^[()\d]/);
+  if (isWord(tokens[next], 'from'))
+    return isName(tokens[next + 1]) || isSign(tokens[next + 1], '#') ? ['delete'] : NONE;
+  const behind = nameEnd(tokens, next);
+  if (behind === next) return NONE;
+  // `delete t from t join b`, `delete t.* from`, `delete t where a = 1`: a sentence has no such words behind the name.
+  if (isWord(tokens[behind], 'where'))
+    return hasSign(tokens, behind, '=') || hasAhead(tokens, behind, /^(?:in|like|is|between|exists)$/)
+      ? ['delete']
+      : NONE;
+  const from = findWord(tokens, behind, behind + 24, 'from');
+  if (from < 0) return NONE;
+  const table = nameEnd(tokens, from + 1);
+  const tail = tokens.slice(table, table + 3);
+  const is_statement =
+    tail.length === 0 ||
+    tail.some(
+      (token) =>
+        isSign(token, ',') || /^(?:as|join|inner|left|right|cross|natural|where|using)$/.test(token.text),
+    );
+  return table > from + 1 && is_statement ? ['delete'] : NONE;
+}
+
+function readTruncate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
+  if (/^(?:table|partition|cluster|database)$/.test(wordAt(tokens, at)))
+    return isName(tokens[at + 1]) ? ['truncate'] : NONE;
+  const behind = nameEnd(tokens, isWord(tokens[at], 'only') ? at + 1 : at);
+  const next = tokens[behind];
+  const ends =
+    next === undefined || isSign(next, ',') || /^(?:cascade|restrict|restart|continue)$/.test(next.text);
+  return behind > at && ends ? ['truncate'] : NONE;
+}
+
+function readCopy(tokens: readonly SqlToken[], at: number): readonly Kind[] {
+  if (isWord(tokens[at], 'into')) return hasAhead(tokens, at, /^from$/) ? ['copy', 'insert'] : NONE;
+  for (let place = at + 1; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1) {
+    const word = wordAt(tokens, place);
+    if (word !== 'from' && word !== 'to') continue;
+    const target = tokens[place + 1];
+    const is_program = isWord(target, 'program');
+    if (
+      !is_program &&
+      target?.kind !== 'string' &&
+      !/^(?:stdin|stdout|pstdin|pstdout|@|s3)/.test(target?.text ?? '')
+    )
+      continue;
+    if (is_program) return ['copy', 'call'];
+    return word === 'from' ? ['copy', 'insert'] : ['copy'];
+  }
+  return NONE;
+}
+
+function readExecute(tokens: readonly SqlToken[], at: number): readonly Kind[] {
+  if (isWord(tokens[at], 'immediate') || isSign(tokens[at], '(') || tokens[at]?.kind === 'string')
+    return ['call'];
+  if (/^(?:function|procedure)$/.test(wordAt(tokens, at))) return isName(tokens[at + 1]) ? ['call'] : NONE;
+  const behind = nameEnd(tokens, at);
+  if (behind === at) return NONE;
+  const next = tokens[behind];
+  const has_arguments =
+    next === undefined ||
+    next.kind === 'string' ||
+    next.kind === 'number' ||
+    /^[(@=,]/.test(next.text) ||
+    isWord(next, 'using');
+  return has_arguments ? ['call'] : NONE;
+}
+
+/** An object and its name: `table t`, `materialized view if exists v`, `or replace function f`. */
+function isObject(tokens: readonly SqlToken[], at: number): boolean {
+  return OBJECTS.test(wordAt(tokens, at)) && (isName(tokens[at + 1]) || isSign(tokens[at + 1], '#'));
+}

@@ -1,0 +1,286 @@
+import { once } from '../../memo.ts';
+import type { GuardedPaths } from '../../types/guarded-paths.ts';
+import { isWhole } from '../facts/command-paths.ts';
+import { canonicalPaths, normalPath } from '../facts/path-form.ts';
+
+/** The groups of files on which this service, or the hooks that call it, depend. */
+export type GuardedGroup = 'state' | 'configuration' | 'agent_settings' | 'startup_file';
+
+/** Guarded paths, seen from the folders in which a relative path may begin; `null`: the folder is not known. */
+export interface GuardView {
+  readonly paths: GuardedPaths;
+  readonly folders: readonly string[] | null;
+}
+
+/** The guarded paths of a configuration that nobody named: where `init` writes, seen from an unknown folder. */
+export const DEFAULT_GUARDED_PATHS: GuardedPaths = {
+  home: null,
+  base_dir: '/-',
+  state_dirs: ['/-/.service'],
+  files: [
+    '/-/service.yaml',
+    '/-/service.yml',
+    '/-/skills.lock',
+    '/-/policies/*.yaml',
+    '/-/contracts/*.yaml',
+    '/-/agents/*.yaml',
+    '/-/schemas/*.yaml',
+  ],
+};
+
+export const DEFAULT_GUARD_VIEW: GuardView = { paths: DEFAULT_GUARDED_PATHS, folders: null };
+
+const PATH_UNITS_MAX = 1_024;
+const FOLDERS_MAX = 32;
+
+/** The paths that a system may open for a written one, in lower case; none for a text that is too long to be one. */
+function comparablePaths(written: string): readonly string[] {
+  if (written.length > PATH_UNITS_MAX) return [];
+  return canonicalPaths(written)
+    .map((path) => path.toLowerCase())
+    .filter((path) => path !== '');
+}
+
+function comparablePath(written: string): string | null {
+  return comparablePaths(written)[0] ?? null;
+}
+
+/** The group that a path belongs to; `null` for an ordinary path. */
+export function guardedGroup(written: string, view: GuardView): GuardedGroup | null {
+  for (const path of comparablePaths(written)) {
+    const group = mayBeGuarded(path, view) ? groupOf(path, view) : null;
+    if (group !== null) return group;
+  }
+  return null;
+}
+
+function groupOf(path: string, view: GuardView): GuardedGroup | null {
+  if (hasStateSegment(path)) return 'state';
+  const compiled = compiledPaths(view.paths);
+  const candidates = absolutePaths(path, view);
+  if (candidates.some((each) => isBelowAny(each, compiled.state_dirs))) return 'state';
+  if (candidates.some(hasStateSegment)) return 'state';
+  if (candidates.some((each) => matchesFile(each, compiled))) return 'configuration';
+  if ([path, ...candidates].some((each) => AGENT_SETTINGS.test(each))) return 'agent_settings';
+  return [path, ...candidates].some((each) => isStartupFile(each, compiled.home)) ? 'startup_file' : null;
+}
+
+/** The group of a folder that goes with everything in it when it is deleted or moved; other rules see whole systems. */
+export function groupOfFolder(written: string, view: GuardView): GuardedGroup | null {
+  const path = comparablePath(written);
+  if (path === null || isWhole(path) || !/[a-z\d]/.test(path)) return null;
+  if (SETTINGS_FOLDER.test(path)) return 'agent_settings';
+  const { state_dirs, folders } = compiledPaths(view.paths);
+  const candidates = absolutePaths(path, view);
+  if (candidates.some((each) => state_dirs.some((dir) => isBelow(dir, each)))) return 'state';
+  return candidates.some((each) => folders.some((folder) => isBelow(folder, each))) ? 'configuration' : null;
+}
+
+/** Whether a path is a folder of documents of this service. */
+export function isDocumentFolder(written: string, view: GuardView): boolean {
+  const path = comparablePath(written);
+  if (path === null || !mayBeGuarded(path, view)) return false;
+  const { folders } = compiledPaths(view.paths);
+  return absolutePaths(path, view).some((each) => folders.includes(each));
+}
+
+/** Most paths have none of these, so that nothing else is tried. */
+const CUE =
+  /service|skills\.lock|polic|contract|agents?\/|schema|operator-token|agent-safety|\.(?:claude|codex|cursor|gemini|github|copilot|qwen|opencode|clinerules)|opencode|rc$|profile|\.z|\.bash|login|logout|autostart|systemd|environment|launchagents|fish|xsession|xinit|\.kshrc|managed-settings|[*?[\]$]/;
+
+function mayBeGuarded(path: string, view: GuardView): boolean {
+  return CUE.test(path) || view.folders !== null || view.paths !== DEFAULT_GUARDED_PATHS;
+}
+
+/** Whether a segment is the name of a state folder, or a pattern that a shell fills in with it. */
+function hasStateSegment(path: string): boolean {
+  if (!path.includes('.s') && !/[*?[]/.test(path)) return false;
+  if (GLOB_OF_KEYS.test(path)) return true;
+  return path.split('/').some((segment) => segment === STATE_NAME || isStatePattern(segment));
+}
+
+const STATE_NAME = '.service';
+/** A glob that finds the keys in whatever folder they are. */
+const GLOB_OF_KEYS = /[*?[][^/]*\/(?:operator-t|agent-t|memory-k|fingerprint-k)[\w*?[\]-]*$/;
+
+/** Shells do not fill in a name with a dot for a pattern without one. */
+function isStatePattern(segment: string): boolean {
+  if (!/[*?[]/.test(segment) || !/^[.[]/.test(segment)) return false;
+  return segment !== '.*' && globPattern(segment).test(STATE_NAME);
+}
+
+/** Whether the file is one that tells what goes on and holds no key. */
+export function isStateRecord(written: string): boolean {
+  return /(?:^|\/)(?:journal(?:\/|$)|resident\.log$)/.test(comparablePath(written) ?? '');
+}
+
+/** What a path may stand for, as absolute paths. */
+function absolutePaths(path: string, view: GuardView): readonly string[] {
+  if (/^(?:\/|[a-z]:)/.test(path)) return [path];
+  const { home, bases } = compiledPaths(view.paths);
+  if (path === '~' || path.startsWith('~/')) return home === null ? [] : [home + path.slice(1)];
+  const unknown = path.lastIndexOf('$');
+  const rest = unknown < 0 ? path : path.slice(path.indexOf('/', unknown) + 1);
+  if (unknown >= 0 && !path.includes('/', unknown)) return [];
+  const folders = unknown < 0 && view.folders !== null ? view.folders : bases;
+  const paths = folders.map((folder) => normalPath(`${folder}/${rest}`));
+  // How deep the unknown folder is below the base is not known either.
+  return view.folders === null && rest.startsWith('../../')
+    ? [...paths, ...bases.map((folder) => `${folder}/${rest.replace(/^(?:\.\.\/)+/, '')}`)]
+    : paths;
+}
+
+/** The view of a command behind `cd`s; `null` stands for a folder that the script does not say. */
+export function enterFolder(view: GuardView, target: string | null): GuardView {
+  const path = target === null ? null : comparablePath(target);
+  if (path === null) return { paths: view.paths, folders: null };
+  const { home, bases } = compiledPaths(view.paths);
+  const rest = path.startsWith('~') && home !== null ? home + path.slice(1) : path;
+  if (/^(?:\/|[a-z]:|~)/.test(rest)) return { paths: view.paths, folders: [rest] };
+  const folders = (view.folders ?? bases).map((folder) => normalPath(`${folder}/${rest}`));
+  return { paths: view.paths, folders };
+}
+
+/** The view of a crossing: the guarded paths of its policy, and the folder that its caller names. */
+export function guardViewOf(paths: GuardedPaths = DEFAULT_GUARDED_PATHS, working_dir?: string): GuardView {
+  const folder = working_dir === undefined ? null : comparablePath(working_dir);
+  if (folder === null && paths === DEFAULT_GUARDED_PATHS) return DEFAULT_GUARD_VIEW;
+  return { paths, folders: folder === null || !/^(?:\/|[a-z]:)/.test(folder) ? null : [folder] };
+}
+
+interface CompiledPaths {
+  readonly home: string | null;
+  readonly state_dirs: readonly string[];
+  /** One pattern for each guarded file. */
+  readonly files: readonly RegExp[];
+  /** A path that each of the patterns matches, for paths that are patterns themselves. */
+  readonly samples: readonly string[];
+  /** Folders that hold guarded files. */
+  readonly folders: readonly string[];
+  /** Folders in which a relative path may begin where the folder is not known. */
+  readonly bases: readonly string[];
+}
+
+const compiledPaths = once((paths: GuardedPaths): CompiledPaths => {
+  const home = paths.home === null ? null : comparablePath(paths.home);
+  const state_dirs = paths.state_dirs.map((dir) => comparablePath(dir) ?? dir);
+  const files = paths.files.map((file) => comparablePath(file) ?? file);
+  const base = comparablePath(paths.base_dir) ?? paths.base_dir;
+  const folders = [...new Set(files.map(literalFolder))].filter((folder) => folder !== base);
+  const bases = [...new Set([base, ...ancestors(base)])];
+  return {
+    home,
+    state_dirs,
+    files: files.map(globPattern),
+    samples: files.map((file) => file.replace(/\*\*\/?|\*|\?/g, 'x').replace(/\{([^,}]*)[^}]*\}/g, '$1')),
+    folders,
+    bases: bases.slice(0, FOLDERS_MAX),
+  };
+});
+
+function matchesFile(path: string, { files, samples, folders }: CompiledPaths): boolean {
+  if (files.some((pattern) => pattern.test(path))) return true;
+  if (!/[*?[]/.test(path)) return false;
+  // A bare `*` names every file of a folder: only in a folder of documents it means those.
+  const names_all = !/[a-z\d]/.test(path.slice(path.lastIndexOf('/')));
+  if (names_all && !isBelowAny(literalFolder(path), folders)) return false;
+  const pattern = globPattern(path);
+  return samples.some((sample) => pattern.test(sample));
+}
+
+/**
+ * Whether a path is a glob of files by their type only (`**\/*.yaml`, for a formatter `*.yaml` too), and not in a folder
+ * of documents.
+ */
+export function isBroadGlob(written: string, view: GuardView, use: 'write' | 'format'): boolean {
+  const path = comparablePath(written);
+  if (path === null || !/[*?[]/.test(path)) return false;
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (!/^\*+(?:\.(?:[a-z\d*]{1,16}|\{[^{}]{1,200}\}|\[[^\]]{1,40}\]))*$/.test(name)) return false;
+  if (use === 'write' && !/(?:^|\/)\*\*(?:\/|$)/.test(path)) return false;
+  const { folders } = compiledPaths(view.paths);
+  const literal = literalFolder(path);
+  return (
+    ![literal, ...absolutePaths(literal, view)].some((each) => isBelowAny(each, folders)) &&
+    !hasFolderName(path)
+  );
+}
+
+/** Whether a segment of a glob before its last one says more than any folder. */
+function hasFolderName(path: string): boolean {
+  const wild = path.search(/[*?[{]/);
+  const at = path.lastIndexOf('/', wild);
+  const behind = path.slice(at + 1, Math.max(path.lastIndexOf('/'), at + 1));
+  return /[a-z\d]/.test(behind);
+}
+
+/** The folder of a file; of a pattern the part that is literal. */
+function literalFolder(file: string): string {
+  const wild = file.search(/[*?[{]/);
+  const literal = wild < 0 ? file : file.slice(0, wild);
+  return literal.slice(0, Math.max(literal.lastIndexOf('/'), 0));
+}
+
+function ancestors(folder: string): readonly string[] {
+  const parts = folder.split('/');
+  return parts.slice(1, -1).map((_, at) => parts.slice(0, parts.length - 1 - at).join('/'));
+}
+
+/** Compiles a glob: `**` for any folders, `*`, `?`, `[abc]`, `{a,b}`. What it cannot read stands for itself. */
+function globPattern(glob: string): RegExp {
+  const source = glob.replace(
+    /\*\*\/?|\*|\?|\[[!^]?[^\]/]{1,40}\]|\{[^{}/]{1,200}\}|[.+^${}()|\\/[\]]/g,
+    (part) => {
+      if (part.startsWith('**')) return '.*';
+      if (part === '*') return '[^/]*';
+      if (part === '?') return '[^/]';
+      if (part.length > 1 && part.startsWith('[')) return classOf(part.slice(1, -1));
+      if (part.length > 1) return `(?:${part.slice(1, -1).split(',').map(escaped).join('|')})`;
+      return escaped(part);
+    },
+  );
+  return new RegExp(`^${source}$`);
+}
+
+function classOf(inner: string): string {
+  const negated = /^[!^]/.test(inner);
+  const letters = (negated ? inner.slice(1) : inner).replace(/[\\\]^[]/g, '\\$&');
+  // A range that runs backwards is no range for a shell either.
+  return /.-./.test(letters) && !/^(?:[\w.]-[\w.]|[\w.])+$/.test(letters)
+    ? '[^/]'
+    : `[${negated ? '^' : ''}${safeRanges(letters)}]`;
+}
+
+function safeRanges(letters: string): string {
+  return letters.replace(/(.)-(.)/g, (range, from: string, to: string) => (from <= to ? range : from + to));
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
+
+function isBelowAny(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => isBelow(path, folder));
+}
+
+/** Whether a path is a folder or lies in it. */
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
+}
+
+/** Settings of coding agents that hold hooks, or switches that turn hooks or questions off; and the installed program. */
+const AGENT_SETTINGS =
+  /(?:^|\/)(?:\.claude\/(?:settings(?:\.local)?\.json|managed-settings\.json|hooks\/.+|plugins\/.+)|\.codex\/(?:hooks\.json|config\.toml|requirements\.toml|hooks\/.+)|\.cursor\/(?:hooks\.json|hooks\/.+|cli\.json|cli-config\.json|permissions\.json)|\.gemini\/(?:settings\.json|hooks\/.+|trustedfolders\.json)|\.github\/(?:hooks\/.+|copilot\/settings(?:\.local)?\.json)|\.copilot\/(?:hooks\/.+|settings\.json|config\.json)|\.qwen\/(?:settings\.json|hooks\/.+)|\.opencode\/(?:plugins?\/.+|opencode\.jsonc?|config\.json)|\.config\/opencode\/(?:plugins?\/.+|opencode\.jsonc?|config\.json)|\.clinerules\/hooks\/.+|cline\/hooks\/.+|node_modules\/agent-safety\/.+)$|^(?:\/-\/|\.\/)?opencode\.jsonc?$|^\/etc\/(?:claude-code|codex|cursor|gemini-cli|github-copilot|opencode)\/.+/;
+
+const SETTINGS_FOLDER =
+  /(?:^|\/)(?:\.(?:claude|codex|cursor|gemini|copilot|qwen|opencode)|\.clinerules\/hooks|\.(?:claude|codex|cursor|gemini|copilot|github)\/hooks|\.config\/opencode|\.opencode\/plugins?|node_modules\/agent-safety)$|^\/etc\/(?:claude-code|codex|cursor|gemini-cli|github-copilot)$/;
+
+const HOME = /^(?:~|\/home\/[^/]+|\/users\/[^/]+|\/root|[a-z]:\/users\/[^/]+)\//;
+const STARTUP =
+  /^(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zprofile|zshenv|zlogin|zlogout|cshrc|tcshrc|login|kshrc|xprofile|xsessionrc|xinitrc|pam_environment)|\.config\/(?:fish\/(?:config\.fish|conf\.d\/.+)|autostart\/.+|systemd\/user\/.+|environment\.d\/.+)|\.local\/share\/systemd\/user\/.+|library\/launchagents\/.+|documents\/(?:windows)?powershell\/.*profile\.ps1)$/;
+
+/** A file in a home folder that runs at each login or in each new shell. */
+function isStartupFile(path: string, home: string | null): boolean {
+  const rest = home !== null && isBelow(path, home) ? path.slice(home.length + 1) : path.replace(HOME, '');
+  return rest !== path && STARTUP.test(rest);
+}

@@ -1,0 +1,236 @@
+import { once } from '../../memo.ts';
+import { hasFlag, operandsOf } from '../shell/options.ts';
+import { inputOf } from '../shell/output.ts';
+import { type Command, nameOf } from '../shell/syntax.ts';
+
+/**
+ * What a command does with a path. `format`: a program that rewrites files in its own style, so that they mean the same.
+ * `unknown`: a program that may read it, and writes where it is told to.
+ */
+export type PathUse = 'list' | 'read' | 'format' | 'write' | 'remove' | 'unknown';
+
+export interface Touch {
+  readonly path: string;
+  readonly use: PathUse;
+}
+
+/** Programs that say that a file is there and nothing of what it holds. */
+const LISTERS = new Set(
+  'ls ll dir tree du df stat file test [ [[ realpath readlink dirname basename cd pushd chdir set-location mkdir exists get-childitem gci'.split(
+    ' ',
+  ),
+);
+const READERS = new Set(
+  'cat head tail less more bat nl grep egrep fgrep rg ag ack wc diff cmp comm sort uniq cut tr jq od xxd hexdump strings md5sum sha1sum sha256sum sha512sum b2sum cksum base64 awk gawk mawk sed yq zcat zless zgrep gunzip column get-content gc type select-string'.split(
+    ' ',
+  ),
+);
+/** Programs whose words are texts. */
+const PRINTERS = new Set(
+  'echo printf true false : export declare local readonly alias unalias write-output write-host logger notify-send'.split(
+    ' ',
+  ),
+);
+const WRITERS = new Set(
+  'tee touch truncate chmod chown chgrp chattr setfacl patch ed ex vi vim nvim nano emacs pico sponge install split mkfifo mknod set-content add-content out-file new-item icacls attrib link symlink'.split(
+    ' ',
+  ),
+);
+const REMOVERS = new Set(
+  'rm rmdir unlink shred srm trash trash-put gio del erase rd remove-item ri rename rename-item'.split(' '),
+);
+const COPIERS = new Set('cp scp rsync ln gcp copy copy-item xcopy robocopy ditto'.split(' '));
+const MOVERS = new Set('mv move move-item gmv ren'.split(' '));
+const SEARCHERS = /^(?:[ef]?grep|rg|ag|ack|sed|g?awk|mawk|jq|yq|select-string)$/;
+/** Flags by which linters and formatters rewrite the files that they are given. */
+const FORMATS = /^(?:-w|--write|--fix)$/;
+const EDITORS = /^(?:sed|gsed|g?awk|perl|ruby|yq|jq|sort|sd)$/;
+/** Flags that have a program write the files that it is given. */
+const IN_PLACE =
+  /^(?:-i.*|-[a-zA-Z]{1,3}i|-w|--write|--fix|--in-?place(?:=.*)?|-o|-O|--output(?:-document)?(?:=.*)?|-OutFile|-Path)$/;
+const EXCLUDES =
+  /^--?(?:exclude|exclude-dir|ignore|ignore-dir|glob|iglob|g|include|name|iname|path|ipath|wholename|not-path)$/;
+const GIT_LISTS =
+  /^(?:status|check-ignore|ls-files|log|shortlog|blame|diff|show|grep|describe|commit|check-attr|rev-parse|rev-list|branch|tag|remote|fetch|config)$/;
+const GIT_WRITES = /^(?:checkout|restore|rm|mv|apply|am|reset|clean|stash|switch)$/;
+const PATH_UNITS_MAX = 1_024;
+
+/** The paths that a command names, with what it does with them. */
+export const touchesOf: (command: Command) => readonly Touch[] = once((command) => [
+  ...redirected(command),
+  ...ofWords(command),
+  ...ofCode(command),
+  ...ofPatch(command),
+]);
+
+function redirected({ redirections }: Command): readonly Touch[] {
+  return redirections.flatMap(({ operator, target }): readonly Touch[] => {
+    if (operator.startsWith('<<') || target.length > PATH_UNITS_MAX) return [];
+    const writes = operator.includes('>') && !(operator === '>&' && /^[\d-]$/.test(target));
+    return [{ path: target, use: writes ? 'write' : 'read' }];
+  });
+}
+
+function ofWords(command: Command): readonly Touch[] {
+  const { name, code } = command;
+  if (code !== null || PRINTERS.has(name)) return [];
+  const words = pathWords(command);
+  if (COPIERS.has(name) || MOVERS.has(name)) return copied(command, words);
+  const use = useOf(command);
+  const named = words.flatMap((word) => pathsIn(word).map((path) => ({ path, use })));
+  return name === 'find' ? [...named, ...foundBy(command)] : named;
+}
+
+const FIND_NAMES = /^-(?:name|iname|path|ipath|wholename)$/;
+const FIND_ACTS = /^-(?:exec|execdir|ok|okdir)$/;
+const FIND_PARTS_MAX = 8;
+
+/** What `find` does with the files that it finds, as globs below the folders in which it looks. */
+function foundBy(command: Command): readonly Touch[] {
+  const { words } = command;
+  const texts = words.map(({ text }) => text);
+  const uses = texts.flatMap((text, at): PathUse[] => {
+    if (text === '-delete') return ['write'];
+    const name = FIND_ACTS.test(text) ? texts[at + 1] : undefined;
+    return name === undefined ? [] : [useOf({ ...command, name: nameOf(name), words: words.slice(at + 2) })];
+  });
+  // Whoever takes the names may read the files.
+  if (command.feeds_pipe === true || command.depth > 0) uses.push('read');
+  if (uses.length === 0) return [];
+  const tests = texts.findIndex((text) => /^[-(!]/.test(text));
+  const roots = texts.slice(0, tests).slice(0, FIND_PARTS_MAX);
+  const names = texts.filter((_, at) => at > 0 && FIND_NAMES.test(texts[at - 1]!)).slice(0, FIND_PARTS_MAX);
+  const globs = (names.length === 0 ? ['*'] : names).flatMap((name) =>
+    (roots.length === 0 ? ['.'] : roots).map((root) =>
+      name.includes('/') ? name : `${root.replace(/\/$/, '')}/**/${name}`,
+    ),
+  );
+  return uses.flatMap((use) => globs.map((path) => ({ path, use })));
+}
+
+/** What a program does with its operands. */
+function useOf(command: Command): PathUse {
+  const { name, words } = command;
+  const in_place = words.some(({ text }) => IN_PLACE.test(text));
+  if (REMOVERS.has(name)) return 'remove';
+  if (WRITERS.has(name)) return 'write';
+  if (name === 'git') return useByGit(operandsOf(command)[0] ?? '');
+  if (name === 'find' || name === 'fd') return useByFind(command);
+  if (LISTERS.has(name)) return 'list';
+  if (READERS.has(name)) return in_place && /^(?:sed|g?awk|yq|sort)$/.test(name) ? 'write' : 'read';
+  if (name === 'dd') return 'write';
+  if (/^(?:tar|bsdtar|unzip|7z|cpio)$/.test(name)) return extracts(command) ? 'write' : 'unknown';
+  if (!in_place) return 'unknown';
+  const only_formats = words.every(({ text }) => !IN_PLACE.test(text) || FORMATS.test(text));
+  return only_formats && !EDITORS.test(name) ? 'format' : 'write';
+}
+
+function useByGit(verb: string): PathUse {
+  if (GIT_WRITES.test(verb)) return verb === 'rm' || verb === 'mv' || verb === 'clean' ? 'remove' : 'write';
+  return GIT_LISTS.test(verb) ? 'list' : 'unknown';
+}
+
+function useByFind(command: Command): PathUse {
+  // Tests say which files below the folder it deletes.
+  if (hasFlag(command, '-delete')) return 'write';
+  return hasFlag(command, '-exec', '-execdir', '-ok', '-okdir', '-fprint', '-fls', '-x', '-X')
+    ? 'unknown'
+    : 'list';
+}
+
+function extracts(command: Command): boolean {
+  return command.name !== 'tar' && command.name !== 'bsdtar'
+    ? true
+    : /^-?[a-zA-Z]*x/.test(command.words[0]?.text ?? '') || hasFlag(command, '-x', '--extract');
+}
+
+/** A text that begins with words, or is a script. */
+const PROSE = /^[^/\\]{0,1024}\s[^/\\]|[\n<>|]/;
+
+/** The words that may be paths: no pattern of a search, and no name that is left out. */
+function pathWords({ name, words }: Command): readonly string[] {
+  const texts = words.map(({ text }) => text);
+  const pattern =
+    SEARCHERS.test(name) && !texts.some((text) => /^(?:-e|-f|--regexp|--file|--files)$/.test(text));
+  const first = pattern ? texts.findIndex((text) => !text.startsWith('-')) : -1;
+  return texts.filter(
+    (text, at) =>
+      at !== first &&
+      text.length <= PATH_UNITS_MAX &&
+      !PROSE.test(text) &&
+      !(at > 0 && EXCLUDES.test(texts[at - 1]!)) &&
+      !/^--?(?:exclude|ignore|include|glob)[\w-]*=/.test(text),
+  );
+}
+
+/** A word itself, the value of `--output=x` and `of=x`, `@x`, and the file in `host:x`. */
+function pathsIn(word: string): readonly string[] {
+  const value = /^(?:--?[\w-]+|[a-z]{1,8})=(.+)$/s.exec(word)?.[1] ?? /^@(.+)$/s.exec(word)?.[1];
+  const behind = /^[\w.@-]{2,}:(?!\/\/)(.+)$/s.exec(word)?.[1];
+  const attached = /^-[oOtdf]([./~].+)$/s.exec(word)?.[1];
+  return [word, value, behind, attached].filter((path): path is string => path !== undefined);
+}
+
+/** The last operand, or the value of `-t`, is written; the others are read, and gone where they are moved. */
+function copied(command: Command, words: readonly string[]): readonly Touch[] {
+  const { name } = command;
+  const operands = words.filter((word) => !word.startsWith('-'));
+  const at = words.findIndex((word) => /^(?:-t|--target-directory|-Destination)$/i.test(word));
+  const into = at >= 0 ? words[at + 1] : /^--target-directory=(.+)$/.exec(words.join('\n'))?.[1];
+  const target = into ?? operands.at(-1);
+  const sources = operands.filter((word) => word !== target);
+  const use: PathUse = MOVERS.has(name) ? 'remove' : 'unknown';
+  const removes = name === 'rsync' && hasFlag(command, '--remove-source-files');
+  return [
+    ...sources.flatMap((source) =>
+      pathsIn(source).map((path) => ({ path, use: removes ? 'remove' : use }) as const),
+    ),
+    ...(target === undefined ? [] : pathsIn(target)).flatMap((path) => [
+      { path, use: 'write' } as const,
+      // The target may be a folder.
+      ...sources.map((source) => ({ path: `${path}/${baseName(source)}`, use: 'write' }) as const),
+    ]),
+  ];
+}
+
+function baseName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+}
+
+const LITERAL = /(["'`])((?:(?!\1)[^\\\n]){1,400})\1/g;
+const CODE_WRITES =
+  /open\([^)]{0,400}["'](?:[rb]*[wax]|r\+)|write|remove|unlink|rename|rmtree|rmsync|replace\(|copy|dump|chmod|chown|truncate|move|symlink|mkdir|touch|-i\b|File\.delete|FileUtils/i;
+const LITERALS_MAX = 200;
+
+/** Texts in quotes in source code. */
+function ofCode({ code }: Command): readonly Touch[] {
+  if (code === null) return [];
+  const use = CODE_WRITES.test(code) ? 'remove' : 'unknown';
+  return [...code.matchAll(LITERAL)].slice(0, LITERALS_MAX).map(([, , path]) => ({ path: path!, use }));
+}
+
+/** Files that a patch in the input changes. */
+function ofPatch(command: Command): readonly Touch[] {
+  const { name, words } = command;
+  if (name !== 'patch' && name !== 'git' && !/^apply_?patch$/.test(name)) return [];
+  return [...inputOf(command), ...words.map(({ text }) => text)].flatMap(patchedFiles);
+}
+
+const PATCHED =
+  /^(?:\*\*\* (?:(?:Add|Update|Delete) File|Move to):|(?:\+\+\+|---)(?= )|rename (?:from|to))[ \t]+([^\t\r\n]{1,1024})/gm;
+const PATCHED_MAX = 2_000;
+
+/** The files that a patch names, in the form of `diff` or of `apply_patch`. */
+export function patchedFiles(text: string): readonly Touch[] {
+  if (!/^(?:\*\*\* |\+\+\+ |--- |rename )/m.test(text)) return [];
+  return [...text.matchAll(PATCHED)]
+    .slice(0, PATCHED_MAX)
+    .map(([, path]) => ({ path: path!.trim().replace(/^[ab]\//, ''), use: 'remove' }) as const);
+}
+
+/** The folder that a command changes to: `null` where it is not literal, `undefined` where it changes to none. */
+export function folderEntered(command: Command): string | null | undefined {
+  if (!/^(?:cd|pushd|chdir|set-location|sl)$/.test(command.name)) return undefined;
+  const target = operandsOf(command)[0];
+  return target === undefined || /[$`*?]|^-$/.test(target) ? null : target;
+}

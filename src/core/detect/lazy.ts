@@ -1,0 +1,48 @@
+/**
+ * What most starts never need. In the built program the files that are imported here run at the first call of what
+ * is taken from them (scripts/build/late.ts), so that whoever judges one short text waits for none of them.
+ */
+
+import type { GuardedPaths, ToolCall } from '../types/guarded-paths.ts';
+import type { Crossing, CustomPattern, ScanLimits, Tag } from '../types/index.ts';
+import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
+import { commandsInText, severeRules } from './commands/in-text.ts';
+import type { CommandRule } from './commands/rules/rule.ts';
+import { readCall } from './commands/tool-call.ts';
+import { factsOf } from './facts/facts.ts';
+import { guardViewOf } from './guard/paths.ts';
+import { customDetector } from './matching/custom/custom-detector.ts';
+import type { Detector } from './matching/detector.ts';
+
+/** See guard/arguments.ts. */
+export function readPayloadLate(
+  give: (found: FoundCommands) => void,
+  paths: GuardedPaths | undefined,
+  call: ToolCall | null,
+): PayloadReader {
+  return readCall(give, guardViewOf(paths, call?.working_dir), call?.tool ?? null);
+}
+
+/** See commands/in-text.ts. */
+export function commandsInTextLate(): readonly Detector[] {
+  return commandsInText;
+}
+
+/** See commands/in-text.ts. */
+export function severeRulesLate(value: string): readonly CommandRule[] {
+  return severeRules(value);
+}
+
+/** See facts/facts.ts. */
+export function factsOfLate(
+  { content, tool }: Pick<Crossing, 'content' | 'tool'>,
+  named: readonly Tag[],
+  limits: ScanLimits,
+): readonly Tag[] {
+  return factsOf(content, named, limits, tool);
+}
+
+/** See matching/custom/custom-detector.ts. */
+export function customDetectorLate(pattern: CustomPattern): Detector {
+  return customDetector(pattern);
+}

@@ -1,0 +1,79 @@
+import { once } from '../../memo.ts';
+import type { Command, Word } from './syntax.ts';
+
+/** The words of a command, sorted into what begins with a dash and what does not. */
+export interface Arguments {
+  /** Long ones without their value, short ones one by one too: `-rf` is `-rf`, `-r`, `-f`. */
+  readonly flags: ReadonlySet<string>;
+  /** Values of `--name=value` and `--name value`, by name; of several the last. */
+  readonly values: ReadonlyMap<string, string>;
+  /** What does not begin with a dash, and everything after `--`. */
+  readonly operands: readonly string[];
+}
+
+const CLUSTER_UNITS_MAX = 12;
+/** `-Force` is one flag and not five. */
+const POWERSHELL_FLAG = /^-[A-Z][a-z]{3,}$/;
+
+/** The arguments of a command. A value after a flag counts as an operand as well. */
+export const argumentsOf: (command: Command) => Arguments = once(({ words }) => sort(words));
+
+function sort(words: readonly Word[]): Arguments {
+  const flags = new Set<string>();
+  const values = new Map<string, string>();
+  const operands: string[] = [];
+  let is_over = false;
+  for (const [at, { text }] of words.entries()) {
+    if (is_over || !text.startsWith('-') || text === '-') operands.push(text);
+    else if (text === '--') is_over = true;
+    else addFlag(text, words[at + 1]?.text, flags, values);
+  }
+  return { flags, values, operands };
+}
+
+function addFlag(
+  text: string,
+  next: string | undefined,
+  flags: Set<string>,
+  values: Map<string, string>,
+): void {
+  const sign = text.indexOf('=');
+  const name = sign < 0 ? text : text.slice(0, sign);
+  flags.add(name);
+  if (sign >= 0) values.set(name, text.slice(sign + 1));
+  else if (next !== undefined) values.set(name, next);
+  if (text.startsWith('--') || text.length > CLUSTER_UNITS_MAX || POWERSHELL_FLAG.test(text)) return;
+  for (const letter of text.slice(1)) flags.add(`-${letter}`);
+}
+
+const TEXT_HEAD_UNITS = 2000;
+const TEXT_TAIL_UNITS = 1000;
+
+/**
+ * The words of a command with one blank around each. Of very long ones only the head and the tail, so that a
+ * pattern with two parts stays cheap however long the text is.
+ */
+export const textOf: (command: Command) => string = once(({ words }) => {
+  const whole = ` ${words.map(({ text }) => text).join(' ')} `;
+  const is_long = whole.length > TEXT_HEAD_UNITS + TEXT_TAIL_UNITS;
+  return is_long ? `${whole.slice(0, TEXT_HEAD_UNITS)} ${whole.slice(-TEXT_TAIL_UNITS)}` : whole;
+});
+
+/** Whether any of the flags is set. */
+export function hasFlag(command: Command, ...names: readonly string[]): boolean {
+  const { flags } = argumentsOf(command);
+  return names.some((name) => flags.has(name));
+}
+
+/** What does not begin with a dash; values of flags are among it. */
+export function operandsOf(command: Command): readonly string[] {
+  return argumentsOf(command).operands;
+}
+
+/** Whether help, a version or a rehearsal is asked for, so that nothing would happen. */
+export function isHarmlessCall(command: Command): boolean {
+  const { flags } = argumentsOf(command);
+  return ['--help', '--version', '--dry-run', '--dryrun', '--whatif', '-WhatIf', '--simulate'].some((flag) =>
+    flags.has(flag),
+  );
+}

@@ -1,0 +1,207 @@
+import { once } from '../../memo.ts';
+import { base64Text } from '../../text/base64.ts';
+import { knownFile } from './files.ts';
+import type { Command, Word } from './syntax.ts';
+
+/**
+ * What commands print, as far as it is known without running them: text that is printed, files that the same script
+ * wrote, and programs that copy, decode or turn round what they read.
+ */
+
+/** Programs that print lines of what they read; which of them does not matter to who looks for commands. */
+const COPIES =
+  /^(?:cat|tee|head|tail|sort|uniq|tac|grep|egrep|fgrep|fold|expand|unexpand|fmt|column|shuf|pv|dos2unix|iconv|strings|nl|sponge|less|more|bat|xargs)$/;
+/** Programs that print settings for the shell, and are run by everyone's start-up file. */
+const SETS_UP =
+  /^(?:ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube)$/;
+/** Commands before one in its pipeline that are looked at. */
+const PIPELINE_MAX = 12;
+
+/** What is known of a program's input: here-documents, here-strings, known files, and what is piped into it. */
+export function inputOf(command: Command): readonly string[] {
+  const texts = command.redirections.flatMap(({ operator, target }) => {
+    if (operator === '<<<' || operator === '<<' || operator === '<<-') return target;
+    return operator === '<' ? (knownFile(command, target)?.text ?? []) : [];
+  });
+  texts.push(...substituted(command.words));
+  const printed = printedBy(command.previous);
+  return printed === null ? texts : [...texts, printed];
+}
+
+/** What a command prints; `null` where that is not known. */
+export function printedBy(command: Command | null): string | null {
+  return command === null ? null : printed(command);
+}
+
+let depth = 0;
+
+const printed = once((command: Command): string | null => {
+  if (depth >= PIPELINE_MAX) return null;
+  depth += 1;
+  const output = outputOf(command);
+  depth -= 1;
+  return output;
+});
+
+function outputOf(command: Command): string | null {
+  const { name, words } = command;
+  if (name === 'echo') return echoed(words);
+  if (name === 'printf') return words[0]?.text === '-v' ? null : formatted(words.map(({ text }) => text));
+  if (name === 'which' || name === 'type')
+    return words.find(({ text }) => !text.startsWith('-'))?.text ?? null;
+  if (name === 'command' && /^-[vV]$/.test(words[0]?.text ?? '')) return words[1]?.text ?? null;
+  if (name === 'basename') return words[0]?.text.replace(/^.*\//, '') ?? null;
+  if (SETS_UP.test(name)) return '';
+  if (name === '') return fileTexts(command);
+  if (COPIES.test(name)) return fileTexts(command);
+  return decoded(command);
+}
+
+/** What a program reads: the files and substitutions that it names, or else its input. */
+function fileTexts(command: Command): string | null {
+  const { name, words } = command;
+  const texts: string[] = [];
+  const is_file = name !== 'tee' && name !== 'xargs' && name !== '';
+  for (const { text, output } of is_file ? words : []) {
+    const known = output ?? knownFile(command, text)?.text ?? null;
+    if (known !== null) texts.push(known);
+  }
+  const has_files = is_file && words.some(({ text }) => !/^[-+]|^\d+$/.test(text) && text !== '<()');
+  if (texts.length === 0 && has_files && !/grep$|^(?:fold|iconv|head|tail)$/.test(name)) return null;
+  if (texts.length === 0) texts.push(...inputOf(command), ...substituted(words));
+  return texts.length === 0 ? null : texts.join('\n');
+}
+
+/** `< <(...)`: what it prints. */
+function substituted(words: readonly Word[]): readonly string[] {
+  return words.flatMap(({ output }) => output ?? []);
+}
+
+function decoded(command: Command): string | null {
+  const { name, words } = command;
+  const change = changeOf(
+    name,
+    words.map(({ text }) => text),
+  );
+  if (change === null) return null;
+  const texts = [
+    ...inputOf(command),
+    ...substituted(words),
+    ...words.flatMap(({ text }) => knownFile(command, text)?.text ?? []),
+  ];
+  return texts.length === 0 ? null : change(texts.join('\n'));
+}
+
+/** What a program makes of its input. */
+function changeOf(name: string, texts: readonly string[]): ((input: string) => string | null) | null {
+  const has = (pattern: RegExp) => texts.some((text) => pattern.test(text));
+  if (name === 'base64' && has(/^(?:-[a-z]*[dD]|--d\w*)/))
+    return (input) => base64Text(input.replace(/\s+/g, ''));
+  if (name === 'openssl' && has(/^(?:base64|-base64|-a)$/) && has(/^-d$/))
+    return (input) => base64Text(input.replace(/\s+/g, ''));
+  if (name === 'xxd' && has(/r/) && has(/p/)) return fromHex;
+  if (name === 'rev')
+    return (input) =>
+      input
+        .split('\n')
+        .map((line) => [...line].reverse().join(''))
+        .join('\n');
+  if (name === 'tr') return (input) => translated(input, texts);
+  if (name === 'sed') return (input) => replaced(input, texts);
+  return null;
+}
+
+function fromHex(input: string): string {
+  return input
+    .replace(/\s+/g, '')
+    .replace(/[0-9a-f]{2}/gi, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
+}
+
+/** `tr a-z A-Z`, `tr -d x`. */
+function translated(input: string, texts: readonly string[]): string {
+  const [from = '', to = ''] = texts.filter((text) => !/^-[a-z]+$/i.test(text)).map(unitsOf);
+  const is_deleting = texts.some((text) => /^-[a-z]*d/.test(text));
+  const map = new Map([...from].map((char, at) => [char, is_deleting ? '' : (to[at] ?? to.at(-1) ?? char)]));
+  return [...input].map((char) => map.get(char) ?? char).join('');
+}
+
+/** The units that `a-z` names. */
+function unitsOf(set: string): string {
+  return escaped(
+    set
+      .replace(/\[:lower:\]/g, 'a-z')
+      .replace(/\[:upper:\]/g, 'A-Z')
+      .replace(/^\[(.*)\]$/, '$1'),
+  ).replace(/([\s\S])-([\s\S])/g, (whole, first: string, last: string) => {
+    const [from, to] = [first.charCodeAt(0), last.charCodeAt(0)];
+    if (to < from || to - from > 255) return whole;
+    return Array.from({ length: to - from + 1 }, (_, at) => String.fromCharCode(from + at)).join('');
+  });
+}
+
+/** `sed s/a/b/g` with plain texts; what else `sed` does is left out. */
+function replaced(input: string, texts: readonly string[]): string {
+  const script = texts.find((text) => /^s[^\w\s]/.test(text));
+  if (script === undefined) return input;
+  const [, from, to] = script.split(script[1]!, 4);
+  if (from === undefined || to === undefined || from === '' || /[.*[\]^$+?(){}|\\]/.test(from)) return input;
+  return /g[^/]*$/.test(script) ? input.replaceAll(from, () => to) : input.replace(from, () => to);
+}
+
+/** What `echo` prints. Some shells read escapes and some do not: a line break is one either way. */
+function echoed(words: readonly Word[]): string {
+  const texts = words.map(({ text }) => text);
+  const at = texts.findIndex((text) => !/^-[neE]+$/.test(text));
+  const is_escaped = texts.slice(0, Math.max(0, at)).some((text) => text.includes('e'));
+  const line = texts.filter((text) => !/^-[neE]+$/.test(text)).join(' ');
+  return is_escaped ? escaped(line) : line.replaceAll('\\n', '\n');
+}
+
+const FORMATS_MAX = 40;
+const FORMAT = /%(?:%|[-+ #0]{0,3}\d{0,3}(?:\.\d{0,3})?([a-zA-Z]))/g;
+
+/** What `printf` makes of its format and its words. */
+function formatted(texts: readonly string[]): string {
+  const [format = '', ...rest] = texts[0] === '--' ? texts.slice(1) : texts;
+  let line = '';
+  let at = 0;
+  for (let times = 0; times < FORMATS_MAX && (times === 0 || at < rest.length); times++) {
+    const before = at;
+    line += escaped(format).replace(FORMAT, (_, kind: string | undefined) => {
+      if (kind === undefined) return '%';
+      const value = rest[at++] ?? '';
+      if (kind === 'b') return escaped(value);
+      return kind === 'c' ? value.slice(0, 1) : value;
+    });
+    if (at === before) break;
+  }
+  return line;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  e: '\u001b',
+  a: '\u0007',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+};
+
+/** Escapes of C: `\x72`, `\162`, `\u0072`, `\n`. */
+export function escaped(text: string): string {
+  return text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(0?[0-7]{1,3})|([\s\S]))/g,
+    (_, hex?: string, unit?: string, point?: string, octal?: string, char?: string) => {
+      const code = hex ?? unit ?? point;
+      if (code !== undefined) return codePoint(Number.parseInt(code, 16));
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
+      return ESCAPES[char!] ?? char!;
+    },
+  );
+}
+
+function codePoint(code: number): string {
+  return code > 0x10ffff ? '' : String.fromCodePoint(code);
+}

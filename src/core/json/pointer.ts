@@ -1,0 +1,20 @@
+import type { Json } from '../types/index.ts';
+
+/** The steps of a JSON pointer in its URI form, `#/$defs/a~1b`. */
+export function pointerSteps(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** What stands at `#/$defs/x` in a value; `undefined` where nothing does, or where it is no such pointer. */
+export function resolvePointer(root: Json, pointer: string): Json | undefined {
+  if (pointer !== '#' && !pointer.startsWith('#/')) return undefined;
+  let at: Json | undefined = root;
+  for (const step of pointerSteps(pointer)) {
+    if (at === null || typeof at !== 'object' || !Object.hasOwn(at, step)) return undefined;
+    at = (at as { readonly [key: string]: Json })[step];
+  }
+  return at;
+}

@@ -1,0 +1,96 @@
+import type { Json } from '../types/index.ts';
+import type { JsonMember, JsonNode } from '../types/json.ts';
+import type { WalkLimits } from './payload.ts';
+import { jsonString } from './splice.ts';
+import { readJson } from './text.ts';
+
+/** Deeper or longer texts are written anew as a whole. */
+const LIMITS: WalkLimits = { depth_max: 256, nodes_max: 5_000_000 };
+
+/**
+ * Writes a value with the words of the JSON text that it was made from. Whatever did not change is copied to the
+ * character, so that numbers keep their digits and the layout stays. Of members with equal keys only the last one is
+ * copied, because that is the one which `JSON.parse` gives. A text that is not JSON is replaced by the value.
+ */
+export function rewriteJson(text: string, value: Json): string {
+  const node = readJson(text, LIMITS);
+  if (node.kind === 'problem') return JSON.stringify(value);
+  const written = rewriteNode(text, node, value);
+  return written === null ? text : text.slice(0, node.start) + written + text.slice(node.end);
+}
+
+/** The new text of a node; `null` if it stays as it is. The depth is bounded by `LIMITS`. */
+function rewriteNode(text: string, node: JsonNode, value: Json): string | null {
+  switch (node.kind) {
+    case 'object':
+      return isObject(value) ? rewriteObject(text, node, value) : JSON.stringify(value);
+    case 'array':
+      return Array.isArray(value) && value.length === node.items.length
+        ? rewriteArray(text, node, value)
+        : JSON.stringify(value);
+    case 'string':
+    case 'number':
+      return node.value === value ? null : JSON.stringify(value);
+    default:
+      return text.slice(node.start, node.end) === String(value) ? null : JSON.stringify(value);
+  }
+}
+
+function rewriteArray(
+  text: string,
+  node: JsonNode & { readonly kind: 'array' },
+  value: readonly Json[],
+): string | null {
+  const items = node.items.map((item, at) => ({ item, written: rewriteNode(text, item, value[at]!) }));
+  if (items.every(({ written }) => written === null)) return null;
+  let made = '';
+  let at = node.start;
+  for (const { item, written } of items) {
+    made += text.slice(at, item.start) + (written ?? text.slice(item.start, item.end));
+    at = item.end;
+  }
+  return made + text.slice(at, node.end);
+}
+
+function rewriteObject(
+  text: string,
+  { members, start, end }: JsonNode & { readonly kind: 'object' },
+  value: { readonly [key: string]: Json },
+): string | null {
+  const last = new Map(members.map((member) => [member.key.value, member]));
+  const isKept = (member: JsonMember) =>
+    last.get(member.key.value) === member && Object.hasOwn(value, member.key.value);
+  const added = Object.keys(value).filter((key) => !last.has(key));
+  let is_changed = added.length > 0;
+  const parts: string[] = [];
+  for (const [index, member] of members.entries()) {
+    if (!isKept(member)) {
+      is_changed = true;
+      continue;
+    }
+    const written = rewriteNode(text, member.value, value[member.key.value]!);
+    is_changed ||= written !== null;
+    const before =
+      parts.length === 0 ? text.slice(start, members[0]!.key.start) : gapBefore(text, members, index);
+    parts.push(
+      before +
+        text.slice(member.key.start, member.value.start) +
+        (written ?? text.slice(member.value.start, member.value.end)),
+    );
+  }
+  if (!is_changed) return null;
+  for (const key of added)
+    parts.push(`${parts.length === 0 ? '{' : ','}${jsonString(key)}:${JSON.stringify(value[key])}`);
+  const closing = members.length === 0 ? '}' : text.slice(members.at(-1)!.value.end, end);
+  return parts.length === 0 ? '{}' : parts.join('') + closing;
+}
+
+/** The comma and the space before a member. */
+function gapBefore(text: string, members: readonly JsonMember[], index: number): string {
+  const before = members[index - 1];
+  return before === undefined ? ',' : text.slice(before.value.end, members[index]!.key.start);
+}
+
+function isObject(value: Json): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

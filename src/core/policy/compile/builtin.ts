@@ -1,0 +1,101 @@
+import type { Action, Boundary, Phase, Rule, Severity } from '../../types/index.ts';
+
+/** How long an approval lasts where nothing is said. */
+export const APPROVAL_DEFAULT = { ttl_ms: 3_600_000, min_approvals: 1 } as const;
+
+type Where = 'input' | 'action' | 'result' | 'output';
+
+const PLACES: Readonly<Record<Where, { boundary: Boundary; phases: readonly Phase[] }>> = {
+  input: { boundary: 'input', phases: [] },
+  action: { boundary: 'action', phases: ['request', 'message'] },
+  result: { boundary: 'action', phases: ['response'] },
+  output: { boundary: 'output', phases: [] },
+};
+
+const WHERE_WORDS: Readonly<Record<Where, string>> = {
+  input: 'in input',
+  action: 'in a tool call or message',
+  result: 'in a tool result',
+  output: 'in output',
+};
+
+interface Row {
+  readonly family: string;
+  readonly words: string;
+  readonly actions: Readonly<Record<Where, Action>>;
+  /** Where severe findings are treated more strictly: from which severity on, where, and how. */
+  readonly severe?: { readonly severity_min: Severity; readonly where: Where; readonly action: Action };
+}
+
+/**
+ * The rules behind one's own, one per family and place, named `builtin.<family>.<place>`. Dangerous commands
+ * block as tool calls when they are `critical`; injections block in tool results from `high` on. Tags that are
+ * only declared have no severity and count as the worst.
+ */
+export function builtinRules(pii_action: Action): readonly Rule[] {
+  return rows(pii_action).flatMap((row) => [
+    ...(row.severe === undefined ? [] : [severeRule(row, row.severe)]),
+    ...(Object.keys(PLACES) as Where[]).map((where) => plainRule(row, where)),
+  ]);
+}
+
+function rows(pii: Action): readonly Row[] {
+  const flagged = { input: 'flag', action: 'flag', result: 'flag', output: 'flag' } as const;
+  return [
+    {
+      family: 'secret',
+      words: 'A secret was found',
+      actions: { input: 'block', action: 'block', result: 'redact', output: 'redact' },
+    },
+    {
+      family: 'personal',
+      words: 'Personal data was found',
+      actions: { input: pii, action: 'flag', result: 'flag', output: pii },
+    },
+    {
+      family: 'dangerous',
+      words: 'A dangerous command was found',
+      actions: flagged,
+      severe: { severity_min: 'critical', where: 'action', action: 'block' },
+    },
+    {
+      family: 'injection',
+      words: 'An attempt to inject instructions was found',
+      actions: flagged,
+      severe: { severity_min: 'high', where: 'result', action: 'block' },
+    },
+    { family: 'content', words: 'Content to look at was found', actions: flagged },
+    { family: 'hidden', words: 'Hidden text was found', actions: flagged },
+  ];
+}
+
+function plainRule(row: Row, where: Where): Rule {
+  return builtin(row, where, `builtin.${row.family}.${where}`, row.actions[where], null);
+}
+
+function severeRule(row: Row, { severity_min, where, action }: NonNullable<Row['severe']>): Rule {
+  return builtin(row, where, `builtin.${row.family}.${where}.${severity_min}`, action, severity_min);
+}
+
+function builtin(row: Row, where: Where, name: string, action: Action, severity_min: Severity | null): Rule {
+  const { boundary, phases } = PLACES[where];
+  return {
+    name,
+    boundaries: [boundary],
+    phases,
+    data_tags: [row.family],
+    action,
+    tenant_id: null,
+    tools: [],
+    agents: [],
+    session_tags: [],
+    when: null,
+    priority: 100,
+    reason: `${row.words} ${WHERE_WORDS[where]}.`,
+    severity_min,
+    severity: null,
+    fallback_template: null,
+    enforcement: 'enforce',
+    approval: APPROVAL_DEFAULT,
+  };
+}

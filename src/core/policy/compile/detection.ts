@@ -1,0 +1,101 @@
+import type { GuardedPaths } from '../../types/guarded-paths.ts';
+import type {
+  AllowedFingerprint,
+  CustomPattern,
+  Detection,
+  DetectorSetting,
+  ExampleValues,
+  Problem,
+  Severity,
+} from '../../types/index.ts';
+import type { WrittenPattern } from './custom-pattern.ts';
+import { below, type Place, problem } from './problems.ts';
+
+/** What of the configuration says how detection works; shapes were checked when it was read. */
+export interface DetectionSettings {
+  readonly secret_detection: { readonly enabled: boolean };
+  readonly pii_protection: { readonly enabled: boolean };
+  readonly injection_detection: {
+    readonly enabled: boolean;
+    readonly flag_from: number;
+    readonly block_from: number;
+  };
+  readonly command_detection: { readonly enabled: boolean };
+  /** The section `detection`. */
+  readonly detection: {
+    readonly detectors: Readonly<Record<string, WrittenSetting>>;
+    readonly patterns: readonly WrittenPattern[];
+    readonly allowed: readonly AllowedFingerprint[];
+    readonly example_values: ExampleValues;
+    /** Plug-ins are left out: a name that nobody knows may be that of a detector of theirs, and is a warning. */
+    readonly is_partial?: boolean;
+  };
+  /** The files of the service itself; absent where they are not known. */
+  readonly guarded_paths?: GuardedPaths;
+}
+
+/** What is otherwise for the detectors of one name. */
+export interface WrittenSetting {
+  readonly enabled?: boolean;
+  readonly severity?: Severity;
+  readonly entropy_min?: number;
+}
+
+/** Reads what names single detectors: settings of theirs, and patterns beside them. See `named-detection.ts`. */
+export type NamedReader = (
+  detection: DetectionSettings['detection'],
+  place: Place,
+  problems: Problem[],
+) => { readonly patterns: readonly CustomPattern[]; readonly detectors: readonly DetectorSetting[] };
+
+/** Whether the settings name single detectors or have patterns of their own, so that a reader of those is needed. */
+export function namesDetectors({ detection }: DetectionSettings): boolean {
+  return detection.patterns.length > 0 || Object.keys(detection.detectors).length > 0;
+}
+
+/**
+ * Makes what detection needs of its settings; a problem is added for each that cannot be used.
+ * @param readNamed - needed where `namesDetectors`; without it such settings are refused
+ */
+export function readDetection(
+  settings: DetectionSettings,
+  file: string,
+  problems: Problem[],
+  readNamed?: NamedReader,
+): Detection {
+  const { secret_detection, pii_protection, injection_detection, command_detection, detection } = settings;
+  const place = { file, path: 'detection' };
+  const { enabled, flag_from, block_from } = injection_detection;
+  if (flag_from > block_from) {
+    const at = below({ file, path: 'injection_detection' }, 'flag_from');
+    problems.push(problem(at, 'must not be above `injection_detection.block_from`'));
+  }
+  const named = readNamed?.(detection, place, problems) ?? { patterns: [], detectors: [] };
+  if (readNamed === undefined && namesDetectors(settings))
+    problems.push(problem(place, 'names detectors, which nothing here can read'));
+  return {
+    secret_detection: secret_detection.enabled,
+    pii_protection: pii_protection.enabled,
+    injection_detection: enabled,
+    command_detection: command_detection.enabled,
+    example_values: detection.example_values,
+    injection_sums: { flag_from, block_from },
+    ...named,
+    allowed: readAllowed(detection.allowed, below(place, 'allowed'), problems),
+    ...(settings.guarded_paths && { guarded_paths: settings.guarded_paths }),
+  };
+}
+
+function readAllowed(
+  written: readonly AllowedFingerprint[],
+  place: Place,
+  problems: Problem[],
+): readonly AllowedFingerprint[] {
+  const seen = new Set<string>();
+  written.forEach(({ fingerprint }, at) => {
+    if (seen.has(fingerprint))
+      problems.push(problem(below(place, at, 'fingerprint'), 'stands in the list twice'));
+    seen.add(fingerprint);
+  });
+  return written;
+}

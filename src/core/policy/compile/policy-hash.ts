@@ -1,0 +1,24 @@
+import type { Json, Policy } from '../../types/index.ts';
+import { contentHash } from './canonical.ts';
+
+/**
+ * Returns `sha256:` and hex over the canonical JSON of a policy. The hash itself and the paths of this installation are
+ * left out, so that the same documents give the same hash in every folder and on every node.
+ */
+export function policyHash(policy: Omit<Policy, 'hash'>): string {
+  const { hash: _, ...content } = policy as Policy;
+  if (content.detection?.guarded_paths === undefined) return contentHash(content as unknown as Json);
+  const { guarded_paths: _paths, ...detection } = content.detection;
+  return contentHash({ ...content, detection } as unknown as Json);
+}
+
+/** Freezes a plain value and everything in it, and gives it back. */
+export function deepFreeze<T>(value: T): T {
+  const open: unknown[] = [value];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (at === null || typeof at !== 'object' || Object.isFrozen(at)) continue;
+    Object.freeze(at);
+    open.push(...Object.values(at));
+  }
+  return value;
+}

@@ -1,0 +1,133 @@
+import { closest, distance } from 'fastest-levenshtein';
+import type { Problem } from '../../types/index.ts';
+
+/** Where a record stands: the file, and the path of its place in it. */
+export interface Place {
+  readonly file: string;
+  /** `policies[2]`; empty for the whole file. */
+  readonly path: string;
+}
+
+/** The place of a member or an element below a place. */
+export function below({ file, path }: Place, ...steps: readonly (string | number)[]): Place {
+  let longer = path;
+  for (const step of steps) {
+    if (typeof step === 'number') longer += `[${step}]`;
+    else if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step)) longer += `[${JSON.stringify(step.slice(0, 100))}]`;
+    else longer += longer === '' ? step : `.${step}`;
+  }
+  return { file, path: longer };
+}
+
+/** A problem whose sentence begins with the place: "`policies[2].action` is missing." */
+export function problem(
+  { file, path }: Place,
+  predicate: string,
+  level: Problem['level'] = 'error',
+): Problem {
+  const subject = path === '' ? `\`${file}\`` : `\`${path}\``;
+  const words = `${subject} ${predicate}`;
+  return { file, path, message: /[.?!]$/.test(words) ? words : `${words}.`, level };
+}
+
+/**
+ * Words of other products for ours. A word counts where the name behind it is one of the choices.
+ */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  alert: ['flag'],
+  anonymize: ['redact'],
+  answer: ['output'],
+  approve: ['require_approval'],
+  ask: ['require_approval'],
+  completion: ['output'],
+  deny: ['block'],
+  discord: ['webhook'],
+  forbid: ['block'],
+  log: ['flag'],
+  mask: ['redact'],
+  opsgenie: ['incident'],
+  pagerduty: ['paging'],
+  pass: ['allow'],
+  permit: ['allow'],
+  prompt: ['input'],
+  proxy: ['gateway'],
+  reject: ['block'],
+  request: ['input'],
+  response: ['output'],
+  shadow: ['monitor'],
+  slack: ['chat-webhook'],
+  smtp: ['email'],
+  standalone: ['sidecar'],
+  tags: ['data_tags'],
+  tool: ['action'],
+  tool_call: ['action'],
+  verbose: ['debug'],
+  warning: ['flag', 'warn'],
+};
+
+/** "; did you mean `data_tags`?" where a known name is near or is the word of this product, else nothing. */
+export function suggestion(written: string, known: readonly string[]): string {
+  if (known.length === 0 || written.length > 64) return '';
+  const name = written.toLowerCase();
+  const meant = Object.hasOwn(SYNONYMS, name)
+    ? SYNONYMS[name]!.find((each) => known.includes(each))
+    : undefined;
+  const longer = name.length > 2 ? known.find((each) => each.startsWith(`${name}_`)) : undefined;
+  const found = meant ?? longer ?? nearestOf(written, known);
+  return found === null ? '' : `; did you mean \`${found}\`?`;
+}
+
+function nearestOf(written: string, known: readonly string[]): string | null {
+  const nearest = closest(written.toLowerCase(), [...known]);
+  // Two letters in the wrong order are a distance of two.
+  const near = nearest.length < 4 ? 1 : Math.max(2, Math.floor(nearest.length / 3));
+  return distance(written.toLowerCase(), nearest) <= near ? nearest : null;
+}
+
+/** Short ordinary words and numbers; anything else may be a credential in the wrong place, and is described only. */
+const SHOWABLE = /^[A-Z]?[a-z0-9*][a-z0-9 ._:*-]{0,15}$/;
+
+/** Describes a written value in a message: "the string `yes`", "a string of 40 characters", "a list". */
+export function describeValue(value: unknown): string {
+  if (value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  if (typeof value === 'number' || typeof value === 'boolean') return `\`${value}\``;
+  if (value === '') return 'an empty string';
+  if (typeof value !== 'string') return 'of another type';
+  return SHOWABLE.test(value) ? `the string \`${value}\`` : `a string of ${value.length} characters`;
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  days: 'days',
+  hours: 'hours',
+  mb: 'megabytes',
+  minute: 'calls per minute',
+  ms: 'milliseconds',
+  seconds: 'seconds',
+};
+
+/**
+ * What a value of the wrong type was, and how to write it: "; it is the string `90d`. Write the number alone, in days".
+ * @param type the wanted JSON type
+ * @param key the name of the key, whose last word may be the unit
+ */
+export function typeAdvice(type: string, value: unknown, key: string): string {
+  if (value === undefined) return '';
+  const got = `; it is ${describeValue(value)}`;
+  if (type === 'boolean' && typeof value === 'string')
+    return `${got}, and YAML 1.2 has no other words for these`;
+  if (type === 'array' && typeof value === 'string')
+    return SHOWABLE.test(value) ? `${got}. Write \`[${value}]\`` : `${got}. Put it into square brackets`;
+  const unit = UNITS[key.slice(key.lastIndexOf('_') + 1)];
+  if ((type === 'integer' || type === 'number') && typeof value === 'string' && unit !== undefined)
+    return `${got}. Write the number alone, in ${unit}`;
+  return got;
+}
+
+/** "`a`, `b` or `c`". */
+export function listed(names: readonly unknown[]): string {
+  const quoted = names.map((name) => `\`${String(name)}\``);
+  if (quoted.length < 2) return quoted.join('');
+  return `${quoted.slice(0, -1).join(', ')} or ${quoted[quoted.length - 1]}`;
+}

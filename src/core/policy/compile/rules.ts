@@ -1,0 +1,239 @@
+import type { Action, Json, Phase, Problem, Rule, SessionChange, SessionMark } from '../../types/index.ts';
+import { PLACEHOLDERS, unknownPlaceholders } from '../fallback.ts';
+import { ruleSchema } from '../schemas.ts';
+import { APPROVAL_DEFAULT } from './builtin.ts';
+import { durationMs } from './duration.ts';
+import { below, listed, type Place, problem } from './problems.ts';
+import { shapeProblems } from './shape.ts';
+import type { WrittenRule } from './written.ts';
+
+/** What a written rule comes to, and where it stands: what it decides, what it makes of sessions, or both. */
+export interface PlacedRule {
+  readonly name: string;
+  readonly tenant_id: string | null;
+  readonly rule: Rule | null;
+  readonly mark: SessionMark | null;
+  readonly place: Place;
+}
+
+/** Says what is wrong with a condition in CEL, as the rest of a sentence; `null` for nothing. */
+export type ConditionReader = (when: string) => string | null;
+
+const PRIORITY_DEFAULT = 100;
+
+/** Reads one written rule; `tenant_id` is that of the list in which it stands. `null` where it is not used. */
+export function readRule(
+  written: Json,
+  tenant_id: string | null,
+  place: Place,
+  problems: Problem[],
+  readCondition: ConditionReader | undefined,
+): PlacedRule | null {
+  const shape = shapeProblems(written, ruleSchema, place);
+  const record = written as unknown as WrittenRule;
+  const meaning = isReadable(written) ? ruleProblems(record, tenant_id, place, readCondition) : [];
+  problems.push(...shape, ...meaning);
+  if (shape.length > 0 || meaning.some(({ level }) => level === 'error') || record.enabled === false)
+    return null;
+  const shared = sharedOf(record, tenant_id);
+  const { name } = shared;
+  const { action, session } = record;
+  return {
+    name,
+    tenant_id: shared.tenant_id,
+    rule: action === undefined ? null : ruleOf(record, action, shared),
+    mark:
+      session === undefined || record.enforcement === 'monitor'
+        ? null
+        : { ...shared, change: changeOf(session) },
+    place,
+  };
+}
+
+/** Whether the parts that problems of meaning look into have the types that they need; the rest may be wrong. */
+function isReadable(written: Json): boolean {
+  if (written === null || typeof written !== 'object' || Array.isArray(written)) return false;
+  const { condition, fallback_template } = written as { readonly [key: string]: Json };
+  const isMapping = condition !== null && typeof condition === 'object' && !Array.isArray(condition);
+  const hasText = fallback_template === undefined || typeof fallback_template === 'string';
+  return (condition === undefined || isMapping) && hasText;
+}
+
+/** Which crossings a rule is about. */
+function sharedOf(record: WrittenRule, tenant_id: string | null): Omit<SessionMark, 'change'> {
+  const { condition = {} } = record;
+  const data_tags = record.data_tags ?? condition.data_tags ?? [];
+  return {
+    name: record.name,
+    boundaries: unique(asList(record.boundary)),
+    phases: unique(condition.phase === undefined ? PHASES_DEFAULT : asList(condition.phase)),
+    data_tags: unique(data_tags.map((tag) => tag.toLowerCase())),
+    tenant_id: tenant_id ?? record.tenant_id ?? null,
+    tools: unique([...asList(condition.tool), ...asList(condition.tools)]),
+    agents: unique([...asList(condition.agent), ...asList(condition.agents)]),
+    session_tags: sessionTags(condition.session_tags),
+    when: condition.when ?? null,
+  };
+}
+
+function ruleOf(record: WrittenRule, action: Action, shared: Omit<SessionMark, 'change'>): Rule {
+  const { approval = {} } = record;
+  return {
+    ...shared,
+    action,
+    priority: record.priority ?? PRIORITY_DEFAULT,
+    reason: record.reason ?? `The rule \`${record.name}\` ${DOES[action]}.`,
+    severity_min: record.condition?.severity_min ?? null,
+    severity: record.severity ?? null,
+    fallback_template: record.fallback_template ?? null,
+    enforcement: record.enforcement ?? 'enforce',
+    approval: {
+      ttl_ms: approval.ttl === undefined ? APPROVAL_DEFAULT.ttl_ms : durationMs(approval.ttl),
+      min_approvals: approval.min_approvals ?? APPROVAL_DEFAULT.min_approvals,
+    },
+  };
+}
+
+function changeOf({ add, remove, reset }: NonNullable<WrittenRule['session']>): SessionChange {
+  return { add: sessionTags(add), remove: reset === true ? 'all' : sessionTags(remove) };
+}
+
+function sessionTags(written: readonly string[] | undefined): readonly string[] {
+  return unique((written ?? []).map((tag) => tag.toLowerCase().replace(/\.\*$/, '')));
+}
+
+/** Results are seen only by rules that say so. */
+const PHASES_DEFAULT: readonly Phase[] = ['request', 'message'];
+
+const DOES: Readonly<Record<Action, string>> = {
+  allow: 'allows this',
+  flag: 'takes note of this',
+  redact: 'masks what was found',
+  require_approval: 'asks for a person’s approval',
+  block: 'blocks this',
+};
+
+function ruleProblems(
+  record: WrittenRule,
+  tenant_id: string | null,
+  place: Place,
+  readCondition: ConditionReader | undefined,
+): readonly Problem[] {
+  return [
+    ...nothingToDo(record, place),
+    ...sessionProblems(record, place),
+    ...condition(record.condition?.when, below(place, 'condition', 'when'), readCondition),
+    ...twoShapes(record, place),
+    ...taglessRedact(record, place),
+    ...taglessSeverity(record, place),
+    ...phaseWithoutAction(record, place),
+    ...foreignTenant(record, tenant_id, place),
+    ...placeholders(record, place),
+  ];
+}
+
+function taglessSeverity({ condition = {}, data_tags }: WrittenRule, place: Place): Problem[] {
+  if (condition.severity_min === undefined || (data_tags ?? condition.data_tags) !== undefined) return [];
+  const what = 'needs `data_tags`: only findings have a severity';
+  return [problem(below(place, 'condition', 'severity_min'), what)];
+}
+
+function nothingToDo({ action, session }: WrittenRule, place: Place): Problem[] {
+  return action === undefined && session === undefined ? [problem(below(place, 'action'), 'is missing')] : [];
+}
+
+function sessionProblems({ action, session, enforcement }: WrittenRule, place: Place): Problem[] {
+  if (session === undefined || session === null) return [];
+  const here = below(place, 'session');
+  const { add, remove, reset } = session;
+  if (add === undefined && remove === undefined && reset !== true)
+    return [problem(here, 'says nothing; name tags under `add` or `remove`, or say `reset: true`')];
+  if (remove !== undefined && reset === true)
+    return [
+      problem(below(here, 'remove'), 'stands beside `reset: true`, which takes all tags; keep one of them'),
+    ];
+  if (action === undefined && enforcement === 'monitor')
+    return [
+      problem(
+        below(place, 'enforcement'),
+        'is `monitor` on a rule that decides nothing, so it would do nothing at all; leave it out',
+      ),
+    ];
+  return [];
+}
+
+/** A condition that is not evaluated would make a rule that never matches, silently. */
+function condition(when: unknown, place: Place, readCondition: ConditionReader | undefined): Problem[] {
+  if (typeof when !== 'string') return [];
+  const wrong =
+    readCondition === undefined ? 'needs what reads conditions, which is not loaded' : readCondition(when);
+  return wrong === null ? [] : [problem(place, wrong)];
+}
+
+function twoShapes(record: WrittenRule, place: Place): Problem[] {
+  if (record.data_tags === undefined || record.condition?.data_tags === undefined) return [];
+  return [
+    problem(
+      below(place, 'condition', 'data_tags'),
+      'stands beside `data_tags` of the rule; keep one of them',
+    ),
+  ];
+}
+
+function taglessRedact(record: WrittenRule, place: Place): Problem[] {
+  const hasTags = record.data_tags !== undefined || record.condition?.data_tags !== undefined;
+  if (record.action !== 'redact' || hasTags) return [];
+  return [
+    problem(
+      below(place, 'action'),
+      'is `redact` without `data_tags`, so there is nothing that it could mask; name the tags, or choose another action',
+    ),
+  ];
+}
+
+function phaseWithoutAction(record: WrittenRule, place: Place): Problem[] {
+  if (record.condition?.phase === undefined || asList(record.boundary).includes('action')) return [];
+  return [
+    problem(
+      below(place, 'condition', 'phase'),
+      'belongs to the boundary `action`, which the rule does not name',
+    ),
+  ];
+}
+
+function foreignTenant(record: WrittenRule, tenant_id: string | null, place: Place): Problem[] {
+  const own = record.tenant_id ?? null;
+  if (tenant_id === null || own === null || own === tenant_id) return [];
+  return [
+    problem(
+      below(place, 'tenant_id'),
+      'is another tenant than the one below which the rule stands; leave it out',
+    ),
+  ];
+}
+
+function placeholders(record: WrittenRule, place: Place): Problem[] {
+  if (record.fallback_template === undefined) return [];
+  const here = below(place, 'fallback_template');
+  const unknown = [...new Set(unknownPlaceholders(record.fallback_template))].map((name) => {
+    const why = name === 'original' ? 'would give out what is blocked' : 'does not exist';
+    return problem(
+      here,
+      `has the placeholder \`{${name}}\`, which ${why}; there are ${listed(PLACEHOLDERS.map((each) => `{${each}}`))}`,
+    );
+  });
+  const is_used =
+    asList(record.boundary).includes('output') && (record.action === 'block' || record.action === 'redact');
+  if (is_used) return unknown;
+  return [...unknown, problem(here, 'is used only where an `output` is blocked or redacted', 'warning')];
+}
+
+/** One value or a list of them, as a list. */
+export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value as T];
+}
+
+function unique<T>(values: readonly T[]): readonly T[] {
+  return [...new Set(values)];
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judge } from '../../decision/judge.ts';
+import { compiled, crossingOf, policyOf } from '../../testing/policies.ts';
+import type { Action, Verdict } from '../../types/index.ts';
+import { CONDITION_LENGTH_MAX, celConditions, conditionProblem } from './cel.ts';
+import type { ConditionFacts } from './facts.ts';
+
+const FACTS: ConditionFacts = {
+  boundary: 'action',
+  phase: 'request',
+  tool: 'mail.send',
+  agent_id: 'planner',
+  source_agent_id: '',
+  destination_agent_id: 'mail.send',
+  tenant_id: 'acme',
+  session_id: 's-1',
+  tag: '',
+  severity: '',
+  data_tags: ['egress.url', 'personal.pii.email'],
+  declared_tags: ['personal.pii.email'],
+  session_tags: ['untrusted.web'],
+  findings: 3,
+  // A Saturday, half past twelve.
+  now_ms: Date.UTC(2026, 10, 21, 12, 30),
+};
+
+test('conditions come to what they say', () => {
+  const rows: [string, boolean][] = [
+    ['true', true],
+    ['boundary == "action" && phase != "response"', true],
+    ['tool.startsWith("mail.") ? agent_id == "planner" : false', true],
+    ['fits(tool, "mail.*")', true],
+    ['fits(tool, "*.delete")', false],
+    ['has_tag(data_tags, "personal")', true],
+    ['has_tag(data_tags, "PERSONAL.PII")', true],
+    ['has_tag(data_tags, "person")', false],
+    ['has_tag(session_tags, "untrusted") && !has_tag(session_tags, "secret")', true],
+    ['"untrusted.web" in session_tags', true],
+    ['tool in ["mail.send", "mail.draft"]', true],
+    ['findings > 2 && size(data_tags) == 2', true],
+    ['findings * 2 - 1 == 5', true],
+    ['tenant_id == "acme" && session_id != ""', true],
+    ['now.getHours() >= 8 && now.getHours() < 18', true],
+    ['now.getDayOfWeek() in [0, 6]', true],
+    ['now < timestamp("2026-11-21T12:00:00Z") + duration("1h")', true],
+    ['agent_id.contains("lan") && agent_id.endsWith("ner") && agent_id.lowerAscii() == "planner"', true],
+    ['tag == "" && severity == "" && source_agent_id == ""', true],
+    // The other side of a disjunction counts where one has no answer, as CEL has it.
+    ['findings > 2 || 1 / (findings - 3) > 0', true],
+  ];
+  for (const [when, expected] of rows) {
+    assert.equal(conditionProblem(when), null, when);
+    assert.equal(celConditions.holds(when, FACTS), expected, when);
+  }
+  assert.equal(rows.length, 20);
+});
+
+test('what cannot be evaluated, or not in bounded time, is refused with a sentence', () => {
+  const rows: [string, RegExp][] = [
+    ['tol == "x"', /unknown variable: tol/],
+    ['tool ==', /is no condition: unexpected token/],
+    ['tool', /must come to true or false, and comes to `string`/],
+    ['findings + 1', /comes to `int`/],
+    ['findings == "3"', /no such overload/],
+    ['tool.foo()', /calls `foo`.*there are has_tag/],
+    ['tool.matches("(a+)+$")', /calls `matches`/],
+    ['session_tags.exists(x, x == "a")', /calls `exists`/],
+    ['session_tags.all(x, session_tags.all(y, x == y))', /calls `all`/],
+    ['data_tags.map(x, x).size() > 0', /calls `map`/],
+    ['cel.bind(x, tool, x == tool)', /calls `bind`/],
+    ['dyn(tool) == 1', /calls `dyn`/],
+    ['{"a": 1} == {"a": 1}', /exceeded maxMapEntries|uses `map`/],
+    ['session_tags[0] == "a"', /uses `\[\]`/],
+    ['text.size() > 3', /unknown variable: text/],
+    ['content == ""', /unknown variable: content/],
+    ['has_tag("a", "b")', /no matching overload/],
+    [`tool == "${'x'.repeat(CONDITION_LENGTH_MAX)}"`, /longer than 2000 characters/],
+    [`${'('.repeat(60)}true${')'.repeat(60)}`, /exceeded|depth/i],
+    [`findings in [${'1,'.repeat(250)}1]`, /exceeded|list/i],
+    [`true${' && true'.repeat(240)}`, /exceeded|maxAstNodes/i],
+  ];
+  for (const [when, expected] of rows) assert.match(conditionProblem(when) ?? 'accepted', expected, when);
+  assert.equal(rows.length, 21);
+});
+
+test('a problem names file, path and what to mend', () => {
+  const rule = { name: 'r', boundary: 'action', action: 'block', condition: { when: 'tol == 1' } };
+  const { policy, problems } = compiled({ documents: [{ policies: [rule] }] });
+  assert.equal(policy, null);
+  assert.deepEqual(
+    problems.map(({ file, path }) => [file, path]),
+    [['document-0.yaml', 'policies[0].condition.when']],
+  );
+});
+
+const asked = (action: Action, when: string) => ({
+  name: action,
+  boundary: 'action',
+  action,
+  condition: { when },
+});
+const call = crossingOf({ boundary: 'action', phase: 'request', tool: 'mail.send' });
+
+function verdictOf(
+  rules: readonly object[],
+  conditions: typeof celConditions | null = celConditions,
+): Verdict {
+  return judge(call, policyOf({ rules }), null, conditions);
+}
+
+test('a condition that has no answer restricts and never allows', () => {
+  const broken = '1 / findings == 1';
+  const behind = { name: 'behind', boundary: 'action', action: 'block' };
+  const rows: [readonly object[], Verdict['decision'], Action, string][] = [
+    [[asked('block', broken)], 'block', 'block', 'block'],
+    [[asked('require_approval', broken)], 'block', 'require_approval', 'require_approval'],
+    [[asked('flag', broken)], 'allow', 'flag', 'flag'],
+    [[asked('allow', broken)], 'allow', 'allow', 'default.allow'],
+    // It hides nothing that stands behind it.
+    [[asked('allow', broken), behind], 'block', 'block', 'behind'],
+    [[asked('flag', broken), behind], 'block', 'block', 'behind'],
+    // Controls: with an answer the first that fits speaks, and hides what stands behind.
+    [[asked('flag', 'findings == 0'), behind], 'allow', 'flag', 'flag'],
+    [[asked('allow', 'findings == 0'), behind], 'allow', 'allow', 'allow'],
+    [[asked('block', 'findings == 1')], 'allow', 'allow', 'default.allow'],
+  ];
+  for (const [rules, decision, action, name] of rows) {
+    const verdict = verdictOf(rules);
+    assert.deepEqual([verdict.decision, verdict.action, verdict.rule], [decision, action, name]);
+  }
+  assert.match(verdictOf([asked('block', broken)]).reason, /could not be evaluated, so it counts as met/);
+  assert.equal(rows.length, 9);
+});
+
+test('where nothing evaluates conditions, they restrict and never allow', () => {
+  const behind = { name: 'behind', boundary: 'action', action: 'block' };
+  assert.equal(verdictOf([asked('block', 'findings == 1')], null).rule, 'block');
+  assert.equal(verdictOf([asked('allow', 'findings == 0'), behind], null).rule, 'behind');
+});
+
+test('a rule about tags is asked with its tag and severity', () => {
+  const when = 'tag == "personal.pii.ssn" && severity == "high" && findings == 1';
+  const rule = {
+    name: 'ssn',
+    boundary: 'input',
+    data_tags: ['personal'],
+    action: 'block',
+    condition: { when },
+  };
+  const ssn = ['536', '22', '8412'].join('-');
+  const text = `My SSN is ${ssn}.`;
+  const verdict = judge(
+    crossingOf({ content: { kind: 'text', text } }),
+    policyOf({ rules: [rule] }),
+    null,
+    celConditions,
+  );
+  assert.equal(verdict.rule, 'ssn');
+});
+
+test('facts that a condition names are looked for', () => {
+  const when = 'has_tag(data_tags, "egress.metadata_endpoint")';
+  const content = { kind: 'json', value: { url: 'http://169.254.169.254/latest' } } as const;
+  const policy = policyOf({ rules: [asked('block', when)] });
+  assert.equal(judge({ ...call, content }, policy, null, celConditions).decision, 'block');
+  const other = { kind: 'json', value: { url: 'https://example.org/' } } as const;
+  assert.equal(judge({ ...call, content: other }, policy, null, celConditions).decision, 'allow');
+});

@@ -1,0 +1,155 @@
+import { Environment } from '@marcbachmann/cel-js';
+import { covers, matchesName } from '../../tags.ts';
+import type { Tag } from '../../types/index.ts';
+import type { ConditionFacts, Conditions } from './facts.ts';
+
+/** UTF-16 units of one condition. */
+export const CONDITION_LENGTH_MAX = 2_000;
+const LIMITS = {
+  maxAstNodes: 300,
+  maxDepth: 40,
+  maxListElements: 200,
+  maxMapEntries: 0,
+  maxCallArguments: 3,
+};
+/** Conditions whose parsed form is kept; there are as many as the policies of this process have. */
+const KEPT_MAX = 20_000;
+
+type Value = string | bigint | Date | readonly string[];
+type Name = Exclude<keyof ConditionFacts, 'now_ms'> | 'now';
+
+const NAMES: Readonly<Record<Name, string>> = {
+  boundary: 'string',
+  phase: 'string',
+  tool: 'string',
+  agent_id: 'string',
+  source_agent_id: 'string',
+  destination_agent_id: 'string',
+  tenant_id: 'string',
+  session_id: 'string',
+  tag: 'string',
+  severity: 'string',
+  data_tags: 'list<string>',
+  declared_tags: 'list<string>',
+  session_tags: 'list<string>',
+  findings: 'int',
+  now: 'google.protobuf.Timestamp',
+};
+
+/**
+ * What conditions may call. All take time in proportion to what they are given: CEL's own `matches` backtracks in
+ * this library, and what loops over lists could be nested.
+ */
+const CALLS = [
+  'has_tag',
+  'fits',
+  'size',
+  'startsWith',
+  'endsWith',
+  'contains',
+  'lowerAscii',
+  'timestamp',
+  'duration',
+  'getFullYear',
+  'getMonth',
+  'getDate',
+  'getDayOfMonth',
+  'getDayOfWeek',
+  'getDayOfYear',
+  'getHours',
+  'getMinutes',
+  'getSeconds',
+];
+
+/** All that conditions are made of. Nothing builds values that grow, and nothing reaches into others. */
+const OPERATORS = new Set([
+  ...['value', 'id', 'list', 'call', 'rcall', '?:', '||', '&&', '!_', '-_'],
+  ...['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%'],
+]);
+
+const environment = environmentOf();
+
+function environmentOf(): Environment {
+  const made = new Environment({ limits: LIMITS });
+  for (const [name, type] of Object.entries(NAMES)) made.registerVariable(name, type);
+  made.registerFunction('has_tag(list<string>, string): bool', hasTag);
+  made.registerFunction('fits(string, string): bool', (name: string, pattern: string) =>
+    matchesName(pattern, name),
+  );
+  return made;
+}
+
+function hasTag(tags: readonly Tag[], ancestor: string): boolean {
+  const wanted = ancestor.toLowerCase();
+  return tags.some((tag) => covers(wanted, tag));
+}
+
+/** What is wrong with a condition, as the rest of a sentence; `null` where it can be evaluated. */
+export function conditionProblem(when: string): string | null {
+  if (when.length > CONDITION_LENGTH_MAX) return `is longer than ${CONDITION_LENGTH_MAX} characters`;
+  try {
+    const parsed = environment.parse(when);
+    const foreign = foreignPart(parsed.ast as unknown as Node);
+    if (foreign !== null) return foreign;
+    const { valid, type, error } = parsed.check();
+    if (!valid) return `is no condition: ${saidOf(error)}`;
+    return type === 'bool' ? null : `must come to true or false, and comes to \`${type}\``;
+  } catch (error) {
+    return `is no condition: ${saidOf(error)}`;
+  }
+}
+
+/** The library's first line; the others draw the place into the text. */
+function saidOf(error: unknown): string {
+  const [first = ''] = String((error as Error | undefined)?.message ?? '').split('\n');
+  return first.slice(0, 300).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}
+
+/** A node of the library's syntax tree, as far as it is looked at here. */
+interface Node {
+  readonly op: string;
+  readonly args: unknown;
+}
+
+function foreignPart(root: Node): string | null {
+  const open: unknown[] = [root];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (Array.isArray(at)) open.push(...at);
+    if (!isNode(at)) continue;
+    if (!OPERATORS.has(at.op)) return `uses \`${at.op}\`, which conditions here have not`;
+    if (at.op === 'value') continue;
+    const [called] = at.op.endsWith('call') ? (at.args as [string]) : [];
+    if (called !== undefined && !CALLS.includes(called))
+      return `calls \`${called}\`, which conditions here have not; there are ${CALLS.join(', ')}`;
+    if (isNode(at.args)) open.push(at.args);
+    else if (Array.isArray(at.args)) open.push(...at.args);
+  }
+  return null;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+}
+
+const parsed = new Map<string, (facts: Record<Name, Value>) => unknown>();
+
+function evaluatorOf(when: string) {
+  let evaluate = parsed.get(when);
+  if (evaluate === undefined) {
+    const wrong = conditionProblem(when);
+    if (wrong !== null) throw new Error(`A condition ${wrong}.`);
+    evaluate = environment.parse(when);
+    if (parsed.size >= KEPT_MAX) parsed.clear();
+    parsed.set(when, evaluate);
+  }
+  return evaluate;
+}
+
+/** Evaluates conditions in CEL that `conditionProblem` had nothing against; any other throws. */
+export const celConditions: Conditions = {
+  holds: (when, { now_ms, findings, ...facts }) => {
+    const come = evaluatorOf(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });
+    if (typeof come !== 'boolean') throw new Error('The condition comes to neither true nor false.');
+    return come;
+  },
+};

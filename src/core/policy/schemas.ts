@@ -1,0 +1,388 @@
+import { ACTIONS, BOUNDARIES, PHASES, SEVERITIES } from '../types/index.ts';
+
+/**
+ * The shapes of what people write: v1alpha1 documents and inline rules, as plain JSON Schema (2020-12). The
+ * compiler checks with them, the types below are read off them, and editors get the same words.
+ */
+
+const name = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_. :/-]*$',
+  'x-expects':
+    'must be a name: letters, digits, spaces and `_ . : / -`, at most 128, a letter or digit first',
+} as const;
+
+const text = { type: 'string', maxLength: 2_000 } as const;
+
+const tag = {
+  type: 'string',
+  maxLength: 128,
+  pattern: '^[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*$',
+  'x-expects': 'must be a tag: a dotted name such as `personal.pii`, letters first',
+} as const;
+
+const tags = {
+  type: 'array',
+  maxItems: 1_000,
+  items: tag,
+} as const;
+
+/** As people write it: `personal.*` is the same as `personal`. */
+const sessionTag = {
+  type: 'string',
+  maxLength: 130,
+  pattern: '^[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$',
+  'x-expects': 'must be a tag: a dotted name such as `untrusted.web`, letters first',
+} as const;
+
+const sessionTags = { type: 'array', minItems: 1, maxItems: 100, items: sessionTag } as const;
+
+const outsideName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 256,
+} as const;
+
+const outsideNames = { type: 'array', minItems: 1, maxItems: 1_000, items: outsideName } as const;
+
+const duration = {
+  type: 'string',
+  pattern: '^[0-9]{1,9}[smhdw]$',
+  'x-expects': 'must be a duration: a whole number and one of `s`, `m`, `h`, `d`, `w`, such as `30d`',
+} as const;
+
+const fields = {
+  type: 'array',
+  maxItems: 1_000,
+  items: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 256,
+    pattern: '^[^.]+(\\.[^.]+)*$',
+    'x-expects': 'must be the name of a field, or several joined by dots, such as `user.name`',
+  },
+} as const;
+
+const enforcement = {
+  enum: ['enforce', 'monitor'],
+  default: 'enforce',
+  description: '`monitor`: what it would do is noted in the audit trail, and nothing else happens.',
+} as const;
+
+const enabled = { type: 'boolean', default: true, description: '`false`: as if it were not there.' } as const;
+
+const tenant_id = {
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: 256,
+  description: 'The tenant that it is for; without it, all.',
+} as const;
+
+const X_KEYS = { '^x-': true } as const;
+
+/** A closed mapping: no other keys than those named, and `x-*`. */
+function closed<const P extends object, const R extends readonly string[]>(properties: P, required: R) {
+  return {
+    type: 'object',
+    properties,
+    required,
+    patternProperties: X_KEYS,
+    additionalProperties: false,
+  } as const;
+}
+
+function oneOrList<const S extends object>(single: S, expects: string, description: string) {
+  return {
+    anyOf: [single, { type: 'array', minItems: 1, maxItems: 1_000, items: single }],
+    'x-expects': expects,
+    description,
+  } as const;
+}
+
+const condition = closed(
+  {
+    data_tags: { ...tags, minItems: 1, description: 'The same as `data_tags` of the rule.' },
+    tool: { ...outsideName, description: 'A tool’s name; `*` stands for any run of characters.' },
+    tools: { ...outsideNames, description: 'Names of tools; `*` stands for any run of characters.' },
+    agent: { ...outsideName, description: 'An agent’s name; `*` stands for any run of characters.' },
+    agents: { ...outsideNames, description: 'Names of agents; `*` stands for any run of characters.' },
+    phase: oneOrList(
+      { enum: PHASES },
+      'must be `request`, `response` or `message`, or a list of them',
+      'Which side of an action it sees. Without it: calls and messages, no results.',
+    ),
+    severity_min: {
+      enum: SEVERITIES,
+      description: 'The rule matches findings of this severity and above, and tags that are only declared.',
+    },
+    session_tags: {
+      ...sessionTags,
+      description:
+        'What the session must have read before: all of these tags, each itself or a descendant of it.',
+    },
+    when: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 2_000,
+      description: 'A condition in CEL over facts of the crossing; see docs/policies.md.',
+    },
+  },
+  [],
+);
+
+/** One rule, inline or in a policy document. */
+export const ruleSchema = closed(
+  {
+    name: { ...name, description: 'Names the rule in answers and in the audit trail; unique per tenant.' },
+    description: text,
+    boundary: oneOrList(
+      { enum: BOUNDARIES },
+      'must be `input`, `output` or `action`, or a list of them',
+      'Where it holds.',
+    ),
+    data_tags: {
+      ...tags,
+      minItems: 1,
+      description:
+        'The tags that it answers for; a tag covers its descendants. Without any, the rule is about the crossing itself.',
+    },
+    action: {
+      enum: ACTIONS,
+      description:
+        'What is done. Over all tags the strictest action wins. A rule with `session` may do without: it decides nothing.',
+    },
+    session: closed(
+      {
+        add: { ...sessionTags, description: 'Tags that the session has from then on.' },
+        remove: { ...sessionTags, description: 'Tags that it loses, with their descendants.' },
+        reset: { type: 'boolean', description: '`true`: it loses all tags that it had.' },
+      },
+      [],
+    ),
+    tenant_id,
+    condition: { ...condition, description: 'What else must hold.' },
+    priority: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 100,
+      description: 'Lower is asked first; equal ones in the order of definition.',
+    },
+    reason: { type: 'string', maxLength: 500, description: 'The sentence that the answer gives.' },
+    severity: { enum: SEVERITIES, description: 'Shown in violations instead of the finding’s own.' },
+    fallback_template: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 10_000,
+      description:
+        'Stands in place of an output that is blocked or redacted. Placeholders: {reason} {rule} {action} {agent_id} {data_tags} {detections} {redacted}.',
+    },
+    enforcement,
+    enabled,
+    approval: closed(
+      {
+        ttl: { ...duration, default: '1h', description: 'How long an approval can be given and used.' },
+        min_approvals: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 100,
+          default: 1,
+          description: 'How many people.',
+        },
+      },
+      [],
+    ),
+  },
+  ['name', 'boundary'],
+);
+
+/** What one tool takes, gives and does. */
+export const contractSchema = closed(
+  {
+    tool_name: outsideName,
+    description: text,
+    arguments: {
+      type: ['object', 'boolean'],
+      description: 'JSON Schema (2020-12) of the arguments. References only inside it, and none to itself.',
+    },
+    allowed_agents: {
+      ...outsideNames,
+      description: 'Agents that may call it; `*` stands for any run of characters. Without it any.',
+    },
+    max_calls_per_minute: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 6_000,
+      description: 'How often one agent may call it within any sixty seconds, over all workers.',
+    },
+    accepts: closed(
+      {
+        tags: { ...tags, description: 'Tags that arguments may carry. Without it any; an empty list none.' },
+        fields: {
+          ...fields,
+          description: 'Arguments that are kept, all others are removed. Without it all.',
+        },
+      },
+      [],
+    ),
+    emits: closed(
+      {
+        tags: {
+          ...tags,
+          description:
+            'Tags that the result may carry, and that the session has read after a call. Without it any; an empty list none. Facts such as `untrusted.web` say where it comes from and restrict nothing.',
+        },
+        fields: { ...fields, description: 'Fields of the result that are kept. Without it all.' },
+        on_violation: {
+          enum: ['block', 'redact'],
+          default: 'block',
+          description:
+            'What happens to a result with data that `tags` or the clearance of an agent does not cover: `block` it, or `redact` that data and keep the rest. A declared tag has no place in the result, so it always blocks.',
+        },
+      },
+      [],
+    ),
+    stores: closed({ fields, retention: duration }, []),
+    side_effects: closed(
+      {
+        reversible: { type: 'boolean', description: 'Whether the call can be undone.' },
+        requires_approval: { type: 'boolean', description: 'Whether a person must agree to each call.' },
+        egress: {
+          type: 'boolean',
+          default: false,
+          description: 'Whether data leaves with a call: it carries the tag `egress.tool`.',
+        },
+        description: text,
+      },
+      ['reversible', 'requires_approval'],
+    ),
+    tenant_id,
+    enforcement,
+    enabled,
+  },
+  ['tool_name', 'accepts', 'emits', 'side_effects'],
+);
+
+/** Who one agent is. */
+export const identitySchema = closed(
+  {
+    agent_id: outsideName,
+    description: text,
+    tools: {
+      ...outsideNames,
+      description: 'Tools that it may call; `*` stands for any run of characters. Without it any.',
+    },
+    clearance_tags: {
+      ...tags,
+      minItems: 1,
+      description: 'Tags that it may see, with their descendants. Without it any.',
+    },
+    tenant_id,
+    enforcement,
+    enabled,
+  },
+  ['agent_id'],
+);
+
+const value_bytes_max = { type: 'integer', minimum: 1, maximum: 8_388_608 } as const;
+
+/** What one kind of memory holds. */
+export const memorySchema = closed(
+  {
+    name,
+    description: text,
+    scope: {
+      enum: ['session', 'user', 'global'],
+      description: 'Whose it is: that of one session of an agent, of one user of an agent, or of the agent.',
+    },
+    fields: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1_000,
+      items: closed(
+        {
+          name: { ...outsideName, description: 'The `key` of writes and reads.' },
+          description: text,
+          type: { enum: ['string', 'integer', 'number', 'boolean', 'list', 'object'] },
+          tag: { ...tag, description: 'What kind of data it is. Rules for the tag decide on it.' },
+          retention: {
+            ...duration,
+            description: 'How long a value is kept. Without it `default_retention`.',
+          },
+          value_bytes_max: {
+            ...value_bytes_max,
+            description: 'UTF-8 bytes of one value as JSON. Without it that of the document.',
+          },
+          encrypted: {
+            type: 'boolean',
+            default: false,
+            description:
+              'Whether a read gives a handle in place of the value. What is stored is encrypted either way.',
+          },
+          required: {
+            type: 'boolean',
+            default: false,
+            description: 'Whether a read says that it is missing, and an entry is kept free for it.',
+          },
+        },
+        ['name', 'type', 'tag'],
+      ),
+    },
+    max_entries: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 100,
+      description: 'How many values one session, user or agent may have, by the scope.',
+    },
+    value_bytes_max: {
+      ...value_bytes_max,
+      default: 65_536,
+      description: 'UTF-8 bytes of one value as JSON.',
+    },
+    default_retention: { ...duration, default: '24h', description: 'How long a value is kept.' },
+    tenant_id,
+    enabled,
+  },
+  ['name', 'scope', 'fields'],
+);
+
+/** The kinds of documents: their key for one record and for a list, and the shape of a record. */
+export const DOCUMENT_KINDS = [
+  { kind: 'policy', one: 'policy', many: 'policies', record: ruleSchema },
+  { kind: 'tool-contract', one: 'contract', many: 'contracts', record: contractSchema },
+  { kind: 'agent-identity', one: 'agent', many: 'agents', record: identitySchema },
+  { kind: 'memory', one: 'memory', many: 'memories', record: memorySchema },
+] as const;
+
+export type DocumentKind = (typeof DOCUMENT_KINDS)[number]['kind'];
+
+/** The version of all documents. */
+export const DOCUMENT_VERSION = 'v1alpha1';
+
+/** The JSON Schema of one kind of document, for editors: a `version`, and one record or a list of them. */
+export function documentSchema(kind: DocumentKind) {
+  const { one, many, record } = DOCUMENT_KINDS.find((each) => each.kind === kind)!;
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: `${kind} document, ${DOCUMENT_VERSION}`,
+    type: 'object',
+    properties: {
+      version: { const: DOCUMENT_VERSION },
+      apiVersion: { const: DOCUMENT_VERSION },
+      ...('enforcement' in record.properties && {
+        enforcement: {
+          ...enforcement,
+          description: 'For all records of this document that do not say otherwise.',
+        },
+      }),
+      [one]: record,
+      [many]: { type: 'array', minItems: 1, items: record },
+    },
+    oneOf: [{ required: [one] }, { required: [many] }],
+    patternProperties: X_KEYS,
+    additionalProperties: false,
+  } as const;
+}
