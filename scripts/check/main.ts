@@ -54,6 +54,7 @@ function* looks(): Generator<Stage> {
   yield () => checkByCommand('style', [...bin('@biomejs/biome'), 'ci', '--colors=off']);
   yield () => checkByCommand('nothing unused', bin('knip'));
   yield () => checkByCommand('tidy', [process.execPath, 'scripts/tidy/main.ts']);
+  yield () => checkByCommand('prose', [process.execPath, 'scripts/prose/main.ts']);
   yield () => checkByCommand('generated files', [process.execPath, 'scripts/generate/main.ts', '--check']);
   yield () => checkByCommand('quality', [process.execPath, 'scripts/quality/main.ts', '--check']);
   yield checkShell;
