@@ -6,7 +6,7 @@
     agent = create_agent(model, tools, middleware=[ServiceGuard()])
 
 A call that is refused is told to the model as a failed one; a question or an answer that is refused raises Refused. What a
-model streams is shown as it comes; to hold that back, have it called through the service (docs/gateway.md).
+model streams is shown as it comes; to hold that back, have it called through the service (docs/reference/llm-proxy.md).
 Needs langchain 1.0 or later. This file is yours to change.
 """
 

@@ -7,7 +7,7 @@
 //   const { text } = await generateText({ model, tools: guardTools({ lookUp, pay }), prompt });
 //
 // A call that is refused is told to the model as a failed one; a question or an answer that is refused throws Refused. A stream is
-// held until it is whole; to have it guarded while it flows, have the model called through the service (docs/gateway.md).
+// held until it is whole; to have it guarded while it flows, have the model called through the service (docs/reference/llm-proxy.md).
 // Tools without `execute` run elsewhere and are not seen here. Needs ai 7.0 or later. This file is yours to change.
 
 import type { LanguageModelMiddleware, ToolSet } from 'ai';

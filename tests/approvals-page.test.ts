@@ -11,7 +11,7 @@ import { startTestService } from './support/service.ts';
 const MARK = '--- the next block ---';
 
 test('the walk through approvals leads where the page says', { timeout: 120_000 }, async () => {
-  const page = readFileSync(join(root, 'docs', 'approvals.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/how-to/approve-tool-calls.md'), 'utf8');
   const walk = page.slice(page.indexOf('## A walk through'), page.indexOf('## What an approval is good for'));
   const [configured, ...blocks] = blocksOf(walk);
   assert.equal(configured?.language, 'yaml');
@@ -40,7 +40,7 @@ test('the walk through approvals leads where the page says', { timeout: 120_000 
       assertShown(
         JSON.parse(printed[answers] ?? ''),
         JSON.parse(text),
-        `docs/approvals.md, block at line ${line}`,
+        `docs/how-to/approve-tool-calls.md, block at line ${line}`,
       );
       answers += 1;
     }

@@ -1,13 +1,14 @@
 /** What the pages say of the tree is so. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/entry/cli/commands/index.ts';
 import { operations } from '../src/operations/index.ts';
 import { decides } from '../src/operations/operation.ts';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { anchorsOf, linksOf, markdownFiles } from './support/pages.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
@@ -24,7 +25,9 @@ const allDependencies = {
 };
 
 test('every dependency has its reason, and no reason is left of one that went', () => {
-  const told = [...read('docs/dependencies.md').matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]!);
+  const told = [...read('docs/reference/dependencies.md').matchAll(/^\| `([^`]+)` \|/gm)].map(
+    (match) => match[1]!,
+  );
   const there = Object.keys(allDependencies);
   assert.deepEqual(told.sort(), there.sort());
 });
@@ -39,7 +42,7 @@ test('the changelog names this version', () => {
 });
 
 test('the page on HTTP names every route of a check', () => {
-  const page = read('docs/http.md');
+  const page = read('docs/reference/http.md');
   const checks = operations.filter((each) => decides(each) && each.http !== undefined);
   assert.ok(checks.length >= 6);
   for (const { http } of checks) assert.ok(page.includes(`${http?.method} ${http?.path}\``), http?.path);
@@ -66,36 +69,73 @@ const SHOWN = {
   OLD_MEMORY_KEY: 'o'.repeat(32),
 };
 
+/** Folders of documents; that of identities is read only if the configuration names it. */
+const DOCUMENT_FOLDERS = ['policies', 'contracts', 'agents', 'schemas'];
+const AGENTS_READ = 'paths: {identity_files: [agents/*.yaml]}\n';
+
 test('every YAML that a page shows is a valid configuration', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'service-docs-'));
+  const pages = markdownFiles().filter((path) => path.startsWith('docs/'));
+  writeFileSync(join(dir, 'prices.yaml'), 'prices: []\n');
+  const wrong: string[] = [];
   let shown = 0;
-  for (const page of [
-    'docs/approvals.md',
-    'docs/gateway.md',
-    'docs/memory.md',
-    'docs/storage.md',
-    'docs/telemetry.md',
-    'docs/policies.md',
-    'docs/proxy.md',
-    'docs/configuration.md',
-  ]) {
+  for (const page of pages) {
     for (const { 1: text = '' } of read(page).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)) {
       // Tests of policies are read by `service policy test`, and by its own tests.
       if (text.includes('/policy-test.schema.json')) continue;
-      // A first line that names a document's file says that it is no configuration.
-      const document = /^# (policies\/[\w-]+\.yaml)$/m.exec(text.split('\n', 1)[0]!)?.[1];
-      rmSync(join(dir, 'policies'), { recursive: true, force: true });
-      mkdirSync(join(dir, 'policies'));
-      writeFileSync(join(dir, 'service.yaml'), document === undefined ? text : '');
-      if (document !== undefined) writeFileSync(join(dir, document), text);
+      // A first line that names a file below one of these folders says that it is a document of its own.
+      const document = /^# ((policies|contracts|agents|schemas)\/[\w-]+\.yaml)$/m.exec(
+        text.split('\n', 1)[0]!,
+      );
+      for (const folder of DOCUMENT_FOLDERS) {
+        rmSync(join(dir, folder), { recursive: true, force: true });
+        mkdirSync(join(dir, folder));
+      }
+      writeFileSync(join(dir, 'service.yaml'), document === null ? text : AGENTS_READ);
+      if (document !== null) writeFileSync(join(dir, document[1]!), text);
       const ran = await runProgram([join(root, 'service'), 'validate'], {
         cwd: dir,
         env: ownNodeEnvironment(SHOWN),
       });
-      assert.equal(ran.code, 0, `${page}:\n${text}\n${ran.stdout}${ran.stderr}`);
+      if (ran.code !== 0) wrong.push(`${page}:\n${text}\n${ran.stdout}${ran.stderr}`);
       shown += 1;
     }
   }
   rmSync(dir, { recursive: true });
-  assert.ok(shown >= 1);
+  assert.deepEqual(wrong, []);
+  assert.ok(shown >= 30, `only ${shown} documents were read`);
+});
+
+test('every link between the pages leads to a file and to a heading in it', () => {
+  const files = markdownFiles();
+  assert.ok(files.length >= 45, `only ${files.length} pages`);
+  const broken: string[] = [];
+  let links = 0;
+  for (const page of files) {
+    for (const { path, anchor, line } of linksOf(read(page))) {
+      links += 1;
+      const target = path === '' ? page : posix.join(posix.dirname(page), path);
+      const exists = existsSync(join(root, target));
+      const has_anchor =
+        anchor === '' || (target.endsWith('.md') && exists && anchorsOf(read(target)).has(anchor));
+      if (!exists || !has_anchor) broken.push(`${page}:${line}: ${path}${anchor === '' ? '' : `#${anchor}`}`);
+    }
+  }
+  assert.deepEqual(broken, []);
+  assert.ok(links >= 150, `only ${links} links were followed`);
+});
+
+test('the link check finds headings as they are linked, and no links in code', () => {
+  const page =
+    '# Who may call?\n\n## `a` and b\n\n## `a` and b\n\n```md\n[no](no.md)\n# no\n```\n`[no](no.md)` [yes](yes.md#x)\n';
+  assert.deepEqual([...anchorsOf(page)], ['who-may-call', 'a-and-b', 'a-and-b-1']);
+  assert.deepEqual(linksOf(page), [{ path: 'yes.md', anchor: 'x', line: 11 }]);
+});
+
+test('the index lists every page of the guide', () => {
+  const listed = new Set(linksOf(read('docs/README.md')).map(({ path }) => `docs/${path}`));
+  const unlisted = markdownFiles().filter(
+    (path) => path.startsWith('docs/') && path !== 'docs/README.md' && !listed.has(path),
+  );
+  assert.deepEqual(unlisted, []);
 });

@@ -19,7 +19,7 @@ and the working folder of another member. The working folder that \`cd\` enters 
 A script is read to its end up to 131,072 UTF-16 units, 10 levels of wrapping, and 56 units of counted work for each
 UTF-16 unit (an ordinary script takes about 8); past that it counts as not fully looked at, which blocks.`;
 
-/** `docs/commands.md`, whole. */
+/** `docs/reference/commands.md`, whole. */
 export function commandsPage(): string {
   const tags = [...new Set(commandRules.map(({ tag }) => tag))].sort();
   const sections = tags.map((tag) => {

@@ -20,7 +20,7 @@ named with \`--config\` or \`SERVICE_CONFIG\`, it is read; \`service init\` writ
   (\`# yaml-language-server: $schema=...\` as its first line).
 `;
 
-/** `docs/configuration.md`, whole. */
+/** `docs/reference/configuration.md`, whole. */
 export function configurationPage(): string {
   const { properties } = configSchema as unknown as Required<Pick<TableSchema, 'properties'>>;
   const sections = Object.entries(properties).map(([key, schema]) => section(`\`${key}\``, schema, key));

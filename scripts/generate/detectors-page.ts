@@ -15,7 +15,7 @@ prefix, a checksum or a parsed structure.`;
 const SHOWN_MAX = 6;
 const EXAMPLE_CHARACTERS_MAX = 70;
 
-/** `docs/detectors.md`, whole. */
+/** `docs/reference/detectors.md`, whole. */
 export function detectorsPage(): string {
   const entries = catalogue().filter(({ evidence }) => evidence !== 'command');
   const families = [...new Set(entries.map(({ tags }) => tags[0]!.split('.')[0]!))].sort();

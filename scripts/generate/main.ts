@@ -15,11 +15,11 @@ import { typeNamesPage } from './type-names-page.ts';
 const root = resolve(import.meta.dirname, '..', '..');
 const check = process.argv.includes('--check');
 const files = [
-  { path: 'docs/configuration.md', text: configurationPage() },
-  { path: 'docs/commands.md', text: commandsPage() },
-  { path: 'docs/detectors.md', text: detectorsPage() },
+  { path: 'docs/reference/configuration.md', text: configurationPage() },
+  { path: 'docs/reference/commands.md', text: commandsPage() },
+  { path: 'docs/reference/detectors.md', text: detectorsPage() },
   { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
-  { path: 'docs/type-names.md', text: typeNamesPage() },
+  { path: 'docs/reference/type-names.md', text: typeNamesPage() },
   ...skillPolicies(),
   ...editorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];

@@ -1,6 +1,6 @@
 import { KINDS, TYPE_NAMES } from '../../src/runtime/quality/index.ts';
 
-/** docs/type-names.md: how our types of personal data are called elsewhere. */
+/** docs/reference/type-names.md: how our types of personal data are called elsewhere. */
 export function typeNamesPage(): string {
   const names = Object.entries(TYPE_NAMES).map(
     ([name, rules]) => `| \`${name}\` | ${list(rules.map((rule) => `${rule}*`))} |`,

@@ -9,7 +9,7 @@
  *   --texts           the beginning of each text that was judged wrongly, for whoever improves a detector
  *   --predictions DIR keep what was found, a file for each category
  *   --check           compare with the baseline and print what is worse; ends with 1 where anything is
- *   --write           make these figures the baseline, and write docs/detection-figures.md
+ *   --write           make these figures the baseline, and write docs/reference/detection-figures.md
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -62,8 +62,8 @@ async function main(): Promise<void> {
   if (is_all) writePage(measured);
   console.log(
     is_all
-      ? 'The baseline and docs/detection-figures.md are written.'
-      : 'The baseline is written; docs/detection-figures.md needs all categories and the corpora, and is left alone.',
+      ? 'The baseline and docs/reference/detection-figures.md are written.'
+      : 'The baseline is written; docs/reference/detection-figures.md needs all categories and the corpora, and is left alone.',
   );
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Category, Group, Mistake } from '../../src/runtime/quality/index.ts';
 import type { Measured } from './measure.ts';
 
-const FILE = join(import.meta.dirname, '../../docs/detection-figures.md');
+const FILE = join(import.meta.dirname, '../../docs/reference/detection-figures.md');
 
 const TITLES: Readonly<Record<Category, string>> = {
   secrets: 'Secrets',
@@ -15,7 +15,7 @@ const TITLES: Readonly<Record<Category, string>> = {
   commands: 'Commands',
 };
 
-/** Writes docs/detection-figures.md. */
+/** Writes docs/reference/detection-figures.md. */
 export function writePage(measured: readonly Measured[]): void {
   const corpora = measured.filter(({ set }) => set === 'corpora');
   const rows = measured.filter(({ set }) => set === 'own');

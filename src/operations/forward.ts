@@ -206,7 +206,7 @@ async function callModel(
 function unserved(): Refusal {
   return new Refusal(
     'invalid_request',
-    'This route of a model provider cannot be guarded or charged to a budget, so it is not forwarded. Use one of the routes in docs/gateway.md.',
+    'This route of a model provider cannot be guarded or charged to a budget, so it is not forwarded. Use one of the routes in docs/reference/llm-proxy.md.',
     [{ path: 'path', message: 'is a route of a model provider that is not served' }],
   );
 }

@@ -126,7 +126,7 @@ const condition = closed(
       type: 'string',
       minLength: 1,
       maxLength: 2_000,
-      description: 'A condition in CEL over facts of the crossing; see docs/policies.md.',
+      description: 'A condition in CEL over facts of the crossing; see docs/reference/policies.md.',
     },
   },
   [],

@@ -13,7 +13,10 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
   const config = await configOf(terminal, config_path, 'leave');
   const { serveToolsOnStdio } = await installed(() => import('../mcp/server/stdio.ts'));
   if (terminal.interactive)
-    remark(terminal, 'This speaks MCP and waits for a host: see docs/mcp.md. Ctrl-D ends it.');
+    remark(
+      terminal,
+      'This speaks MCP and waits for a host: see docs/how-to/use-mcp-server.md. Ctrl-D ends it.',
+    );
   // Standard output is the protocol's; a plug-in that prints would break it.
   globalThis.console = new Console(process.stderr, process.stderr);
   const log = openLog({ level: config.log.level, name: 'mcp' });

@@ -22,7 +22,7 @@ export async function refuseBelowAgent(command: Command, terminal: Terminal): Pr
     'operator_only',
     `\`${words.filter((word) => !word.startsWith('-')).join(' ')}\` is for an operator, and ${SAYS[evidence.kind](evidence)}`,
     {
-      hint: 'Run it in a terminal that you opened yourself, or send the request over HTTP with an operator credential (docs/approvals.md).',
+      hint: 'Run it in a terminal that you opened yourself, or send the request over HTTP with an operator credential (docs/how-to/approve-tool-calls.md).',
     },
   );
 }

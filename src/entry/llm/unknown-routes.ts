@@ -22,7 +22,7 @@ export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply)
 }
 
 const NOT_SERVED =
-  'This route of the provider’s API is not served. docs/gateway.md lists the routes that are.';
+  'This route of the provider’s API is not served. docs/reference/llm-proxy.md lists the routes that are.';
 const NO_VERSION =
   'There is no such route: the base URL of an OpenAI client must end in `/v1`, and the one of an Anthropic client must not.';
 

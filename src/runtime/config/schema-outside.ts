@@ -96,7 +96,8 @@ export const secrets = {
     },
     plugin: {
       type: 'object',
-      description: 'For `plugin`: a driver that a plug-in brings; see [plugins.md](plugins.md#drivers).',
+      description:
+        'For `plugin`: a driver that a plug-in brings; see [plugins.md](../how-to/write-plugins.md#drivers).',
       additionalProperties: false,
       required: ['from', 'driver'],
       properties: {

@@ -2,7 +2,7 @@ import { detectors } from '../../core/detect/detectors/all.ts';
 
 /**
  * How types of personal data are called in labelled corpora, and which of our detectors are right for each. This
- * map is published (docs/detection.md), so that anyone can count the same. A pattern is the beginning of a rule's
+ * map is published (docs/explanation/detection.md), so that anyone can count the same. A pattern is the beginning of a rule's
  * id: `es.dni` stands for `es.dni_beside_its_name` too.
  */
 export const TYPE_NAMES: Readonly<Record<string, readonly string[]>> = {

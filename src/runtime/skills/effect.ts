@@ -132,6 +132,6 @@ function consequencesOf(before: Policy, after: Policy): string[] {
         : 'agents without an identity document will no longer be blocked',
     );
   if (before.memory_schemas.length === 0 && after.memory_schemas.length > 0)
-    lines.push('agents can keep what its memory schemas declare (docs/memory.md)');
+    lines.push('agents can keep what its memory schemas declare (docs/how-to/keep-memory.md)');
   return lines;
 }

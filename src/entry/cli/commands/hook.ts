@@ -11,7 +11,7 @@ import type { Terminal } from '../terminal.ts';
 export function hook(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Decide on one action of a coding agent. Reads its event as JSON from standard input and writes the decision in the form that the agent understands. Fails closed: any error denies the tool call. docs/hook.md has the details of each agent.',
+      'Decide on one action of a coding agent. Reads its event as JSON from standard input and writes the decision in the form that the agent understands. Fails closed: any error denies the tool call. docs/reference/hook.md has the details of each agent.',
     )
     .addOption(
       new Option('--dialect <name>', 'who asks (default: told by the event)').choices(

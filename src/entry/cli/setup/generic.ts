@@ -22,7 +22,7 @@ export function tellGeneric(config: string | undefined, terminal: Terminal): voi
     '  POST /v1/guard/output     {"text"}                                before a text leaves',
     '',
     'Go on where `decision` is `allow`; use the modified_* member where it is `modify`; everything else is a no: `block`,',
-    'an unknown word, an error, no answer. docs/hook.md and docs/http.md have the rest.',
+    'an unknown word, an error, no answer. docs/reference/hook.md and docs/reference/http.md have the rest.',
     '',
     `Anything that starts MCP servers can have these as tools: ${program} mcp --config ${file}`,
   ];
