@@ -128,7 +128,7 @@ const budget = {
 export const cost = {
   type: 'object',
   description:
-    'What calls to model providers cost, and how much may be spent; see [costs.md](../how-to/limit-costs.md). A change needs a restart.',
+    'What calls to model providers cost, and how much may be spent; see [guide](../how-to/limit-costs.md). A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {

@@ -86,7 +86,7 @@ const server = {
 export const mcp = {
   type: 'object',
   description:
-    'MCP servers that the gateway offers; see [mcp-gateway.md](mcp-proxy.md). Nothing is connected to that does not stand here. A change needs a restart.',
+    'MCP servers that the gateway offers; see [MCP proxy](mcp-proxy.md). Nothing is connected to that does not stand here. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {

@@ -97,7 +97,7 @@ export const secrets = {
     plugin: {
       type: 'object',
       description:
-        'For `plugin`: a driver that a plug-in brings; see [plugins.md](../how-to/write-plugins.md#drivers).',
+        'For `plugin`: a driver that a plug-in brings; see [guide](../how-to/write-plugins.md#drivers).',
       additionalProperties: false,
       required: ['from', 'driver'],
       properties: {

@@ -4,7 +4,7 @@ import { patterns } from './schema-parts.ts';
 export const plugins = {
   type: 'object',
   description:
-    'Detectors and templates of other people’s making; see [plugins.md](../how-to/write-plugins.md). Nothing is loaded that is not named here.',
+    'Detectors and templates of other people’s making; see [guide](../how-to/write-plugins.md). Nothing is loaded that is not named here.',
   additionalProperties: false,
   default: {},
   properties: {

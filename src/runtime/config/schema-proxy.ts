@@ -139,7 +139,7 @@ const provider = {
 const models = {
   type: 'object',
   description:
-    'Aliases: a name that clients may ask for, and which models of which providers answer to it. See [proxy.md](model-providers.md).',
+    'Aliases: a name that clients may ask for, and which models of which providers answer to it. See [model providers](model-providers.md).',
   propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,127}$' },
   maxProperties: 1_000,
   default: {},
@@ -280,7 +280,7 @@ const retry = {
 export const proxy = {
   type: 'object',
   description:
-    'Model providers behind the service; see [proxy.md](model-providers.md). Nothing is forwarded to any before one stands here. A change needs a restart.',
+    'Model providers behind the service; see [model providers](model-providers.md). Nothing is forwarded to any before one stands here. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {

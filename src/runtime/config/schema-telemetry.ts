@@ -5,7 +5,7 @@ import { url } from './schema-parts.ts';
 export const telemetry = {
   type: 'object',
   description:
-    'Traces and metrics for an OpenTelemetry collector, over OTLP/HTTP; see [telemetry.md](../how-to/export-telemetry.md). What is not said here is taken of the standard variables `OTEL_*`. A change needs a restart.',
+    'Traces and metrics for an OpenTelemetry collector, over OTLP/HTTP; see [guide](../how-to/export-telemetry.md). What is not said here is taken of the standard variables `OTEL_*`. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {

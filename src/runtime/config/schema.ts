@@ -272,7 +272,7 @@ export const configSchema = {
           enum: ['mask', 'tokenize'],
           default: 'mask',
           description:
-            'For calls of models: `tokenize` sends a token, `[EMAIL_1]`, for what is redacted on its way in, and puts the value back into the answer; see [gateway.md](llm-proxy.md).',
+            'For calls of models: `tokenize` sends a token, `[EMAIL_1]`, for what is redacted on its way in, and puts the value back into the answer; see [LLM proxy](llm-proxy.md).',
         },
       },
     },
@@ -304,8 +304,7 @@ export const configSchema = {
     },
     sessions: {
       type: 'object',
-      description:
-        'How long it is remembered what a session has read; see [flow.md](../how-to/restrict-data-flows.md).',
+      description: 'How long sessions keep taint tags ([guide](../how-to/restrict-data-flows.md)).',
       additionalProperties: false,
       default: {},
       properties: {
@@ -323,8 +322,7 @@ export const configSchema = {
     },
     storage: {
       type: 'object',
-      description:
-        'Where what is remembered beside the journal is kept; see [storage.md](../how-to/operate-storage.md).',
+      description: 'Where approvals, sessions and budgets are kept ([guide](../how-to/operate-storage.md)).',
       additionalProperties: false,
       default: {},
       properties: {
