@@ -1,6 +1,7 @@
 /** The behaviour that stands in `cases/`, over HTTP: the verdicts are those of `judge`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import {
   type Case,
   type CaseGroup,
@@ -26,7 +27,7 @@ async function ask(service: TestService, { request }: Case): Promise<Record<stri
     body: jsonText(request.body),
   });
   const reply = (await answer.json()) as Record<string, unknown>;
-  assert.equal(answer.status, 200, JSON.stringify(reply));
+  assert.equal(answer.status, 200, `status ${answer.status}: ${JSON.stringify(reply)}`);
   return reply;
 }
 
@@ -54,7 +55,11 @@ async function wrongWith(
   group: CaseGroup,
   each: Case,
 ): Promise<string[]> {
-  const reply = await ask(service, each);
+  const reply = await ask(service, each).catch((fault: unknown) => {
+    // A case that got no answer is told by its name, with what the service wrote: it may fail on a busy machine alone.
+    const cause = inspect(fault, { depth: 4 });
+    throw new Error(`${group.file}: ${each.name}: ${cause}\n${service.logs().slice(-4_000)}`);
+  });
   const judged = judgeCase(each, judgeNext);
   const { monitored: _, ...expected } = each.expect;
   const wrong = [...differences(expected, reply)];

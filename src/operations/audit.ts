@@ -59,6 +59,11 @@ export const auditQuery = operation({
     properties: {
       events: { type: 'array', items: { type: 'object' } },
       count: { type: 'integer', description: 'How many events this answer holds.' },
+      events_searched: {
+        type: 'integer',
+        description:
+          'How many events of the time range were searched. Only if none of them matches, without `cursor`, and not for a caller that may only read its own.',
+      },
       next_cursor: {
         type: ['string', 'null'],
         description: 'Where the next page begins; only where `cursor` was sent. `null` after the last one.',
@@ -98,15 +103,21 @@ export const auditQuery = operation({
       const value = named(input[field]);
       if (value !== null) asked[field] = value;
     }
+    const scope = scopeOf(asked, context);
     const filter: AuditFilter = {
       ...asked,
-      ...scopeOf(asked, context),
+      ...scope,
+      scope,
       limit: input.limit ?? LIMIT_DEFAULT,
       newest_first: input.newest_first ?? true,
       ...(typeof input.cursor === 'string' && { cursor: input.cursor }),
     };
-    const { events, count, next_cursor = null } = await findEvents(filter, context);
-    const page = { events: events as object[], count };
+    const { events, count, next_cursor = null, events_searched } = await findEvents(filter, context);
+    const page = {
+      events: events as object[],
+      count,
+      ...(events_searched !== undefined && { events_searched }),
+    };
     return filter.cursor === undefined ? page : { ...page, next_cursor };
   },
 });
@@ -156,7 +167,7 @@ export async function findEvents(filter: AuditFilter, { runtime }: Context): Pro
 }
 
 /** What a caller may see of the trail, as filters that its own cannot widen. */
-function scopeOf(asked: AuditFilter, context: Context): AuditFilter {
+function scopeOf(asked: AuditFilter, context: Context): NonNullable<AuditFilter['scope']> {
   const { caller } = context;
   return {
     ...(caller.tenants !== '*' && { tenant_id: tenantOf(asked, context) }),

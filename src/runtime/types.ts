@@ -189,6 +189,8 @@ export interface AuditFilter {
   readonly newest_first?: boolean;
   /** Where a page before ended (`next_cursor`); empty for the first of several pages. */
   readonly cursor?: string;
+  /** What the caller may read: the events that count as searched if none matches. Everything, if it is left out. */
+  readonly scope?: Readonly<Partial<Record<'tenant_id' | 'agent_id' | 'caller_id', string>>>;
 }
 
 export interface AuditPage {
@@ -196,6 +198,8 @@ export interface AuditPage {
   readonly count: number;
   /** Where the next page begins; `null` or absent where there are no more events. It survives a rebuild of the index. */
   readonly next_cursor?: string | null;
+  /** The number of events in the time range and scope, if no event matches and the query is not paged. */
+  readonly events_searched?: number;
 }
 
 /** What a reload came to. A refusal keeps the policy that was there, everywhere. */

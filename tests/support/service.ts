@@ -56,6 +56,21 @@ export interface Ending {
 
 /** Starts `service serve` and resolves when `/v1/ready` answers 200; rejects with what it wrote otherwise. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      // Another process can take the port between its choice and its use.
+      const was_taken = error instanceof Error && error.message.includes(PORT_TAKEN);
+      if (!was_taken || options.dir !== undefined || attempt === PORT_ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+const PORT_TAKEN = 'Another program listens on';
+const PORT_ATTEMPTS_MAX = 3;
+
+async function startOnce(options: TestServiceOptions): Promise<TestService> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'service-test-'));
   const port = await freePort();
   writeFiles(dir, port, options);

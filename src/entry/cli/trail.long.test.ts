@@ -57,7 +57,17 @@ test('logs finds by every filter, in the order asked for, and ends with 0 when n
     await threeDecisions(cwd);
     const nothing = await runHere(['logs', '--agent', 'nobody', '--last', '24h'], { cwd });
     assert.equal(nothing.code, 0, nothing.stderr);
-    assert.equal(nothing.stdout, `No matching events in ${join(cwd, '.service')} (last 24h).\n`);
+    const sentence = `No matching events in ${join(cwd, '.service')} (last 24 h, 3 events searched).\n`;
+    assert.equal(nothing.stdout, sentence);
+    const for_programs = await runHere(['logs', '--agent', 'nobody', '--last', '24h', '--json'], { cwd });
+    assert.deepEqual([for_programs.stdout, for_programs.stderr], ['', sentence]);
+    const long_ago = await runHere(['logs', '--since', '2000-01-01', '--until', '2000-01-02'], { cwd });
+    assert.match(long_ago.stdout, /\(since 2000-01-01 until 2000-01-02, 0 events searched\)/);
+    const all_time = await runHere(['logs', '--agent', 'nobody'], { cwd });
+    assert.match(all_time.stdout, /\(all time, 3 events searched\)/);
+    await rm(join(cwd, '.service', 'index.db'), { force: true });
+    const without_index = await runHere(['logs', '--agent', 'nobody'], { cwd });
+    assert.equal(without_index.stdout, all_time.stdout);
     let ran = 0;
     for (const { args, agents } of FILTERS) {
       const { code, stdout, stderr } = await runHere(['logs', '--json', ...args], { cwd });

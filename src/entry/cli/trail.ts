@@ -2,15 +2,23 @@ import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/types.ts'
 import { ask } from './ask.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The events that fit, newest first. */
+/** Finds the events that match, newest first. */
 export async function findEvents(
   terminal: Terminal,
   config_path: string | undefined,
   filter: AuditFilter,
 ): Promise<readonly AuditEvent[]> {
-  const page = (await ask(terminal, config_path, (of) => of.auditQuery, {
+  return (await findPage(terminal, config_path, filter)).events;
+}
+
+/** Finds the same events, with the number of events searched if none of them matches. */
+export async function findPage(
+  terminal: Terminal,
+  config_path: string | undefined,
+  filter: AuditFilter,
+): Promise<AuditPage> {
+  return (await ask(terminal, config_path, (of) => of.auditQuery, {
     ...filter,
     newest_first: true,
   })) as AuditPage;
-  return page.events;
 }

@@ -66,12 +66,34 @@ export async function queryIndex(
       cursor = { timestamp_ms: row.timestamp_ms, seq: row.seq, event_id: row.event_id };
     }
     const is_full = events.length === limit;
-    if (page.length < rows_max && !is_full) return { events, count: events.length, next_cursor: null };
+    if (page.length < rows_max && !is_full) {
+      const found: AuditPage = { events, count: events.length, next_cursor: null };
+      // No index has the events of one caller, so that counting them would hold up the process.
+      if (events.length > 0 || parsed.is_paged || filter.scope?.caller_id !== undefined) return found;
+      return { ...found, events_searched: await countEvents(index, parsed, filter.scope ?? {}) };
+    }
     const is_late = performance.now() > deadline;
     if (is_late && !is_full && !parsed.is_paged) throw tooSlow();
     if (is_full || is_late) return { events, count: events.length, next_cursor: cursorText(cursor!) };
     await nextTurn();
   }
+}
+
+/** Counts the events of the time range that the caller may read, whatever else was asked for. */
+async function countEvents(
+  index: AuditIndex,
+  { since_ms, until_ms }: ParsedFilter,
+  scope: NonNullable<AuditFilter['scope']>,
+): Promise<number> {
+  let query = index.db.selectFrom('audit_events');
+  if (since_ms !== null) query = query.where('timestamp_ms', '>=', since_ms);
+  if (until_ms !== null) query = query.where('timestamp_ms', '<=', until_ms);
+  for (const field of ['tenant_id', 'agent_id'] as const)
+    if (scope[field] !== undefined) query = query.where(field, '=', scope[field]);
+  const { count } = await query
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilter): void {

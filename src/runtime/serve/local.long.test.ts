@@ -35,7 +35,7 @@ function check(runtime: LocalRuntime, text: string) {
 
 test('asking where nothing ever ran makes nothing', async () => {
   const runtime = await open();
-  assert.deepEqual(await runtime.queryAudit({}), { events: [], count: 0 });
+  assert.deepEqual(await runtime.queryAudit({}), { events: [], count: 0, events_searched: 0 });
   await runtime.close();
   assert.equal(existsSync(folder.state_dir), false);
 });

@@ -61,7 +61,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     now_ms: Date.now,
   });
   const queryAudit: Runtime['queryAudit'] = async (filter) =>
-    existsSync(paths.journal) ? runtime.queryAudit(filter) : { events: [], count: 0 };
+    existsSync(paths.journal) ? runtime.queryAudit(filter) : NO_EVENTS;
   return {
     ...runtime,
     queryAudit,
@@ -77,6 +77,8 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     },
   };
 }
+
+const NO_EVENTS = { events: [], count: 0, events_searched: 0 };
 
 /** Without a service nobody has made the store yet, nor brought it up to date; where one runs, that is its own to do. */
 async function openAlone(config: Config): Promise<Store> {

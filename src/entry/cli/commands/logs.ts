@@ -6,8 +6,8 @@ import { eventDetail, eventLine } from '../events.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { followEvents } from '../follow.ts';
 import { configOption, examples, wholeNumber } from '../options.ts';
-import { say, sayJson, shown, type Terminal } from '../terminal.ts';
-import { findEvents } from '../trail.ts';
+import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { findEvents, findPage } from '../trail.ts';
 
 const TAIL_DEFAULT = 20;
 const TAIL_MAX = 10_000;
@@ -94,23 +94,39 @@ async function run(options: LogsOptions, terminal: Terminal): Promise<void> {
     return followEvents(terminal, options.config, filter, options.tail, (event) =>
       tell(event, options, terminal),
     );
-  const events = await findEvents(terminal, options.config, { ...filter, limit: options.tail });
+  const page = await findPage(terminal, options.config, { ...filter, limit: options.tail });
+  const { events, events_searched } = page;
   for (const event of options.oldestFirst ? events.toReversed() : events) tell(event, options, terminal);
-  if (events.length === 0 && !options.json) say(terminal, await nothingFound(options, terminal));
+  if (events.length > 0) return;
+  const sentence = await nothingFound(options, terminal, events_searched);
+  // Programs read an event from each line of the answer, so it stays empty for them.
+  if (options.json) remark(terminal, sentence);
+  else say(terminal, sentence);
 }
 
-/** Names the folder and the time that were searched: an empty answer from the wrong place looks like a quiet day. */
+/**
+ * Names the folder, the time range and the number of events searched: an empty answer from the wrong place looks
+ * like a quiet day.
+ */
 export async function nothingFound(
   { config, last, since, until }: Pick<LogsOptions, 'config' | 'last' | 'since' | 'until'>,
   terminal: Terminal,
+  events_searched?: number,
 ): Promise<string> {
   const { state_dir } = await configOf(terminal, config, 'leave');
   const range = [
     since === undefined ? null : `since ${since}`,
     until === undefined ? null : `until ${until}`,
   ];
-  const when = last === undefined ? range.filter((part) => part !== null).join(' ') : `last ${last}`;
-  return `No matching events in ${shown(state_dir)} (${when === '' ? 'of all time' : shown(when)}).`;
+  const when =
+    last === undefined
+      ? range.filter((part) => part !== null).join(' ')
+      : `last ${last.replace(/^(\d+)([a-z])$/, '$1 $2')}`;
+  const searched =
+    events_searched === undefined
+      ? ''
+      : `, ${events_searched.toLocaleString('en')} ${events_searched === 1 ? 'event' : 'events'} searched`;
+  return `No matching events in ${shown(state_dir)} (${when === '' ? 'all time' : shown(when)}${searched}).`;
 }
 
 async function detail(
