@@ -245,7 +245,7 @@ function violationsOf(verdict: Verdict, crossing: Crossing): readonly unknown[] 
   const texts = leafTexts(crossing.content, shown);
   return [
     ...shown.map((finding) => seen(finding, texts.get(finding.leaf) ?? '', crossing.boundary === 'input')),
-    ...verdict.breaches.map(({ type, rule, severity, path }) => ({
+    ...verdict.violations.map(({ type, rule, severity, path }) => ({
       type,
       rule,
       severity,

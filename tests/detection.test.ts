@@ -92,7 +92,7 @@ test('a value is let be by its fingerprint, which nobody who asks is told', asyn
   assert.equal(made.code, 0, made.stderr);
   assert.ok(!`${made.stdout}${made.stderr}`.includes(KEY));
   const { entry } = JSON.parse(made.stdout) as { entry: { fingerprint: string } };
-  const reloaded = await reloadWith({ detection: { allowed: [entry] } });
+  const reloaded = await reloadWith({ detection: { allowlist: [entry] } });
   assert.equal(reloaded.status, 200, JSON.stringify(reloaded.body));
   const allowed = await scan(`Use ${KEY}`);
   assert.deepEqual([allowed.decision, allowed.violations], ['allow', []]);
@@ -100,11 +100,11 @@ test('a value is let be by its fingerprint, which nobody who asks is told', asyn
   assert.equal((await scan(`Use ${OTHER}`)).decision, 'block');
   const { body } = await post('/v1/audit/query', { event_id: allowed.event_id });
   const [event] = body.events as { metadata: Record<string, unknown> }[];
-  assert.deepEqual(event?.metadata.allowed_fingerprints, [entry.fingerprint]);
+  assert.deepEqual(event?.metadata.allowlisted_fingerprints, [entry.fingerprint]);
   assert.ok(!JSON.stringify(event).includes(KEY));
 
   rmSync(join(service.state_dir, 'fingerprint-key'));
-  const keyless = await reloadWith({ detection: { allowed: [entry], patterns: [EMPLOYEE] } });
+  const keyless = await reloadWith({ detection: { allowlist: [entry], patterns: [EMPLOYEE] } });
   assert.notEqual(keyless.status, 200);
   assert.match(JSON.stringify(keyless.body), /needs the key that its fingerprints were made with/);
   assert.equal((await scan(`Use ${KEY}`)).decision, 'allow', 'what was there stays');
@@ -112,6 +112,6 @@ test('a value is let be by its fingerprint, which nobody who asks is told', asyn
 
 test('a service whose list has no key does not start', async () => {
   const fingerprint = `hmac-sha256:${'0'.repeat(64)}`;
-  const allowed = [{ fingerprint, reason: 'r', owner: 'o', expires: '2099-01-01' }];
-  await assert.rejects(startTestService({ config: { detection: { allowed } } }), /fingerprint-key/);
+  const allowlist = [{ fingerprint, reason: 'r', owner: 'o', expires: '2099-01-01' }];
+  await assert.rejects(startTestService({ config: { detection: { allowlist } } }), /fingerprint-key/);
 });

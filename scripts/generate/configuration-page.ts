@@ -44,7 +44,7 @@ secret; an id counts before a family, a family before a tag, a long tag before a
 with the nearest known one.
 
 \`\`\`yaml
-injection_detection: {flag_from: 5, block_from: 10}
+injection_detection: {flag_threshold: 5, block_threshold: 10}
 command_detection: {enabled: false}
 detection:
   detectors:
@@ -73,7 +73,7 @@ looks while \`secret_detection\` is on.
 
 A **value that may be there** is listed by its fingerprint: HMAC-SHA-256, with a key, over the detector's id and the
 exact text. It is then no finding for any rule and is not masked, until it expires; the audit event names it under
-\`allowed_fingerprints\`, and a text that is logged has it masked. Another spelling of the value is another value. Commands
+\`allowlisted_fingerprints\`, and a text that is logged has it masked. Another spelling of the value is another value. Commands
 and instructions are no values: what is dangerous about them stands beside the words that are marked, so write a rule.
 
 \`\`\`sh

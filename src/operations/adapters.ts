@@ -11,7 +11,7 @@ import { changedContent, replyOf } from './reply.ts';
 import { actingAgent, subjectOf } from './subject.ts';
 
 export const adapterAsk = operation({
-  name: 'adapter_ask',
+  name: 'adapter_check',
   summary: 'Ask as a gateway or a framework asks',
   description:
     'Judges what a program sends in its own form and answers in its own form, as an adapter of a plug-in says; `GET /v1/plugins` lists them. A refusal by the policy is an answer of status 200 in the words of the adapter, and so is the no to a body that the adapter cannot read.',
@@ -108,7 +108,7 @@ async function judge(
   { runtime, caller }: Context,
 ): Promise<Judged> {
   const crossing = crossingOf(check, acting);
-  const extras = { about: () => about, finds_approved: true };
+  const extras = { about: () => about, reuse_approval: true };
   return { crossing, ruling: await runtime.enforce(crossing, caller, ENDPOINTS[check.kind], null, extras) };
 }
 

@@ -142,7 +142,7 @@ export const capabilitiesIssue = operation({
       issued_by: caller.id,
     });
     if (made === null)
-      throw new Refusal('conflict', 'As many tokens are live as may be: see `capability_tokens.live_max`.');
+      throw new Refusal('conflict', 'As many tokens are live as may be: see `capability_tokens.active_max`.');
     return { token: made.token, ...shown(made.record) };
   },
 });

@@ -16,7 +16,7 @@ export interface Check {
   /** The request that was approved for this. */
   readonly approval_request_id?: string | null | undefined;
   /** Whether one that was answered for exactly this counts where none is named. */
-  readonly finds_approved?: boolean;
+  readonly reuse_approval?: boolean;
 }
 
 /** The answer, the content to use instead or `null`, and what only some operations show. */
@@ -29,7 +29,7 @@ export interface Checked {
 
 /** Brings a crossing to the road and its verdict back. */
 export function check(
-  { crossing, endpoint, matches, approval_request_id, finds_approved = false }: Check,
+  { crossing, endpoint, matches, approval_request_id, reuse_approval = false }: Check,
   { runtime, caller }: Context,
 ): Promise<Checked> {
   const checkedOf = (ruling: Ruling): Checked => ({
@@ -38,7 +38,7 @@ export function check(
     stripped_fields: ruling.verdict.stripped_fields,
     data_tags: ruling.verdict.data_tags,
   });
-  const extras = finds_approved ? { finds_approved } : {};
+  const extras = reuse_approval ? { reuse_approval } : {};
   return runtime.enforce(crossing, caller, endpoint, named(approval_request_id), extras).then(checkedOf);
 }
 

@@ -67,14 +67,14 @@ test('an explanation names every rule that was asked, and why it did not speak',
   const { event_id } = (await call(scan, { text, tenant_id: 'acme' }, context)) as { event_id: string };
   const reply = JSON.parse(JSON.stringify(await call(explain, { event_id }, context)));
   const { explanation } = reply;
-  assert.equal(explanation.agrees, true);
-  const [key, email] = explanation.voices;
+  assert.equal(explanation.matches_record, true);
+  const [key, email] = explanation.evaluations;
   assert.deepEqual(
-    [key.tag, key.action, key.rule, key.won],
+    [key.tag, key.action, key.rule, key.decisive],
     ['secret.credential.api_key', 'block', 'keys', true],
   );
-  const outcomes = (voice: { trials: { rule: string; outcome: string }[] }) =>
-    voice.trials.slice(0, 4).map(({ rule, outcome }) => [rule, outcome]);
+  const outcomes = (evaluation: { rule_trace: { rule: string; outcome: string }[] }) =>
+    evaluation.rule_trace.slice(0, 4).map(({ rule, outcome }) => [rule, outcome]);
   assert.deepEqual(outcomes(key), [
     ['acme-own', 'not_matched'],
     ['keys', 'matched'],
@@ -88,15 +88,15 @@ test('an explanation names every rule that was asked, and why it did not speak',
     ['watch', 'monitored'],
   ]);
   assert.deepEqual(
-    explanation.not_asked.map(({ rule, because }: Record<string, string>) => [rule, because]),
+    explanation.not_evaluated.map(({ rule, mismatch }: Record<string, string>) => [rule, mismatch]),
     [
       ['only-output', 'boundary'],
       ['globex-own', 'tenant'],
     ],
   );
-  assert.deepEqual(explanation.mends, {
+  assert.deepEqual(explanation.counterfactual, {
     changes: [{ kind: 'tag', rule: 'keys', change: 'without the tag `secret.credential.api_key`' }],
-    comes_to: { decision: 'modify', action: 'redact', rule: 'builtin.personal.input' },
+    result: { decision: 'modify', action: 'redact', rule: 'builtin.personal.input' },
   });
   assert.ok(!JSON.stringify(reply).includes(KEY) && !JSON.stringify(reply).includes('anna.holm'));
   const scoped = { ...context, caller: { ...AUDITOR, id: 'key:audit' } };
@@ -111,7 +111,7 @@ test('what cannot be explained says why', async () => {
   const [event] = events.splice(0, 1);
   const rows: readonly [object, string][] = [
     [{}, 'explained'],
-    [{ policy_hash: `sha256:${'0'.repeat(64)}` }, 'policy_gone'],
+    [{ policy_hash: `sha256:${'0'.repeat(64)}` }, 'policy_unavailable'],
     [{ metadata: { phase: 'policy_reload' } }, 'no_decision'],
     [{ metadata: { ...event!.metadata, fault: true } }, 'fault'],
     [{ metadata: { ...event!.metadata, found_tags: ['secret high 9'] } }, 'incomplete'],
@@ -123,7 +123,7 @@ test('what cannot be explained says why', async () => {
   }
   // A record that was changed is not explained away.
   events.splice(0, events.length, { ...event!, action: 'flag', decision: 'allow' });
-  const reply = (await call(explain, { event_id }, context)) as { explanation: { agrees: boolean } };
-  assert.equal(reply.explanation.agrees, false);
+  const reply = (await call(explain, { event_id }, context)) as { explanation: { matches_record: boolean } };
+  assert.equal(reply.explanation.matches_record, false);
   assert.equal(rows.length, 5);
 });

@@ -19,22 +19,22 @@ function list<const Items extends object>(items: Items, description: string) {
   return { type: 'array', items, description } as const;
 }
 
-const told = record({ decision, action, rule: text });
+const result = record({ decision, action, rule: text });
 
 function orNull<const Schema extends object>(schema: Schema, description: string) {
   return { anyOf: [schema, { type: 'null' }], description } as const;
 }
 
-const trial = record({
+const trace_entry = record({
   rule: text,
   action,
   tenant_id: textOrNull,
   builtin: { type: 'boolean' },
   outcome: { enum: ['matched', 'monitored', 'not_matched', 'not_reached'] },
-  why: text,
+  reason: text,
 });
 
-const voice = record({
+const evaluation = record({
   about: { enum: ['crossing', 'tag', 'contract', 'identity', 'coverage'] },
   tag: textOrNull,
   origin: { enum: ['found', 'declared', 'fact', null] },
@@ -42,37 +42,40 @@ const voice = record({
   action,
   rule: text,
   reason: text,
-  won: { type: 'boolean', description: 'Whether it decided.' },
-  trials: list(trial, 'Every rule that was asked, in order.'),
-  trials_left_off: whole,
+  decisive: { type: 'boolean', description: 'Whether it decided.' },
+  rule_trace: list(trace_entry, 'Every rule that was evaluated for it, in order.'),
+  rule_trace_truncated: whole,
 });
 
 const explanation = record({
-  told: { ...told, description: 'What the policy says to the recorded facts.' },
-  agrees: { type: 'boolean', description: 'Whether that is what was recorded.' },
-  voices: list(voice, 'Everyone who had a say; the strictest decides.'),
+  replayed: { ...result, description: 'What the policy decides when it is evaluated again on the record.' },
+  matches_record: { type: 'boolean', description: 'Whether `replayed` equals `recorded`.' },
+  evaluations: list(
+    evaluation,
+    'Everything that was evaluated: tags, the crossing itself, contracts, identities, coverage. The strictest action decides.',
+  ),
   monitored: list(record({ rule: text, action, tag: textOrNull }), 'What would have acted.'),
-  would_be: orNull(told, 'With all that is in monitor mode in force.'),
-  not_asked: list(
+  enforced_result: orNull(result, 'The decision if no rule were in monitor mode.'),
+  not_evaluated: list(
     record({
       rule: text,
       tenant_id: textOrNull,
-      because: { enum: ['boundary', 'phase', 'tenant'] },
-      why: text,
+      mismatch: { enum: ['boundary', 'phase', 'tenant'] },
+      reason: text,
     }),
-    'Rules for another place or tenant.',
+    'Rules for another boundary, phase or tenant.',
   ),
-  not_asked_left_off: whole,
-  mends: orNull(
-    record({ changes: list(record({ kind: text, rule: text, change: text }), 'What.'), comes_to: told }),
-    'The least that would have to be otherwise together; `null` where it was allowed.',
+  not_evaluated_truncated: whole,
+  counterfactual: orNull(
+    record({ changes: list(record({ kind: text, rule: text, change: text }), 'Each change.'), result }),
+    'The smallest change that leads to a less strict decision, and that decision; `null` if it was allowed.',
   ),
 });
 
 /** Why there is no explanation, as a sentence. */
 const REASONS = {
   explained: 'The rules were asked again about what was recorded; no text is kept.',
-  policy_gone: 'The policy that decided is no longer kept, so its rules cannot be asked.',
+  policy_unavailable: 'The policy that decided is no longer kept, so its rules cannot be asked.',
   no_decision: 'The event is a change or a note of the service and no decision of rules.',
   fault: 'A fault of the service decided, and no rule.',
   incomplete:
@@ -101,7 +104,7 @@ export const policyExplain = operation({
       event_id: text,
       timestamp: text,
       policy_hash: text,
-      status: { enum: ['explained', 'policy_gone', 'no_decision', 'fault', 'incomplete'] },
+      status: { enum: ['explained', 'policy_unavailable', 'no_decision', 'fault', 'incomplete'] },
       reason: { ...text, description: 'What the status means, as a sentence.' },
       recorded: record({ decision, action, rule: text, reason: text }),
       explanation: orNull(explanation, 'Only with the status `explained`.'),
@@ -121,14 +124,14 @@ export const policyExplain = operation({
       reason: 'Nothing was found that a rule acts on.',
     },
     explanation: {
-      told: { decision: 'allow', action: 'allow', rule: 'default.allow' },
-      agrees: true,
-      voices: [],
+      replayed: { decision: 'allow', action: 'allow', rule: 'default.allow' },
+      matches_record: true,
+      evaluations: [],
       monitored: [],
-      would_be: null,
-      not_asked: [],
-      not_asked_left_off: 0,
-      mends: null,
+      enforced_result: null,
+      not_evaluated: [],
+      not_evaluated_truncated: 0,
+      counterfactual: null,
     },
   },
   refusals: ['not_found'],
@@ -142,7 +145,7 @@ export const policyExplain = operation({
     const { explain } = await import('../core/review/explain.ts');
     const explained =
       policy === null
-        ? 'policy_gone'
+        ? 'policy_unavailable'
         : explain(event, Date.parse(event.timestamp), policy, await conditionsOf(policy));
     const status: keyof typeof REASONS = typeof explained === 'string' ? explained : 'explained';
     return {
@@ -181,10 +184,10 @@ function maySee({ caller_id, tenant_id, agent_id }: AuditEvent, caller: Caller):
 
 /** What other tenants' rules are called is for those who may act for these tenants. */
 function plain(explained: Explanation, { tenants }: Caller) {
-  const not_asked = explained.not_asked.filter(
+  const not_evaluated = explained.not_evaluated.filter(
     ({ tenant_id }) => tenant_id === null || tenants === '*' || tenants.includes(tenant_id),
   );
-  return structuredClone({ ...explained, not_asked }) as Mutable<Explanation>;
+  return structuredClone({ ...explained, not_evaluated }) as Mutable<Explanation>;
 }
 
 type Mutable<T> = T extends readonly (infer Item)[]

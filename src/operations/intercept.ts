@@ -74,7 +74,7 @@ export const interceptTool = operation({
           'A capability token, `svc_cap_…`, that must allow the call; one that does not blocks it. Only a call is checked, not its result.',
       },
       capability_action: capabilityAction,
-      find_approval: {
+      reuse_approval: {
         type: ['boolean', 'null'],
         description:
           'Whether a request that people have answered for exactly this call counts where `approval_request_id` names none for it.',
@@ -139,7 +139,7 @@ export const interceptTool = operation({
         endpoint: 'intercept_tool',
         matches: false,
         approval_request_id: input.approval_request_id,
-        finds_approved: input.find_approval === true,
+        reuse_approval: input.reuse_approval === true,
       },
       context,
     );

@@ -80,10 +80,10 @@ function coverageOf({
 }
 
 function violationsOf(verdict: Verdict, content: Content, matches: boolean): Violation[] {
-  const { breaches } = verdict;
+  const { violations } = verdict;
   // What a rule allows is no violation.
   const findings = verdict.findings.filter(({ action }) => action !== 'allow');
-  if (findings.length === 0) return breaches.map(brokenPromise);
+  if (findings.length === 0) return violations.map(brokenPromise);
   const texts = leafTexts(content, findings);
   const byLeaf = Map.groupBy(findings, (finding) => finding.leaf);
   const shown = new Map<JudgedFinding, Violation>();
@@ -97,7 +97,7 @@ function violationsOf(verdict: Verdict, content: Content, matches: boolean): Vio
       shown.set(finding, seen(finding, text, points[2 * at] ?? 0, points[2 * at + 1] ?? 0, matches));
     });
   }
-  return [...findings.map((finding) => shown.get(finding) as Violation), ...breaches.map(brokenPromise)];
+  return [...findings.map((finding) => shown.get(finding) as Violation), ...violations.map(brokenPromise)];
 }
 
 function seen(finding: JudgedFinding, text: string, start: number, end: number, matches: boolean): Violation {

@@ -60,8 +60,8 @@ export function decide(
       scan_ms += performance.now() - before_ms;
       if (judged.action !== 'require_approval' || ports.settle === undefined)
         return { verdict: judged, approval: null };
-      const { finds_approved = false } = extras;
-      return ports.settle({ judged, crossing, caller, approval_request_id, finds_approved, judgeWith });
+      const { reuse_approval = false } = extras;
+      return ports.settle({ judged, crossing, caller, approval_request_id, reuse_approval, judgeWith });
     };
     return needsSession(given, ports.policy)
       ? inSession(given, decideOn, ports)
@@ -229,8 +229,8 @@ const BLOCK = {
   decision: 'block',
   action: 'block',
   findings: [],
-  allowed_findings: [],
-  breaches: [],
+  allowlisted_findings: [],
+  violations: [],
   data_tags: [],
   content: null,
   stripped_fields: [],
@@ -238,6 +238,6 @@ const BLOCK = {
   fallback_used: false,
   monitored: [],
   approval: null,
-  would_be: null,
+  enforced_result: null,
   session_change: null,
 } as const;

@@ -14,7 +14,7 @@ before(async () => {
 after(() => rm(root, { recursive: true, force: true }));
 
 const entry = { fingerprint: `hmac-sha256:${'0'.repeat(64)}`, reason: 'r', owner: 'o', expires_ms: 1 };
-const listing: Policy = { ...policy, detection: { ...policy.detection, allowed: [entry] } };
+const listing: Policy = { ...policy, detection: { ...policy.detection, allowlist: [entry] } };
 
 /** A configuration with a state folder of its own. */
 async function place(fingerprint_key?: string) {
@@ -67,7 +67,7 @@ test('a list without its key is refused, and a policy without a list needs none'
   const refused = {
     name: 'StartFailure',
     code: 'config_invalid',
-    message: /detection\.allowed.*fingerprint-key/,
+    message: /detection\.allowlist.*fingerprint-key/,
   };
   assert.throws(() => openFingerprints(config, listing), refused);
   await writeFile(fingerprintKeyPath(config.state_dir), 'something else');

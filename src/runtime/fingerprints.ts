@@ -28,18 +28,18 @@ export function fingerprintKeyPath(state_dir: string): string {
 export function openFingerprints(config: KeyPlace, policy: Policy): FingerprintOf | null {
   const problem = fingerprintProblem(config, policy);
   if (problem !== null) throw new StartFailure('config_invalid', problem.message, [problem]);
-  if (policy.detection.allowed.length === 0) return null;
+  if (policy.detection.allowlist.length === 0) return null;
   return fingerprintsWith(readKey(config) as string);
 }
 
 /** What keeps a policy's list of fingerprints from being used; `null` where nothing does. */
 export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Problem | null {
-  if (detection.allowed.length === 0 || readKey(config) !== null) return null;
+  if (detection.allowlist.length === 0 || readKey(config) !== null) return null;
   const what =
     'needs the key that its fingerprints were made with: the file `fingerprint-key` in the state folder is missing, ' +
     'cannot be read or holds something else. Restore it, set `detection.fingerprint_key`, or make the entries anew ' +
     'with `service fingerprint add`';
-  return problemAt(config.origin.label, ['detection', 'allowed'], what);
+  return problemAt(config.origin.label, ['detection', 'allowlist'], what);
 }
 
 /** Makes fingerprints with the key of the configuration or of the state folder, which is made (mode 0600) if need be. */

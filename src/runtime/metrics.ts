@@ -56,7 +56,7 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
       const row = requests.get(endpoint);
       if (row !== undefined) row[verdict.decision] += 1;
       for (const { type } of verdict.findings) violations.set(type, (violations.get(type) ?? 0) + 1);
-      for (const { type } of verdict.breaches) violations.set(type, (violations.get(type) ?? 0) + 1);
+      for (const { type } of verdict.violations) violations.set(type, (violations.get(type) ?? 0) + 1);
       for (const each of verdict.monitored) countMonitored(monitored, each);
       scans.add(scan_seconds);
     },

@@ -100,15 +100,15 @@ test('a value that is let be stands in the event by its fingerprint, and in a lo
   const listing = { ...policy, detection: { ...policy.detection, allowed } };
   const given = crossing(`Use key ${SECRET}, SSN ${SSN}`);
   const verdict = judge(given, listing, (rule_id) => (rule_id === 'generic.sk_key' ? fingerprint : rule_id));
-  assert.equal(verdict.allowed_findings.length, 1);
+  assert.equal(verdict.allowlisted_findings.length, 1);
   const logged = { inputs: true, outputs: false };
   const decided = { event_id: 'evt_1', crossing: given, verdict, caller, logged, typed_redaction: false };
   const event = auditEvent({ ...decided, endpoint: 'scan_input' });
-  assert.deepEqual(event.metadata.allowed_fingerprints, [fingerprint]);
+  assert.deepEqual(event.metadata.allowlisted_fingerprints, [fingerprint]);
   assert.equal(event.metadata.findings, 1);
   assert.equal(event.metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
   assert.equal(event.context_hash, plainHash(event));
-  assert.equal('allowed_fingerprints' in eventOf(given).metadata, false);
+  assert.equal('allowlisted_fingerprints' in eventOf(given).metadata, false);
 });
 
 test('a text that was not looked at whole is never logged, and a long one is cut', () => {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { redact } from '../core/decision/redact.ts';
 import { jsonTextOf } from '../core/json/source.ts';
-import { foundTags } from '../core/review/recorded.ts';
+import { foundTags } from '../core/review/recorded-decision.ts';
 import { normalTag } from '../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../core/types/index.ts';
 import type { ApprovalState } from './approvals/types.ts';
@@ -138,16 +138,16 @@ function inOrder(metadata: Metadata): Metadata {
 function metadataOf(decided: Decided): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
-  if (verdict.allowed_findings.length > 0)
-    metadata.allowed_fingerprints = names(verdict.allowed_findings, (each) => each.fingerprint);
+  if (verdict.allowlisted_findings.length > 0)
+    metadata.allowlisted_fingerprints = names(verdict.allowlisted_findings, (each) => each.fingerprint);
   if (decided.approval) {
     metadata.approval_request_id = decided.approval.request_id;
     metadata.approval_status = decided.approval.status;
   }
   if (crossing.approved_rules !== undefined && crossing.approved_rules.length > 0)
     metadata.approved_rules = [...crossing.approved_rules].sort().slice(0, LIST_MAX);
-  if (verdict.breaches.length > 0)
-    metadata.breaches = names(verdict.breaches, (each) => `${each.type}:${each.rule}`);
+  if (verdict.violations.length > 0)
+    metadata.violations = names(verdict.violations, (each) => `${each.type}:${each.rule}`);
   if (crossing.calls_last_minute !== undefined) metadata.calls_last_minute = crossing.calls_last_minute;
   if (typeof crossing.capability?.token_id === 'string')
     metadata.capability_token_id = crossing.capability.token_id;
@@ -200,12 +200,12 @@ function declaredTags({ declared_tags }: Crossing): string[] {
 }
 
 /** What rules, contracts and identities in monitor mode would have done, and what the whole would have come to. */
-function addMonitored(metadata: Record<string, unknown>, { monitored, would_be }: Verdict): void {
+function addMonitored(metadata: Record<string, unknown>, { monitored, enforced_result }: Verdict): void {
   metadata.monitored = names(monitored, (each) => `${each.rule}:${each.action}`);
-  if (would_be !== null) {
-    metadata.monitored_action = would_be.action;
-    metadata.monitored_decision = would_be.decision;
-    metadata.monitored_rule = would_be.rule;
+  if (enforced_result !== null) {
+    metadata.monitored_action = enforced_result.action;
+    metadata.monitored_decision = enforced_result.decision;
+    metadata.monitored_rule = enforced_result.rule;
   }
   const tags = monitored.flatMap(({ tag }) => tag ?? []);
   if (tags.length > 0) metadata.monitored_tags = names(tags, (tag) => tag);
@@ -237,7 +237,7 @@ function addText(metadata: Record<string, unknown>, decided: Decided): void {
   const { crossing, verdict } = decided;
   if (verdict.fault || verdict.coverage.status === 'partial') return;
   // What was let be went on as it stood, and is no less a secret in a log.
-  const seen = [...verdict.findings, ...verdict.allowed_findings];
+  const seen = [...verdict.findings, ...verdict.allowlisted_findings];
   const text = textOf(redact(crossing.content, seen, decided.typed_redaction, verdict.removed));
   metadata.redacted_text = text.slice(0, LOGGED_TEXT_MAX).toWellFormed();
   if (text.length > LOGGED_TEXT_MAX) metadata.redacted_text_truncated = true;

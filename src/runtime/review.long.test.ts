@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { judge } from '../core/decision/judge.ts';
 import { celConditions } from '../core/policy/conditions/cel.ts';
+import { replayUnder } from '../core/review/evaluate-record.ts';
 import { explain } from '../core/review/explain.ts';
-import { recollect } from '../core/review/recorded.ts';
-import { retellUnder } from '../core/review/retell.ts';
+import { readRecordedDecision } from '../core/review/recorded-decision.ts';
 import { crossings, policyOfParts, policyParts } from '../core/testing/generated.ts';
 import { crossingOf, policyOf } from '../core/testing/policies.ts';
 import type { Crossing, Policy, Verdict } from '../core/types/index.ts';
@@ -29,7 +29,7 @@ function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verd
   return { verdict, event: JSON.parse(JSON.stringify(event)) };
 }
 
-test('an explanation comes to the recorded verdict, and its mends to one that lets through', () => {
+test('an explanation comes to the recorded verdict, and its counterfactual to one that lets through', () => {
   const ran = { all: 0, blocked: 0, modified: 0 };
   fc.assert(
     fc.property(policyParts, crossings, (parts, crossing) => {
@@ -38,17 +38,17 @@ test('an explanation comes to the recorded verdict, and its mends to one that le
       const told = explain(event, crossing.now_ms, policy, celConditions);
       assert.ok(typeof told !== 'string', String(told));
       const { decision, action, rule } = verdict;
-      assert.deepEqual(told.told, { decision, action, rule });
-      assert.equal(told.agrees, true);
+      assert.deepEqual(told.replayed, { decision, action, rule });
+      assert.equal(told.matches_record, true);
       assert.deepEqual(told.monitored, verdict.monitored);
-      assert.deepEqual(told.would_be, verdict.would_be);
-      assert.equal(told.voices.some(({ won }) => won) || rule === 'default.allow', true);
+      assert.deepEqual(told.enforced_result, verdict.enforced_result);
+      assert.equal(told.evaluations.some(({ decisive }) => decisive) || rule === 'default.allow', true);
       ran.all += 1;
-      if (decision === 'allow') assert.equal(told.mends, null);
+      if (decision === 'allow') assert.equal(told.counterfactual, null);
       else {
         ran[decision === 'block' ? 'blocked' : 'modified'] += 1;
-        const { changes, comes_to } = told.mends!;
-        assert.notEqual(comes_to.decision, decision);
+        const { changes, result } = told.counterfactual!;
+        assert.notEqual(result.decision, decision);
         assert.ok(changes.length > 0);
       }
     }),
@@ -63,9 +63,9 @@ test('what is told of another policy is what it says to the text itself', () => 
     fc.property(policyParts, policyParts, crossings, (parts, other, crossing) => {
       const [was, next] = [policyOfParts(parts), policyOfParts(other)];
       const { event } = recorded(crossing, was);
-      const recalled = recollect(event, 0, celConditions);
-      assert.ok(typeof recalled !== 'string');
-      const told = retellUnder(recalled, was, next);
+      const record = readRecordedDecision(event, 0, celConditions);
+      assert.ok(typeof record !== 'string');
+      const told = replayUnder(record, was, next);
       if (typeof told === 'string') {
         ran.untold += 1;
         return;
@@ -86,9 +86,9 @@ test('the same policy changes nothing', () => {
     fc.property(policyParts, crossings, (parts, crossing) => {
       const [was, again] = [policyOfParts(parts), policyOfParts(parts)];
       const { event } = recorded(crossing, was);
-      const recalled = recollect(event, 0, celConditions);
-      assert.ok(typeof recalled !== 'string');
-      const told = retellUnder(recalled, was, again);
+      const record = readRecordedDecision(event, 0, celConditions);
+      assert.ok(typeof record !== 'string');
+      const told = replayUnder(record, was, again);
       assert.deepEqual(told, { decision: event.decision, action: event.action, rule: event.policy_name });
       ran += 1;
     }),
@@ -103,7 +103,7 @@ test('what a record does not hold is not made up', () => {
     crossingOf({ content: { kind: 'text', text: 'anna.holm@acme-mail.io' } }),
     policy,
   );
-  assert.ok(typeof recollect(event, 0, celConditions) !== 'string');
+  assert.ok(typeof readRecordedDecision(event, 0, celConditions) !== 'string');
   const rows: [Partial<AuditEvent>, string][] = [
     [{ metadata: { ...event.metadata, fault: true } }, 'fault'],
     [{ metadata: { ...event.metadata, found_tags: [] } }, 'incomplete'],
@@ -114,6 +114,6 @@ test('what a record does not hold is not made up', () => {
     [{ boundary: 'memory' }, 'no_decision'],
     [{ metadata: { phase: 'policy_reload' } }, 'no_decision'],
   ];
-  for (const [fields, why] of rows) assert.equal(recollect({ ...event, ...fields }, 0), why);
+  for (const [fields, why] of rows) assert.equal(readRecordedDecision({ ...event, ...fields }, 0), why);
   assert.equal(rows.length, 8);
 });

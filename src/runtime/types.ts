@@ -155,7 +155,7 @@ export interface Extras {
   /** Stands in the event's metadata: values of ours, or names in which nothing was found. */
   readonly about?: (verdict: Verdict) => AuditEvent['metadata'];
   /** Whether an approved request for exactly this crossing counts where the caller names none that is for it. */
-  readonly finds_approved?: boolean;
+  readonly reuse_approval?: boolean;
   /** Stands for the name of the tool in everything that is recorded, where something was found in the name. */
   readonly shown_tool?: string;
 }

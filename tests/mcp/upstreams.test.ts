@@ -70,7 +70,7 @@ before(async () => {
     { name: 'nobody', url: 'http://127.0.0.1:9/mcp' },
     { name: 'cloud', url: 'http://169.254.169.254/latest' },
     { name: 'others', url: good.url, agents: ['somebody-else'] },
-    ...[...rude].map(([name, { url }]) => ({ name, url, timeout_ms: 1_500, answer_bytes_max: 100_000 })),
+    ...[...rude].map(([name, { url }]) => ({ name, url, timeout_ms: 1_500, response_bytes_max: 100_000 })),
   ];
   service = await startTestService({
     config: {

@@ -17,7 +17,7 @@ const entry = {
   owner: 'o',
   expires_ms: EXPIRES_MS,
 };
-const policy = policyOf({ settings: { detection: { ...DETECTION_SETTINGS.detection, allowed: [entry] } } });
+const policy = policyOf({ settings: { detection: { ...DETECTION_SETTINGS.detection, allowlist: [entry] } } });
 
 function verdictOf(
   content: Content | string,
@@ -33,7 +33,7 @@ test('a value on the list is no finding for any rule, and is told apart', () => 
   assert.equal(verdict.decision, 'allow');
   assert.deepEqual([verdict.findings, verdict.data_tags], [[], []]);
   assert.deepEqual(
-    verdict.allowed_findings.map(({ rule_id, fingerprint }) => [rule_id, fingerprint]),
+    verdict.allowlisted_findings.map(({ rule_id, fingerprint }) => [rule_id, fingerprint]),
     [['generic.sk_key', entry.fingerprint]],
   );
 });
@@ -45,7 +45,7 @@ test('in a payload it is known by its leaf', () => {
     verdict.findings.map(({ path }) => path),
     ['$.b[0]'],
   );
-  assert.equal(verdict.allowed_findings.length, 2);
+  assert.equal(verdict.allowlisted_findings.length, 2);
 });
 
 const COUNTED: readonly (readonly [string, Verdict])[] = [
@@ -65,7 +65,7 @@ const COUNTED: readonly (readonly [string, Verdict])[] = [
 test('everything else counts', () => {
   for (const [name, verdict] of COUNTED) {
     assert.equal(verdict.decision, 'block', name);
-    assert.equal(verdict.allowed_findings.length, 0, name);
+    assert.equal(verdict.allowlisted_findings.length, 0, name);
   }
   assert.equal(COUNTED.length, 6);
 });
@@ -79,7 +79,7 @@ test('a command or an instruction is no value, whatever is listed', () => {
     seen.map(({ rule_id }) => ({ ...entry, fingerprint: fingerprintOf(rule_id, value) })),
   );
   const unique = [...new Map(allowed.map((each) => [each.fingerprint, each])).values()];
-  const detection = { ...DETECTION_SETTINGS.detection, allowed: unique };
+  const detection = { ...DETECTION_SETTINGS.detection, allowlist: unique };
   const verdict = judge(
     crossingOf({ content: payload }),
     policyOf({ settings: { detection } }),
@@ -92,7 +92,7 @@ test('what is let be stands in the text that is given on, beside what is masked'
   const rules = [{ name: 'mask', boundary: 'input', data_tags: ['secret'], action: 'redact' }];
   const masking = policyOf({
     rules,
-    settings: { detection: { ...DETECTION_SETTINGS.detection, allowed: [entry] } },
+    settings: { detection: { ...DETECTION_SETTINGS.detection, allowlist: [entry] } },
   });
   const content: Content = { kind: 'text', text: `${KEY} ${OTHER}` };
   const verdict = judge(crossingOf({ content }), masking, fingerprintOf);
@@ -100,6 +100,6 @@ test('what is let be stands in the text that is given on, beside what is masked'
 });
 
 test('a fingerprint may stand in the list once', () => {
-  const detection = { ...DETECTION_SETTINGS.detection, allowed: [entry, entry] };
-  assert.throws(() => policyOf({ settings: { detection } }), /detection\.allowed\[1\]\.fingerprint.*twice/);
+  const detection = { ...DETECTION_SETTINGS.detection, allowlist: [entry, entry] };
+  assert.throws(() => policyOf({ settings: { detection } }), /detection\.allowlist\[1\]\.fingerprint.*twice/);
 });

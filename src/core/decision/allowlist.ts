@@ -4,7 +4,7 @@ import type { AllowedFinding, Crossing, Detection, Finding, FingerprintOf } from
 /** Findings that rules are asked about, and those that someone has allowed. */
 export interface Parted {
   readonly findings: readonly Finding[];
-  readonly allowed_findings: readonly AllowedFinding[];
+  readonly allowlisted_findings: readonly AllowedFinding[];
 }
 
 const NONE: readonly AllowedFinding[] = [];
@@ -19,12 +19,12 @@ export function partAllowed(
   found: readonly Finding[],
   fingerprintOf: FingerprintOf | null,
 ): Parted {
-  if (found.length === 0 || detection.allowed.length === 0 || fingerprintOf === null)
-    return { findings: found, allowed_findings: NONE };
+  if (found.length === 0 || detection.allowlist.length === 0 || fingerprintOf === null)
+    return { findings: found, allowlisted_findings: NONE };
   const expiries = expiriesOf(detection);
   const texts = leafTexts(content, found);
   const findings: Finding[] = [];
-  const allowed_findings: AllowedFinding[] = [];
+  const allowlisted_findings: AllowedFinding[] = [];
   for (const finding of found) {
     const { rule_id, leaf, start, end } = finding;
     if (!isValue(finding)) {
@@ -33,10 +33,11 @@ export function partAllowed(
     }
     const fingerprint = fingerprintOf(rule_id, texts.get(leaf)!.slice(start, end));
     const expires_ms = expiries.get(fingerprint);
-    if (expires_ms !== undefined && now_ms < expires_ms) allowed_findings.push({ ...finding, fingerprint });
+    if (expires_ms !== undefined && now_ms < expires_ms)
+      allowlisted_findings.push({ ...finding, fingerprint });
     else findings.push(finding);
   }
-  return { findings, allowed_findings };
+  return { findings, allowlisted_findings };
 }
 
 /**
@@ -52,7 +53,7 @@ const known = new WeakMap<Detection, ReadonlyMap<string, number>>();
 function expiriesOf(detection: Detection): ReadonlyMap<string, number> {
   const expiries =
     known.get(detection) ??
-    new Map(detection.allowed.map(({ fingerprint, expires_ms }) => [fingerprint, expires_ms]));
+    new Map(detection.allowlist.map(({ fingerprint, expires_ms }) => [fingerprint, expires_ms]));
   known.set(detection, expiries);
   return expiries;
 }

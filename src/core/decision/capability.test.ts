@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compile } from '../policy/compile/index.ts';
-import { recollect } from '../review/recorded.ts';
+import { readRecordedDecision } from '../review/recorded-decision.ts';
 import { DETECTION_SETTINGS } from '../testing/policies.ts';
 import type { Crossing, Policy } from '../types/index.ts';
 import { judge } from './judge.ts';
@@ -41,7 +41,7 @@ test('a token that is refused blocks the call; one that fits leaves all to the r
   const refused = judge({ ...CALL, capability: { token_id: 'cap_1', refusal: REFUSAL } }, policy);
   assert.deepEqual([refused.decision, refused.rule, refused.reason], ['block', REFUSAL.rule, REFUSAL.reason]);
   assert.deepEqual(
-    refused.breaches.map(({ type, rule, severity }) => [type, rule, severity]),
+    refused.violations.map(({ type, rule, severity }) => [type, rule, severity]),
     [['identity_violation', REFUSAL.rule, 'high']],
   );
   const fits = judge({ ...CALL, capability: { token_id: 'cap_1', refusal: null } }, policy);
@@ -58,7 +58,7 @@ test('a token that is refused blocks the call; one that fits leaves all to the r
 test('that nobody could look at a token blocks, and is no violation of the agent', () => {
   const refusal = { rule: 'fault.store', reason: 'The store cannot be asked.' };
   const verdict = judge({ ...CALL, capability: { token_id: null, refusal } }, policy);
-  assert.deepEqual([verdict.decision, verdict.rule, verdict.breaches], ['block', 'fault.store', []]);
+  assert.deepEqual([verdict.decision, verdict.rule, verdict.violations], ['block', 'fault.store', []]);
 });
 
 test('what was refused is refused again when the decision is asked about later', () => {
@@ -79,11 +79,11 @@ test('what was refused is refused again when the decision is asked about later',
     coverage: 'full',
     metadata: { endpoint: 'intercept_tool', phase: 'request', capability_token_id: 'cap_1' },
   } as const;
-  const breaches = [`identity_violation:${REFUSAL.rule}`];
-  const refused = recollect({ ...event, metadata: { ...event.metadata, breaches } }, 0);
+  const violations = [`identity_violation:${REFUSAL.rule}`];
+  const refused = readRecordedDecision({ ...event, metadata: { ...event.metadata, violations } }, 0);
   assert.ok(typeof refused === 'object');
   assert.equal(refused.crossing.capability?.refusal?.rule, REFUSAL.rule);
-  const taken = recollect(event, 0);
+  const taken = readRecordedDecision(event, 0);
   assert.ok(typeof taken === 'object');
   assert.deepEqual(taken.crossing.capability, { token_id: 'cap_1', refusal: null });
 });

@@ -38,15 +38,15 @@ test('a result with data that its tool may not give out is blocked, or loses tha
   const blocked = judge(result(RESULT), policyWith({ tags: ['internal'] }));
   assert.deepEqual([blocked.decision, blocked.rule], ['block', 'contract.emits.tags']);
   assert.deepEqual(
-    judge(result(RESULT), policyWith({ tags: ['internal'], on_violation: 'block' })).breaches,
-    [...blocked.breaches],
+    judge(result(RESULT), policyWith({ tags: ['internal'], on_violation: 'block' })).violations,
+    [...blocked.violations],
   );
-  const { decision, rule, content, breaches } = judge(
+  const { decision, rule, content, violations } = judge(
     result(RESULT),
     policyWith({ tags: ['internal'], on_violation: 'redact' }),
   );
   assert.deepEqual([decision, rule], ['modify', 'contract.emits.tags']);
-  assert.deepEqual(breaches, []);
+  assert.deepEqual(violations, []);
   assert.ok(content?.kind === 'json');
   const { status, recipient } = content.value as typeof RESULT;
   assert.equal(status, 'sent');

@@ -193,7 +193,7 @@ test('arguments cannot make the check of a contract slow or throw', () => {
     );
     assert.equal(verdict.rule, 'contract.arguments');
     assert.equal(verdict.fault, false);
-    assert.ok(verdict.breaches.length <= 20);
+    assert.ok(verdict.violations.length <= 20);
   }
   assert.equal(arguments_.length, 6);
 });

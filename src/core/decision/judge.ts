@@ -86,8 +86,8 @@ export function faulty(policy: Policy): Verdict {
 /** What most verdicts hold nothing of. */
 const NOTHING = Object.freeze({
   findings: Object.freeze([]),
-  allowed_findings: Object.freeze([]),
-  breaches: Object.freeze([]),
+  allowlisted_findings: Object.freeze([]),
+  violations: Object.freeze([]),
   data_tags: Object.freeze([]),
   content: null,
   stripped_fields: Object.freeze([]),
@@ -95,7 +95,7 @@ const NOTHING = Object.freeze({
   fallback_used: false,
   monitored: Object.freeze([]),
   approval: null,
-  would_be: null,
+  enforced_result: null,
   session_change: null,
 });
 
@@ -116,7 +116,7 @@ export function verdictOn(
   conditions: Conditions | null = null,
 ): Verdict {
   const personal = withoutIdentities(found, crossing);
-  const { findings, allowed_findings } = partAllowed(crossing, policy.detection, personal, fingerprintOf);
+  const { findings, allowlisted_findings } = partAllowed(crossing, policy.detection, personal, fingerprintOf);
   const table = tableFor(policy, crossing);
   const contract = contractOf(crossing, policy);
   const left = stripping?.enforcement === 'enforce' ? { ...crossing, content: stripping.content } : crossing;
@@ -124,7 +124,7 @@ export function verdictOn(
   const said = declaredTags(crossing);
   const declared = said.length + facts.length === 0 ? NONE : [...new Set([...said.map(normalTag), ...facts])];
   const what = { crossing, policy, table, contract, conditions };
-  const asked = { ...what, findings, allowed_findings, declared, coverage, stripping };
+  const asked = { ...what, findings, allowlisted_findings, declared, coverage, stripping };
   if (isClean(asked)) return allowed(asked);
   return weigh(asked);
 }
@@ -169,7 +169,7 @@ interface Asked {
   readonly contract: ToolContract | 'undeclared' | null;
   readonly conditions: Conditions | null;
   readonly findings: readonly Finding[];
-  readonly allowed_findings: readonly AllowedFinding[];
+  readonly allowlisted_findings: readonly AllowedFinding[];
   /** Tags that stand for no place in the content: what the caller says, and facts. */
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
@@ -189,10 +189,10 @@ function isClean({ crossing, table, findings, declared, coverage }: Asked): bool
   );
 }
 
-function allowed({ policy, allowed_findings }: Asked): Verdict {
+function allowed({ policy, allowlisted_findings }: Asked): Verdict {
   return {
     ...NOTHING,
-    allowed_findings,
+    allowlisted_findings,
     decision: 'allow',
     action: 'allow',
     rule: SILENCE.rule,
@@ -230,8 +230,8 @@ function weigh(asked: Asked): Verdict {
     rule: winner.rule,
     reason: winner.reason,
     findings: judged,
-    allowed_findings: asked.allowed_findings,
-    breaches: breachesOf(heard.objections, coverage, circumstances.flow_spoke),
+    allowlisted_findings: asked.allowlisted_findings,
+    violations: breachesOf(heard.objections, coverage, circumstances.flow_spoke),
     data_tags,
     content,
     stripped_fields: decision === 'modify' && stripped !== null ? stripped.stripped : [],
@@ -239,7 +239,7 @@ function weigh(asked: Asked): Verdict {
     fallback_used,
     coverage,
     monitored: heard.monitored,
-    would_be: heard.would_be,
+    enforced_result: heard.enforced_result,
     approval: heard.approval,
     session_change:
       decision === 'block' ? null : sessionChange({ ...asked, findings: judged, data_tags, circumstances }),
@@ -271,8 +271,8 @@ function breachesOf(
   coverage: Coverage,
   flow_spoke: readonly Rule[],
 ): readonly Breach[] {
-  const breaches = [...objections.flatMap(({ breach }) => breach ?? []), ...flow_spoke.map(flowBreach)];
-  if (coverage.status === 'full') return breaches;
+  const violations = [...objections.flatMap(({ breach }) => breach ?? []), ...flow_spoke.map(flowBreach)];
+  if (coverage.status === 'full') return violations;
   const exceeded: Breach = {
     type: 'coverage_exceeded',
     rule: 'coverage.exceeded',
@@ -280,7 +280,7 @@ function breachesOf(
     path: null,
     reason: coverage.reason,
   };
-  return [exceeded, ...breaches];
+  return [exceeded, ...violations];
 }
 
 interface Changed {

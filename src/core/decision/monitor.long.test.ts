@@ -44,7 +44,7 @@ const ASKS_NOTHING = {
  */
 function answer({
   monitored: _,
-  would_be: __,
+  enforced_result: __,
   policy_hash: ___,
   session_change: ____,
   ...rest
@@ -62,8 +62,8 @@ test('what is in monitor mode changes no answer, and all that it changes is a re
       assert.equal(with_trials.fault, false);
       assert.deepEqual(answer(with_trials), answer(without));
       assert.deepEqual(without.monitored, []);
-      assert.equal(without.would_be, null);
-      assert.equal(with_trials.would_be === null, with_trials.monitored.length === 0);
+      assert.equal(without.enforced_result, null);
+      assert.equal(with_trials.enforced_result === null, with_trials.monitored.length === 0);
       ran += 1;
       if (with_trials.monitored.length > 0) noted += 1;
     }),
@@ -78,7 +78,7 @@ test('what a trial would come to is what the policy answers once it is in force'
     fc.property(policyParts, crossings, (parts, crossing) => {
       const enforce = <T extends object>(list: readonly T[]) =>
         list.map((each) => ({ ...each, enforcement: 'enforce' as const }));
-      const { decision, action, rule, monitored, would_be } = judge(
+      const { decision, action, rule, monitored, enforced_result } = judge(
         crossing,
         policyOfParts(parts),
         null,
@@ -96,7 +96,7 @@ test('what a trial would come to is what the policy answers once it is in force'
         celConditions,
       );
       const { decision: d, action: a, rule: r } = in_force;
-      assert.deepEqual(would_be ?? { decision, action, rule }, { decision: d, action: a, rule: r });
+      assert.deepEqual(enforced_result ?? { decision, action, rule }, { decision: d, action: a, rule: r });
       if (monitored.length > 0) noted += 1;
     }),
     { numRuns: 400 },
@@ -119,7 +119,7 @@ test('a whole document is put on trial by one word, and a rule in it may say oth
   assert.equal(decide(undefined, 'own.a').decision, 'block');
   assert.equal(decide('monitor', 'own.a').decision, 'allow');
   assert.deepEqual(decide('monitor', 'own.a').monitored, [{ rule: 'trial', action: 'block', tag: 'own.a' }]);
-  assert.deepEqual(decide('monitor', 'own.a').would_be, {
+  assert.deepEqual(decide('monitor', 'own.a').enforced_result, {
     decision: 'block',
     action: 'block',
     rule: 'trial',

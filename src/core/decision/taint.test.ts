@@ -57,9 +57,9 @@ test('a rule about the session fits when each of its tags, or a descendant, was 
     assert.equal(verdict.decision, decision, String(session_tags));
     // Control: a tool that is no way out goes on, whatever was read.
     assert.equal(judge(call('crm.find', known), policy).decision, 'allow');
-    if (decision === 'allow') assert.deepEqual(verdict.breaches, []);
+    if (decision === 'allow') assert.deepEqual(verdict.violations, []);
     else
-      assert.deepEqual(verdict.breaches, [
+      assert.deepEqual(verdict.violations, [
         {
           type: 'flow_violation',
           rule: 'no-way-out',

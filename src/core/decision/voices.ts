@@ -6,6 +6,7 @@ import type {
   ApprovalWanted,
   Coverage,
   Decision,
+  DecisionResult,
   Envelope,
   Finding,
   JudgedFinding,
@@ -13,7 +14,6 @@ import type {
   Policy,
   Tag,
   ToolContract,
-  WouldBe,
 } from '../types/index.ts';
 import { capabilityObjections } from './capability.ts';
 import { contractObjections, contractOf, maskOfResult } from './contracts.ts';
@@ -73,7 +73,7 @@ export interface Heard {
   /** What contracts and identities have against it, and is no trial. */
   readonly objections: readonly Objection[];
   readonly monitored: readonly Monitored[];
-  readonly would_be: WouldBe | null;
+  readonly enforced_result: DecisionResult | null;
   /** What the rules were asked with. */
   readonly circumstances: Circumstances;
   /** What people would have to grant, where that is all that is in the way. */
@@ -84,8 +84,8 @@ export interface Heard {
 export function hear(hearing: Hearing, tried?: Tried): Heard {
   const monitored: Monitored[] = [];
   const heard = askThrough(hearing, monitored, false, tried);
-  const would_be = monitored.length === 0 ? null : wouldBe(askThrough(hearing, [], true).winner);
-  return { ...heard, monitored, would_be };
+  const enforced_result = monitored.length === 0 ? null : toResult(askThrough(hearing, [], true).winner);
+  return { ...heard, monitored, enforced_result };
 }
 
 /** More names than this no person reads before agreeing. */
@@ -170,7 +170,7 @@ function counts(
   return false;
 }
 
-function wouldBe({ action, rule }: Outcome): WouldBe {
+function toResult({ action, rule }: Outcome): DecisionResult {
   return { decision: DECISION_OF[action], action, rule };
 }
 

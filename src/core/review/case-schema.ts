@@ -28,7 +28,7 @@ const expectation = {
     tags: listOf(tag, 'Tags that are found or declared, each itself or by a descendant.'),
     no_tags: listOf(tag, 'Tags of which none is, nor a descendant.'),
     detectors: listOf(word, 'Families of detectors or exact ones that find something.'),
-    breaches: listOf(word, 'What of contracts, identities and limits is broken: `arguments`, `tools`.'),
+    violations: listOf(word, 'What of contracts, identities and limits is broken: `arguments`, `tools`.'),
     monitored: listOf(word, 'Rules in monitor mode that would have acted.'),
     text: { ...text, description: 'The text that goes on instead.' },
     payload: { description: 'The value that goes on instead.' },

@@ -15,10 +15,10 @@ import {
 import type { caseSchema } from './case-schema.ts';
 
 /** One case as it was written. */
-export type WrittenCase = Static<typeof caseSchema>;
+export type PolicyTestCase = Static<typeof caseSchema>;
 
 /** What is not as a case expects it; both sides as text for a person. */
-export interface Difference {
+export interface CaseDifference {
   readonly field: string;
   readonly expected: string;
   readonly found: string;
@@ -34,7 +34,11 @@ export interface CaseTools {
 }
 
 /** Judges what a case brings, as any crossing is judged, and says how the verdict differs; none where it holds. */
-export function runCase(written: WrittenCase, policy: Policy, tools: CaseTools): readonly Difference[] {
+export function runCase(
+  written: PolicyTestCase,
+  policy: Policy,
+  tools: CaseTools,
+): readonly CaseDifference[] {
   const crossing = crossingOf(written, tools.now_ms);
   const verdict = judge(crossing, policy, tools.fingerprintOf, tools.conditions);
   const found = differences(written.expect, verdict, crossing.content);
@@ -47,9 +51,9 @@ const LEAST = { allow: 'allow', modify: 'redact', block: 'require_approval' } as
 
 /** Whether all that differs is that the verdict is as strict as expected, or stricter. */
 function isStricter(
-  { action, decision }: WrittenCase['expect'],
+  { action, decision }: PolicyTestCase['expect'],
   verdict: Verdict,
-  found: readonly Difference[],
+  found: readonly CaseDifference[],
 ): boolean {
   const least = action ?? (decision === undefined ? 'block' : LEAST[decision]);
   return (
@@ -60,7 +64,7 @@ function isStricter(
 
 const AGENT_MESSAGE = 'agent_to_agent';
 
-function crossingOf(written: WrittenCase, now_ms: number): Crossing {
+function crossingOf(written: PolicyTestCase, now_ms: number): Crossing {
   const { boundary, tool = null, agent_id, source_agent_id, session_tags } = written;
   const phase: Phase | null = boundary === 'action' ? (written.phase ?? 'request') : null;
   const is_call = phase === 'request' || phase === 'response';
@@ -81,14 +85,14 @@ function crossingOf(written: WrittenCase, now_ms: number): Crossing {
   };
 }
 
-function contentOf({ text, payload, boundary }: WrittenCase): Content {
+function contentOf({ text, payload, boundary }: PolicyTestCase): Content {
   if (text !== undefined) return { kind: 'text', text };
   if (payload !== undefined) return { kind: 'json', value: payload as Json };
   return boundary === 'action' ? { kind: 'json', value: {} } : { kind: 'text', text: '' };
 }
 
-function differences(expect: WrittenCase['expect'], verdict: Verdict, content: Content): Difference[] {
-  const { findings, breaches, monitored, data_tags } = verdict;
+function differences(expect: PolicyTestCase['expect'], verdict: Verdict, content: Content): CaseDifference[] {
+  const { findings, violations, monitored, data_tags } = verdict;
   const detectors = findings.flatMap(({ detector, rule_id }) => [detector, rule_id]);
   return [
     ...(['decision', 'action', 'rule'] as const).flatMap((field) =>
@@ -103,9 +107,9 @@ function differences(expect: WrittenCase['expect'], verdict: Verdict, content: C
     ),
     ...missing('detectors', expect.detectors, detectors),
     ...missing(
-      'breaches',
-      expect.breaches,
-      breaches.map(({ rule }) => rule),
+      'violations',
+      expect.violations,
+      violations.map(({ rule }) => rule),
     ),
     ...missing(
       'monitored',
@@ -125,13 +129,13 @@ function missing(
   wanted: readonly string[] = [],
   found: readonly string[],
   has = (name: string) => found.includes(name),
-): Difference[] {
+): CaseDifference[] {
   return wanted
     .filter((name) => !has(name))
     .map((name) => ({ field, expected: name, found: [...new Set(found)].join(', ') || 'none' }));
 }
 
-function present(field: string, found: readonly string[]): Difference[] {
+function present(field: string, found: readonly string[]): CaseDifference[] {
   return found.map((tag) => ({ field, expected: 'none of these', found: tag }));
 }
 
@@ -142,10 +146,10 @@ function passedOn({ decision, content: changed, fallback_used }: Verdict, conten
 }
 
 function contentDifferences(
-  { text, payload, must_not_contain = [] }: WrittenCase['expect'],
+  { text, payload, must_not_contain = [] }: PolicyTestCase['expect'],
   verdict: Verdict,
   content: Content,
-): Difference[] {
+): CaseDifference[] {
   const passed = passedOn(verdict, content);
   const plain = passed === null ? null : passed.kind === 'text' ? passed.text : JSON.stringify(passed.value);
   const wanted = text ?? (payload === undefined ? undefined : JSON.stringify(payload));

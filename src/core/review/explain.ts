@@ -1,23 +1,23 @@
 import type { Conditions } from '../policy/conditions/facts.ts';
-import type { Monitored, Policy, WouldBe } from '../types/index.ts';
-import { type Mends, mendsOf } from './mend.ts';
-import { type NotRecalled, type RecordedEvent, recollect } from './recorded.ts';
-import { retell, type Told, toldOf } from './retell.ts';
-import { type Voice, voicesOf } from './said.ts';
-import { type NotAsked, notAsked } from './trials.ts';
+import type { DecisionResult, Monitored, Policy } from '../types/index.ts';
+import { type Counterfactual, findCounterfactual } from './counterfactual.ts';
+import { evaluateRecord, resultOf } from './evaluate-record.ts';
+import { type Evaluation, listEvaluations } from './evaluations.ts';
+import { type RecordedEvent, readRecordedDecision, type UnreadableReason } from './recorded-decision.ts';
+import { listUnevaluatedRules, type UnevaluatedRule } from './rule-trace.ts';
 
 /** Why a decision is what it is. */
 export interface Explanation {
-  readonly told: Told;
+  readonly replayed: DecisionResult;
   /** Whether that is what the record says. */
-  readonly agrees: boolean;
-  readonly voices: readonly Voice[];
+  readonly matches_record: boolean;
+  readonly evaluations: readonly Evaluation[];
   readonly monitored: readonly Monitored[];
-  readonly would_be: WouldBe | null;
-  readonly not_asked: readonly NotAsked[];
-  readonly not_asked_left_off: number;
+  readonly enforced_result: DecisionResult | null;
+  readonly not_evaluated: readonly UnevaluatedRule[];
+  readonly not_evaluated_truncated: number;
   /** The least that would have to be otherwise; `null` where it was allowed as it stood. */
-  readonly mends: Mends | null;
+  readonly counterfactual: Counterfactual | null;
 }
 
 /** Explains a recorded decision by the policy that made it: all rules are asked again, by the code that judged. */
@@ -26,22 +26,24 @@ export function explain(
   decided_ms: number,
   policy: Policy,
   conditions: Conditions | null = null,
-): Explanation | NotRecalled {
-  const recalled = recollect(event, decided_ms, conditions);
-  if (typeof recalled === 'string') return recalled;
-  const heard = retell(recalled, policy);
-  const told = toldOf(heard);
-  const { rules, left_off } = notAsked(recalled, policy);
-  const voices = voicesOf(recalled, policy, heard);
+): Explanation | UnreadableReason {
+  const record = readRecordedDecision(event, decided_ms, conditions);
+  if (typeof record === 'string') return record;
+  const heard = evaluateRecord(record, policy);
+  const replayed = resultOf(heard);
+  const { rules, truncated } = listUnevaluatedRules(record, policy);
+  const evaluations = listEvaluations(record, policy, heard);
   return {
-    told,
-    agrees:
-      told.decision === event.decision && told.action === event.action && told.rule === event.policy_name,
-    voices,
+    replayed,
+    matches_record:
+      replayed.decision === event.decision &&
+      replayed.action === event.action &&
+      replayed.rule === event.policy_name,
+    evaluations,
     monitored: heard.monitored,
-    would_be: heard.would_be,
-    not_asked: rules,
-    not_asked_left_off: left_off,
-    mends: told.decision === 'allow' ? null : mendsOf(recalled, policy),
+    enforced_result: heard.enforced_result,
+    not_evaluated: rules,
+    not_evaluated_truncated: truncated,
+    counterfactual: replayed.decision === 'allow' ? null : findCounterfactual(record, policy),
   };
 }

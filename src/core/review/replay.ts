@@ -1,15 +1,19 @@
 import type { Conditions } from '../policy/conditions/facts.ts';
-import { ACTIONS, type Action, type Policy } from '../types/index.ts';
-import { type NotRecalled, type RecordedEvent, recollect } from './recorded.ts';
-import { retell, retellUnder, type Told, toldOf, type Untold } from './retell.ts';
+import { ACTIONS, type Action, type DecisionResult, type Policy } from '../types/index.ts';
+import { evaluateRecord, type NotReplayableReason, replayUnder, resultOf } from './evaluate-record.ts';
+import { type RecordedEvent, readRecordedDecision, type UnreadableReason } from './recorded-decision.ts';
 
-/** Why it cannot be told what another policy would have said. */
-export type Unknown = Exclude<NotRecalled, 'no_decision'> | Untold | 'policy_gone' | 'record_differs';
+/** Why the decision of another policy is unknown. */
+export type UnknownReason =
+  | Exclude<UnreadableReason, 'no_decision'>
+  | NotReplayableReason
+  | 'policy_unavailable'
+  | 'record_differs';
 
 /** What another policy makes of one recorded decision. */
-export type Replayed =
-  | { readonly change: 'same' | 'stricter' | 'laxer'; readonly told: Told }
-  | { readonly change: 'unknown'; readonly because: Unknown };
+export type ReplayedDecision =
+  | { readonly change: 'same' | 'stricter' | 'laxer'; readonly result: DecisionResult }
+  | { readonly change: 'unknown'; readonly reason: UnknownReason };
 
 /**
  * Asks another policy about a recorded decision; `was` is the policy that made it, `null` where it is gone. Gives
@@ -21,18 +25,18 @@ export function replay(
   was: Policy | null,
   next: Policy,
   conditions: Conditions | null,
-): Replayed | null {
-  const recalled = recollect(event, decided_ms, conditions);
-  if (recalled === 'no_decision') return null;
-  if (typeof recalled === 'string') return { change: 'unknown', because: recalled };
-  if (was === null) return { change: 'unknown', because: 'policy_gone' };
+): ReplayedDecision | null {
+  const record = readRecordedDecision(event, decided_ms, conditions);
+  if (record === 'no_decision') return null;
+  if (typeof record === 'string') return { change: 'unknown', reason: record };
+  if (was === null) return { change: 'unknown', reason: 'policy_unavailable' };
   // What the old policy does not say again was not decided by what is in the record.
-  const before = toldOf(retell(recalled, was));
+  const before = resultOf(evaluateRecord(record, was));
   if (before.action !== event.action || before.decision !== event.decision)
-    return { change: 'unknown', because: 'record_differs' };
-  const told = retellUnder(recalled, was, next);
-  if (typeof told === 'string') return { change: 'unknown', because: told };
-  return { change: changeOf(before.action, told.action), told };
+    return { change: 'unknown', reason: 'record_differs' };
+  const result = replayUnder(record, was, next);
+  if (typeof result === 'string') return { change: 'unknown', reason: result };
+  return { change: changeOf(before.action, result.action), result };
 }
 
 function changeOf(before: Action, after: Action): 'same' | 'stricter' | 'laxer' {
@@ -42,7 +46,7 @@ function changeOf(before: Action, after: Action): 'same' | 'stricter' | 'laxer' 
 }
 
 /** How many decisions would be what. */
-export interface Counts {
+export interface ReplayCounts {
   same: number;
   stricter: number;
   laxer: number;
@@ -50,7 +54,7 @@ export interface Counts {
 }
 
 /** A decision that would change, for a person to look at. */
-export interface Changed {
+export interface ChangedDecision {
   readonly event_id: string;
   readonly agent_id: string;
   readonly tool_name: string | null;
@@ -62,16 +66,16 @@ export interface Changed {
 }
 
 /** What a replay adds up to. Its size does not grow with the number of events. */
-export interface Tally {
-  readonly total: Counts;
-  readonly unknown: Map<Unknown, number>;
+export interface ReplayTally {
+  readonly total: ReplayCounts;
+  readonly unknown: Map<UnknownReason, number>;
   /** How often `from` would become `to`: `allow block`. */
-  readonly moves: Map<string, number>;
-  readonly by_agent: Map<string, Counts>;
-  readonly by_tool: Map<string, Counts>;
-  readonly by_tag: Map<string, Counts>;
-  readonly stricter: Changed[];
-  readonly laxer: Changed[];
+  readonly transitions: Map<string, number>;
+  readonly by_agent: Map<string, ReplayCounts>;
+  readonly by_tool: Map<string, ReplayCounts>;
+  readonly by_tag: Map<string, ReplayCounts>;
+  readonly stricter: ChangedDecision[];
+  readonly laxer: ChangedDecision[];
 }
 
 /** Names that one table holds at most; all others are counted together. */
@@ -83,11 +87,11 @@ export const OTHERS = '(others)';
 export const NONE = '(none)';
 
 /** A tally of nothing. */
-export function emptyTally(): Tally {
+export function createTally(): ReplayTally {
   return {
     total: noCounts(),
     unknown: new Map(),
-    moves: new Map(),
+    transitions: new Map(),
     by_agent: new Map(),
     by_tool: new Map(),
     by_tag: new Map(),
@@ -96,44 +100,44 @@ export function emptyTally(): Tally {
   };
 }
 
-function noCounts(): Counts {
+function noCounts(): ReplayCounts {
   return { same: 0, stricter: 0, laxer: 0, unknown: 0 };
 }
 
 /** Adds one decision to a tally. */
-export function addTo(tally: Tally, event: RecordedEvent, replayed: Replayed): void {
+export function addDecision(tally: ReplayTally, event: RecordedEvent, replayed: ReplayedDecision): void {
   const { change } = replayed;
   tally.total[change] += 1;
   count(tally.by_agent, event.agent_id, change);
   count(tally.by_tool, event.tool_name ?? NONE, change);
   for (const tag of event.data_tags.length === 0 ? [NONE] : event.data_tags) count(tally.by_tag, tag, change);
   if (replayed.change === 'unknown') {
-    tally.unknown.set(replayed.because, (tally.unknown.get(replayed.because) ?? 0) + 1);
+    tally.unknown.set(replayed.reason, (tally.unknown.get(replayed.reason) ?? 0) + 1);
     return;
   }
   if (replayed.change === 'same') return;
-  const move = `${event.action} ${replayed.told.action}`;
-  tally.moves.set(move, (tally.moves.get(move) ?? 0) + 1);
+  const move = `${event.action} ${replayed.result.action}`;
+  tally.transitions.set(move, (tally.transitions.get(move) ?? 0) + 1);
   const examples = tally[replayed.change];
-  if (examples.length < EXAMPLES_MAX) examples.push(changedOf(event, replayed.told));
+  if (examples.length < EXAMPLES_MAX) examples.push(changedDecision(event, replayed.result));
 }
 
-function count(table: Map<string, Counts>, name: string, change: keyof Counts): void {
+function count(table: Map<string, ReplayCounts>, name: string, change: keyof ReplayCounts): void {
   const row = table.has(name) || table.size < NAMES_MAX ? name : OTHERS;
   const counts = table.get(row) ?? noCounts();
   counts[change] += 1;
   table.set(row, counts);
 }
 
-function changedOf(event: RecordedEvent, told: Told): Changed {
+function changedDecision(event: RecordedEvent, result: DecisionResult): ChangedDecision {
   return {
     event_id: event.event_id,
     agent_id: event.agent_id,
     tool_name: event.tool_name,
     data_tags: event.data_tags,
     from: event.action as Action,
-    to: told.action,
+    to: result.action,
     from_rule: event.policy_name,
-    to_rule: told.rule,
+    to_rule: result.rule,
   };
 }

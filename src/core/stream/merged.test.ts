@@ -59,7 +59,7 @@ test('texts that are judged each by itself come to what they come to together', 
           ]),
           place,
         );
-        assert.deepEqual([merged.would_be?.action], [whole.would_be?.action], place);
+        assert.deepEqual([merged.enforced_result?.action], [whole.enforced_result?.action], place);
         ran += 1;
       }
     }

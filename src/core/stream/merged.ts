@@ -17,11 +17,11 @@ export interface JudgedText {
 export function isUntouched({
   action,
   findings,
-  allowed_findings,
+  allowlisted_findings,
   monitored,
   session_change,
 }: Verdict): boolean {
-  const told = findings.length + allowed_findings.length + monitored.length;
+  const told = findings.length + allowlisted_findings.length + monitored.length;
   return action === 'allow' && told === 0 && session_change === null;
 }
 
@@ -41,17 +41,18 @@ export function mergedVerdict(texts: readonly JudgedText[]): Verdict {
   const [only] = verdicts;
   if (only !== undefined && verdicts.length === 1) return only;
   const winner = verdicts.reduce((one, other) => (isStricter(other, one) ? other : one));
-  const would_be = verdicts.flatMap((each) => each.would_be ?? []);
+  const enforced_result = verdicts.flatMap((each) => each.enforced_result ?? []);
   return {
     ...winner,
     findings: texts.flatMap(({ verdict }, at) => placed(verdict.findings, at)),
-    allowed_findings: texts.flatMap(({ verdict }, at) => placed(verdict.allowed_findings, at)),
-    breaches: verdicts.flatMap(({ breaches }) => breaches),
+    allowlisted_findings: texts.flatMap(({ verdict }, at) => placed(verdict.allowlisted_findings, at)),
+    violations: verdicts.flatMap(({ violations }) => violations),
     data_tags: union(verdicts.map(({ data_tags }) => data_tags)),
     content: winner.decision === 'modify' ? contentOfTexts(texts.map(changed)) : winner.content,
     coverage: verdicts.find(({ coverage }) => coverage.status === 'partial')?.coverage ?? winner.coverage,
     monitored: verdicts.flatMap(({ monitored }) => monitored),
-    would_be: would_be.length === 0 ? null : would_be.reduce((a, b) => (isStricter(b, a) ? b : a)),
+    enforced_result:
+      enforced_result.length === 0 ? null : enforced_result.reduce((a, b) => (isStricter(b, a) ? b : a)),
     session_change: winner.decision === 'block' ? null : mergedChange(verdicts),
     fault: verdicts.some(({ fault }) => fault),
   };

@@ -345,7 +345,7 @@ test('a value that is let be for its fingerprint goes on', () => {
     expires_ms: 1_000,
   };
   const { detection } = DETECTION_SETTINGS;
-  const policy = policyOf({ settings: { detection: { ...detection, allowed: [entry] } } });
+  const policy = policyOf({ settings: { detection: { ...detection, allowlist: [entry] } } });
   const text = `It is ${KEY} and so on.`;
   const run = (known: string) => {
     const fingerprintOf = () => `hmac-sha256:${known.repeat(64)}`;

@@ -11,7 +11,7 @@ export const DETECTION_SETTINGS: DetectionSettings = {
   pii_protection: { enabled: true },
   injection_detection: { enabled: true, ...INJECTION_SUMS },
   command_detection: { enabled: true },
-  detection: { detectors: {}, patterns: [], allowed: [], example_values: 'flag' },
+  detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
 };
 
 /** The same as detectors see it: all that is built in, and nothing else. */

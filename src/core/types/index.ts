@@ -154,8 +154,8 @@ export interface ApprovalWanted {
   readonly min_approvals: number;
 }
 
-/** What a decision would be if nothing were in monitor mode. */
-export interface WouldBe {
+/** What a policy decides for one crossing. */
+export interface DecisionResult {
   readonly decision: Decision;
   readonly action: Action;
   readonly rule: string;
@@ -178,8 +178,8 @@ export interface Verdict {
   /** One sentence. */
   readonly reason: string;
   readonly findings: readonly JudgedFinding[];
-  readonly allowed_findings: readonly AllowedFinding[];
-  readonly breaches: readonly Breach[];
+  readonly allowlisted_findings: readonly AllowedFinding[];
+  readonly violations: readonly Breach[];
   /** Declared and found tags, each once, sorted. */
   readonly data_tags: readonly Tag[];
   /** The changed content; `null` when nothing was changed. */
@@ -195,7 +195,8 @@ export interface Verdict {
   /** Set where the action is `require_approval`; `null` there too when more rules ask than one request can name. */
   readonly approval: ApprovalWanted | null;
   /** `null` where nothing in monitor mode would have acted. */
-  readonly would_be: WouldBe | null;
+  /** The decision if no rule were in monitor mode; `null` if no such rule matched. */
+  readonly enforced_result: DecisionResult | null;
   /** `null` where the session stays as it is, and where no rule in force asks about sessions. */
   readonly session_change: SessionChange | null;
   readonly policy_hash: string;
@@ -320,10 +321,10 @@ export interface Detection {
   /** Whether documented example secrets are flagged, are secrets as any other, or are no findings. */
   readonly example_values: ExampleValues;
   /** From which sum of weights on phrases are a finding, and from which one a severe one. */
-  readonly injection_sums: { readonly flag_from: number; readonly block_from: number };
+  readonly injection_sums: { readonly flag_threshold: number; readonly block_threshold: number };
   readonly detectors: readonly DetectorSetting[];
   readonly patterns: readonly CustomPattern[];
-  readonly allowed: readonly AllowedFingerprint[];
+  readonly allowlist: readonly AllowedFingerprint[];
   readonly guarded_paths?: GuardedPaths;
 }
 

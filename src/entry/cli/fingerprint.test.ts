@@ -75,7 +75,7 @@ test('what is printed is a configuration that holds, and expired entries are tol
     await writeFile(join(cwd, 'service.yaml'), stdout + expired);
     const valid = await runHere(['validate'], { cwd });
     assert.equal(valid.code, 0, valid.stderr);
-    assert.match(valid.stderr, /service\.yaml:\d+: `detection\.allowed\[1\]` has expired/);
+    assert.match(valid.stderr, /service\.yaml:\d+: `detection\.allowlist\[1\]` has expired/);
     const scanned = await runHere(['scan', '--json'], options);
     assert.deepEqual([scanned.code, JSON.parse(scanned.stdout).decision], [0, 'allow'], scanned.stderr);
     const listed = await runHere(['fingerprint', 'list'], { cwd });

@@ -10,7 +10,11 @@ const PATTERN =
   'id: own.x, severity: low, description: d, examples: {hits: ["«EMP-1234»"], misses: [a]}, tags: [personal.pii.x]';
 
 const MISTAKES: readonly (readonly [text: string, ...said: readonly RegExp[]])[] = [
-  ['sessions: {idle: 12 hours}', /`sessions\.idle` must be a duration/, /`12 hours`; did you mean `12h`\?/],
+  [
+    'sessions: {idle_timeout: 12 hours}',
+    /`sessions\.idle_timeout` must be a duration/,
+    /`12 hours`; did you mean `12h`\?/,
+  ],
   ['secret_detection: {enabled: yes}', /`true` or `false`; it is the string `yes`, and YAML 1\.2/],
   [`policies: [{${RULE.replace('block', 'deny')}}]`, /it is the string `deny`; did you mean `block`\?/],
   [`policies: [{${RULE.replace('input', 'prompt')}}]`, /it is the string `prompt`; did you mean `input`\?/],

@@ -37,7 +37,7 @@ test('a decision of the command line is explained, also when the policy was chan
     const whole = await runHere(['policy', 'explain', event_id, '--all'], { cwd });
     assert.match(whole.stdout, /skipped {4}builtin\.secret\.input {2}`keys` speaks before it\./);
     const json = await runHere(['policy', 'explain', event_id, '--json'], { cwd });
-    assert.equal(JSON.parse(json.stdout).explanation.agrees, true);
+    assert.equal(JSON.parse(json.stdout).explanation.matches_record, true);
     await rm(join(cwd, '.service', 'policies'), { recursive: true });
     const gone = await runHere(['policy', 'explain', event_id], { cwd });
     assert.equal(gone.code, 1);
@@ -74,10 +74,10 @@ test('what a new rule would have done is counted, with a service that runs and w
         });
       const beside = await run([...replay, '--json'], { cwd });
       assert.equal(beside.code, 0, beside.stderr);
-      const { total, by_agent, moves, stricter } = JSON.parse(beside.stdout);
+      const { total, by_agent, transitions, stricter } = JSON.parse(beside.stdout);
       assert.deepEqual(total, { same: 2, stricter: 2, laxer: 0, unknown: 0 });
       assert.deepEqual(by_agent[1], { name: 'two', same: 2, stricter: 1, laxer: 0, unknown: 0 });
-      assert.deepEqual(moves, [{ from: 'flag', to: 'block', count: 2 }]);
+      assert.deepEqual(transitions, [{ from: 'flag', to: 'block', count: 2 }]);
       const told = await runHere(['policy', 'explain', stricter[0].event_id], { cwd });
       assert.match(told.stdout, /rule {4}r \(flag\)/);
       const shown = await runHere([...replay, '--agent', 'two'], { cwd });

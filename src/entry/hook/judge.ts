@@ -31,7 +31,7 @@ export async function judgeChecks(
       hook_event: event,
       ...(tool_use_id !== null && { tool_use_id }),
     };
-    const extras = { about: () => about, finds_approved: true };
+    const extras = { about: () => about, reuse_approval: true };
     const ruling = await enforce(crossing, caller, endpoint, approval_request_id, extras);
     answers.push(answerOf(ruling, crossing));
   }

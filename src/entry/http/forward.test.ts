@@ -273,7 +273,7 @@ const FAULTS: readonly (readonly [string, Answers, object, number, string])[] = 
 
 test('an upstream that fails is a 502, one that is late a 504, with a sentence of ours', async (t) => {
   for (const [what, answers, envelope, status, code] of FAULTS) {
-    const { forward } = await world(t, answers, { more: { answer_bytes_max: 1_024 } });
+    const { forward } = await world(t, answers, { more: { response_bytes_max: 1_024 } });
     const answer = await forward({ path: '/', text_body: 'x', ...envelope });
     assert.deepEqual([answer.status, answer.json.code], [status, code], `${what}: ${answer.text}`);
     assert.match(answer.json.error, /^The /, what);

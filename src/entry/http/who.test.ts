@@ -46,7 +46,7 @@ const EVERYONE_KNOWN: readonly Who[] = ['loopback', 'operator', 'checking'];
 
 /** Who gets through, per operation; everyone else is refused. */
 const allowed: Readonly<Record<string, readonly Who[]>> = {
-  adapter_ask: EVERYONE_KNOWN,
+  adapter_check: EVERYONE_KNOWN,
   agent_session_reset: ['operator'],
   approvals_approve: ['operator'],
   approvals_cancel: EVERYONE_KNOWN,

@@ -12,7 +12,7 @@ function ask(desk: Desk, parts: Partial<Crossing> = {}, approval_request_id: str
     crossing,
     caller: AGENT,
     approval_request_id,
-    finds_approved: true,
+    reuse_approval: true,
     judgeWith: (approved_rules) => judge({ ...crossing, approved_rules }, POLICY),
   });
 }

@@ -14,12 +14,12 @@ export interface MaskedArguments {
 /** The content with all that was found masked, as JSON of at most `bytes_max` bytes. */
 export function maskedArguments(
   content: Content,
-  { findings, allowed_findings, removed }: Pick<Verdict, 'findings' | 'allowed_findings' | 'removed'>,
+  { findings, allowlisted_findings, removed }: Pick<Verdict, 'findings' | 'allowlisted_findings' | 'removed'>,
   typed: boolean,
   bytes_max: number,
 ): MaskedArguments {
   // What was let be went on as it stood, and is no less a secret on a screen.
-  const masked = redact(content, [...findings, ...allowed_findings], typed, removed);
+  const masked = redact(content, [...findings, ...allowlisted_findings], typed, removed);
   const bytes = Buffer.from(jsonTextOf(masked));
   if (bytes.length <= bytes_max) return { text: bytes.toString('utf8'), bytes: bytes.length };
   // A decoder that expects more leaves out a character that the cut went through.

@@ -40,7 +40,7 @@ export interface Surroundings {
 
 /** The parts as a configuration asks for them. */
 export function approvalsParts({ config, store, ports }: Surroundings, complain: Complain): ApprovalsParts {
-  const { ttl_max, keep, pending_max, pending_per_agent_max, arguments_bytes_max, webhook } =
+  const { ttl_max, retention, pending_max, pending_per_agent_max, arguments_bytes_max, webhook } =
     config.approvals;
   return {
     store,
@@ -51,7 +51,7 @@ export function approvalsParts({ config, store, ports }: Surroundings, complain:
       pending_per_agent_max,
       arguments_bytes_max,
       ttl_ms_max: durationMs(ttl_max),
-      keep_ms: durationMs(keep),
+      keep_ms: durationMs(retention),
     },
     policy: () => ports().policy,
     tells: webhook !== undefined,

@@ -30,10 +30,10 @@ export async function settle(settling: Settling, parts: ApprovalsParts): Promise
 /** The request that a crossing depends on: the one that was named, or one that was answered for exactly this. */
 async function requestFor(
   wanted: ApprovalWanted,
-  { approval_request_id, finds_approved, crossing }: Settling,
+  { approval_request_id, reuse_approval, crossing }: Settling,
   parts: ApprovalsParts,
 ): Promise<string | null> {
-  if (finds_approved !== true) return approval_request_id;
+  if (reuse_approval !== true) return approval_request_id;
   if (approval_request_id !== null) {
     const fit = await fits(approval_request_id, crossing, parts);
     if (fit.row !== null) return approval_request_id;

@@ -118,7 +118,7 @@ export interface Settling {
   readonly caller: Asker;
   readonly approval_request_id: string | null;
   /** Whether a request for exactly this crossing counts where the named one is for another, or none is named. */
-  readonly finds_approved?: boolean;
+  readonly reuse_approval?: boolean;
   /** Judges the same crossing again, with these rules granted. */
   readonly judgeWith: (approved_rules: readonly string[]) => Verdict;
 }

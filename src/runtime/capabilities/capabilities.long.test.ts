@@ -219,7 +219,7 @@ withStores('capability tokens', (law) => {
   );
 
   law('no more are live than may be; those that ended make room', async ({ store }) => {
-    const { capabilities, issue, clock } = opened(store, { live_max: 2 });
+    const { capabilities, issue, clock } = opened(store, { active_max: 2 });
     const first = await issue();
     await issue({ ttl_ms: 1_000 });
     assert.equal(await capabilities.issue(REQUEST), null);

@@ -23,7 +23,7 @@ export interface CapabilityParts {
   readonly ttl_default_ms: number;
   readonly ttl_max_ms: number;
   /** Tokens that are live at one time. */
-  readonly live_max: number;
+  readonly active_max: number;
   /** A clock that never jumps. */
   readonly steady_ms: () => number;
 }
@@ -97,7 +97,7 @@ async function issue(request: IssueRequest, parts: CapabilityParts): ReturnType<
     last_used_ms: null,
   };
   const { db } = await parts.store();
-  if ((await countLive(db, now_ms)) >= parts.live_max) return null;
+  if ((await countLive(db, now_ms)) >= parts.active_max) return null;
   await db.insertInto('capability_tokens').values(row).execute();
   const record = shown(row, now_ms);
   try {

@@ -20,7 +20,7 @@ test('budgets and prices have their defaults', async () => {
   );
   assert.ok(read.ok);
   const { cost } = read.config;
-  assert.deepEqual([cost.enabled, cost.unknown_models, cost.keep_days], [true, 'assume', 400]);
+  assert.deepEqual([cost.enabled, cost.unknown_models, cost.retention_days], [true, 'assume', 400]);
   assert.deepEqual(cost.assumed_usd_per_mtok, { input: 5, output: 25 });
   assert.deepEqual(cost.budgets, [
     { name: 'team', limit_usd: 10, scope: {}, period: 'month', warn_at: 0.8, enforcement: 'enforce' },

@@ -39,7 +39,7 @@ const full = {
   tenants: { acme: { policies: [] } },
   secret_detection: { enabled: true },
   pii_protection: { enabled: true, action: 'redact' },
-  injection_detection: { enabled: true, flag_from: 4, block_from: 8 },
+  injection_detection: { enabled: true, flag_threshold: 4, block_threshold: 8 },
   command_detection: { enabled: true },
   detection: {
     detectors: { secret: { enabled: true, severity: 'low', entropy_min: 3.5 } },
@@ -56,7 +56,7 @@ const full = {
         examples: { hits: ['https://user:password@host'], misses: ['${NOT_SET}'] },
       },
     ],
-    allowed: [
+    allowlist: [
       { fingerprint: `hmac-sha256:${'0'.repeat(64)}`, reason: 'r', owner: 'o', expires: '2027-01-31' },
     ],
     fingerprint_key: '${P}',
@@ -95,17 +95,17 @@ const full = {
     compress_rotated: true,
   },
   state_dir: 's',
-  sessions: { idle: '1h', age_max: '2d' },
+  sessions: { idle_timeout: '1h', age_max: '2d' },
   storage: { url: 'sqlite:x' },
   approvals: {
     ttl_max: '1h',
     pending_max: 1,
     pending_per_agent_max: 1,
     arguments_bytes_max: 256,
-    keep: '1d',
+    retention: '1d',
     webhook: { url: 'https://w', secret: '${P}', timeout_ms: 100, attempts: 1, allow_link_local: true },
   },
-  capability_tokens: { default_ttl: '1m', max_ttl: '1m', live_max: 1 },
+  capability_tokens: { default_ttl: '1m', max_ttl: '1m', active_max: 1 },
   memory: {
     master_key: '${P}',
     previous_keys: ['${P}'],
@@ -163,8 +163,8 @@ const full = {
     models: { a: [{ provider: 'p', model: 'm', weight: 1, priority: 0 }] },
     fallbacks: [{ model: 'm*', to: ['a'] }],
     circuit_breaker: { failures: 1, failure_ratio: 0.5, window_seconds: 1, open_seconds: 1 },
-    answer_bytes_max: 1024,
-    held_bytes_max: 65_536,
+    response_bytes_max: 1024,
+    stream_buffer_bytes_max: 65_536,
     cache_entries_max: 0,
     connections_max: 1,
   },
@@ -180,7 +180,7 @@ const full = {
         agents: ['c'],
         tenants: ['d'],
         timeout_ms: 100,
-        answer_bytes_max: 1_024,
+        response_bytes_max: 1_024,
       },
       { name: 'b', command: ['c', 'd'], env: ['E'] },
     ],
@@ -207,7 +207,7 @@ const full = {
     typical_output_tokens: 1,
     reserve_output_tokens_max: 1,
     reservation_ttl: '1h',
-    keep_days: 1,
+    retention_days: 1,
     budgets: [
       {
         name: 'b',

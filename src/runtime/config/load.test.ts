@@ -268,18 +268,18 @@ const bad: readonly Bad[] = [
   },
   {
     name: 'values that may be there',
-    text: `detection:\n  fingerprint_key: ${MARKER}\n  allowed:\n    - {fingerprint: ${MARKER}, reason: r, owner: o, expires: tomorrow}\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", owner: o, expires: 2027-01-31}`,
+    text: `detection:\n  fingerprint_key: ${MARKER}\n  allowlist:\n    - {fingerprint: ${MARKER}, reason: r, owner: o, expires: tomorrow}\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", owner: o, expires: 2027-01-31}`,
     problems: [
       '2: `detection.fingerprint_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
-      '4: `detection.allowed[0].fingerprint` must be `hmac-sha256:` and 64 hex digits, as `service fingerprint add` prints it.',
-      '4: `detection.allowed[0].expires` must be a date, `2027-01-31`, or a time with a zone, `2027-01-31T18:00:00Z`.',
-      '5: `detection.allowed[1].reason` is missing.',
+      '4: `detection.allowlist[0].fingerprint` must be `hmac-sha256:` and 64 hex digits, as `service fingerprint add` prints it.',
+      '4: `detection.allowlist[0].expires` must be a date, `2027-01-31`, or a time with a zone, `2027-01-31T18:00:00Z`.',
+      '5: `detection.allowlist[1].reason` is missing.',
     ],
   },
   {
     name: 'a day that does not exist, and a short key',
-    text: `detection:\n  allowed:\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", reason: r, owner: o, expires: 2027-02-31}`,
-    problems: ['3: `detection.allowed[0].expires` is no date that exists.'],
+    text: `detection:\n  allowlist:\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", reason: r, owner: o, expires: 2027-02-31}`,
+    problems: ['3: `detection.allowlist[0].expires` is no date that exists.'],
   },
   {
     name: 'a short key of fingerprints',
@@ -388,9 +388,9 @@ test('without a file the defaults hold', async () => {
     tenants: {},
     secret_detection: { enabled: true },
     pii_protection: { enabled: true, action: 'redact' },
-    injection_detection: { enabled: true, flag_from: 4, block_from: 8 },
+    injection_detection: { enabled: true, flag_threshold: 4, block_threshold: 8 },
     command_detection: { enabled: true },
-    detection: { detectors: {}, patterns: [], allowed: [], example_values: 'flag' },
+    detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
     plugins: { files: [], packages: [], timeout_ms: 5_000 },
     scan: {
       text_bytes_max: 8_388_608,
@@ -411,16 +411,16 @@ test('without a file the defaults hold', async () => {
       compress_rotated: true,
     },
     state_dir: join(cwd, '.service'),
-    sessions: { idle: '12h', age_max: '7d' },
+    sessions: { idle_timeout: '12h', age_max: '7d' },
     storage: {},
     approvals: {
       ttl_max: '24h',
       pending_max: 10_000,
       pending_per_agent_max: 100,
       arguments_bytes_max: 16_384,
-      keep: '90d',
+      retention: '90d',
     },
-    capability_tokens: { default_ttl: '10m', max_ttl: '1h', live_max: 100_000 },
+    capability_tokens: { default_ttl: '10m', max_ttl: '1h', active_max: 100_000 },
     memory: { previous_keys: [], agent_entries_max: 10_000, agent_bytes_max: 67_108_864 },
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
     alerts: { channels: [] },
@@ -470,7 +470,7 @@ metrics: {enabled: false, endpoint: /m, public: true}
 audit: {enabled: false, log_inputs: true, log_outputs: true, max_size_mb: 1, max_age_days: 2, compress_rotated: false}
 state_dir: state
 storage: {url: "postgres://u:\${DB}@db/x"}
-approvals: {ttl_max: 2h, pending_max: 5, pending_per_agent_max: 2, arguments_bytes_max: 512, keep: 7d, webhook: {url: "https://w.example/a", secret: "\${KEY}", timeout_ms: 200, attempts: 2, allow_link_local: true}}
+approvals: {ttl_max: 2h, pending_max: 5, pending_per_agent_max: 2, arguments_bytes_max: 512, retention: 7d, webhook: {url: "https://w.example/a", secret: "\${KEY}", timeout_ms: 200, attempts: 2, allow_link_local: true}}
 secrets: {backend: vault, env_map: {a: B_C}, vault: {address: "https://v", token_env: VAULT_TOKEN, path: p}, cloud: {region: eu, secret_name: s}}
 alerts:
   channels:

@@ -115,8 +115,8 @@ test('without a word of it everything has a default, and nothing is forwarded to
     models: {},
     fallbacks: [],
     circuit_breaker: { failures: 5, failure_ratio: 0.5, window_seconds: 30, open_seconds: 30 },
-    answer_bytes_max: 67_108_864,
-    held_bytes_max: 8_388_608,
+    response_bytes_max: 67_108_864,
+    stream_buffer_bytes_max: 8_388_608,
     cache_entries_max: 20_000,
     connections_max: 4_096,
   });

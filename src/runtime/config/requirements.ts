@@ -56,7 +56,9 @@ function mailLogins({ alerts }: Config): ValueProblem[] {
 function expiries({ auth, detection }: Config): ValueProblem[] {
   const dates: readonly (readonly [readonly Step[], string | undefined])[] = [
     ...auth.api_keys.map((key, i) => [['auth', 'api_keys', i, 'expires_at'], key.expires_at] as const),
-    ...detection.allowed.map((entry, i) => [['detection', 'allowed', i, 'expires'], entry.expires] as const),
+    ...detection.allowlist.map(
+      (entry, i) => [['detection', 'allowlist', i, 'expires'], entry.expires] as const,
+    ),
   ];
   return dates.flatMap(([steps, date]) =>
     date === undefined || isDate(date) ? [] : problem(steps, 'is no date that exists'),

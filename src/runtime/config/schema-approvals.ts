@@ -78,7 +78,7 @@ export const approvals = {
       default: 16_384,
       description: 'Bytes of the masked arguments that approvers are shown.',
     },
-    keep: { ...duration, default: '90d', description: 'How long a request is kept after its time.' },
+    retention: { ...duration, default: '90d', description: 'How long a request is kept after its time.' },
     webhook,
   },
 } as const;

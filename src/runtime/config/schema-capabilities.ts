@@ -14,7 +14,7 @@ export const capability_tokens = {
       description: 'How long a token lives where nothing is said.',
     },
     max_ttl: { ...duration, default: '1h', description: 'How long any token may live.' },
-    live_max: {
+    active_max: {
       type: 'integer',
       minimum: 1,
       maximum: 10_000_000,

@@ -195,7 +195,7 @@ export const cost = {
       'x-expects': 'must be a duration: a whole number and one of `s`, `m`, `h`, `d`, such as `1h`',
       description: 'What was put aside for a call that nobody settled in that time is counted as spent.',
     },
-    keep_days: {
+    retention_days: {
       type: 'integer',
       minimum: 1,
       maximum: 36_500,

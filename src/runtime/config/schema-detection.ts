@@ -85,7 +85,7 @@ const patterns = {
   },
 } as const;
 
-const allowed = {
+const allowlist = {
   type: 'array',
   description:
     'Values that may be there, known by their fingerprints alone: `service fingerprint add` makes an entry.',
@@ -148,7 +148,7 @@ export const detection = {
       default: {},
     },
     patterns,
-    allowed,
+    allowlist,
     example_values: {
       type: 'string',
       enum: EXAMPLE_VALUES,
@@ -186,7 +186,7 @@ export const injection_detection = {
   default: {},
   properties: {
     enabled: { type: 'boolean', default: true, description: 'Whether prompt injections are looked for.' },
-    flag_from: {
+    flag_threshold: {
       type: 'integer',
       minimum: 1,
       maximum: 1_000,
@@ -194,7 +194,7 @@ export const injection_detection = {
       description:
         'Sum of the weights of phrases that stand near each other from which on they are a finding. Lower finds more, and more that is harmless.',
     },
-    block_from: {
+    block_threshold: {
       type: 'integer',
       minimum: 1,
       maximum: 1_000,

@@ -71,7 +71,7 @@ const server = {
       description:
         'How long one call may be silent, in milliseconds; progress begins it anew, for an hour at most. Lists and connecting get at most 10 seconds of it.',
     },
-    answer_bytes_max: {
+    response_bytes_max: {
       type: 'integer',
       minimum: 1_024,
       maximum: 67_108_864,

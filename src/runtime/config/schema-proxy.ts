@@ -310,14 +310,14 @@ export const proxy = {
     models,
     fallbacks,
     circuit_breaker,
-    answer_bytes_max: {
+    response_bytes_max: {
       type: 'integer',
       minimum: 1_024,
       maximum: 1_073_741_824,
       default: 67_108_864,
       description: 'Largest answer that is no stream, in bytes, any content encoding taken off.',
     },
-    held_bytes_max: {
+    stream_buffer_bytes_max: {
       type: 'integer',
       minimum: 1_024,
       maximum: 67_108_864,

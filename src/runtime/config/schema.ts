@@ -308,7 +308,7 @@ export const configSchema = {
       additionalProperties: false,
       default: {},
       properties: {
-        idle: {
+        idle_timeout: {
           ...duration,
           default: '12h',
           description: 'A session that nobody asks about for so long is forgotten.',

@@ -27,7 +27,7 @@ export function costChores({ config: { cost }, store, ports }: Parts): readonly 
     {
       name: 'costs: forget what is old',
       every_ms: FORGET_EVERY_MS,
-      run: async () => forgetCosts(await store(), cost.keep_days, now_ms()),
+      run: async () => forgetCosts(await store(), cost.retention_days, now_ms()),
     },
   ];
 }

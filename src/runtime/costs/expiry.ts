@@ -66,8 +66,8 @@ export async function bookExpired(store: Store, now_ms: number): Promise<boolean
 }
 
 /** Removes what nobody asks about any more. Does one batch of each kind; `true` where more is left. */
-export async function forgetCosts({ db }: Store, keep_days: number, now_ms: number): Promise<boolean> {
-  const kept_ms = now_ms - keep_days * DAY_MS;
+export async function forgetCosts({ db }: Store, retention_days: number, now_ms: number): Promise<boolean> {
+  const kept_ms = now_ms - retention_days * DAY_MS;
   const counts = [
     await db
       .deleteFrom('budget_reservations')

@@ -30,7 +30,7 @@ export async function answerCall(road: Road, sent: Sent, answer: UpstreamAnswer)
   const type = headerIn(answer.headers, 'content-type') ?? '';
   try {
     if (answer.status >= 400) {
-      const body = await collected(answer, road.settings.answer_bytes_max);
+      const body = await collected(answer, road.settings.response_bytes_max);
       account.end(`${answer.status}`, null);
       return { status: answer.status, headers: [...headersOf(answer, input), ...notAgain(answer)], body };
     }
@@ -98,7 +98,7 @@ async function whole(
   answer: UpstreamAnswer,
 ): Promise<LlmReply> {
   const { call, settings, ports } = road;
-  const bytes = await collected(answer, settings.answer_bytes_max);
+  const bytes = await collected(answer, settings.response_bytes_max);
   if (!isUtf8(bytes)) throw unreadable('The answer of the provider is not valid UTF-8.');
   const text = bytes.toString('utf8');
   const node = readJson(text, ports.policy.limits, { drops_vectors: true });
@@ -133,7 +133,7 @@ export async function collected({ body }: UpstreamAnswer, bytes_max: number): Pr
     bytes += chunk.length;
     if (bytes > bytes_max)
       throw unreadable(
-        `The answer of the provider is longer than proxy.answer_bytes_max (${bytes_max} bytes).`,
+        `The answer of the provider is longer than proxy.response_bytes_max (${bytes_max} bytes).`,
       );
     chunks.push(chunk);
   }

@@ -95,7 +95,7 @@ export interface RoadSettings {
   /** Whether streams are asked for their usage, which some servers refuse; without it they are. */
   readonly asks_usage?: boolean;
   /** Bytes of an answer that is no stream. */
-  readonly answer_bytes_max: number;
+  readonly response_bytes_max: number;
   /** UTF-16 units of one stream that wait for a tool call to be judged, and of one of its events. */
   readonly held_units_max: number;
 }

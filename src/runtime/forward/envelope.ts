@@ -117,7 +117,7 @@ async function forward(
   dispatcher: Dispatcher,
   url: URL,
   { method, headers, body, timeout_ms, signal }: ForwardCall,
-  { timeout_seconds, answer_bytes_max }: ProxySettings,
+  { timeout_seconds, response_bytes_max }: ProxySettings,
 ): Promise<Forwarded> {
   const { now_ms, alarm } = systemPorts;
   const limit_ms = timeout_ms ?? timeout_seconds * 1_000;
@@ -132,7 +132,7 @@ async function forward(
   const incoming = decoded(notRedirected(await exchange(dispatcher, outgoing, patience, signal, alarm)));
   const quiet = alarm(Math.max(1, ends_ms - now_ms()), () => incoming.cut(late()));
   try {
-    const text = await textOf(incoming, answer_bytes_max);
+    const text = await textOf(incoming, response_bytes_max);
     return { status: incoming.status, headers: shownHeaders(incoming.headers), text };
   } finally {
     quiet();
@@ -174,6 +174,6 @@ function late(): UpstreamFailure {
 }
 
 function tooLarge(bytes_max: number): UpstreamFailure {
-  const message = `The upstream’s answer is larger than \`proxy.answer_bytes_max\` (${bytes_max} bytes).`;
+  const message = `The upstream’s answer is larger than \`proxy.response_bytes_max\` (${bytes_max} bytes).`;
   return new UpstreamFailure('answer_too_large', message);
 }

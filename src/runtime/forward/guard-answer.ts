@@ -62,7 +62,7 @@ async function guardTexts(answer: WireAnswer, answering: Answering): Promise<Gua
     destination_agent_id: null,
     tool: null,
   };
-  const extras = { about: () => aboutCall(call, model), finds_approved: true };
+  const extras = { about: () => aboutCall(call, model), reuse_approval: true };
   const decided = await decide(crossing, call.caller, 'llm_answer', ports, call.approval_request_id, extras);
   const ruling = await decided.ruling;
   const { verdict } = ruling;

@@ -59,7 +59,7 @@ export async function guardCall(asked: AskedCall, answering: Answering): Promise
     destination_agent_id: null,
     capability,
   });
-  const extras = { about: () => aboutCall(call, model), finds_approved: true, shown_tool: shown };
+  const extras = { about: () => aboutCall(call, model), reuse_approval: true, shown_tool: shown };
   const decided = await decide(
     crossing,
     call.caller,

@@ -93,7 +93,7 @@ async function guardInput(road: Road, request: WireRequest): Promise<GuardedInpu
   const about = (verdict: Verdict) => aboutCall(call, showable(model, verdict, said.length));
   const decision = await decide(crossing, call.caller, 'llm_request', ports, call.approval_request_id, {
     about,
-    finds_approved: true,
+    reuse_approval: true,
   });
   const { verdict } = decision;
   const is_tokenized =
@@ -114,8 +114,8 @@ async function guardInput(road: Road, request: WireRequest): Promise<GuardedInpu
 }
 
 /** The name as an event may hold it; `null` where something was found in it, or where it is no name. */
-function showable(model: string, { findings, allowed_findings }: Verdict, leaf: number): string | null {
-  const is_found = [...findings, ...allowed_findings].some((finding) => finding.leaf === leaf);
+function showable(model: string, { findings, allowlisted_findings }: Verdict, leaf: number): string | null {
+  const is_found = [...findings, ...allowlisted_findings].some((finding) => finding.leaf === leaf);
   return model === '' || is_found || !isWord(model) ? null : model;
 }
 

@@ -41,7 +41,7 @@ export async function guardResult(
   const crossing = withFields(toolCrossing(acting, use), road);
   const extras = {
     about: () => aboutCall(call, null),
-    finds_approved: true,
+    reuse_approval: true,
     shown_tool: judgeToolName(crossing, ports).shown,
   };
   const decision = await decide(

@@ -249,7 +249,7 @@ test('pings go by what is held, and more than may be held ends the stream', asyn
     wire,
     settings: { held_units_max: 500 },
   });
-  assert.match(text, /proxy.held_bytes_max/);
+  assert.match(text, /proxy.stream_buffer_bytes_max/);
   assert.ok(!text.includes('bbb'));
   assert.deepEqual(recorded.map(({ policy_name, decision }) => [policy_name, decision])[0], [
     'limit.held_bytes',

@@ -49,7 +49,7 @@ export function openLlm(parts: LlmParts): Llm {
       answerModels(asked, {
         upstreams: parts.upstreams,
         policy: parts.ports().policy,
-        bytes_max: settings.answer_bytes_max,
+        bytes_max: settings.response_bytes_max,
       }),
     close: async () => {
       await Promise.all(settling);

@@ -14,12 +14,12 @@ export interface LlmWorld extends Omit<LlmParts, 'upstreams' | 'budgets' | 'sett
 /** Opens the road of calls as the configuration has it. */
 export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: LlmWorld): Llm {
   const { costs, ...rest } = world;
-  const { answer_bytes_max, held_bytes_max, cache_entries_max } = proxy;
+  const { response_bytes_max, stream_buffer_bytes_max, cache_entries_max } = proxy;
   const settings = {
     mode: redaction.mode,
     asks_usage: cost.enabled,
-    answer_bytes_max,
-    held_units_max: held_bytes_max,
+    response_bytes_max,
+    held_units_max: stream_buffer_bytes_max,
     cache_entries_max,
   };
   const budgets = { reserve: async (ask: SpendAsk) => (await costs()).reserve(ask) };

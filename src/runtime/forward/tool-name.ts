@@ -27,8 +27,8 @@ export function judgeToolName(crossing: Crossing, { policy, fingerprintOf = null
     declared_tags: [],
     content: { kind: 'text', text: tool },
   };
-  const { decision, rule, reason, findings, allowed_findings } = judge(asked, policy, fingerprintOf);
+  const { decision, rule, reason, findings, allowlisted_findings } = judge(asked, policy, fingerprintOf);
   const shown = maskPart(tool, findings, policy.redaction.typed);
-  const is_found = findings.length + allowed_findings.length > 0;
+  const is_found = findings.length + allowlisted_findings.length > 0;
   return { shown, refusal: decision === 'allow' || !is_found ? null : { rule, reason } };
 }

@@ -140,7 +140,7 @@ async function documentProblems(
     documents,
     settings: {
       ...settings,
-      detection: { detectors: {}, patterns: [], allowed: [], example_values: 'flag' },
+      detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
     },
     ...(cel && { readCondition: cel.conditionProblem }),
   });

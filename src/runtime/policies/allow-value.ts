@@ -4,7 +4,7 @@ import type { Policy, Severity } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { ensureFingerprints } from '../fingerprints.ts';
 
-/** What an entry of `detection.allowed` would let be. It does not hold the value. */
+/** What an entry of `detection.allowlist` would let be. It does not hold the value. */
 export interface Allowable {
   readonly rule_id: string;
   readonly severity: Severity;

@@ -37,7 +37,7 @@ export async function loadCandidate(
 }
 
 /** What documents say has nothing to do with it. */
-const NO_DETECTION = { detectors: {}, patterns: [], allowed: [], example_values: 'flag' } as const;
+const NO_DETECTION = { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' } as const;
 
 /** Rules may stand in both; a key of the configuration that no document has tells them apart, or the name. */
 function isConfiguration(value: unknown, file: string): boolean {

@@ -153,7 +153,7 @@ export function policySettings(config: Config, plugins: LoadedPlugins = NOTHING_
       ...config.detection,
       patterns: [...config.detection.patterns, ...plugins.patterns],
       is_partial: plugins.plugins.some(({ status }) => status === 'left_out'),
-      allowed: config.detection.allowed.map(allowedOf),
+      allowlist: config.detection.allowlist.map(allowedOf),
     },
     limits: { text_bytes_max, depth_max, nodes_max, findings_max },
     redaction: { typed: config.redaction.typed },
@@ -161,7 +161,7 @@ export function policySettings(config: Config, plugins: LoadedPlugins = NOTHING_
   };
 }
 
-type WrittenAllowed = Config['detection']['allowed'][number];
+type WrittenAllowed = Config['detection']['allowlist'][number];
 
 function allowedOf({ fingerprint, reason, owner, expires }: WrittenAllowed): AllowedFingerprint {
   return { fingerprint, reason, owner, expires_ms: Date.parse(expires) };
@@ -169,10 +169,10 @@ function allowedOf({ fingerprint, reason, owner, expires }: WrittenAllowed): All
 
 /** Entries that allow nothing any more: a warning each, so that somebody looks again or takes them away. */
 function expired({ detection, origin }: Config, now_ms: number): Problem[] {
-  return detection.allowed.flatMap(({ expires }, i) => {
+  return detection.allowlist.flatMap(({ expires }, i) => {
     if (now_ms < Date.parse(expires)) return [];
     const what = 'has expired: what it allowed counts again; take it away, or look again and renew it';
-    return problemAt(origin.label, ['detection', 'allowed', i], what, undefined, 'warning');
+    return problemAt(origin.label, ['detection', 'allowlist', i], what, undefined, 'warning');
   });
 }
 

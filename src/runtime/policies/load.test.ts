@@ -77,7 +77,7 @@ test('inline rules come first, then tenants, then documents in the order of thei
       memory_schemas: 1,
       patterns: 0,
       plugins: 0,
-      allowed: 0,
+      allowlist: 0,
     },
     policy_hash: result.policy.hash,
     problems: [],
@@ -89,13 +89,13 @@ test('a list of values is counted, and warned about where it has expired or its 
   const entry = (digit: string, expires: string) =>
     `{fingerprint: "hmac-sha256:${digit.repeat(64)}", reason: r, owner: o, expires: ${expires}}`;
   const dir = await folder({
-    'service.yaml': `detection:\n  allowed:\n    - ${entry('0', '2020-01-31')}\n    - ${entry('1', '2099-01-31')}\n`,
+    'service.yaml': `detection:\n  allowlist:\n    - ${entry('0', '2020-01-31')}\n    - ${entry('1', '2099-01-31')}\n`,
   });
   const { valid, counts, warnings } = await validate({ path: null, cwd: dir, env: {} });
-  assert.deepEqual([valid, counts?.allowed, counts?.patterns], [true, 2, 0]);
+  assert.deepEqual([valid, counts?.allowlist, counts?.patterns], [true, 2, 0]);
   const [expired, keyless, ...more] = told(warnings);
-  assert.match(expired ?? '', /^service\.yaml:3: `detection\.allowed\[0\]` has expired/);
-  assert.match(keyless ?? '', /^service\.yaml: `detection\.allowed` needs the key/);
+  assert.match(expired ?? '', /^service\.yaml:3: `detection\.allowlist\[0\]` has expired/);
+  assert.match(keyless ?? '', /^service\.yaml: `detection\.allowlist` needs the key/);
   assert.deepEqual(more, []);
 });
 

@@ -90,8 +90,8 @@ test('every decision of the journal is counted once: same, stricter, laxer or no
   for (const [at, each] of EVENTS.entries()) await (at % 2 === 0 ? one : other).append(each);
   const { tally } = await replayed(trail.dir);
   assert.deepEqual(tally.total, { same: 3, stricter: 2, laxer: 1, unknown: 2 });
-  assert.deepEqual(Object.fromEntries(tally.unknown), { policy_gone: 1, record_differs: 1 });
-  assert.deepEqual(Object.fromEntries(tally.moves), {
+  assert.deepEqual(Object.fromEntries(tally.unknown), { policy_unavailable: 1, record_differs: 1 });
+  assert.deepEqual(Object.fromEntries(tally.transitions), {
     'redact block': 1,
     'redact allow': 1,
     'allow block': 1,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { addTo, emptyTally, replay, type Tally } from '../../core/review/replay.ts';
+import { addDecision, createTally, type ReplayTally, replay } from '../../core/review/replay.ts';
 import { covers } from '../../core/tags.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { listWriters } from '../audit/files.ts';
@@ -27,13 +27,13 @@ export interface ReplayOptions {
   readonly policyOf: (hash: string) => Promise<Policy | null>;
   readonly filter: ReplayFilter;
   readonly now_ms: number;
-  /** Told now and then how many events were read. */
+  /** Called from time to time with how many events were read. */
   readonly progress?: (read: number) => void;
 }
 
 /** What a replay came to: the tally, and which time it is about. */
 export interface ReplayReport {
-  readonly tally: Tally;
+  readonly tally: ReplayTally;
   /** Milliseconds since 1970, UTC. */
   readonly since_ms: number;
   readonly until_ms: number | null;
@@ -51,7 +51,7 @@ export async function replayJournal(options: ReplayOptions): Promise<ReplayRepor
   const { since_ms, until_ms, equal, data_tag } = parseFilter({ ...filter }, now_ms);
   const policyOf = remembered(options.policyOf);
   const { celConditions } = await import('../../core/policy/conditions/cel.ts');
-  const tally = emptyTally();
+  const tally = createTally();
   let read = 0;
   for (const writer of await listWriters(journal_dir)) {
     for await (const { records } of readChain(join(journal_dir, writer), FROM_START)) {
@@ -64,7 +64,7 @@ export async function replayJournal(options: ReplayOptions): Promise<ReplayRepor
         if (decided_ms < since_ms! || (until_ms !== null && decided_ms > until_ms)) continue;
         if (!fits(event, equal, data_tag)) continue;
         const replayed = replay(event, decided_ms, await policyOf(event.policy_hash), next, celConditions);
-        if (replayed !== null) addTo(tally, event, replayed);
+        if (replayed !== null) addDecision(tally, event, replayed);
       }
     }
   }

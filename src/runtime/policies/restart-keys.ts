@@ -17,7 +17,7 @@ const LIVE: ReadonlySet<string> = new Set([
   'command_detection',
   'detection.detectors',
   'detection.patterns',
-  'detection.allowed',
+  'detection.allowlist',
   'plugins',
   'auth.api_keys',
   'redaction',

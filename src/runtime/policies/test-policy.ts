@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { shapeProblems } from '../../core/policy/compile/shape.ts';
-import { type Difference, runCase, type WrittenCase } from '../../core/review/case.ts';
+import { type CaseDifference, type PolicyTestCase, runCase } from '../../core/review/case.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
 import type { Json, Policy, Problem } from '../../core/types/index.ts';
 import { conditionsOf } from '../conditions.ts';
@@ -20,7 +20,7 @@ export interface CaseResult {
   readonly line: number;
   readonly name: string;
   /** None where it holds. */
-  readonly differences: readonly Difference[];
+  readonly differences: readonly CaseDifference[];
 }
 
 /** What came of all; `problems` are what cannot be run as it is written, and then nothing was. */
@@ -53,7 +53,7 @@ export async function testPolicy(
     conditions: await conditionsOf(policy),
   };
   const results = read.documents.flatMap(({ file, value, lineOf }) =>
-    (value as { readonly tests: readonly WrittenCase[] }).tests.map((written, at) => ({
+    (value as { readonly tests: readonly PolicyTestCase[] }).tests.map((written, at) => ({
       file,
       line: lineOf(['tests', at]),
       name: written.name,
@@ -106,6 +106,6 @@ function problemsOf({ file, value, lineOf }: WrittenDocument): readonly Problem[
   }));
 }
 
-function timeOf({ now }: WrittenCase): number {
+function timeOf({ now }: PolicyTestCase): number {
   return now === undefined ? Date.now() : Date.parse(now);
 }

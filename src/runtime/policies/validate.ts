@@ -17,7 +17,7 @@ export interface PolicyCounts {
   /** Plug-ins in use. Their detectors are among the patterns. */
   readonly plugins: number;
   /** Values that are let be by their fingerprints, expired ones too. */
-  readonly allowed: number;
+  readonly allowlist: number;
 }
 
 /** What `service validate` has to say. */
@@ -73,7 +73,7 @@ export async function validate(request: ConfigRequest): Promise<Validation> {
     memory_schemas: policy.memory_schemas.length,
     patterns: policy.detection.patterns.length,
     plugins: plugins.plugins.length,
-    allowed: policy.detection.allowed.length,
+    allowlist: policy.detection.allowlist.length,
   };
   return { valid: true, config_file, files, counts, policy_hash: policy.hash, problems: [], warnings };
 }

@@ -44,13 +44,13 @@ export function noting(record: Ports['record']): Runtime['note'] {
 
 async function openCapabilitiesOf({ config, store, ports }: ForAgentsParts): Promise<Capabilities> {
   const { openCapabilities } = await import('../capabilities/capabilities.ts');
-  const { default_ttl, max_ttl, live_max } = config.capability_tokens;
+  const { default_ttl, max_ttl, active_max } = config.capability_tokens;
   return openCapabilities({
     store,
     ports,
     ttl_default_ms: durationMs(default_ttl),
     ttl_max_ms: durationMs(max_ttl),
-    live_max,
+    active_max,
     steady_ms: () => performance.now(),
   });
 }

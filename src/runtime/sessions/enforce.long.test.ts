@@ -87,7 +87,7 @@ withStores('sessions on the road', (law) => {
     assert.equal((await two.ask('mail.send', { session_id: 's2' })).decision, 'allow');
     const { metadata } = one.events.at(-1)!;
     assert.deepEqual(metadata.session_tags, ['personal.pii', 'untrusted.web']);
-    assert.deepEqual(metadata.breaches, ['flow_violation:no-way-out']);
+    assert.deepEqual(metadata.violations, ['flow_violation:no-way-out']);
   });
 
   law('who gets a message has read what its sender had read', async ({ store }) => {
@@ -157,7 +157,7 @@ withStores('sessions on the road', (law) => {
         rule: 'contract.max_calls_per_minute',
         fault: false,
       });
-      assert.deepEqual(events.at(-1)?.metadata.breaches, ['contract_violation:max_calls_per_minute']);
+      assert.deepEqual(events.at(-1)?.metadata.violations, ['contract_violation:max_calls_per_minute']);
       assert.equal((await ask('limited', { now_ms, agent_id: 'agent-2' })).decision, 'allow');
       assert.equal((await ask('limited', { now_ms: now_ms + 60_000 })).decision, 'allow');
     },

@@ -5,8 +5,8 @@ import { sessionClock } from './clock.ts';
 import type { SessionLimits, SessionPorts } from './types.ts';
 
 /** How long sessions are remembered, as the configuration says. */
-export function sessionLimits({ idle, age_max }: Config['sessions']): SessionLimits {
-  return { idle_ms: durationMs(idle), age_ms: durationMs(age_max) };
+export function sessionLimits({ idle_timeout, age_max }: Config['sessions']): SessionLimits {
+  return { idle_ms: durationMs(idle_timeout), age_ms: durationMs(age_max) };
 }
 
 /** What one process needs to keep sessions; made once, for its clock runs from then on. */

@@ -11,8 +11,11 @@ export interface Outcome {
 }
 
 /** What rules in monitor mode would have done is the verdict, and what was done all the same is the action. */
-export function outcomeOf({ decision, action, would_be }: Verdict): Outcome {
-  return { verdict: verdictType(would_be ?? { decision, action }), action: actionType({ decision, action }) };
+export function outcomeOf({ decision, action, enforced_result }: Verdict): Outcome {
+  return {
+    verdict: verdictType(enforced_result ?? { decision, action }),
+    action: actionType({ decision, action }),
+  };
 }
 
 type Decided = Pick<Verdict, 'decision' | 'action'>;
@@ -44,7 +47,7 @@ export function guardrailAttributes(
     ...targetOf(crossing),
     'gen_ai.guardrail.verdict.type': verdict,
     'gen_ai.guardrail.verdict.reason': judged.reason,
-    'gen_ai.guardrail.verdict.code': judged.would_be?.rule ?? judged.rule,
+    'gen_ai.guardrail.verdict.code': judged.enforced_result?.rule ?? judged.rule,
     'gen_ai.guardrail.action.type': action,
     'gen_ai.guardrail.security.policy.id': judged.policy_hash,
     'gen_ai.guardrail.security.policy.rule.id': judged.rule,
@@ -89,8 +92,8 @@ function subtypeOf(
 }
 
 /** The kind of what decided, or else of the first thing that was found. */
-function mainRisk({ rule, findings, breaches }: Verdict): ViolationType | undefined {
-  return (findings.find((one) => one.rule === rule) ?? breaches[0] ?? findings[0])?.type;
+function mainRisk({ rule, findings, violations }: Verdict): ViolationType | undefined {
+  return (findings.find((one) => one.rule === rule) ?? violations[0] ?? findings[0])?.type;
 }
 
 /** What was found: one event for each kind, rule and severity, and how often. */
@@ -101,11 +104,11 @@ export interface FoundEvent {
 const FOUND_EVENTS_MAX = 32;
 
 /** The findings of a check as events of its span: which rule, which kind, how bad, how often; never where or what. */
-export function foundEvents({ findings, breaches, policy_hash }: Verdict): FoundEvent[] {
+export function foundEvents({ findings, violations, policy_hash }: Verdict): FoundEvent[] {
   const counts = new Map<string, { count: number; attributes: Attributes }>();
   const found = [
     ...findings.map(({ type, rule, severity, rule_id }) => ({ type, rule, severity, detector: rule_id })),
-    ...breaches.map(({ type, rule, severity }) => ({ type, rule, severity, detector: undefined })),
+    ...violations.map(({ type, rule, severity }) => ({ type, rule, severity, detector: undefined })),
   ];
   for (const { type, rule, severity, detector } of found) {
     const key = JSON.stringify([type, rule, severity, detector]);

@@ -119,12 +119,12 @@ function blurred(anchor: string): string {
 
 /** From which sum of weights on phrases are a finding, and from which one a severe one. */
 export interface InjectionSums {
-  readonly flag_from: number;
-  readonly block_from: number;
+  readonly flag_threshold: number;
+  readonly block_threshold: number;
 }
 
 /** What holds where nobody says otherwise. */
-export const INJECTION_SUMS: InjectionSums = { flag_from: 4, block_from: 8 };
+export const INJECTION_SUMS: InjectionSums = { flag_threshold: 4, block_threshold: 8 };
 
 /** How far the sums of the other severities are from the one that is `high`. */
 const CRITICAL_ABOVE = 6;
@@ -132,8 +132,8 @@ const MEDIUM_BELOW = 2;
 
 /** How severe phrases of this weight are; `null` where they are no finding. */
 export function severityOf(weight: number, sums: InjectionSums = INJECTION_SUMS): Severity | null {
-  const { flag_from, block_from } = sums;
-  if (weight < flag_from) return null;
-  if (weight >= block_from) return weight >= block_from + CRITICAL_ABOVE ? 'critical' : 'high';
-  return weight >= block_from - MEDIUM_BELOW ? 'medium' : 'low';
+  const { flag_threshold, block_threshold } = sums;
+  if (weight < flag_threshold) return null;
+  if (weight >= block_threshold) return weight >= block_threshold + CRITICAL_ABOVE ? 'critical' : 'high';
+  return weight >= block_threshold - MEDIUM_BELOW ? 'medium' : 'low';
 }

@@ -43,7 +43,10 @@ test('each family has a switch', () => {
   const on = ['dangerous_command', 'injection_detected', 'pii_detected', 'secret_detected'];
   const off: readonly (readonly [string, Partial<PolicySettings>])[] = [
     ['secret_detected', { secret_detection: { enabled: false } }],
-    ['injection_detected', { injection_detection: { enabled: false, flag_from: 4, block_from: 8 } }],
+    [
+      'injection_detected',
+      { injection_detection: { enabled: false, flag_threshold: 4, block_threshold: 8 } },
+    ],
     ['dangerous_command', { command_detection: { enabled: false } }],
   ];
   assert.deepEqual(families(policyOf(), payload), on);
@@ -104,9 +107,9 @@ test('a rule about commands is turned off and graded like a detector', () => {
 });
 
 test('sums of phrases decide what of an injection is a finding, and how bad', () => {
-  const graded = (flag_from: number, block_from: number, text: string) =>
+  const graded = (flag_threshold: number, block_threshold: number, text: string) =>
     found(
-      policyOf({ settings: { injection_detection: { enabled: true, flag_from, block_from } } }),
+      policyOf({ settings: { injection_detection: { enabled: true, flag_threshold, block_threshold } } }),
       text,
     ).map((each) => each.split(' ')[1]);
   assert.ok(graded(4, 8, OVERRIDE).every((severity) => severity === 'critical' || severity === 'high'));
@@ -277,11 +280,11 @@ test('what cannot be used is refused with a sentence that says what to do', () =
 });
 
 test('sums that contradict each other are refused', () => {
-  const injection_detection = { enabled: true, flag_from: 9, block_from: 8 };
+  const injection_detection = { enabled: true, flag_threshold: 9, block_threshold: 8 };
   const { problems } = compiled({ settings: { injection_detection } });
   assert.deepEqual(
     problems.map(({ message }) => message),
-    ['`injection_detection.flag_from` must not be above `injection_detection.block_from`.'],
+    ['`injection_detection.flag_threshold` must not be above `injection_detection.block_threshold`.'],
   );
 });
 

@@ -17,15 +17,15 @@ export interface DetectionSettings {
   readonly pii_protection: { readonly enabled: boolean };
   readonly injection_detection: {
     readonly enabled: boolean;
-    readonly flag_from: number;
-    readonly block_from: number;
+    readonly flag_threshold: number;
+    readonly block_threshold: number;
   };
   readonly command_detection: { readonly enabled: boolean };
   /** The section `detection`. */
   readonly detection: {
     readonly detectors: Readonly<Record<string, WrittenSetting>>;
     readonly patterns: readonly WrittenPattern[];
-    readonly allowed: readonly AllowedFingerprint[];
+    readonly allowlist: readonly AllowedFingerprint[];
     readonly example_values: ExampleValues;
     /** Plug-ins are left out: a name that nobody knows may be that of a detector of theirs, and is a warning. */
     readonly is_partial?: boolean;
@@ -65,10 +65,10 @@ export function readDetection(
 ): Detection {
   const { secret_detection, pii_protection, injection_detection, command_detection, detection } = settings;
   const place = { file, path: 'detection' };
-  const { enabled, flag_from, block_from } = injection_detection;
-  if (flag_from > block_from) {
-    const at = below({ file, path: 'injection_detection' }, 'flag_from');
-    problems.push(problem(at, 'must not be above `injection_detection.block_from`'));
+  const { enabled, flag_threshold, block_threshold } = injection_detection;
+  if (flag_threshold > block_threshold) {
+    const at = below({ file, path: 'injection_detection' }, 'flag_threshold');
+    problems.push(problem(at, 'must not be above `injection_detection.block_threshold`'));
   }
   const named = readNamed?.(detection, place, problems) ?? { patterns: [], detectors: [] };
   if (readNamed === undefined && namesDetectors(settings))
@@ -79,9 +79,9 @@ export function readDetection(
     injection_detection: enabled,
     command_detection: command_detection.enabled,
     example_values: detection.example_values,
-    injection_sums: { flag_from, block_from },
+    injection_sums: { flag_threshold, block_threshold },
     ...named,
-    allowed: readAllowed(detection.allowed, below(place, 'allowed'), problems),
+    allowlist: readAllowed(detection.allowlist, below(place, 'allowlist'), problems),
     ...(settings.guarded_paths && { guarded_paths: settings.guarded_paths }),
   };
 }

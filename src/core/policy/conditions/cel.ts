@@ -42,7 +42,7 @@ const NAMES: Readonly<Record<Name, string>> = {
  */
 const CALLS = [
   'has_tag',
-  'fits',
+  'matches_glob',
   'size',
   'startsWith',
   'endsWith',
@@ -73,7 +73,7 @@ function environmentOf(): Environment {
   const made = new Environment({ limits: LIMITS });
   for (const [name, type] of Object.entries(NAMES)) made.registerVariable(name, type);
   made.registerFunction('has_tag(list<string>, string): bool', hasTag);
-  made.registerFunction('fits(string, string): bool', (name: string, pattern: string) =>
+  made.registerFunction('matches_glob(string, string): bool', (name: string, pattern: string) =>
     matchesName(pattern, name),
   );
   return made;

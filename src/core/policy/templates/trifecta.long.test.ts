@@ -125,7 +125,7 @@ test('private data, content of strangers, and then a way out: the third step is 
             name,
           );
           assert.match(verdicts[2]!.rule, /^trifecta-/, name);
-          assert.equal(verdicts[2]!.breaches[0]?.type, 'flow_violation', name);
+          assert.equal(verdicts[2]!.violations[0]?.type, 'flow_violation', name);
           count += 1;
         }
   assert.equal(count, UNTRUSTED.length * PRIVATE.length * OUT.length * 2);

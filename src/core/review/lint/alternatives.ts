@@ -2,7 +2,7 @@ import { judge } from '../../decision/judge.ts';
 import { commandRules } from '../../detect/commands/rules/index.ts';
 import type { Conditions } from '../../policy/conditions/facts.ts';
 import type { Crossing, Policy, Rule } from '../../types/index.ts';
-import { names } from '../trials.ts';
+import { names } from '../rule-trace.ts';
 import type { Remark } from './remark.ts';
 
 /** What a policy offers instead of what it refuses, judged as if it came by itself. */

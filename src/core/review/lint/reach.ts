@@ -1,7 +1,7 @@
 import { isFlow } from '../../decision/rules.ts';
 import { covers, matchesAny, matchesAnyCase } from '../../tags.ts';
 import { type Policy, type Rule, SEVERITIES, type Tag } from '../../types/index.ts';
-import { names } from '../trials.ts';
+import { names } from '../rule-trace.ts';
 import type { Remark } from './remark.ts';
 
 /**

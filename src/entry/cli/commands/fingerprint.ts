@@ -18,13 +18,13 @@ interface AddOptions {
 
 export function fingerprint(command: Command, terminal: Terminal): void {
   command.description(
-    'Let single values be, without writing them down: an entry under `detection.allowed` holds a keyed hash. The key lies in the state folder, for its owner alone; who has it can try values until one fits.',
+    'Let single values be, without writing them down: an entry under `detection.allowlist` holds a keyed hash. The key lies in the state folder, for its owner alone; who has it can try values until one fits.',
   );
   const add = command
     .command('add')
     .summary('print an entry for a value on standard input')
     .description(
-      'Print an entry for a value on standard input, for `detection.allowed` of the configuration. Give it with the words beside it where these are what it is known by, as `password = ...`. Ends with 1 where nothing is found.',
+      'Print an entry for a value on standard input, for `detection.allowlist` of the configuration. Give it with the words beside it where these are what it is known by, as `password = ...`. Ends with 1 where nothing is found.',
     )
     .requiredOption('--reason <text>', 'why it is harmless')
     .requiredOption('--owner <name>', 'who answers for that')
@@ -40,7 +40,7 @@ export function fingerprint(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
     .summary('list the entries of the configuration')
-    .description('List the entries under `detection.allowed`, and which of them have expired.')
+    .description('List the entries under `detection.allowlist`, and which of them have expired.')
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: { config?: string; json?: true }) => listEntries(options, terminal));
@@ -92,7 +92,7 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
     return;
   }
   remark(terminal, `Found by ${only.rule_id} (${only.severity}). Put this in service.yaml:\n`);
-  say(terminal, (await import('yaml')).stringify({ detection: { allowed: [entry] } }).trimEnd());
+  say(terminal, (await import('yaml')).stringify({ detection: { allowlist: [entry] } }).trimEnd());
 }
 
 async function findIn(text: string, options: AddOptions, terminal: Terminal): Promise<readonly Allowable[]> {
@@ -112,7 +112,7 @@ async function findIn(text: string, options: AddOptions, terminal: Terminal): Pr
 
 async function listEntries(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
   const { detection } = await configOf(terminal, options.config);
-  const entries = detection.allowed.map((entry) => ({ ...entry, expired: isExpired(entry) }));
+  const entries = detection.allowlist.map((entry) => ({ ...entry, expired: isExpired(entry) }));
   if (options.json) {
     sayJson(terminal, { entries });
     return;
@@ -124,6 +124,6 @@ async function listEntries(options: { config?: string; json?: true }, terminal: 
   }
 }
 
-function isExpired({ expires }: Config['detection']['allowed'][number]): boolean {
+function isExpired({ expires }: Config['detection']['allowlist'][number]): boolean {
   return Date.parse(expires) <= Date.now();
 }

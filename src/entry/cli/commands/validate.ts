@@ -48,7 +48,7 @@ async function tell(validation: Validation, terminal: Terminal): Promise<void> {
 }
 
 function countLines(counts: PolicyCounts): string[] {
-  const { rules, tenants, contracts, identities, memory_schemas, patterns, plugins, allowed } = counts;
+  const { rules, tenants, contracts, identities, memory_schemas, patterns, plugins, allowlist } = counts;
   return [
     counted(rules, 'rule'),
     counted(tenants, 'tenant'),
@@ -57,6 +57,6 @@ function countLines(counts: PolicyCounts): string[] {
     counted(memory_schemas, 'memory schema'),
     ...(patterns > 0 ? [counted(patterns, 'pattern')] : []),
     ...(plugins > 0 ? [counted(plugins, 'plug-in')] : []),
-    ...(allowed > 0 ? [counted(allowed, 'allowed value')] : []),
+    ...(allowlist > 0 ? [counted(allowlist, 'allowlisted value')] : []),
   ];
 }

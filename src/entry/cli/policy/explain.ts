@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import type { Evaluation } from '../../../core/review/evaluations.ts';
 import type { Explanation } from '../../../core/review/explain.ts';
-import type { Voice } from '../../../core/review/said.ts';
-import type { Trial } from '../../../core/review/trials.ts';
+import type { RuleTraceEntry } from '../../../core/review/rule-trace.ts';
 import { ask } from '../ask.ts';
 import { EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
@@ -21,7 +21,7 @@ export function explain(parent: Command, terminal: Terminal): void {
     .argument('<event_id>', 'the event, `evt_...`')
     .summary('explain a decision')
     .description(
-      'Explain a recorded decision: which rule decided and why, and the smallest change that would reverse it. The policy that decided is evaluated again on the recorded tags and facts, because no text is kept. With --all, every rule that was evaluated, in order. Ends with 1 if the event is not there or cannot be explained.',
+      'Explain a recorded decision: which rule decided and reason, and the smallest change that would reverse it. The policy that decided is evaluated again on the recorded tags and facts, because no text is kept. With --all, every rule that was evaluated, in order. Ends with 1 if the event is not there or cannot be explained.',
     )
     .option('--all', 'every tag and every rule that was evaluated')
     .addOption(configOption())
@@ -49,13 +49,13 @@ interface Reply {
 async function run(event_id: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
   const reply = (await ask(terminal, options.config, (of) => of.policyExplain, { event_id })) as Reply;
   if (options.json) sayJson(terminal, reply);
-  else tell(reply, options.all === true, terminal);
+  else printExplanation(reply, options.all === true, terminal);
   if (reply.explanation === null) terminal.exit_code = EXIT.no;
 }
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
-function tell(reply: Reply, all: boolean, terminal: Terminal): void {
+function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void {
   const { recorded, explanation } = reply;
   const decision = paint(terminal, ['bold', COLOURS[recorded.decision]], recorded.decision);
   say(terminal, `${decision}  ${shown(recorded.reason)}`);
@@ -65,39 +65,45 @@ function tell(reply: Reply, all: boolean, terminal: Terminal): void {
     say(terminal, `\n${shown(reply.reason)}`);
     return;
   }
-  if (!explanation.agrees) {
-    const { decision: other, rule } = explanation.told;
+  if (!explanation.matches_record) {
+    const { decision: other, rule } = explanation.replayed;
     say(terminal, `note    Asked again, the policy says ${other} by ${shown(rule)}.`);
   }
-  const shown_voices = all ? explanation.voices : explanation.voices.filter(({ won }) => won);
-  for (const voice of shown_voices) tellVoice(voice, all, terminal);
-  const hidden = explanation.voices.length - shown_voices.length;
+  const shown_evaluations = all
+    ? explanation.evaluations
+    : explanation.evaluations.filter(({ decisive }) => decisive);
+  for (const evaluation of shown_evaluations) printEvaluation(evaluation, all, terminal);
+  const hidden = explanation.evaluations.length - shown_evaluations.length;
   if (hidden > 0)
     say(terminal, `\n${counted(hidden, 'other tag or check', 'other tags or checks')} decided less (--all).`);
-  tellAside(explanation, all, terminal);
-  tellMends(explanation, terminal);
+  printUnevaluatedRules(explanation, all, terminal);
+  printCounterfactual(explanation, terminal);
 }
 
-function tellVoice(voice: Voice, all: boolean, terminal: Terminal): void {
-  const mark = voice.won ? paint(terminal, 'bold', '*') : ' ';
-  const rule = voice.trials.length === 0 ? `${voice.rule}: ` : '';
-  say(terminal, `\n${mark} ${shown(subject(voice))}: ${voice.action}  ${shown(rule + voice.reason)}`);
-  for (const trial of voice.trials)
-    if (all || SHORT.includes(trial.outcome)) say(terminal, `    ${trialLine(trial, terminal)}`);
-  const others = voice.trials.filter(({ outcome }) => !SHORT.includes(outcome)).length;
+function printEvaluation(evaluation: Evaluation, all: boolean, terminal: Terminal): void {
+  const mark = evaluation.decisive ? paint(terminal, 'bold', '*') : ' ';
+  const rule = evaluation.rule_trace.length === 0 ? `${evaluation.rule}: ` : '';
+  say(
+    terminal,
+    `\n${mark} ${shown(subject(evaluation))}: ${evaluation.action}  ${shown(rule + evaluation.reason)}`,
+  );
+  for (const entry of evaluation.rule_trace)
+    if (all || SHORT.includes(entry.outcome)) say(terminal, `    ${traceLine(entry, terminal)}`);
+  const others = evaluation.rule_trace.filter(({ outcome }) => !SHORT.includes(outcome)).length;
   if (!all && others > 0)
     say(terminal, `    ${paint(terminal, 'dim', `${counted(others, 'rule')} more did not decide (--all)`)}`);
-  if (all && voice.trials_left_off > 0) say(terminal, `    and ${voice.trials_left_off} more rules`);
+  if (all && evaluation.rule_trace_truncated > 0)
+    say(terminal, `    and ${evaluation.rule_trace_truncated} more rules`);
 }
 
-function subject({ about, tag, origin, severity }: Voice): string {
+function subject({ about, tag, origin, severity }: Evaluation): string {
   if (about === 'crossing') return 'the crossing itself';
   if (about !== 'tag') return about;
   return `${tag} (${severity === null ? origin : `${origin}, ${severity}`})`;
 }
 
 /** What the short form shows of the rules: those that matched. */
-const SHORT: readonly Trial['outcome'][] = ['matched', 'monitored'];
+const SHORT: readonly RuleTraceEntry['outcome'][] = ['matched', 'monitored'];
 
 const WORDS = {
   matched: 'matches',
@@ -106,34 +112,35 @@ const WORDS = {
   not_reached: 'skipped',
 };
 
-function trialLine({ rule, tenant_id, outcome, why }: Trial, terminal: Terminal): string {
+function traceLine({ rule, tenant_id, outcome, reason }: RuleTraceEntry, terminal: Terminal): string {
   const name = tenant_id === null ? rule : `${tenant_id}/${rule}`;
   const word = WORDS[outcome].padEnd(9);
-  return `${outcome === 'matched' ? word : paint(terminal, 'dim', word)}  ${shown(name)}  ${shown(why)}`;
+  return `${outcome === 'matched' ? word : paint(terminal, 'dim', word)}  ${shown(name)}  ${shown(reason)}`;
 }
 
-function tellAside(
-  { would_be, not_asked, not_asked_left_off }: Explanation,
+function printUnevaluatedRules(
+  { enforced_result, not_evaluated, not_evaluated_truncated }: Explanation,
   all: boolean,
   terminal: Terminal,
 ): void {
-  if (would_be !== null)
+  if (enforced_result !== null)
     say(
       terminal,
-      `\nWith all that is in monitor mode in force: ${would_be.decision} by ${shown(would_be.rule)}.`,
+      `\nWith all that is in monitor mode in force: ${enforced_result.decision} by ${shown(enforced_result.rule)}.`,
     );
-  const count = not_asked.length + not_asked_left_off;
+  const count = not_evaluated.length + not_evaluated_truncated;
   if (count === 0) return;
   say(terminal, `\n${count} rules are for other places or tenants${all ? ':' : ' (--all).'}`);
-  if (all) for (const { rule, why } of not_asked) say(terminal, `    ${shown(rule)}  ${shown(why)}`);
+  if (all)
+    for (const { rule, reason } of not_evaluated) say(terminal, `    ${shown(rule)}  ${shown(reason)}`);
 }
 
-function tellMends({ mends }: Explanation, terminal: Terminal): void {
-  if (mends === null || mends.changes.length === 0) return;
-  const { changes, comes_to } = mends;
+function printCounterfactual({ counterfactual }: Explanation, terminal: Terminal): void {
+  if (counterfactual === null || counterfactual.changes.length === 0) return;
+  const { changes, result } = counterfactual;
   say(
     terminal,
-    `\nIt would have come to ${comes_to.decision}${changes.length > 1 ? ', all of these together' : ''}:`,
+    `\nIt would have come to ${result.decision}${changes.length > 1 ? ', all of these together' : ''}:`,
   );
   for (const { change } of changes) say(terminal, `  - ${shown(change)}`);
 }

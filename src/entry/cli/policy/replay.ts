@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Changed, Counts, Tally } from '../../../core/review/replay.ts';
+import type { ChangedDecision, ReplayCounts, ReplayTally } from '../../../core/review/replay.ts';
 import type { Problem } from '../../../core/types/index.ts';
 import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
 import { configOf } from '../configuration.ts';
@@ -105,7 +105,7 @@ function clearProgress(terminal: Terminal): void {
 }
 
 function asJson({ tally, since_ms, until_ms }: ReplayReport, policy_hash: string): object {
-  const rows = (counts: ReadonlyMap<string, Counts>) =>
+  const rows = (counts: ReadonlyMap<string, ReplayCounts>) =>
     [...counts].map(([name, each]) => ({ name, ...each })).sort(byChanges);
   return {
     policy_hash,
@@ -113,7 +113,7 @@ function asJson({ tally, since_ms, until_ms }: ReplayReport, policy_hash: string
     until: until_ms === null ? null : new Date(until_ms).toISOString(),
     total: tally.total,
     unknown: Object.fromEntries(tally.unknown),
-    moves: [...tally.moves].map(([move, count]) => ({ ...fromTo(move), count })),
+    transitions: [...tally.transitions].map(([move, count]) => ({ ...fromTo(move), count })),
     by_agent: rows(tally.by_agent),
     by_tool: rows(tally.by_tool),
     by_tag: rows(tally.by_tag),
@@ -127,10 +127,10 @@ function fromTo(move: string) {
   return { from, to };
 }
 
-type Row = Counts & { readonly name: string };
+type Row = ReplayCounts & { readonly name: string };
 
 function byChanges(a: Row, b: Row): number {
-  const weight = ({ stricter, laxer }: Counts) => stricter + laxer;
+  const weight = ({ stricter, laxer }: ReplayCounts) => stricter + laxer;
   return weight(b) - weight(a) || b.unknown - a.unknown || (a.name < b.name ? -1 : 1);
 }
 
@@ -138,7 +138,7 @@ function byChanges(a: Row, b: Row): number {
 const BECAUSE: Readonly<Record<string, string>> = {
   fault: 'a fault of the service decided',
   incomplete: 'the event does not hold all that was found',
-  policy_gone: 'the policy that decided is no longer kept',
+  policy_unavailable: 'the policy that decided is no longer kept',
   record_differs: 'something decided that is not in the record',
   detection_differs: 'the policies look for other things in a text',
   limits_differ: 'the policies have other limits for a scan',
@@ -173,9 +173,9 @@ function tell({ tally, since_ms }: ReplayReport, terminal: Terminal): void {
     remark(terminal, '\n`policy explain <event>` says why one is as it is now.');
 }
 
-function tellMoves({ moves }: Tally, terminal: Terminal): void {
-  if (moves.size === 0) return;
-  const rows = [...moves]
+function tellMoves({ transitions }: ReplayTally, terminal: Terminal): void {
+  if (transitions.size === 0) return;
+  const rows = [...transitions]
     .sort(([, a], [, b]) => b - a)
     .map(([move, count]) => [move.replace(' ', ' -> '), count.toLocaleString('en')]);
   say(terminal);
@@ -185,7 +185,7 @@ function tellMoves({ moves }: Tally, terminal: Terminal): void {
 const ROWS_SHOWN = 20;
 
 /** Those for which something would change, or cannot be told. */
-function tellTable(what: string, counts: ReadonlyMap<string, Counts>, terminal: Terminal): void {
+function tellTable(what: string, counts: ReadonlyMap<string, ReplayCounts>, terminal: Terminal): void {
   const rows = [...counts]
     .map(([name, each]) => ({ name, ...each }))
     .filter(({ stricter, laxer, unknown }) => stricter + laxer + unknown > 0)
@@ -200,7 +200,7 @@ function tellTable(what: string, counts: ReadonlyMap<string, Counts>, terminal: 
   if (rows.length > ROWS_SHOWN) say(terminal, `and ${rows.length - ROWS_SHOWN} more (--json)`);
 }
 
-function tellExamples(what: string, examples: readonly Changed[], terminal: Terminal): void {
+function tellExamples(what: string, examples: readonly ChangedDecision[], terminal: Terminal): void {
   if (examples.length === 0) return;
   say(terminal, `\n${what}, for instance:`);
   for (const { event_id, agent_id, tool_name, from, to, from_rule, to_rule } of examples.slice(0, 5)) {

@@ -16,7 +16,7 @@ const SETTINGS: McpServerSettings = {
   agents: ['*'],
   tenants: ['*'],
   timeout_ms: 1_000,
-  answer_bytes_max: 10_000,
+  response_bytes_max: 10_000,
 };
 
 test('sessions of one owner share a connection, and the last one ends it', async () => {

@@ -3,7 +3,7 @@ const SENTENCES = {
   elsewhere: 'It names another address than the one that is configured, which is not called.',
   metadata: 'Its address is one where clouds keep the credentials of their machines, and is not called.',
   redirected: 'It answers with a redirection, which is not followed: configure the address where it leads.',
-  too_long: 'Its answer is longer than `answer_bytes_max`.',
+  too_long: 'Its answer is longer than `response_bytes_max`.',
   resting: 'It could not be reached lately, and is left alone for up to 30 seconds.',
   late: 'It did not answer in time.',
   unreachable: 'It cannot be reached, or ended.',

@@ -70,7 +70,7 @@ export function openGuard(road: Ask, { agent_id, session_id, user_id }: Speaker)
   const about = { agent_id, session_id };
   return {
     request: async (tool, input, request_id) => {
-      const approval = { approval_request_id: request_id, find_approval: true };
+      const approval = { approval_request_id: request_id, reuse_approval: true };
       const reply = (await ask(interceptTool, { tool, input, ...about, ...approval })) as Reply;
       return judged(reply, input, reply.modified_input);
     },

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { failureOf } from './failure.ts';
 import { openGuardedFetch } from './guarded-fetch.ts';
 
-const LIMITS = { connect_ms: 1_000, answer_bytes_max: 1_000 };
+const LIMITS = { connect_ms: 1_000, response_bytes_max: 1_000 };
 
 async function served<T>(answer: RequestListener, use: (origin: string) => Promise<T>): Promise<T> {
   const server = createServer(answer).listen(0, '127.0.0.1');

@@ -14,7 +14,7 @@ export interface GuardedFetch {
 export interface FetchLimits {
   readonly connect_ms: number;
   /** Of one message, decoded. */
-  readonly answer_bytes_max: number;
+  readonly response_bytes_max: number;
   /** Told when a message is longer. */
   readonly exceeded: () => void;
 }
@@ -46,7 +46,7 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
         await response.body?.cancel();
         throw new BehindFailure('redirected');
       }
-      return markResponse(bounded(response as unknown as Response, limits), limits.answer_bytes_max);
+      return markResponse(bounded(response as unknown as Response, limits), limits.response_bytes_max);
     },
     close: async () => agent?.destroy(),
   };
@@ -55,13 +55,13 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
 const NO_BODY = [204, 205, 304];
 
 /** The same response, whose body ends in an error where one message is too long. */
-function bounded(response: Response, { answer_bytes_max, exceeded }: FetchLimits): Response {
+function bounded(response: Response, { response_bytes_max, exceeded }: FetchLimits): Response {
   if (response.body === null || NO_BODY.includes(response.status)) return response;
   const is_stream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   const count = is_stream ? eventBytes() : allBytes();
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
-      if (count(chunk) <= answer_bytes_max) return controller.enqueue(chunk);
+      if (count(chunk) <= response_bytes_max) return controller.enqueue(chunk);
       controller.error(new BehindFailure('too_long'));
       exceeded();
     },

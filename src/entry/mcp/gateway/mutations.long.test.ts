@@ -32,7 +32,7 @@ const SETTINGS: McpServerSettings = {
   tenants: ['*'],
   // A message that the protocol does not know is never answered.
   timeout_ms: 100,
-  answer_bytes_max: 1_000_000,
+  response_bytes_max: 1_000_000,
 };
 
 /** Definitions are looked at by their own operation, which has a store; everything else goes to the policy. */

@@ -28,7 +28,7 @@ export function programWay(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
   stderr: Stderr,
-  answer_bytes_max = ANSWER_BYTES_MAX,
+  response_bytes_max = ANSWER_BYTES_MAX,
 ): Way {
   const [program, ...args] = command;
   const transport = new StdioClientTransport({
@@ -37,18 +37,18 @@ export function programWay(
     env: { ...env },
     stderr,
   });
-  readsSources(writesSources(transport), answer_bytes_max);
+  readsSources(writesSources(transport), response_bytes_max);
   return { transport, tells_changes: true, leave: async () => {}, close: async () => {} };
 }
 
 /** The way to a configured server, over HTTP or to a program. */
 export function configuredWay(settings: McpServerSettings, env: NodeJS.ProcessEnv, stderr: Stderr): Way {
-  const { url, command, answer_bytes_max } = settings;
+  const { url, command, response_bytes_max } = settings;
   if (url === undefined)
-    return programWay(command!, namedEnvironment(settings.env, env), stderr, answer_bytes_max);
+    return programWay(command!, namedEnvironment(settings.env, env), stderr, response_bytes_max);
   const guarded = openGuardedFetch(url, {
     connect_ms: connectMs(settings),
-    answer_bytes_max,
+    response_bytes_max,
     exceeded: () => void transport.close().catch(() => {}),
   });
   const transport = new StreamableHTTPClientTransport(new URL(url), {

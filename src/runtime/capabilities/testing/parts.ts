@@ -30,7 +30,7 @@ export function capabilityParts(store: Store, limits: Partial<CapabilityParts> =
     ports: () => ports,
     ttl_default_ms: 600_000,
     ttl_max_ms: 3_600_000,
-    live_max: 1_000_000,
+    active_max: 1_000_000,
     steady_ms: () => clock.now_ms,
     ...limits,
   };

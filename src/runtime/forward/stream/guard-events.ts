@@ -111,7 +111,7 @@ async function tooMuch({ answering, calls }: Guarding): Promise<EventsEnd> {
     destination_agent_id: null,
     capability: null,
   });
-  const reason = `More than proxy.held_bytes_max (${road.settings.held_units_max}) would have to wait until the tool calls are whole.`;
+  const reason = `More than proxy.stream_buffer_bytes_max (${road.settings.held_units_max}) would have to wait until the tool calls are whole.`;
   const ruling = await refuse(
     { rule: 'limit.held_bytes', reason },
     crossing,

@@ -20,7 +20,7 @@ export function openTestLlm(budgets: Budgets = NO_LIMIT, decided: AuditEvent[] =
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
     upstreams: openUpstreams(settingsOf({})),
     budgets,
-    settings: { mode: 'mask', answer_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },
+    settings: { mode: 'mask', response_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },
     telemetry: null,
     calls: null,
     unsettled: () => {},

@@ -69,7 +69,7 @@ export function roadOf(options: RoadOptions = {}): TestRoad {
     ports: ports(events, { policy, ...options.ports }),
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
     known_results: options.known_results ?? openKnownResults(0),
-    settings: { mode: 'mask', answer_bytes_max: 1_000_000, held_units_max: 100_000, ...options.settings },
+    settings: { mode: 'mask', response_bytes_max: 1_000_000, held_units_max: 100_000, ...options.settings },
   };
   return { road, events };
 }

@@ -14,32 +14,25 @@ import {
   tagsOf,
 } from '../decision/voices.ts';
 import { covers, isFact } from '../tags.ts';
-import type { Action, Decision, Phase, Policy, ToolContract } from '../types/index.ts';
-import type { ContentRecord, Recollection } from './recorded.ts';
+import type { DecisionResult, Phase, Policy, ToolContract } from '../types/index.ts';
+import type { ContentRecord, RecordedDecision } from './recorded-decision.ts';
 
-/** What a policy makes of a recorded decision. */
-export interface Told {
-  readonly decision: Decision;
-  readonly action: Action;
-  readonly rule: string;
-}
-
-/** What a policy says to a decision that was recorded: the same rules, asked by the same code as the first time. */
-export function retell(recalled: Recollection, policy: Policy, tried?: Tried): Heard {
-  return hear(hearingOf(recalled, policy), tried);
+/** Evaluates a recorded decision again, with the code that judged it. */
+export function evaluateRecord(record: RecordedDecision, policy: Policy, tried?: Tried): Heard {
+  return hear(evaluationInput(record, policy), tried);
 }
 
 /** All that has a say on a recorded decision under a policy. */
-export function hearingOf(recalled: Recollection, policy: Policy): Hearing {
-  const { crossing, findings, declared, coverage, content } = recalled;
-  const table = tableFor(recalled, policy);
+export function evaluationInput(record: RecordedDecision, policy: Policy): Hearing {
+  const { crossing, findings, declared, coverage, content } = record;
+  const table = tableFor(record, policy);
   const contract = contractOf(crossing, policy);
   const has_terms = contract !== null && contract !== 'undeclared';
   const of_content = has_terms
     ? content.broken.map((name) => recalledObjection(name, contract.enforcement))
     : [];
   const is_full = coverage.status === 'full';
-  const { conditions } = recalled;
+  const { conditions } = record;
   const known = { crossing, policy, table, findings, declared, coverage, conditions };
   return {
     ...known,
@@ -52,42 +45,51 @@ export function hearingOf(recalled: Recollection, policy: Policy): Hearing {
 }
 
 /** What the rules are asked with about it. */
-export function askedWith({ crossing, findings, declared, conditions }: Recollection): Circumstances {
+export function circumstancesOfRecord({
+  crossing,
+  findings,
+  declared,
+  conditions,
+}: RecordedDecision): Circumstances {
   const data_tags = () => tagsOf(findings, declared);
   return circumstancesOf(crossing, { data_tags, findings: findings.length, conditions });
 }
 
 /** The rules that are asked about it. */
-export function tableFor({ crossing }: Recollection, policy: Policy): RuleTable {
+export function tableFor({ crossing }: RecordedDecision, policy: Policy): RuleTable {
   return rulesFor(policy, crossing);
 }
 
-/** What a hearing came to. */
-export function toldOf({ winner }: Pick<Heard, 'winner'>): Told {
+/** Returns the decision of an evaluation. */
+export function resultOf({ winner }: Pick<Heard, 'winner'>): DecisionResult {
   return { decision: DECISION_OF[winner.action], action: winner.action, rule: winner.rule };
 }
 
-/** Why what another policy would have said cannot be told from the record alone. */
-export type Untold =
+/** Why the record alone does not determine the decision of another policy. */
+export type NotReplayableReason =
   | 'detection_differs'
   | 'limits_differ'
   | 'facts_not_recorded'
   | 'session_not_recorded'
   | 'contract_differs';
 
-/** What another policy would have said, or why that cannot be told. */
-export function retellUnder(recalled: Recollection, was: Policy, next: Policy): Told | Untold {
-  if (was === next) return toldOf(retell(recalled, next));
+/** Returns what another policy would have decided, or why the record does not determine it. */
+export function replayUnder(
+  record: RecordedDecision,
+  was: Policy,
+  next: Policy,
+): DecisionResult | NotReplayableReason {
+  if (was === next) return resultOf(evaluateRecord(record, next));
   if (!sameDetection(was, next)) return 'detection_differs';
   if (!sameLimits(was, next)) return 'limits_differ';
-  if (!sameFacts(recalled, was, next)) return 'facts_not_recorded';
-  if (!sameSession(recalled, was, next)) return 'session_not_recorded';
-  if (!sameTerms(recalled, was, next) || !sameFields(recalled, was, next)) return 'contract_differs';
-  const told = contentsPossible(recalled, was, next).map((content) =>
-    toldOf(retell({ ...recalled, content }, next)),
+  if (!sameFacts(record, was, next)) return 'facts_not_recorded';
+  if (!sameSession(record, was, next)) return 'session_not_recorded';
+  if (!sameTerms(record, was, next) || !sameFields(record, was, next)) return 'contract_differs';
+  const results = contentsPossible(record, was, next).map((content) =>
+    resultOf(evaluateRecord({ ...record, content }, next)),
   );
-  const [first] = told as [Told];
-  return told.every(({ action }) => action === first.action) ? first : 'contract_differs';
+  const [first] = results as [DecisionResult];
+  return results.every(({ action }) => action === first.action) ? first : 'contract_differs';
 }
 
 function sameDetection(was: Policy, next: Policy): boolean {
@@ -109,29 +111,29 @@ function textOf(policy: Policy, part: 'detection' | 'limits'): string {
 }
 
 /** Facts are looked for where a rule names one, and hosts only as they are named. */
-function sameFacts(recalled: Recollection, was: Policy, next: Policy): boolean {
-  const { phase } = recalled.crossing;
+function sameFacts(record: RecordedDecision, was: Policy, next: Policy): boolean {
+  const { phase } = record.crossing;
   if (phase !== 'request' && phase !== 'response') return true;
-  const wanted = factsNamed(tableFor(recalled, next));
+  const wanted = factsNamed(tableFor(record, next));
   if (wanted.length === 0) return true;
-  const looked_for = factsNamed(tableFor(recalled, was));
+  const looked_for = factsNamed(tableFor(record, was));
   const hosts = wanted.filter((tag) => covers('host', tag));
   return looked_for.length > 0 && hosts.every((tag) => looked_for.includes(tag));
 }
 
 /** What a session has read is recorded where a rule asks about it. */
-function sameSession({ crossing: { tenant_id } }: Recollection, was: Policy, next: Policy): boolean {
+function sameSession({ crossing: { tenant_id } }: RecordedDecision, was: Policy, next: Policy): boolean {
   return !asksSessions(next, tenant_id) || asksSessions(was, tenant_id);
 }
 
 /** Facts that a contract declares are in the record, and calls are counted, as the contract of the time had it. */
-function sameTerms(recalled: Recollection, was: Policy, next: Policy): boolean {
-  const { crossing } = recalled;
+function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean {
+  const { crossing } = record;
   const [before, after] = [contractOf(crossing, was), contractOf(crossing, next)];
   const facts = (contract: typeof before) => declaredFacts(contract, crossing.phase).join(' ');
   const counted = (contract: typeof before) =>
     contract === null || contract === 'undeclared' ? null : contract.max_calls_per_minute;
-  const same_facts = facts(before) === facts(after) || factsNamed(tableFor(recalled, next)).length === 0;
+  const same_facts = facts(before) === facts(after) || factsNamed(tableFor(record, next)).length === 0;
   return same_facts && (counted(after) === null || counted(before) !== null);
 }
 
@@ -139,8 +141,8 @@ function sameTerms(recalled: Recollection, was: Policy, next: Policy): boolean {
  * Contracts remove fields before anything is looked for. What was in a field that was removed is not recorded, and of what
  * is recorded it is not known in which field it was.
  */
-function sameFields(recalled: Recollection, was: Policy, next: Policy): boolean {
-  const { crossing, content, findings, declared } = recalled;
+function sameFields(record: RecordedDecision, was: Policy, next: Policy): boolean {
+  const { crossing, content, findings, declared } = record;
   const [before, after] = [was, next].map((policy) =>
     keptFields(contractOf(crossing, policy), crossing.phase),
   );
@@ -156,8 +158,8 @@ function keptFields(contract: ReturnType<typeof contractOf>, phase: Phase | null
 }
 
 /** What the content may be to the contract that the next policy has for its tool: one, where that is known. */
-function contentsPossible(recalled: Recollection, was: Policy, next: Policy): readonly ContentRecord[] {
-  const { crossing, content } = recalled;
+function contentsPossible(record: RecordedDecision, was: Policy, next: Policy): readonly ContentRecord[] {
+  const { crossing, content } = record;
   const before = contractOf(crossing, was);
   const after = contractOf(crossing, next);
   if (after === null || after === 'undeclared') return [{ broken: [], strips: false }];

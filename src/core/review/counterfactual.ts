@@ -2,14 +2,14 @@ import { contractOf } from '../decision/contracts.ts';
 import { agentsWithoutClearance, agentsWithoutIdentity, agentsWithoutTool } from '../decision/identities.ts';
 import { DECISION_OF, tagsOf } from '../decision/voices.ts';
 import { isFact } from '../tags.ts';
-import type { Policy } from '../types/index.ts';
-import type { Recollection } from './recorded.ts';
-import { retell, type Told, toldOf } from './retell.ts';
-import { type Voice, voicesOf } from './said.ts';
-import { names } from './trials.ts';
+import type { DecisionResult, Policy } from '../types/index.ts';
+import { evaluateRecord, resultOf } from './evaluate-record.ts';
+import { type Evaluation, listEvaluations } from './evaluations.ts';
+import type { RecordedDecision } from './recorded-decision.ts';
+import { names } from './rule-trace.ts';
 
-/** One thing that would have to be otherwise. */
-export interface Mend {
+/** One change that a less strict decision needs. */
+export interface CounterfactualChange {
   readonly kind: 'tag' | 'approval' | 'contract' | 'identity' | 'content' | 'coverage' | 'rule';
   /** The rule that it answers. */
   readonly rule: string;
@@ -17,39 +17,39 @@ export interface Mend {
   readonly change: string;
 }
 
-/** All that would have to be otherwise together, and what the policy would then say. */
-export interface Mends {
-  readonly changes: readonly Mend[];
-  readonly comes_to: Told;
+/** The changes that together lead to a less strict decision, and that decision. */
+export interface Counterfactual {
+  readonly changes: readonly CounterfactualChange[];
+  readonly result: DecisionResult;
 }
 
-/** Rounds after which what is left stays as it is: each takes at least one voice away. */
+/** Rounds after which what is left stays as it is: each takes at least one evaluation away. */
 const ROUNDS_MAX = 10;
 
 /**
- * The least that would have let a crossing through: the strictest decides, so every voice that blocks has to fall
+ * The least that would have let a crossing through: the strictest decides, so every evaluation that blocks has to fall
  * silent, and no other has. Of one that was changed only, the least that would have left it as it was.
  */
-export function mendsOf(recalled: Recollection, policy: Policy): Mends {
-  const unwanted = toldOf(retell(recalled, policy)).decision;
-  const changes: Mend[] = [];
-  let now = { recalled, policy };
+export function findCounterfactual(record: RecordedDecision, policy: Policy): Counterfactual {
+  const unwanted = resultOf(evaluateRecord(record, policy)).decision;
+  const changes: CounterfactualChange[] = [];
+  let now = { record, policy };
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const voices = voicesOf(now.recalled, now.policy, retell(now.recalled, now.policy));
-    const loud = voices.filter(({ action }) => DECISION_OF[action] === unwanted);
+    const evaluations = listEvaluations(now.record, now.policy, evaluateRecord(now.record, now.policy));
+    const loud = evaluations.filter(({ action }) => DECISION_OF[action] === unwanted);
     if (loud.length === 0) break;
-    for (const voice of loud) {
-      const mend = mendOf(voice, now.recalled, now.policy);
-      if (!changes.some(({ rule, change }) => rule === mend.rule && change === mend.change))
-        changes.push(mend);
-      now = without(voice, now);
+    for (const evaluation of loud) {
+      const needed = changeFor(evaluation, now.record, now.policy);
+      if (!changes.some(({ rule, change }) => rule === needed.rule && change === needed.change))
+        changes.push(needed);
+      now = without(evaluation, now);
     }
   }
-  return { changes, comes_to: toldOf(retell(now.recalled, now.policy)) };
+  return { changes, result: resultOf(evaluateRecord(now.record, now.policy)) };
 }
 
-function mendOf(voice: Voice, recalled: Recollection, policy: Policy): Mend {
-  const { rule, action, about, tag, origin } = voice;
+function changeFor(evaluation: Evaluation, record: RecordedDecision, policy: Policy): CounterfactualChange {
+  const { rule, action, about, tag, origin } = evaluation;
   if (action === 'require_approval')
     return { kind: 'approval', rule, change: `with a person’s approval, which \`${rule}\` asks for` };
   if (about === 'tag') {
@@ -60,7 +60,7 @@ function mendOf(voice: Voice, recalled: Recollection, policy: Policy): Mend {
   if (about === 'coverage')
     return { kind: 'coverage', rule, change: 'with a content that stays within the limits of a scan' };
   if (about === 'crossing') return { kind: 'rule', rule, change: otherCrossing(rule, policy) };
-  return objectionMend(rule, recalled, policy);
+  return objectionChange(rule, record, policy);
 }
 
 function otherCrossing(name: string, policy: Policy): string {
@@ -76,7 +76,11 @@ function otherCrossing(name: string, policy: Policy): string {
     : `with ${kinds.join(', or ')}`;
 }
 
-function objectionMend(rule: string, { crossing, findings, declared }: Recollection, policy: Policy): Mend {
+function objectionChange(
+  rule: string,
+  { crossing, findings, declared }: RecordedDecision,
+  policy: Policy,
+): CounterfactualChange {
   const { tool } = crossing;
   const contract = contractOf(crossing, policy);
   const terms = contract === null || contract === 'undeclared' ? null : contract;
@@ -116,35 +120,34 @@ function objectionMend(rule: string, { crossing, findings, declared }: Recollect
 }
 
 interface Setting {
-  readonly recalled: Recollection;
+  readonly record: RecordedDecision;
   readonly policy: Policy;
 }
 
-/** The same crossing and policy, as if the voice had nothing to say. */
-function without(voice: Voice, { recalled, policy }: Setting): Setting {
-  const { rule, action, about, tag } = voice;
-  const { crossing, findings, declared, content } = recalled;
+/** The same crossing and policy, as if the evaluation had nothing to say. */
+function without(evaluation: Evaluation, { record, policy }: Setting): Setting {
+  const { rule, action, about, tag } = evaluation;
+  const { crossing, findings, declared, content } = record;
   if (action === 'require_approval') {
     const approved_rules = [...(crossing.approved_rules ?? []), rule];
-    return { policy, recalled: { ...recalled, crossing: { ...crossing, approved_rules } } };
+    return { policy, record: { ...record, crossing: { ...crossing, approved_rules } } };
   }
   if (about === 'tag') {
     return {
       policy,
-      recalled: {
-        ...recalled,
+      record: {
+        ...record,
         findings: findings.filter(({ tags }) => !tags.includes(tag as string)),
         declared: declared.filter((each) => each !== tag),
       },
     };
   }
-  if (about === 'coverage') return { policy, recalled: { ...recalled, coverage: { status: 'full' } } };
+  if (about === 'coverage') return { policy, record: { ...record, coverage: { status: 'full' } } };
   if (about === 'crossing')
-    return { recalled, policy: { ...policy, rules: policy.rules.filter(({ name }) => name !== rule) } };
-  if (about === 'identity')
-    return { recalled, policy: { ...policy, identities: [], unknown_agents: 'allow' } };
-  const settled = { ...recalled, content: { ...content, broken: [], strips: false } };
-  return { recalled: settled, policy: lenient(policy) };
+    return { record, policy: { ...policy, rules: policy.rules.filter(({ name }) => name !== rule) } };
+  if (about === 'identity') return { record, policy: { ...policy, identities: [], unknown_agents: 'allow' } };
+  const settled = { ...record, content: { ...content, broken: [], strips: false } };
+  return { record: settled, policy: lenient(policy) };
 }
 
 /** Contracts that ask for nothing, for the question what else speaks. */

@@ -9,16 +9,16 @@ import {
   unseen,
 } from '../decision/rules.ts';
 import type { Action, Policy, Rule } from '../types/index.ts';
-import type { Recollection } from './recorded.ts';
-import { askedWith, tableFor } from './retell.ts';
+import { circumstancesOfRecord, tableFor } from './evaluate-record.ts';
+import type { RecordedDecision } from './recorded-decision.ts';
 
-/** Rules that one question lists at most; behind them only their number is told. */
-const TRIALS_MAX = 200;
+/** Rules that one question lists at most; the rest are counted. */
+const TRACE_MAX = 200;
 /** Names that one sentence lists at most. */
 const NAMES_MAX = 5;
 
-/** How one rule fared when it was asked. */
-export interface Trial {
+/** One rule that was evaluated. */
+export interface RuleTraceEntry {
   readonly rule: string;
   readonly action: Action;
   readonly tenant_id: string | null;
@@ -26,63 +26,63 @@ export interface Trial {
   /** `monitored`: it matched, and has no say. `not_reached`: one before it in its list spoke. */
   readonly outcome: 'matched' | 'monitored' | 'not_matched' | 'not_reached';
   /** One sentence. */
-  readonly why: string;
+  readonly reason: string;
 }
 
-/** The rules that one question was put to, in the order in which they are asked. */
-export interface Trials {
+/** The rules that were evaluated for one tag or check, in order. */
+export interface RuleTrace {
   /** The rule that decides; `null` where none speaks. */
-  readonly decides: Rule | null;
-  readonly trials: readonly Trial[];
+  readonly deciding_rule: Rule | null;
+  readonly entries: readonly RuleTraceEntry[];
   /** How many more rules there were. */
-  readonly left_off: number;
+  readonly truncated: number;
 }
 
-/** Asks the rules about a tag, or about the crossing itself where it is `null`, and notes what each said. */
-export function trialsOf(recalled: Recollection, policy: Policy, tagged: Tagged | null): Trials {
-  const circumstances = askedWith(recalled);
-  const table = tableFor(recalled, policy);
-  const said = new Map<Rule, Mismatch | null>();
-  const tried = (rule: Rule, mismatch: Mismatch | null) => void said.set(rule, mismatch);
-  const decides =
+/** Evaluates the rules for a tag, or for the crossing itself if it is `null`, and records why a rule does not match. */
+export function traceRules(record: RecordedDecision, policy: Policy, tagged: Tagged | null): RuleTrace {
+  const circumstances = circumstancesOfRecord(record);
+  const table = tableFor(record, policy);
+  const mismatches = new Map<Rule, Mismatch | null>();
+  const tried = (rule: Rule, mismatch: Mismatch | null) => void mismatches.set(rule, mismatch);
+  const deciding_rule =
     tagged === null
       ? ruleForCrossing(table, circumstances, [], tried)
       : ruleForTag(table, tagged, circumstances, [], tried);
   const streams =
     tagged === null ? table.about_crossing : [...table.about_tags, table.builtin, ...table.flow];
-  const trials: Trial[] = [];
+  const entries: RuleTraceEntry[] = [];
   let count = 0;
   for (const stream of streams) {
     const is_builtin = stream === table.builtin;
-    let before = is_builtin && !stream.some((rule) => said.has(rule)) ? decides : null;
+    let before = is_builtin && !stream.some((rule) => mismatches.has(rule)) ? deciding_rule : null;
     for (const rule of stream) {
       count += 1;
-      if (trials.length < TRIALS_MAX)
-        trials.push(trialOf(rule, is_builtin, said, before, tagged, circumstances));
-      if (said.get(rule) === null && rule.enforcement === 'enforce') before = rule;
+      if (entries.length < TRACE_MAX)
+        entries.push(traceRule(rule, is_builtin, mismatches, before, tagged, circumstances));
+      if (mismatches.get(rule) === null && rule.enforcement === 'enforce') before = rule;
     }
   }
-  return { decides, trials, left_off: count - trials.length };
+  return { deciding_rule, entries, truncated: count - entries.length };
 }
 
-function trialOf(
+function traceRule(
   rule: Rule,
   builtin: boolean,
-  said: ReadonlyMap<Rule, Mismatch | null>,
+  mismatches: ReadonlyMap<Rule, Mismatch | null>,
   before: Rule | null,
   tagged: Tagged | null,
   circumstances: Circumstances,
-): Trial {
+): RuleTraceEntry {
   const { name, action, tenant_id, enforcement } = rule;
   const about = { rule: name, action, tenant_id, builtin };
-  const mismatch = said.get(rule);
+  const mismatch = mismatches.get(rule);
   if (mismatch === undefined)
-    return { ...about, outcome: 'not_reached', why: `\`${before?.name ?? ''}\` speaks before it.` };
+    return { ...about, outcome: 'not_reached', reason: `\`${before?.name ?? ''}\` speaks before it.` };
   if (mismatch !== null)
-    return { ...about, outcome: 'not_matched', why: whyNot(rule, mismatch, tagged, circumstances) };
+    return { ...about, outcome: 'not_matched', reason: whyNot(rule, mismatch, tagged, circumstances) };
   if (enforcement === 'monitor')
-    return { ...about, outcome: 'monitored', why: 'It matches and is in monitor mode, so it has no say.' };
-  return { ...about, outcome: 'matched', why: `It matches, and says \`${action}\`.` };
+    return { ...about, outcome: 'monitored', reason: 'It matches and is in monitor mode, so it has no say.' };
+  return { ...about, outcome: 'matched', reason: `It matches, and says \`${action}\`.` };
 }
 
 function whyNot(rule: Rule, mismatch: Mismatch, tagged: Tagged | null, circumstances: Circumstances): string {
@@ -115,20 +115,20 @@ export function names(list: readonly string[]): string {
 }
 
 /** A rule that was not asked at all: it is for another place or another tenant. */
-export interface NotAsked {
+export interface UnevaluatedRule {
   readonly rule: string;
   readonly tenant_id: string | null;
-  readonly because: 'boundary' | 'phase' | 'tenant';
-  readonly why: string;
+  readonly mismatch: 'boundary' | 'phase' | 'tenant';
+  readonly reason: string;
 }
 
 /** The rules of one's own that do not stand in any list of this place; the rest are counted. */
-export function notAsked(
-  { crossing }: Recollection,
+export function listUnevaluatedRules(
+  { crossing }: RecordedDecision,
   policy: Policy,
-): { readonly rules: readonly NotAsked[]; readonly left_off: number } {
+): { readonly rules: readonly UnevaluatedRule[]; readonly truncated: number } {
   const sights = STREAMS[placeOf(crossing.boundary, crossing.phase)];
-  const rules: NotAsked[] = [];
+  const rules: UnevaluatedRule[] = [];
   let count = 0;
   for (const rule of policy.rules) {
     const { name, tenant_id, boundaries, phases } = rule;
@@ -136,17 +136,17 @@ export function notAsked(
     const is_foreign = tenant_id !== null && tenant_id !== crossing.tenant_id;
     if (!is_foreign && misses.includes(null)) continue;
     count += 1;
-    if (rules.length >= TRIALS_MAX) continue;
+    if (rules.length >= TRACE_MAX) continue;
     if (is_foreign) {
-      const why = `It is for the tenant \`${tenant_id}\`, and this is \`${crossing.tenant_id}\`.`;
-      rules.push({ rule: name, tenant_id, because: 'tenant', why });
+      const reason = `It is for the tenant \`${tenant_id}\`, and this is \`${crossing.tenant_id}\`.`;
+      rules.push({ rule: name, tenant_id, mismatch: 'tenant', reason });
     } else if (misses.includes('phase')) {
-      const why = `It is for the phase ${names(phases)}, and this is \`${crossing.phase}\`.`;
-      rules.push({ rule: name, tenant_id, because: 'phase', why });
+      const reason = `It is for the phase ${names(phases)}, and this is \`${crossing.phase}\`.`;
+      rules.push({ rule: name, tenant_id, mismatch: 'phase', reason });
     } else {
-      const why = `It is for ${names(boundaries)}, and this is \`${crossing.boundary}\`.`;
-      rules.push({ rule: name, tenant_id, because: 'boundary', why });
+      const reason = `It is for ${names(boundaries)}, and this is \`${crossing.boundary}\`.`;
+      rules.push({ rule: name, tenant_id, mismatch: 'boundary', reason });
     }
   }
-  return { rules, left_off: count - rules.length };
+  return { rules, truncated: count - rules.length };
 }

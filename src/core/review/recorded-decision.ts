@@ -60,7 +60,7 @@ export interface ContentRecord {
 }
 
 /** All of a decision that a policy can be asked about again. No text is in it, and none was kept. */
-export interface Recollection {
+export interface RecordedDecision {
   readonly crossing: Envelope;
   readonly findings: readonly Finding[];
   /** What the caller declared, and facts. */
@@ -72,17 +72,17 @@ export interface Recollection {
 }
 
 /** Why an event cannot be asked about again. */
-export type NotRecalled = 'no_decision' | 'fault' | 'incomplete';
+export type UnreadableReason = 'no_decision' | 'fault' | 'incomplete';
 
 /**
  * Reads an event back that was decided at `decided_ms` (since 1970, UTC); gives a word where it is no decision of
  * rules, or does not hold all that they saw.
  */
-export function recollect(
+export function readRecordedDecision(
   event: RecordedEvent,
   decided_ms: number,
   conditions: Conditions | null = null,
-): Recollection | NotRecalled {
+): RecordedDecision | UnreadableReason {
   const { metadata, coverage } = event;
   if (!isBoundary(event.boundary) || typeof metadata.endpoint !== 'string') return 'no_decision';
   if (!(ACTIONS as readonly string[]).includes(event.action)) return 'no_decision';
@@ -143,7 +143,7 @@ function envelopeOf(
 /** A token that was refused then is refused again: what it allowed is written down nowhere. */
 function capabilityOf({ metadata }: RecordedEvent): Envelope['capability'] {
   const token_id = typeof metadata.capability_token_id === 'string' ? metadata.capability_token_id : null;
-  const refused = texts(metadata.breaches).find((each) =>
+  const refused = texts(metadata.violations).find((each) =>
     each.startsWith('identity_violation:capability_token.'),
   );
   if (refused === undefined) return token_id === null ? undefined : { token_id, refusal: null };
@@ -181,10 +181,11 @@ function hasStripped(stripped: unknown): boolean {
 const CONTENT_RULES = ['arguments', 'accepts.fields', 'emits.fields'];
 
 function contentRecord({ decision, metadata }: RecordedEvent): ContentRecord {
-  const breaches = texts(metadata.breaches);
+  const violations = texts(metadata.violations);
   const monitored = texts(metadata.monitored);
   const broken = CONTENT_RULES.filter(
-    (name) => breaches.includes(`contract_violation:${name}`) || monitored.includes(`contract.${name}:block`),
+    (name) =>
+      violations.includes(`contract_violation:${name}`) || monitored.includes(`contract.${name}:block`),
   );
   const taken = CONTENT_RULES.some((name) => monitored.includes(`contract.${name}:redact`));
   if (taken || hasStripped(metadata.stripped_fields)) return { broken, strips: true };

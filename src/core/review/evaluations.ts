@@ -1,0 +1,157 @@
+import { outcomeOf, outcomeOfDeclared, outcomeOfDefault, SILENCE } from '../decision/outcomes.ts';
+import { ruleForTag } from '../decision/rules.ts';
+import type { Heard } from '../decision/voices.ts';
+import { isFact } from '../tags.ts';
+import type { Action, Policy, Severity, Tag } from '../types/index.ts';
+import { circumstancesOfRecord, evaluationInput, tableFor } from './evaluate-record.ts';
+import type { RecordedDecision } from './recorded-decision.ts';
+import { type RuleTraceEntry, traceRules } from './rule-trace.ts';
+
+/** One tag or check that was evaluated for a decision. */
+export interface Evaluation {
+  /** What was asked about: a tag, the crossing itself, a contract or an identity, or how much was looked at. */
+  readonly about: 'crossing' | 'tag' | 'contract' | 'identity' | 'coverage';
+  /** `null` but for a tag. */
+  readonly tag: Tag | null;
+  readonly origin: 'found' | 'declared' | 'fact' | null;
+  /** The severity that the detector gave; `null` unless it was found. */
+  readonly severity: Severity | null;
+  readonly action: Action;
+  readonly rule: string;
+  readonly reason: string;
+  /** Whether its action is the one that decided. */
+  readonly decisive: boolean;
+  readonly rule_trace: readonly RuleTraceEntry[];
+  /** How many more rules were asked, or not reached. */
+  readonly rule_trace_truncated: number;
+}
+
+type UndecidedEvaluation = Omit<Evaluation, 'decisive'>;
+
+/** Lists every tag and check that was evaluated. Of equally strict ones the first decides. */
+export function listEvaluations(
+  record: RecordedDecision,
+  policy: Policy,
+  heard: Heard,
+): readonly Evaluation[] {
+  const evaluated = [
+    ...coverageEvaluations(record),
+    ...objectionEvaluations(record, heard),
+    ...crossingEvaluations(record, policy),
+    ...foundEvaluations(record, policy),
+    ...declaredEvaluations(record, policy, heard),
+    ...strippingEvaluations(record, policy),
+  ];
+  const { winner } = heard;
+  const evaluations = evaluated.map((each) => ({
+    ...each,
+    decisive: each.action === winner.action && each.rule === winner.rule,
+  }));
+  if (evaluations.length === 0 || winner === SILENCE || evaluations.some(({ decisive }) => decisive))
+    return evaluations;
+  // It is heard behind one that asks for approval: it blocks whether that is given or not.
+  const reason = `${winner.reason} No approval would change that.`;
+  return [
+    ...evaluations,
+    { ...NO_TRACE, about: 'crossing', ...pickResult({ ...winner, reason }), decisive: true },
+  ];
+}
+
+const NO_TRACE = {
+  tag: null,
+  origin: null,
+  severity: null,
+  rule_trace: [],
+  rule_trace_truncated: 0,
+} as const;
+
+function coverageEvaluations({ coverage }: RecordedDecision): UndecidedEvaluation[] {
+  if (coverage.status === 'full') return [];
+  const { reason } = coverage;
+  return [{ ...NO_TRACE, about: 'coverage', action: 'block', rule: 'coverage.exceeded', reason }];
+}
+
+function objectionEvaluations({ crossing }: RecordedDecision, { objections }: Heard): UndecidedEvaluation[] {
+  return objections.map(({ rule, action, reason }) => {
+    const is_granted = action === 'require_approval' && crossing.approved_rules?.includes(rule);
+    const about = rule.startsWith('identity.') ? ('identity' as const) : ('contract' as const);
+    return { ...NO_TRACE, about, rule, reason, action: is_granted ? ('flag' as const) : action };
+  });
+}
+
+function crossingEvaluations(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
+  const { deciding_rule, entries, truncated } = traceRules(record, policy, null);
+  if (entries.length === 0) return [];
+  const asked = {
+    ...NO_TRACE,
+    about: 'crossing',
+    rule_trace: entries,
+    rule_trace_truncated: truncated,
+  } as const;
+  if (deciding_rule !== null) return [{ ...asked, ...pickResult(outcomeOf(deciding_rule)) }];
+  return [
+    {
+      ...asked,
+      action: 'allow',
+      rule: 'default.allow',
+      reason: 'No rule about the crossing itself matches.',
+    },
+  ];
+}
+
+function pickResult({ action, rule, reason }: Pick<UndecidedEvaluation, 'action' | 'rule' | 'reason'>) {
+  return { action, rule, reason };
+}
+
+/** Each tag and severity once, however often it was found. */
+function foundEvaluations(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
+  const seen = new Map<string, { tag: Tag; severity: Severity }>();
+  for (const { tags, severity } of record.findings)
+    for (const tag of tags) seen.set(`${severity} ${tag}`, { tag, severity });
+  return [...seen.values()].map(({ tag, severity }) => evaluateTag(record, policy, tag, severity));
+}
+
+function evaluateTag(
+  record: RecordedDecision,
+  policy: Policy,
+  tag: Tag,
+  severity: Severity | null,
+): UndecidedEvaluation {
+  const { deciding_rule, entries, truncated } = traceRules(record, policy, { tag, severity });
+  const asked = {
+    about: 'tag',
+    tag,
+    severity,
+    origin: 'found',
+    rule_trace: entries,
+    rule_trace_truncated: truncated,
+  } as const;
+  if (deciding_rule !== null) return { ...asked, ...pickResult(outcomeOf(deciding_rule)) };
+  if (isFact(tag)) return { ...asked, action: 'allow', rule: 'default.allow', reason: NO_RULE };
+  return { ...asked, ...pickResult(outcomeOfDefault(tag, policy, record.crossing)) };
+}
+
+const NO_RULE = 'It is a fact, and no rule names it.';
+
+function declaredEvaluations(
+  record: RecordedDecision,
+  policy: Policy,
+  { masked }: Heard,
+): UndecidedEvaluation[] {
+  const { crossing, declared } = record;
+  const table = tableFor(record, policy);
+  const circumstances = circumstancesOfRecord(record);
+  return declared.map((tag) => {
+    const ruleFor = () => ruleForTag(table, { tag, severity: null }, circumstances, []);
+    const [outcome] = outcomeOfDeclared(tag, policy, ruleFor, masked, null, crossing);
+    const origin = crossing.declared_tags.includes(tag) ? ('declared' as const) : ('fact' as const);
+    const evaluation = { ...evaluateTag(record, policy, tag, null), origin };
+    return outcome === undefined ? evaluation : { ...evaluation, ...pickResult(outcome) };
+  });
+}
+
+function strippingEvaluations(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
+  const { stripping } = evaluationInput(record, policy);
+  if (stripping === null || stripping.enforcement === 'monitor') return [];
+  return [{ ...NO_TRACE, about: 'contract', ...pickResult(stripping.outcome) }];
+}
