@@ -195,7 +195,6 @@ export interface Verdict {
   /** Set where the action is `require_approval`; `null` there too when more rules ask than one request can name. */
   readonly approval: ApprovalWanted | null;
   /** `null` where nothing in monitor mode would have acted. */
-  /** The decision if no rule were in monitor mode; `null` if no such rule matched. */
   readonly enforced_result: DecisionResult | null;
   /** `null` where the session stays as it is, and where no rule in force asks about sessions. */
   readonly session_change: SessionChange | null;
