@@ -371,8 +371,11 @@ test('the same servers on standard output, for one agent', async () => {
     env: { GOOD_TOKEN: 'token-of-good', GOOD_EXTRA: 'extra' },
   });
   try {
-    const names = await namesOf(client);
-    assert.ok(names.includes('good__read') && names.includes('others__read'), names.join());
+    // A list does not wait long for one of several servers, so it is asked for until both have connected.
+    await until(async () => {
+      const names = await namesOf(client);
+      return names.includes('good__read') && names.includes('others__read');
+    });
     assert.deepEqual((await callTool(client, 'good__read', { path: 'a' })).said, { path: 'a' });
   } finally {
     await client.close();

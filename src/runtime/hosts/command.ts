@@ -2,10 +2,12 @@ import type { InstalledHook } from './host.ts';
 
 /** What makes up the command line of a hook. */
 export interface HookCommand {
-  /** How this program is started: absolute paths. */
+  /** How this program is started: absolute paths, or its name alone. */
   readonly program: readonly string[];
-  /** The configuration, by its absolute path. */
+  /** The configuration, by its absolute path, or by its path in the project behind `below`. */
   readonly config: string;
+  /** What the shell puts before `config`: the `project_folder` of a host. */
+  readonly below?: string;
   readonly dialect: string;
   /** `null`: the host's payloads name it. */
   readonly event: string | null;
@@ -14,12 +16,23 @@ export interface HookCommand {
 }
 
 /** The command line of a hook, quoted for a POSIX shell. */
-export function hookCommand({ program, config, dialect, event, guards_exit }: HookCommand): string {
+export function hookCommand({ program, config, below, dialect, event, guards_exit }: HookCommand): string {
   const words = [...program, 'hook', '--dialect', dialect];
   if (event !== null) words.push('--event', event);
-  words.push('--config', config);
+  const path = below === undefined ? quoted(config) : `${below}/${quoted(config)}`;
   // A program that is missing ends with 127 and one that was killed with 137, and hosts go on at both.
-  return `${words.map(quoted).join(' ')}${guards_exit ? ' || exit 2' : ''}`;
+  return `${[...words, '--config'].map(quoted).join(' ')} ${path}${guards_exit ? ' || exit 2' : ''}`;
+}
+
+/** The folder of a project for hosts without a variable for it: the root of its git repository. */
+export const GIT_FOLDER = '"$(git rev-parse --show-toplevel)"';
+
+const PROJECT_FOLDERS =
+  /\$(?:(?:CLAUDE|CURSOR|GEMINI)_PROJECT_DIR\b|\{(?:CLAUDE|CURSOR|GEMINI)_PROJECT_DIR\}|\(git rev-parse --show-toplevel\))/g;
+
+/** Replaces what stands for the project's folder in a word of a hook's command. */
+export function withProjectFolder(word: string, project: string): string {
+  return word.replaceAll(PROJECT_FOLDERS, () => project);
 }
 
 /** A word as a POSIX shell takes it for one. */

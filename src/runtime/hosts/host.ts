@@ -89,6 +89,8 @@ export interface Host {
   readonly wanted: readonly WantedHook[];
   /** Whether its payloads do not name the event, so that each hook has to. */
   readonly needs_event: boolean;
+  /** How a command of a hook names the project's folder on every machine, as a prefix of a path for the host's shell. */
+  readonly project_folder: string;
   /** Whether the host hands the command to a shell in which a fault can be turned into a no. */
   readonly guards_exit: boolean;
   /** Keys that the host asks for in a file of its own. */

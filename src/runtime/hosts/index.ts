@@ -5,7 +5,7 @@ import { copilot } from './records/copilot.ts';
 import { cursor } from './records/cursor.ts';
 import { gemini } from './records/gemini.ts';
 
-export { hookCommand, quoted, wordsOf } from './command.ts';
+export { hookCommand, quoted, withProjectFolder, wordsOf } from './command.ts';
 export { installed, readDocument } from './document.ts';
 export type { Host, InstalledHook, Machine, Scope, SettingsPlace } from './host.ts';
 export { filesOf, installedIn } from './places.ts';

@@ -12,6 +12,7 @@ interface SetupOptions extends Consent {
   readonly path: string;
   readonly config?: string;
   readonly mcp?: true;
+  readonly shared?: true;
   readonly pack?: readonly string[];
   readonly uninstall?: true;
   readonly list?: true;
@@ -39,6 +40,10 @@ export function setup(command: Command, terminal: Terminal): void {
       'a policy pack to add, or `none` (default: coding-agent for a new configuration)',
       gathered,
     )
+    .option(
+      '--shared',
+      'with --scope project: name no path of this machine, so that a team can commit the hook; `agent-safety` must be in the PATH',
+    )
     .option('--force', 'write over a framework’s file that was changed')
     .option('--mcp', 'add the service to the agent’s MCP servers too')
     .option('--uninstall', 'take everything out again')
@@ -54,6 +59,7 @@ export function setup(command: Command, terminal: Terminal): void {
     ['service setup codex --scope user --config ~/safety/service.yaml', 'in every project'],
     ['service setup cursor --mcp --yes', 'in a script, with the MCP server'],
     ['service setup claude-code --uninstall', 'as it was before'],
+    ['service setup claude-code --shared', 'for a team that commits the settings'],
     ['service setup langchain', 'writes service_langchain.py here'],
     ['service setup --list', 'what there is'],
   ]);
@@ -64,6 +70,7 @@ async function run(name: string | undefined, options: SetupOptions, terminal: Te
   if (name === undefined) return setUpFound(options, terminal);
   const host = hosts.find((each) => each.name === name);
   refuseMisplaced(options, host !== undefined);
+  refuseShared(options);
   if (host !== undefined) {
     const { setUpAgents, uninstallAgent } = await import('../setup/agents.ts');
     const scope = options.scope ?? 'project';
@@ -98,6 +105,7 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
         scope: options.scope ?? ('project' as const),
         packs: packsOf(options) ?? ['coding-agent'],
       };
+  refuseShared({ ...options, scope: choice.scope });
   if (choice.hosts.length === 0)
     throw new CommandFailure(EXIT.no, 'no_agent', 'No coding agent was found on this machine.', {
       hint: 'Name one, as in `service setup claude-code`; `service setup --list` shows them.',
@@ -109,9 +117,21 @@ function packsOf({ pack }: SetupOptions): readonly string[] | null {
   return pack === undefined ? null : pack.filter((name) => name !== 'none');
 }
 
+/** Refuses `--shared` where paths of this machine would be written all the same. */
+function refuseShared({ shared, scope, mcp }: Pick<SetupOptions, 'shared' | 'scope' | 'mcp'>): void {
+  if (!shared) return;
+  const other = mcp ? '--mcp' : scope !== undefined && scope !== 'project' ? `--scope ${scope}` : null;
+  if (other === null) return;
+  throw new CommandFailure(EXIT.usage, 'usage', `--shared cannot be used together with ${other}.`, {
+    hint: '--shared is for hooks in the settings of a project.',
+  });
+}
+
 /** An option that would do nothing is a misunderstanding. */
-function refuseMisplaced({ scope, mcp, force, pack }: SetupOptions, is_host: boolean): void {
-  const given = is_host ? { '--force': force } : { '--scope': scope, '--mcp': mcp, '--pack': pack };
+function refuseMisplaced({ scope, mcp, shared, force, pack }: SetupOptions, is_host: boolean): void {
+  const given = is_host
+    ? { '--force': force }
+    : { '--scope': scope, '--mcp': mcp, '--shared': shared, '--pack': pack };
   const misplaced = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
   if (misplaced === undefined) return;
   const whom = is_host ? 'frameworks' : 'coding agents';

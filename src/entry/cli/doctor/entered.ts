@@ -14,6 +14,7 @@ const SLACK_MS = 2_000;
 /** Where a hook is run, and with what. */
 export interface Around {
   readonly cwd: string;
+  readonly project: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -25,7 +26,7 @@ export async function checkEntry(
   place: Place,
   around: Around,
 ): Promise<readonly Check[]> {
-  const told = toldBy(hook);
+  const told = toldBy(hook, around.project);
   return [
     ...(await checkProgram(told, place, around)),
     ...(await checkOptions(told, host, place, around)),
@@ -42,6 +43,15 @@ async function checkProgram(told: Told, place: Place, around: Around): Promise<r
   const [file, ...scripts] = told.program;
   if (file === undefined) return [];
   const found = await pathOf(file, around);
+  if (found === null && !file.includes('/'))
+    return [
+      fail(
+        'hook.program',
+        place,
+        `The program \`${file}\` of the hook is not in the PATH.`,
+        `Install it with \`npm install -g agent-safety\`, or run \`service setup\` for this host again to name the program by its path.`,
+      ),
+    ];
   if (found === null)
     return [fail('hook.program', place, `The program \`${file}\` of the hook is not there.`, AGAIN)];
   if (!(await isReachable(found, constants.X_OK)))

@@ -227,7 +227,7 @@ async function examineHook({ host, hook, file, machine, asked, book, switches }:
   const { project, home } = machine;
   const folder = { project, home, scope, shell: env.SHELL || null };
   const { cwd } = side.start(hook, folder);
-  const { options } = toldBy(hook);
+  const { options } = toldBy(hook, project);
   const config = options?.config ?? null;
   const entry = await book.open({
     path: config === null || isAbsolute(config) ? config : resolve(cwd, config),
@@ -235,7 +235,7 @@ async function examineHook({ host, hook, file, machine, asked, book, switches }:
     env,
   });
   const expects = (payload: object, event: string) => inTheWay(entry, host, options, payload, event);
-  const entered = await checkEntry(host, side, hook, place, { cwd, env });
+  const entered = await checkEntry(host, side, hook, place, { cwd, project, env });
   const is_asked = !hook.in_background && !switches.off.has(hook);
   const tried = await tryHook({ side, hook, folder, env, place, expects, is_asked, now_ms });
   if (tried.session_id !== null && tried.is_understood) entry.sent.push(tried.session_id);

@@ -1,5 +1,5 @@
 import { toldTo } from '../../../runtime/hosts/command.ts';
-import { wordsOf } from '../../../runtime/hosts/index.ts';
+import { withProjectFolder, wordsOf } from '../../../runtime/hosts/index.ts';
 import { type HookOptions, readOptions, UsageFailure } from '../../hook/options.ts';
 import type { InstalledHook } from './hosts/host.ts';
 
@@ -14,12 +14,13 @@ export interface Told {
   readonly is_open: boolean;
 }
 
-/** Reads the command of a hook of this program. */
-export function toldBy({ command, args }: InstalledHook): Told {
-  const words = args === null ? wordsOf(command) : [command, ...args];
+/** Reads the command of a hook of this program, which may name the folder `project` by a variable of its host. */
+export function toldBy({ command, args }: InstalledHook, project: string): Told {
+  const written = args === null ? wordsOf(command) : [command, ...args];
+  const words = written.map((word) => withProjectFolder(word, project));
   const rest = toldTo('hook', words) ?? [];
   const program = words.slice(0, words.length - rest.length - 1);
-  const is_open = args === null && /[$`*?~]/.test(command);
+  const is_open = args === null && /[$`*?~]/.test(withProjectFolder(command, ''));
   try {
     return { program, options: readOptions(rest), complaint: null, is_open };
   } catch (failure) {

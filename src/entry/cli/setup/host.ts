@@ -1,5 +1,6 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { relative } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 import type { Config } from '../../../runtime/config/index.ts';
 import {
   filesOf,
@@ -15,6 +16,7 @@ import {
   type SettingsPlace,
   serverPart,
   type Wish,
+  withProjectFolder,
 } from '../../../runtime/hosts/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { Consent } from '../skills/consent.ts';
@@ -27,6 +29,8 @@ export interface HostOptions extends Consent {
   readonly path: string;
   readonly config?: string;
   readonly mcp?: true;
+  /** Whether the hook names no path of this machine, so that a team can commit it. */
+  readonly shared?: true;
   readonly uninstall?: true;
 }
 
@@ -71,7 +75,7 @@ export async function planHost(
   const wishes = wishesOf(host, target, machine, options, program, config);
   const setup = await openSetup(mode, wishes, config?.state_dir ?? null);
   const remarks = [
-    ...(options.uninstall ? [] : [...sharedRemarks(host, machine, scope), ...host.remarks(scope)]),
+    ...(options.uninstall ? [] : [...sharedRemarks(host, machine, options), ...host.remarks(scope)]),
     ...serverRemarks(host, machine, options, program, config),
     ...(await elsewhere(host, target, machine, mode)),
   ];
@@ -106,9 +110,9 @@ export async function configurationToUndo(
 ): Promise<Config | null> {
   const target = targetOf(host, machine, scope);
   const { loadConfig } = await import('../../../runtime/config/index.ts');
-  const named =
-    config ??
-    (await installedIn(host, target).catch(() => [])).flatMap(({ config_path }) => config_path ?? [])[0];
+  const installed = await installedIn(host, target).catch(() => []);
+  const written = installed.flatMap(({ config_path }) => config_path ?? [])[0];
+  const named = config ?? (written && withProjectFolder(written, machine.project));
   const result = await loadConfig({ path: named ?? null, env, cwd, secrets: 'leave' });
   return result.ok ? result.config : null;
 }
@@ -117,14 +121,18 @@ function wishesOf(
   host: Host,
   target: SettingsPlace,
   machine: Machine,
-  { scope, mcp, uninstall }: HostOptions,
+  { scope, mcp, shared, uninstall }: HostOptions,
   program: readonly string[],
   config: HookConfiguration | null,
 ): readonly Wish[] {
   const file = config?.file ?? '';
   const { name, needs_event, guards_exit } = host;
+  const start =
+    shared && !uninstall
+      ? { program: [PROGRAM], config: pathInProject(file, machine), below: host.project_folder }
+      : { program, config: file };
   const hooks = hooksPart(host, (event) =>
-    hookCommand({ program, config: file, dialect: name, event: needs_event ? event : null, guards_exit }),
+    hookCommand({ ...start, dialect: name, event: needs_event ? event : null, guards_exit }),
   );
   const list = host.mcp.places(machine).find((place) => place.scope === scope);
   const server = serverPart(host, serverWords(program, file));
@@ -154,12 +162,34 @@ function serverRemarks(
   return [mcp.otherwise(options.scope, words.map(quoted).join(' '))];
 }
 
+/** The name of the program where it is found in the PATH. */
+const PROGRAM = 'agent-safety';
+
+function pathInProject(file: string, { project }: Machine): string {
+  const path = relative(realpathSync(project), existsSync(file) ? realpathSync(file) : resolve(file));
+  if (!path.startsWith('..') && !isAbsolute(path)) return path;
+  throw new CommandFailure(
+    EXIT.usage,
+    'usage',
+    `The configuration \`${file}\` is outside of the project, so a shared hook cannot name it.`,
+    { hint: 'Put a `service.yaml` into the project, or leave --shared out.' },
+  );
+}
+
 /** A project's file goes to whoever shares the repository, and the paths in it do not. */
-function sharedRemarks({ targets }: Host, machine: Machine, scope: Scope): readonly string[] {
+function sharedRemarks(
+  { targets }: Host,
+  machine: Machine,
+  { scope, shared }: HostOptions,
+): readonly string[] {
+  if (shared)
+    return [
+      `Commit this file and the configuration. Everybody who shares them needs \`${PROGRAM}\` in the PATH (npm install -g ${PROGRAM}); without it every tool is refused.`,
+    ];
   const alone = targets(machine).some((each) => each.scope === 'local') ? 'local' : 'user';
   if (scope !== 'project') return [];
   return [
-    `This file is the project’s, and names paths of this machine: for whoever shares it and has no program there, every tool is refused. For yourself alone use --scope ${alone}.`,
+    `This file is the project’s, and names paths of this machine: for whoever shares it and has no program there, every tool is refused. For a file that a team can commit use --shared, for yourself alone --scope ${alone}.`,
   ];
 }
 

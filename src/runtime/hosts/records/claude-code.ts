@@ -22,6 +22,7 @@ export const claudeCode: Host = {
     { event: 'UserPromptSubmit', matcher: null },
   ],
   needs_event: false,
+  project_folder: '"$CLAUDE_PROJECT_DIR"',
   guards_exit: true,
   frame: {},
   mcp: {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { GIT_FOLDER } from '../command.ts';
 import type { Host, Machine, SettingsPlace } from '../host.ts';
 import { file } from '../places.ts';
 import { groupedHooks } from '../shapes.ts';
@@ -21,6 +22,8 @@ export const codex: Host = {
     { event: 'UserPromptSubmit', matcher: null },
   ],
   needs_event: false,
+  // It has no variable for the folder.
+  project_folder: GIT_FOLDER,
   guards_exit: true,
   frame: {},
   mcp: {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { GIT_FOLDER } from '../command.ts';
 import type { Host, Machine } from '../host.ts';
 import { file } from '../places.ts';
 import { flatHooks } from '../shapes.ts';
@@ -29,6 +30,8 @@ export const copilot: Host = {
     matcher: null,
   })),
   needs_event: true,
+  // It has no variable for the folder.
+  project_folder: GIT_FOLDER,
   guards_exit: true,
   frame: { version: 1 },
   mcp: {

@@ -22,6 +22,7 @@ export const cursor: Host = {
     'subagentStart',
   ].map((event) => ({ event, matcher: null })),
   needs_event: false,
+  project_folder: '"$CURSOR_PROJECT_DIR"',
   // `failClosed` does it, and it is not published which shell reads the command.
   guards_exit: false,
   frame: { version: 1 },

@@ -20,6 +20,8 @@ export const gemini: Host = {
     { event: 'BeforeAgent', matcher: null },
   ],
   needs_event: false,
+  // Gemini CLI puts a quoted path in its place before the shell reads the command.
+  project_folder: '$GEMINI_PROJECT_DIR',
   guards_exit: true,
   frame: {},
   mcp: {

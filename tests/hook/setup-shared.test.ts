@@ -1,0 +1,147 @@
+/** Hooks that a team commits: they name no path of the machine that entered them, and block on another one. */
+import assert from 'node:assert/strict';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { hostSides } from '../../src/entry/cli/doctor/hosts/index.ts';
+import { hosts, installedIn } from '../../src/runtime/hosts/index.ts';
+import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'setup-shared-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const bin = join(folder, 'bin');
+mkdirSync(bin);
+symlinkSync(join(root, 'service'), join(bin, 'agent-safety'));
+
+const environment = (home: string, has_program = true) => {
+  const own = ownNodeEnvironment({ SERVICE_HOOK_RESIDENT: 'off' });
+  return { ...own, HOME: home, PATH: `${has_program ? `${bin}:` : ''}${own.PATH}` };
+};
+const run = (project: string, words: readonly string[], env = environment(folder)) =>
+  runProgram([join(root, 'service'), ...words], { cwd: project, env });
+
+interface Diagnosis {
+  readonly blocking_count: number;
+  readonly tried_count: number;
+  readonly checks: readonly { readonly name: string; readonly status: string; readonly message: string }[];
+}
+
+async function diagnose(project: string, env: ReturnType<typeof environment>): Promise<Diagnosis> {
+  const { stdout } = await run(project, ['doctor', '--json', '--scope', 'project'], env);
+  return JSON.parse(stdout) as Diagnosis;
+}
+
+/** A home whose login shells find the program, for Codex starts hooks in one. */
+function homeAt(path: string): string {
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, '.profile'), `PATH="${bin}:$PATH"\n`);
+  return path;
+}
+
+/** A repository of git with a configuration, at a path that a shell has to be careful with. */
+function newProject(name: string): string {
+  const project = join(folder, `${name}'s "own" project`);
+  mkdirSync(project);
+  spawnSync('git', ['init', '-q'], { cwd: project });
+  writeFileSync(join(project, 'service.yaml'), readFileSync(join(root, 'cases/hook/service.yaml')));
+  return project;
+}
+
+const answerOf = ({ status, stdout, stderr }: SpawnSyncReturns<string>) => ({
+  code: status,
+  stdout,
+  stderr,
+  is_late: false,
+});
+
+const machineOf = (project: string) => ({ project, home: folder, env: {} });
+const targetOf = (host: (typeof hosts)[number], project: string) => host.targets(machineOf(project))[0]!;
+const SETTINGS = '{\n\t"hooks": {}, "other": [1.0]\n}';
+
+test('hooks for a team block in a copy on another machine, and go to the byte', async () => {
+  const project = newProject('first');
+  const files = hosts.map((host) => targetOf(host, project).path);
+  for (const file of files) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, SETTINGS);
+  }
+  for (const { name } of hosts) {
+    const done = await run(project, ['setup', name, '--shared', '--yes']);
+    assert.equal(done.code, 0, done.stderr);
+    assert.match(done.stdout, /Commit this file/, name);
+  }
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8');
+    assert.match(text, /agent-safety hook/);
+    assert.ok(!text.includes(folder) && !text.includes(root), text);
+  }
+  const copy = join(folder, 'second place');
+  cpSync(project, copy, { recursive: true, filter: (path) => !path.includes('.service') });
+  const there = await diagnose(copy, environment(homeAt(join(folder, 'another'))));
+  const failed = there.checks.filter(
+    ({ name, status }) => status === 'fail' || /^hook\.(?:program|config|options)$/.test(name),
+  );
+  // Codex skips hooks until somebody trusts them, which no test can do.
+  assert.deepEqual(
+    failed.filter(({ message }) => !/trust/i.test(message)),
+    [],
+  );
+  assert.ok(
+    there.blocking_count > 12 && there.tried_count >= there.blocking_count,
+    `${there.blocking_count}`,
+  );
+  for (const host of hosts) {
+    const away = await run(project, ['setup', host.name, '--uninstall', '--yes']);
+    assert.equal(away.code, 0, away.stderr);
+  }
+  for (const file of files) assert.equal(readFileSync(file, 'utf8'), SETTINGS, file);
+  assert.equal(files.length, 5);
+});
+
+test('without the program in the PATH every tool is refused, and doctor says what to install', async () => {
+  const project = newProject('bare');
+  assert.equal((await run(project, ['setup', 'claude-code', '--shared', '--yes'])).code, 0);
+  const host = hosts.find(({ name }) => name === 'claude-code')!;
+  const [hook] = await installedIn(host, targetOf(host, project));
+  const side = hostSides.find(({ name }) => name === host.name)!;
+  const home = { project, home: folder, scope: 'project', shell: null } as const;
+  const asRun = { ...hook!, cwd: null, env: {}, in_background: false };
+  const start = side.start(asRun, home);
+  const input = JSON.stringify(
+    side.payload('PreToolUse', { text: 'ls', session_id: 's', cwd: project, now_ms: 0 }),
+  );
+  const ask = (has_program: boolean, more: object = {}) =>
+    spawnSync(start.file, start.args, {
+      cwd: folder,
+      env: { ...environment(folder, has_program), ...start.env, ...more },
+      input,
+      encoding: 'utf8',
+    });
+  assert.equal(ask(false).status, 2);
+  const effect = (more: object) => side.read('PreToolUse', answerOf(ask(true, more)), asRun, 'ls').effect;
+  assert.equal(effect({}), 'goes_on');
+  assert.equal(effect({ CLAUDE_PROJECT_DIR: '/nowhere' }), 'stops', 'a configuration that is not there');
+  const { checks } = await diagnose(project, environment(folder, false));
+  const told = checks.find(({ name }) => name === 'hook.program');
+  assert.match(told?.message ?? '', /`agent-safety` of the hook is not in the PATH/);
+});
+
+test('what cannot be shared is refused', async () => {
+  const project = newProject('refused');
+  const outside = join(folder, 'outside.yaml');
+  writeFileSync(outside, readFileSync(join(project, 'service.yaml')));
+  const cases = [
+    [['--scope', 'user'], /cannot be used together with --scope user/],
+    [['--mcp'], /cannot be used together with --mcp/],
+    [['--config', outside], /outside of the project/],
+  ] as const;
+  for (const [words, pattern] of cases) {
+    const ran = await run(project, ['setup', 'claude-code', '--shared', '--yes', ...words]);
+    assert.equal(ran.code, 2);
+    assert.match(ran.stderr, pattern);
+  }
+  const framework = await run(project, ['setup', 'langchain', '--shared']);
+  assert.match(framework.stderr, /--shared is for coding agents only/);
+});
