@@ -1,4 +1,24 @@
-import { operation, Refusal } from './operation.ts';
+import { type Context, operation, Refusal } from './operation.ts';
+
+/** Part of both answers only after a reload that failed: the policy before it still decides. */
+const last_reload = {
+  type: 'object',
+  description: 'Only if the last policy reload failed. The previous policy is still active.',
+  required: ['status', 'code'],
+  properties: {
+    status: { const: 'failed' },
+    code: {
+      enum: ['policy_invalid', 'reload_failed'],
+      description:
+        '`policy_invalid`: the configuration or a policy has a mistake; `reload_failed`: the log says why.',
+    },
+  },
+} as const;
+
+async function lastReload({ runtime }: Context) {
+  const code = await runtime.reloadFailure();
+  return code === null ? {} : { last_reload: { status: 'failed' as const, code } };
+}
 
 export const health = operation({
   name: 'health',
@@ -18,6 +38,7 @@ export const health = operation({
       mode: { enum: ['sidecar', 'gateway'] },
       uptime_seconds: { type: 'integer' },
       agents_seen: { type: 'array', items: { type: 'string' } },
+      last_reload,
     },
   },
   example: {},
@@ -28,13 +49,16 @@ export const health = operation({
     uptime_seconds: 3600,
     agents_seen: ['orders', 'support-bot'],
   },
-  async run(_input, { runtime }) {
+  async run(_input, context) {
+    const { runtime } = context;
+    const [agents_seen, failed] = await Promise.all([runtime.agentsSeen(), lastReload(context)]);
     return {
       status: 'healthy' as const,
       version: runtime.version,
       mode: runtime.mode,
       uptime_seconds: Math.max(0, Math.floor((runtime.now_ms() - runtime.started_ms) / 1000)),
-      agents_seen: [...(await runtime.agentsSeen())],
+      agents_seen: [...agents_seen],
+      ...failed,
     };
   },
 });
@@ -47,12 +71,12 @@ export const ready = operation({
   permission: null,
   needs: 'live',
   input: { type: 'object', properties: {} },
-  output: { type: 'object', required: ['status'], properties: { status: { const: 'ready' } } },
+  output: { type: 'object', required: ['status'], properties: { status: { const: 'ready' }, last_reload } },
   example: {},
   answer: { status: 'ready' },
   refusals: ['unavailable'],
-  async run(_input, { runtime }) {
-    if (await runtime.ready()) return { status: 'ready' as const };
+  async run(_input, context) {
+    if (await context.runtime.ready()) return { status: 'ready' as const, ...(await lastReload(context)) };
     throw new Refusal('unavailable', 'The service is starting, or one of its stores is not open.');
   },
 });

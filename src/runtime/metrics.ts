@@ -8,6 +8,10 @@ import type { Endpoint, Ruling } from './types.ts';
 /** The counts of one process. Adding to them must cost nothing beside a check; a library reads them later. */
 export interface Metrics {
   readonly count: (ruling: Ruling, endpoint: Endpoint, scan_seconds: number) => void;
+  /** Counts a reload that was refused or failed. */
+  readonly countFailedReload: () => void;
+  /** Counts an event that the journal did not take. */
+  readonly countJournalFailure: () => void;
   /** Calls to model providers, their tokens and their cost. */
   readonly calls: CallCounts;
   /** Everything counted here and the standard metrics of the process, as plain JSON that can be summed. */
@@ -40,8 +44,15 @@ const BUCKETS_SECONDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
 ] as const;
 
+export interface MetricsOptions {
+  readonly version: string;
+  readonly mode: string;
+  /** Counts the approval requests that are pending; `null` if the store does not answer. For one process alone. */
+  readonly countPendingApprovals?: () => Promise<number | null>;
+}
+
 /** Opens the counts of one process. `version` and `mode` become labels of `service_build_info`. */
-export function openMetrics(about: { readonly version: string; readonly mode: string }): Metrics {
+export function openMetrics(about: MetricsOptions): Metrics {
   const requests = new Map<Endpoint, Record<Decision, number>>(
     ENDPOINTS.map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }]),
   );
@@ -49,6 +60,7 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
   const monitored = new Map<string, { value: number; labels: Value['labels'] }>();
   const scans = openTimes(BUCKETS_SECONDS);
   const calls = openCallCounts();
+  const failed = { reloads: 0, journal: 0 };
   const standard = lazy(standardMetrics);
 
   return {
@@ -60,14 +72,25 @@ export function openMetrics(about: { readonly version: string; readonly mode: st
       for (const each of verdict.monitored) countMonitored(monitored, each);
       scans.add(scan_seconds);
     },
+    countFailedReload: () => {
+      failed.reloads += 1;
+    },
+    countJournalFailure: () => {
+      failed.journal += 1;
+    },
     calls: calls.counts,
     snapshot: async () => {
-      const registry = await standard.open();
+      const [registry, pending] = await Promise.all([
+        standard.open(),
+        about.countPendingApprovals?.() ?? null,
+      ]);
       return [
         requestsMetric(requests),
         violationsMetric(violations),
         counter('service_monitored_total', MONITORED_HELP, [...monitored.values()]),
         durationsMetric(scans),
+        ...failureMetrics(failed),
+        ...(pending === null ? [] : [pendingMetric(pending)]),
         ...calls.metrics(),
         buildMetric(about),
         ...((await registry.getMetricsAsJSON()) as unknown as Metric[]),
@@ -150,7 +173,25 @@ function durationsMetric(scans: Times): Metric {
   return histogram(name, 'Time that looking at one text took.', scans.values(name, {}));
 }
 
-function buildMetric(about: { version: string; mode: string }): Metric {
+function failureMetrics({ reloads, journal }: { reloads: number; journal: number }): Metric[] {
+  return [
+    counter('service_policy_reload_failures_total', 'Policy reloads that failed.', [
+      { value: reloads, labels: {} },
+    ]),
+    counter(
+      'service_journal_write_failures_total',
+      'Audit events that could not be written to the journal.',
+      [{ value: journal, labels: {} }],
+    ),
+  ];
+}
+
+function pendingMetric(value: number): Metric {
+  const help = 'Approval requests that are pending in the store.';
+  return gauge('service_approvals_pending', help, [{ value, labels: {} }], 'max');
+}
+
+function buildMetric(about: Pick<MetricsOptions, 'version' | 'mode'>): Metric {
   const values = [{ value: 1, labels: { version: about.version, mode: about.mode } }];
   return gauge('service_build_info', 'Always 1; the labels say what runs.', values, 'first');
 }

@@ -25,11 +25,12 @@ import type { LazyStore } from './store/index.ts';
 import { storeFields } from './store/lazy.ts';
 import type { Telemetry } from './telemetry/types.ts';
 import { openTrail } from './trail.ts';
-import type { Caller, Endpoint, Ports, ReloadReport, Ruling, Runtime } from './types.ts';
+import type { Caller, Endpoint, Ports, ReloadFailure, ReloadReport, Ruling, Runtime } from './types.ts';
 
 /** What only the whole service can answer: the parent knows it, its workers ask. */
 export interface Centre {
   readonly ready: () => Promise<boolean>;
+  readonly reloadFailure: () => Promise<ReloadFailure | null>;
   readonly metrics: () => Promise<string>;
   readonly agents: () => Promise<readonly string[]>;
   readonly plugins: () => Promise<PluginsInUse>;
@@ -114,6 +115,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     metricsText: () => metricsText(parts),
     plugins,
     reload: centre.reload,
+    reloadFailure: () => centre.reloadFailure().catch(() => null),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     agentBlocks: lazyAgentBlocks(parts, () => ports),
     ...trail.offers,

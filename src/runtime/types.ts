@@ -202,6 +202,9 @@ export interface AuditPage {
   readonly events_searched?: number;
 }
 
+/** Why a reload failed: the configuration or a policy is not valid, or the service could not exchange it. */
+export type ReloadFailure = 'policy_invalid' | 'reload_failed';
+
 /** What a reload came to. A refusal keeps the policy that was there, everywhere. */
 export type ReloadReport =
   | {
@@ -280,6 +283,8 @@ export interface Runtime {
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   /** Forgets what sessions have read, and gives how many had read something; durable when it resolves. */
   readonly resetSession: (target: ResetTarget, caller: Caller) => Promise<number>;
+  /** Why the last policy reload failed; \`null\` if it did not, or if the service does not answer in time. */
+  readonly reloadFailure: () => Promise<ReloadFailure | null>;
   /** The kill switch of agents. Rejects where the store cannot be opened. */
   readonly agentBlocks: () => Promise<AgentBlocks>;
   /** Sees every event whose answer was given before the call. */

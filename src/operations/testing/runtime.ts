@@ -121,6 +121,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       changed: false,
       warnings: [],
     }),
+    reloadFailure: async () => null,
     resetSession: async () => 0,
     agentBlocks: async () => ({ block: async () => true, unblock: async () => false, list: async () => [] }),
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),

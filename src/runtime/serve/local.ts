@@ -117,6 +117,7 @@ function lazyDoor(state_dir: string): LazyDoor {
 function localCentre(config: Config, door: LazyDoor, plugins: PluginsInUse): Centre {
   return {
     ready: async () => true,
+    reloadFailure: async () => null,
     metrics: async () => '',
     agents: async () => [],
     plugins: async () => plugins,

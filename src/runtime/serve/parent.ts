@@ -11,7 +11,7 @@ import type { Config } from '../config/index.ts';
 import { realFile } from '../config/real-file.ts';
 import { type Feed, openFeed } from '../events/feed.ts';
 import { faultFields, type Log } from '../log.ts';
-import { openMetrics } from '../metrics.ts';
+import { type Metrics, openMetrics } from '../metrics.ts';
 import type { PluginsInUse } from '../plugins/types.ts';
 import { savePolicy } from '../policies/saved.ts';
 import { type Centre, openRuntime } from '../runtime.ts';
@@ -39,7 +39,7 @@ import { statePaths } from './state-dir.ts';
 import { telemetryOf } from './telemetry.ts';
 import { openTurnstile } from './turnstile.ts';
 import { openWorkers, type WorkerProcess, type Workers } from './workers.ts';
-import { openWriter } from './writer.ts';
+import { countFailures, openWriter } from './writer.ts';
 
 export interface ParentParts {
   readonly version: string;
@@ -81,6 +81,7 @@ interface Late {
   readonly feed: Feed;
   indexing: Indexing | null;
   reloading: Reloading | null;
+  store: Store | null;
   api_keys: readonly ApiKey[];
 }
 
@@ -90,8 +91,14 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const paths = statePaths(config.state_dir);
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openTurnstile();
-  const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
-  const late: Late = { feed: openFeed(log), indexing: null, reloading: null, api_keys: config.auth.api_keys };
+  const late: Late = {
+    feed: openFeed(log),
+    indexing: null,
+    reloading: null,
+    store: null,
+    api_keys: config.auth.api_keys,
+  };
+  const metrics = config.metrics.enabled ? metricsOfParent(version, config, late) : null;
   const reload = (caller_id: string): Promise<ReloadReport> =>
     inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
@@ -105,7 +112,9 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     answers: answersOf(centre, reload, (by) => shareEvents(by, late, workers)),
     orders: (writer) => ordersFor(writer, parts, late),
   });
-  const { journal, store: own } = await startWorkers(workers, parts);
+  const { journal: opened, store: own } = await startWorkers(workers, parts);
+  const journal = opened === null ? null : countFailures(opened, metrics);
+  late.store = own.store;
   const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
   await recordReadings(parts.secret_readings, by, { journal, now_ms: Date.now, log });
   const store = lazyStore(async () => own.store, log);
@@ -121,6 +130,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     use: open.usePolicy,
     useKeys: (keys) => useKeys(keys, late, workers, parts),
     journal,
+    on_failure: () => metrics?.countFailedReload(),
     now_ms: Date.now,
     log,
   });
@@ -142,6 +152,16 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     },
     kill: workers.kill,
   };
+}
+
+/** Counts what only the parent knows, besides what each process counts. */
+function metricsOfParent(version: string, { server }: Config, late: Late): Metrics {
+  const pending = async (): Promise<number | null> => {
+    if (late.store === null) return null;
+    const { countPendingApprovals } = await import('../approvals/pending.ts');
+    return countPendingApprovals(late.store, Date.now());
+  };
+  return openMetrics({ version, mode: server.mode, countPendingApprovals: pending });
 }
 
 /** Chores know every subject, and through it all detectors: loaded before, they would hold up the workers. */
@@ -177,6 +197,7 @@ function centreOf(
   return {
     ready: async () =>
       late.reloading !== null && (!config.audit.enabled || (late.indexing?.ready() ?? false)),
+    reloadFailure: async () => late.reloading?.lastFailure() ?? null,
     metrics: metricsOfAll,
     agents: async () => {
       // Those of a worker that has died since are kept here.
@@ -346,6 +367,7 @@ function answersOf(
   return {
     events,
     ready: centre.ready,
+    reload_failure: centre.reloadFailure,
     metrics: centre.metrics,
     agents: centre.agents,
     plugins: centre.plugins,

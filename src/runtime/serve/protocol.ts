@@ -3,7 +3,7 @@ import type { Config } from '../config/index.ts';
 import type { StreamBatch } from '../events/types.ts';
 import type { MetricsSnapshot } from '../metrics.ts';
 import type { PluginsInUse } from '../plugins/types.ts';
-import type { ReloadReport } from '../types.ts';
+import type { ReloadFailure, ReloadReport } from '../types.ts';
 
 /** What a worker needs to begin; plain data, for it crosses to another process. */
 export interface WorkerOrders {
@@ -44,6 +44,8 @@ export type WorkerAnswers = {
 /** What the parent answers to a worker. */
 export type ParentAnswers = {
   readonly ready: (nothing: null) => Promise<boolean>;
+  /** Why the last reload failed; \`null\` if it did not. */
+  readonly reload_failure: (nothing: null) => Promise<ReloadFailure | null>;
   readonly metrics: (nothing: null) => Promise<string>;
   readonly agents: (nothing: null) => Promise<readonly string[]>;
   readonly plugins: (nothing: null) => Promise<PluginsInUse>;

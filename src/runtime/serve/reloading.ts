@@ -7,7 +7,7 @@ import type { PluginsInUse } from '../plugins/types.ts';
 import { serviceEvent } from '../record.ts';
 import { recordReadings } from '../secrets/reading-event.ts';
 import type { SecretReading } from '../secrets/references.ts';
-import type { AuditEvent, ReloadReport } from '../types.ts';
+import type { AuditEvent, ReloadFailure, ReloadReport } from '../types.ts';
 import { changeGeneration, type Generation } from './generations.ts';
 import type { Worker } from './workers.ts';
 
@@ -41,12 +41,16 @@ export interface ReloadingParts {
   readonly useKeys: (keys: readonly ApiKey[]) => Promise<void>;
   readonly journal: Pick<Journal, 'append'> | null;
   readonly now_ms: () => number;
+  /** Called with each reload that fails. */
+  readonly on_failure?: () => void;
   readonly log: Log;
 }
 
 /** The policy of the whole service, and the one way to change it. */
 export interface Reloading {
   readonly inForce: () => Generation;
+  /** Why the last reload failed; `null` if it did not. */
+  readonly lastFailure: () => ReloadFailure | null;
   /** The plug-ins of the policy in force. */
   readonly plugins: () => PluginsInUse;
   /** Reads everything again, and puts it in force everywhere or nowhere. Calls must come one after another. */
@@ -57,6 +61,13 @@ export interface Reloading {
 export function openReloading(parts: ReloadingParts): Reloading {
   let in_force: Generation = { generation: 1, hash: parts.first.hash };
   let in_use = parts.plugins;
+  let last_failure: ReloadFailure | null = null;
+
+  /** Until the next reload that succeeds. */
+  function fail(failure: ReloadFailure): void {
+    last_failure = failure;
+    parts.on_failure?.();
+  }
 
   async function apply(policy: Policy, caller_id: string): Promise<string | null> {
     const next = { generation: in_force.generation + 1, hash: policy.hash };
@@ -74,7 +85,12 @@ export function openReloading(parts: ReloadingParts): Reloading {
     return change.changed ? null : change.reason;
   }
 
-  async function refuse(caller_id: string, problems: Refused['problems']): Promise<ReloadReport> {
+  async function refuse(
+    caller_id: string,
+    problems: Refused['problems'],
+    failure: ReloadFailure,
+  ): Promise<ReloadReport> {
+    fail(failure);
     const sentence = `The policy was not reloaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`;
     await record(parts, caller_id, in_force.hash, false, sentence).catch((fault) =>
       parts.log.error('a refused reload could not be recorded', faultFields(fault)),
@@ -87,21 +103,27 @@ export function openReloading(parts: ReloadingParts): Reloading {
 
   return {
     inForce: () => in_force,
+    lastFailure: () => last_failure,
     plugins: () => in_use,
     reload: async (caller_id) => {
-      const loaded = await parts.load();
+      const loaded = await parts.load().catch((fault: unknown) => {
+        fail('reload_failed');
+        throw fault;
+      });
       await recordReadings(loaded.secret_readings, { caller_id, policy_hash: in_force.hash }, parts);
-      if (!loaded.ok) return refuse(caller_id, loaded.problems);
+      if (!loaded.ok) return refuse(caller_id, loaded.problems, 'policy_invalid');
       const { policy, warnings } = loaded;
       const changed = policy.hash !== in_force.hash;
       try {
         const reason = changed ? await apply(policy, caller_id) : await unchanged(parts, caller_id, policy);
-        if (reason !== null) return refuse(caller_id, [{ file: 'service', path: '', message: reason }]);
+        if (reason !== null)
+          return refuse(caller_id, [{ file: 'service', path: '', message: reason }], 'reload_failed');
       } catch (fault) {
         parts.log.error('the policy could not be exchanged', faultFields(fault));
         const message = 'The policy could not be saved or its reload not be recorded; the log says why.';
-        return refuse(caller_id, [{ file: 'service', path: '', message }]);
+        return refuse(caller_id, [{ file: 'service', path: '', message }], 'reload_failed');
       }
+      last_failure = null;
       in_use = loaded.plugins;
       await parts.useKeys(loaded.api_keys);
       parts.log.info('the policy was reloaded', { ...in_force, changed, warnings });

@@ -11,7 +11,7 @@ import { type Channel, openChannel } from './channel.ts';
 import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
 import { isDiskFailure, statePaths, unwritable } from './state-dir.ts';
 import { telemetryOf } from './telemetry.ts';
-import { openWriter } from './writer.ts';
+import { countFailures, openWriter } from './writer.ts';
 
 /** What a worker's program gets to answer with. */
 export interface WorkerSeat {
@@ -132,12 +132,13 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
   const paths = statePaths(config.state_dir);
   const log = openLog({ level: config.log.level, name: writer });
   const now_ms = Date.now;
-  const [policy, journal, telemetry] = await Promise.all([
+  const [policy, opened, telemetry] = await Promise.all([
     readPolicy(paths.policies, orders.policy_hash),
     config.audit.enabled ? openWriter(config, writer, log) : null,
     telemetryOf(config, version, writer, log),
   ]);
   const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
+  const journal = opened === null ? null : countFailures(opened, metrics);
   const open = openRuntime({
     version,
     config,
@@ -214,7 +215,7 @@ function exchange(open: OpenRuntime, policies_dir: string): Pick<Desk, 'prepare'
 }
 
 const ASK_MS = 5_000;
-/** A health check is soon asked again, and does without the other workers' agents where they take longer. */
+/** A health check is soon asked again, and does without what takes longer: agents of other workers, the last reload. */
 const AGENTS_MS = 500;
 const SYNC_MS = 10_000;
 const RELOAD_MS = 60_000;
@@ -222,6 +223,7 @@ const RELOAD_MS = 60_000;
 function centreOver(channel: Channel<ParentAnswers>, worker: string): Centre {
   return {
     ready: () => channel.ask('ready', null, ASK_MS),
+    reloadFailure: () => channel.ask('reload_failure', null, AGENTS_MS),
     metrics: () => channel.ask('metrics', null, ASK_MS),
     agents: () => channel.ask('agents', null, AGENTS_MS),
     plugins: () => channel.ask('plugins', null, ASK_MS),

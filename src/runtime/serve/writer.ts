@@ -1,8 +1,20 @@
+import { AuditFailure } from '../audit/failure.ts';
 import { type Journal, openJournal } from '../audit/journal.ts';
 import { openSigningKey } from '../audit/keys.ts';
 import type { Config } from '../config/index.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import { statePaths } from './state-dir.ts';
+
+/** Counts what a journal does not take. A journal that is closed because the service stops is no failure. */
+export function countFailures(journal: Journal, metrics: Metrics | null): Journal {
+  if (metrics === null) return journal;
+  const failed = (fault: unknown): never => {
+    if (!(fault instanceof AuditFailure && fault.code === 'journal_closed')) metrics.countJournalFailure();
+    throw fault;
+  };
+  return { ...journal, append: (event) => journal.append(event).catch(failed) };
+}
 
 /** Opens a writer's journal as the configuration asks for it. */
 export async function openWriter(config: Config, writer: string, log: Log): Promise<Journal> {
