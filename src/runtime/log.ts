@@ -18,13 +18,20 @@ export interface Log {
   readonly flush: () => Promise<void>;
 }
 
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** `auto`, the default: text if standard error is a terminal, else JSON. */
+  readonly format?: 'auto' | 'json' | 'text';
+  readonly name: string;
+}
+
 const ORDER: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
- * Opens the log: JSON lines on standard error, or lines for people where that is a terminal. `name` says which
+ * Opens the log on standard error: JSON lines, or lines for people on a terminal unless `format` says. `name` says which
  * process writes. The library behind it is loaded with the first line, for no start should wait for it.
  */
-export function openLog(options: { readonly level: LogLevel; readonly name: string }): Log {
+export function openLog(options: LogOptions): Log {
   const least = ORDER.indexOf(options.level);
   let logger: Promise<Logger> | null = null;
   let written: Promise<void> = Promise.resolve();
@@ -46,7 +53,7 @@ export function openLog(options: { readonly level: LogLevel; readonly name: stri
   };
 }
 
-async function openLogger(options: { level: LogLevel; name: string }): Promise<Logger> {
+async function openLogger(options: LogOptions): Promise<Logger> {
   const { default: pino } = await import('pino');
   const settings = {
     level: options.level,
@@ -55,7 +62,9 @@ async function openLogger(options: { level: LogLevel; name: string }): Promise<L
     timestamp: false,
     formatters: { level: (level: string) => ({ level }) },
   };
-  if (process.stderr.isTTY) return pino(settings, { write: (line) => process.stderr.write(forPeople(line)) });
+  const { format = 'auto' } = options;
+  if (format === 'text' || (format === 'auto' && process.stderr.isTTY))
+    return pino(settings, { write: (line) => process.stderr.write(forPeople(line)) });
   return pino(settings, pino.destination({ fd: 2, sync: true }));
 }
 

@@ -114,8 +114,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     agentsSeen: () => allAgents(centre, agents, log),
     metricsText: () => metricsText(parts),
     plugins,
-    reload: centre.reload,
-    reloadFailure: () => centre.reloadFailure().catch(() => null),
+    ...reloadOffers(centre),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     agentBlocks: lazyAgentBlocks(parts, () => ports),
     ...trail.offers,
@@ -146,6 +145,11 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
 /** Each is closed, whether those before it could be or not. */
 function inTurn([first, ...rest]: readonly (() => Promise<void>)[]): Promise<void> {
   return first === undefined ? Promise.resolve() : first().finally(() => inTurn(rest));
+}
+
+function reloadOffers({ reload, reloadFailure }: Centre): Pick<Runtime, 'reload' | 'reloadFailure'> {
+  // Health must not depend on the parent's answer.
+  return { reload, reloadFailure: () => reloadFailure().catch(() => null) };
 }
 
 interface LazyRoad {

@@ -19,7 +19,7 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
     );
   // Standard output is the protocol's; a plug-in that prints would break it.
   globalThis.console = new Console(process.stderr, process.stderr);
-  const log = openLog({ level: config.log.level, name: 'mcp' });
+  const log = openLog({ ...config.log, name: 'mcp' });
   await serveToolsOnStdio({
     state_dir: config.state_dir,
     configuration: () => configOf(terminal, config_path),
@@ -77,7 +77,7 @@ async function serveGateway(
 ): Promise<void> {
   const { serveGatewayOnStdio } = await installed(() => import('../mcp/gateway/stdio.ts'));
   globalThis.console = new Console(process.stderr, process.stderr);
-  const log = openLog({ level: config.log.level, name: 'mcp' });
+  const log = openLog({ ...config.log, name: 'mcp' });
   await serveGatewayOnStdio({
     behind,
     env: terminal.env,

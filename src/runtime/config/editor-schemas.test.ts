@@ -239,7 +239,7 @@ const full = {
     flush_ms: 0,
   },
   plugins: { files: ['plugins/*.mjs'], packages: ['@acme/detectors'], timeout_ms: 1_000 },
-  log: { level: 'info' },
+  log: { level: 'info', format: 'auto' },
   'x-free': { any: 'thing' },
 };
 

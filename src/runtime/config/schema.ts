@@ -6,6 +6,7 @@ import { auth } from './schema-auth.ts';
 import { capability_tokens } from './schema-capabilities.ts';
 import { cost } from './schema-costs.ts';
 import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
+import { log } from './schema-log.ts';
 import { mcp } from './schema-mcp.ts';
 import { memory } from './schema-memory.ts';
 import { dashboard, intelligence, secrets } from './schema-outside.ts';
@@ -146,7 +147,8 @@ const scan = {
       minimum: 1,
       maximum: 100_000_000,
       default: 200_000,
-      description: 'Keys and values of a payload. A body with more than twice as many is refused with 413.',
+      description:
+        'Keys and values of a payload. A body with more than twice as many, and more than 10,000, is refused with 413.',
     },
     findings_max: {
       type: 'integer',
@@ -300,7 +302,8 @@ export const configSchema = {
       minLength: 1,
       maxLength: 4096,
       default: '.service',
-      description: 'Folder of journal, keys and store, relative to this file. A change needs a restart.',
+      description:
+        'Folder of journal, keys and store, relative to this file. If its group or everyone may write in it, as on a shared volume, the state is in its sub-folder `service` (mode 0700). A change needs a restart.',
     },
     sessions: {
       type: 'object',
@@ -361,20 +364,7 @@ export const configSchema = {
     intelligence,
     dashboard,
     telemetry,
-    log: {
-      type: 'object',
-      description: 'The log of the service itself; nothing that was checked is ever in it.',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        level: {
-          type: 'string',
-          enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-          default: 'info',
-          description: 'Least level that is written.',
-        },
-      },
-    },
+    log,
   },
 } as const;
 

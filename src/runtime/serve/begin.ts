@@ -55,7 +55,7 @@ export async function begin(
     const keyless = fingerprintProblem(config, made.policy);
     if (keyless !== null) throw invalid([keyless]);
     const url = is_resident ? null : urlOf(config.server.host, port);
-    const log = openLog({ level: config.log.level, name: 'parent' });
+    const log = openLog({ ...config.log, name: 'parent' });
     const latest = { config, patterns: made.patterns, plugins: made.plugins };
     const loadAgain = () => policyAgain(options.request, config, latest);
     logLeftOut(made.plugins, log);

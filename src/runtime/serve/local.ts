@@ -44,7 +44,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     await writeSpool({ dir: paths.journal, events: [event], now_ms: Date.now });
   };
   const door = lazyDoor(config.state_dir);
-  const log = openLog({ level: config.log.level, name: 'cli' });
+  const log = openLog({ ...config.log, name: 'cli' });
   logLeftOut(made.plugins, log);
   const { runtime, close } = openRuntime({
     version,
@@ -192,7 +192,7 @@ async function fillIndex(config: Config): Promise<void> {
     import('../audit/indexer.ts'),
     import('../audit/order.ts'),
   ]);
-  const log = openLog({ level: config.log.level, name: 'cli' });
+  const log = openLog({ ...config.log, name: 'cli' });
   await beginOrder(paths.journal);
   const journal = await openWriter(config, 'parent', log);
   try {

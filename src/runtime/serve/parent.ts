@@ -39,7 +39,7 @@ import { statePaths } from './state-dir.ts';
 import { telemetryOf } from './telemetry.ts';
 import { openTurnstile } from './turnstile.ts';
 import { openWorkers, type WorkerProcess, type Workers } from './workers.ts';
-import { countFailures, openWriter } from './writer.ts';
+import { openWriter } from './writer.ts';
 
 export interface ParentParts {
   readonly version: string;
@@ -85,19 +85,15 @@ interface Late {
   api_keys: readonly ApiKey[];
 }
 
+const NOT_OPEN = { indexing: null, reloading: null, store: null };
+
 /** Opens journal, workers, socket and index; resolves when all workers listen. */
 export async function openParent(parts: ParentParts): Promise<Parent> {
   const { config, log, version } = parts;
   const paths = statePaths(config.state_dir);
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openTurnstile();
-  const late: Late = {
-    feed: openFeed(log),
-    indexing: null,
-    reloading: null,
-    store: null,
-    api_keys: config.auth.api_keys,
-  };
+  const late: Late = { feed: openFeed(log), ...NOT_OPEN, api_keys: config.auth.api_keys };
   const metrics = config.metrics.enabled ? metricsOfParent(version, config, late) : null;
   const reload = (caller_id: string): Promise<ReloadReport> =>
     inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
@@ -112,8 +108,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     answers: answersOf(centre, reload, (by) => shareEvents(by, late, workers)),
     orders: (writer) => ordersFor(writer, parts, late),
   });
-  const { journal: opened, store: own } = await startWorkers(workers, parts);
-  const journal = opened === null ? null : countFailures(opened, metrics);
+  const { journal, store: own } = await startWorkers(workers, parts, metrics);
   late.store = own.store;
   const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
   await recordReadings(parts.secret_readings, by, { journal, now_ms: Date.now, log });
@@ -254,11 +249,12 @@ const FIRST_ANSWERS_MS = 100;
 async function startWorkers(
   workers: Workers,
   { config, policy, log }: ParentParts,
+  metrics: Metrics | null,
 ): Promise<{ journal: Journal | null; store: OwnStore }> {
   if (config.audit.enabled) await beginOrder(statePaths(config.state_dir).journal);
   const [started, opened] = await Promise.allSettled([
     workers.start(),
-    config.audit.enabled ? openWriter(config, 'parent', log) : null,
+    config.audit.enabled ? openWriter(config, 'parent', log, metrics) : null,
   ]);
   const journal = opened.status === 'fulfilled' ? opened.value : null;
   try {

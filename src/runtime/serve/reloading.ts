@@ -59,15 +59,35 @@ export interface Reloading {
 
 /** Begins with the policy that the service started with, as generation 1. */
 export function openReloading(parts: ReloadingParts): Reloading {
+  let last_failure: ReloadFailure | null = null;
+  let is_valid = true;
+  const load = async (): Promise<PolicyLoad> => {
+    const loaded = await parts.load();
+    is_valid = loaded.ok;
+    return loaded;
+  };
+  const exchange = openExchange({ ...parts, load });
+  return {
+    ...exchange,
+    lastFailure: () => last_failure,
+    reload: async (caller_id) => {
+      is_valid = true;
+      let is_done = false;
+      try {
+        const report = await exchange.reload(caller_id);
+        is_done = report.reloaded;
+        return report;
+      } finally {
+        last_failure = is_done ? null : is_valid ? 'reload_failed' : 'policy_invalid';
+        if (!is_done) parts.on_failure?.();
+      }
+    },
+  };
+}
+
+function openExchange(parts: ReloadingParts): Omit<Reloading, 'lastFailure'> {
   let in_force: Generation = { generation: 1, hash: parts.first.hash };
   let in_use = parts.plugins;
-  let last_failure: ReloadFailure | null = null;
-
-  /** Until the next reload that succeeds. */
-  function fail(failure: ReloadFailure): void {
-    last_failure = failure;
-    parts.on_failure?.();
-  }
 
   async function apply(policy: Policy, caller_id: string): Promise<string | null> {
     const next = { generation: in_force.generation + 1, hash: policy.hash };
@@ -85,12 +105,7 @@ export function openReloading(parts: ReloadingParts): Reloading {
     return change.changed ? null : change.reason;
   }
 
-  async function refuse(
-    caller_id: string,
-    problems: Refused['problems'],
-    failure: ReloadFailure,
-  ): Promise<ReloadReport> {
-    fail(failure);
+  async function refuse(caller_id: string, problems: Refused['problems']): Promise<ReloadReport> {
     const sentence = `The policy was not reloaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`;
     await record(parts, caller_id, in_force.hash, false, sentence).catch((fault) =>
       parts.log.error('a refused reload could not be recorded', faultFields(fault)),
@@ -103,27 +118,21 @@ export function openReloading(parts: ReloadingParts): Reloading {
 
   return {
     inForce: () => in_force,
-    lastFailure: () => last_failure,
     plugins: () => in_use,
     reload: async (caller_id) => {
-      const loaded = await parts.load().catch((fault: unknown) => {
-        fail('reload_failed');
-        throw fault;
-      });
+      const loaded = await parts.load();
       await recordReadings(loaded.secret_readings, { caller_id, policy_hash: in_force.hash }, parts);
-      if (!loaded.ok) return refuse(caller_id, loaded.problems, 'policy_invalid');
+      if (!loaded.ok) return refuse(caller_id, loaded.problems);
       const { policy, warnings } = loaded;
       const changed = policy.hash !== in_force.hash;
       try {
         const reason = changed ? await apply(policy, caller_id) : await unchanged(parts, caller_id, policy);
-        if (reason !== null)
-          return refuse(caller_id, [{ file: 'service', path: '', message: reason }], 'reload_failed');
+        if (reason !== null) return refuse(caller_id, [{ file: 'service', path: '', message: reason }]);
       } catch (fault) {
         parts.log.error('the policy could not be exchanged', faultFields(fault));
         const message = 'The policy could not be saved or its reload not be recorded; the log says why.';
-        return refuse(caller_id, [{ file: 'service', path: '', message }], 'reload_failed');
+        return refuse(caller_id, [{ file: 'service', path: '', message }]);
       }
-      last_failure = null;
       in_use = loaded.plugins;
       await parts.useKeys(loaded.api_keys);
       parts.log.info('the policy was reloaded', { ...in_force, changed, warnings });

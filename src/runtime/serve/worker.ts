@@ -11,7 +11,7 @@ import { type Channel, openChannel } from './channel.ts';
 import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
 import { isDiskFailure, statePaths, unwritable } from './state-dir.ts';
 import { telemetryOf } from './telemetry.ts';
-import { countFailures, openWriter } from './writer.ts';
+import { openWriter } from './writer.ts';
 
 /** What a worker's program gets to answer with. */
 export interface WorkerSeat {
@@ -130,15 +130,14 @@ interface Desk {
 async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): Promise<Desk> {
   const { config, version, writer } = orders;
   const paths = statePaths(config.state_dir);
-  const log = openLog({ level: config.log.level, name: writer });
+  const log = openLog({ ...config.log, name: writer });
   const now_ms = Date.now;
-  const [policy, opened, telemetry] = await Promise.all([
+  const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
+  const [policy, journal, telemetry] = await Promise.all([
     readPolicy(paths.policies, orders.policy_hash),
-    config.audit.enabled ? openWriter(config, writer, log) : null,
+    config.audit.enabled ? openWriter(config, writer, log, metrics) : null,
     telemetryOf(config, version, writer, log),
   ]);
-  const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
-  const journal = opened === null ? null : countFailures(opened, metrics);
   const open = openRuntime({
     version,
     config,

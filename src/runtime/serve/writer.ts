@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import { statePaths } from './state-dir.ts';
 
 /** Counts what a journal does not take. A journal that is closed because the service stops is no failure. */
-export function countFailures(journal: Journal, metrics: Metrics | null): Journal {
+function countFailures(journal: Journal, metrics: Metrics | null): Journal {
   if (metrics === null) return journal;
   const failed = (fault: unknown): never => {
     if (!(fault instanceof AuditFailure && fault.code === 'journal_closed')) metrics.countJournalFailure();
@@ -17,9 +17,14 @@ export function countFailures(journal: Journal, metrics: Metrics | null): Journa
 }
 
 /** Opens a writer's journal as the configuration asks for it. */
-export async function openWriter(config: Config, writer: string, log: Log): Promise<Journal> {
+export async function openWriter(
+  config: Config,
+  writer: string,
+  log: Log,
+  metrics: Metrics | null = null,
+): Promise<Journal> {
   const paths = statePaths(config.state_dir);
-  return openJournal({
+  const journal = await openJournal({
     dir: paths.journal,
     writer,
     max_size_bytes: config.audit.max_size_mb * 1_048_576,
@@ -32,4 +37,5 @@ export async function openWriter(config: Config, writer: string, log: Log): Prom
     on_maintenance_failure: (code) =>
       log.warn('old journal files could not be compressed or deleted', { code }),
   });
+  return countFailures(journal, metrics);
 }
