@@ -70,6 +70,6 @@ test('calls at the same time spend what there is, the others get 429, and all of
   const { spent_usd, reserved_usd } = await standing();
   assert.deepEqual([Math.round(spent_usd * 1e6), reserved_usd], [served * COST, 0]);
   const metrics = await (await fetch(`${service.url}/v1/metrics`)).text();
-  const counted = `service_budget_events_total{budget="each-user",what="refusal"} ${refused.length}`;
+  const counted = `service_budget_events_total{budget="each-user",event="refusal"} ${refused.length}`;
   assert.ok(metrics.includes(counted), counted);
 });

@@ -156,7 +156,7 @@ test('the report has a line for what is asked for', async () => {
       ['default', 'bob', 0.00011],
     ],
   );
-  assert.equal(json.more, true);
+  assert.equal(json.truncated, true);
   assert.equal((await get('/v1/dashboard/cost/report?group_by=session', as('ada'))).status, 400);
 });
 
@@ -172,8 +172,8 @@ test('agents see what is left for them', async () => {
       state,
     ]),
     [
-      ['all', 0.00028, 'open'],
-      ['ann', 0.00011, 'open'],
+      ['all', 0.00028, 'ok'],
+      ['ann', 0.00011, 'ok'],
     ],
   );
   assert.equal((await get(path, { 'x-service-key': KEYS.agent.key })).status, 200);
@@ -200,17 +200,17 @@ test('the command line shows the same', async () => {
       /^ann +user ann +open +\$0\.000110 +\$0\.000500 +\$0\.000390/m,
     ],
     [
-      ['report', '--by', 'tenant', '--format', 'csv'],
+      ['report', '--group-by', 'tenant', '--format', 'csv'],
       0,
       /^tenant,calls,.*\nacme,2,20,15,0,0,1,0,0\.000170\ndefault,/,
     ],
     [
-      ['report', '--by', 'model', '--format', 'markdown'],
+      ['report', '--group-by', 'model', '--format', 'markdown'],
       0,
       /^\| model \| calls .*\n\| --- \| ---: .*\n\| toy \| 2 /,
     ],
-    [['report', '--by', 'model', '--limit', '1'], 1, /^MODEL +CALLS/],
-    [['report', '--by', 'colour'], 2, /^$/],
+    [['report', '--group-by', 'model', '--limit', '1'], 1, /^MODEL +CALLS/],
+    [['report', '--group-by', 'colour'], 2, /^$/],
   ];
   for (const [args, code, stdout] of rows) {
     const ran = await cli(...args);

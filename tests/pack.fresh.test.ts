@@ -121,7 +121,7 @@ test('npx sets a coding agent up in one command, and its hook still blocks when 
     HOME: home,
     npm_config_cache: cache,
     npm_config_prefer_offline: 'true',
-    SERVICE_HOOK_RESIDENT: 'off',
+    SERVICE_HOOK_DAEMON: 'off',
   };
   const words = ['npx', '--yes', '--package', tarball, 'agent-safety', 'setup', '--yes', '--json'];
   const done = await runProgram(words, { cwd: project, env: own });

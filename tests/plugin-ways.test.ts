@@ -130,7 +130,7 @@ function hook(payload: unknown, ...words: string[]): { code: number | null; stdo
   const { status, stdout, stderr } = spawnSync(join(root, 'service'), ['hook', ...words], {
     cwd: service.dir,
     encoding: 'utf8',
-    env: { ...ownNodeEnvironment(), SERVICE_HOOK_RESIDENT: 'off' },
+    env: { ...ownNodeEnvironment(), SERVICE_HOOK_DAEMON: 'off' },
     input: typeof payload === 'string' ? payload : JSON.stringify(payload),
   });
   return { code: status, stdout, stderr };

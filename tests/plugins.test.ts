@@ -99,17 +99,17 @@ test('the service starts with those that are good, and says of each other why it
   const expected: readonly (readonly [path: string, status: string, reason: RegExp])[] = [
     ['plugins/orders.mjs', 'active', /^$/],
     ['agent-safety-plugin-example', 'active', /^$/],
-    ['plugins/throws.mjs', 'left_out', /no luck/],
-    ['plugins/hangs.mjs', 'left_out', /within 2000 ms/],
-    ['plugins/reading-hangs.mjs', 'left_out', /within 2000 ms/],
-    ['plugins/taken.mjs', 'left_out', /taken by another detector/],
-    ['plugins/misshapen.mjs', 'left_out', /`adaptors` is no key here/],
+    ['plugins/throws.mjs', 'rejected', /no luck/],
+    ['plugins/hangs.mjs', 'rejected', /within 2000 ms/],
+    ['plugins/reading-hangs.mjs', 'rejected', /within 2000 ms/],
+    ['plugins/taken.mjs', 'rejected', /taken by another detector/],
+    ['plugins/misshapen.mjs', 'rejected', /`adaptors` is no key here/],
   ];
   for (const [path, status, reason] of expected) {
     const [is, why] = told.get(path) as [string, string];
     assert.equal(is, status, path);
     assert.match(why, reason, path);
-    if (status === 'left_out') assert.ok(service.logs().includes(`The plug-in ${path} is left out.`), path);
+    if (status === 'rejected') assert.ok(service.logs().includes(`The plug-in ${path} is left out.`), path);
   }
 });
 

@@ -49,7 +49,7 @@ function ask(cwd: string, call: Call, resident: 'on' | 'off'): number {
     tool_name: 'Bash',
     tool_input: { command: CALLS[call] },
   });
-  const env = { ...process.env, SERVICE_HOOK_RESIDENT: resident };
+  const env = { ...process.env, SERVICE_HOOK_DAEMON: resident };
   const began = performance.now();
   const { status, stdout } = spawnSync(service, ['hook'], { cwd, input, env, encoding: 'utf8' });
   const took = performance.now() - began;

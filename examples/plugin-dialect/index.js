@@ -62,7 +62,7 @@ export default {
           deny,
         },
       },
-      silent: [
+      ignored_events: [
         'post_read_code',
         'post_write_code',
         'post_run_command',

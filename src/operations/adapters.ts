@@ -46,7 +46,8 @@ type Payload = Readonly<Record<string, unknown>>;
 
 async function askAs(adapter: WrittenAdapter, payload: Payload, context: Context): Promise<Json> {
   const name = eventNameIn(adapter, payload, null);
-  if (name.ok && (adapter.silent ?? []).includes(name.value)) return answerWith(adapter.pass, payload, {});
+  if (name.ok && (adapter.ignored_events ?? []).includes(name.value))
+    return answerWith(adapter.pass, payload, {});
   const event = name.ok && Object.hasOwn(adapter.events, name.value) ? adapter.events[name.value]! : null;
   if (!name.ok || event === null) throw unknownEvent(name);
   const deny = (reason: string) => answerWith(event.deny, payload, { reason });

@@ -17,7 +17,10 @@ const standing = {
       description: 'What it is counted by; empty where all whom it concerns have it together.',
       additionalProperties: { type: 'string' },
     },
-    state: { enum: ['open', 'warned', 'reached'], description: '`warned`: past `warn_at`.' },
+    state: {
+      enum: ['ok', 'warning', 'exhausted'],
+      description: '`warning`: past `warn_at`; `exhausted`: the limit is spent.',
+    },
     enforcement: { enum: ['enforce', 'monitor'] },
     period: { type: 'string' },
     resets_at: { type: ['string', 'null'], description: 'When it begins anew; `null` never.' },
@@ -36,7 +39,7 @@ const standing = {
 const team = {
   budget: 'team',
   scope: {},
-  state: 'open' as const,
+  state: 'ok' as const,
   enforcement: 'enforce' as const,
   period: 'total',
   resets_at: null,

@@ -45,7 +45,7 @@ const record = {
   required: ['token_id', 'status', 'tenant_id', 'agent_id', 'session_id', 'scope', 'issued_at', 'expires_at'],
   properties: {
     token_id: { type: 'string' },
-    status: { enum: ['live', 'expired', 'revoked'] },
+    status: { enum: ['active', 'expired', 'revoked'] },
     tenant_id: { type: 'string' },
     agent_id: { type: 'string' },
     session_id: { ...text, description: '`null`: any session.' },
@@ -71,7 +71,7 @@ const record = {
 /** What the examples show: a token that was just issued. */
 const issued = {
   token_id: 'cap_0123456789abcdef01234567',
-  status: 'live' as const,
+  status: 'active' as const,
   tenant_id: 'default',
   agent_id: 'support-bot',
   session_id: 'sess-1',
@@ -171,7 +171,7 @@ export const capabilitiesList = operation({
     properties: {
       agent_id: agentId,
       tenant_id: tenantId,
-      status: { enum: ['live', 'expired', 'revoked'] },
+      status: { enum: ['active', 'expired', 'revoked'] },
       limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Default 100.' },
     },
   },
@@ -183,7 +183,7 @@ export const capabilitiesList = operation({
       count: { type: 'integer', description: 'How many this answer holds.' },
     },
   },
-  example: { agent_id: 'support-bot', status: 'live' },
+  example: { agent_id: 'support-bot', status: 'active' },
   answer: { capabilities: [issued], count: 1 },
   async run(input, { runtime, caller, tenant_id }) {
     const found = await (await runtime.capabilities()).list({

@@ -159,7 +159,7 @@ export const dashboardCostReport = operation({
   },
   output: {
     type: 'object',
-    required: ['period', 'lines', 'more'],
+    required: ['period', 'lines', 'truncated'],
     properties: {
       period: { type: 'string' },
       since: { type: 'string' },
@@ -181,11 +181,11 @@ export const dashboardCostReport = operation({
           },
         },
       },
-      more: { type: 'boolean', description: 'There are more lines than were asked for.' },
+      truncated: { type: 'boolean', description: 'There are more lines than were asked for.' },
     },
   },
   example: { period: 'last_30d', group_by: 'day,model' },
-  answer: { period: 'last_30d', since: '2026-01-02', until: '2026-01-31', lines: [], more: false },
+  answer: { period: 'last_30d', since: '2026-01-02', until: '2026-01-31', lines: [], truncated: false },
   refusals: ['invalid_request'],
   async run(input, context) {
     const asked = periodIn(input, context);
@@ -202,7 +202,13 @@ export const dashboardCostReport = operation({
       cost: dollars(sum.micro_usd),
       ...countsOf(sum),
     }));
-    return { period: asked.name, since: asked.since, until: asked.until, lines, more: sums.length > limit };
+    return {
+      period: asked.name,
+      since: asked.since,
+      until: asked.until,
+      lines,
+      truncated: sums.length > limit,
+    };
   },
 });
 

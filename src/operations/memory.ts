@@ -179,7 +179,7 @@ export const memoryRead = operation({
         items: { type: 'string' },
         description: 'Keys that a document requires and that have no value.',
       },
-      more: { type: 'boolean', description: 'There are more than `limit`; only when so.' },
+      truncated: { type: 'boolean', description: 'There are more than `limit`; only when so.' },
     },
   },
   example: { key: 'user_preference', agent_id: 'support-bot', session_id: 'sess-1' },
@@ -225,7 +225,7 @@ export const memoryRead = operation({
       found: out.entries.length > 0,
       entries: out.entries.map(shown),
       missing: [...out.missing],
-      ...(out.more && { more: true }),
+      ...(out.truncated && { truncated: true }),
     };
   },
 });

@@ -44,7 +44,7 @@ export const pluginsList = operation({
             version: { type: ['string', 'null'], description: '`null` where it gave none.' },
             kind: { enum: ['file', 'package'] },
             path: { type: 'string', description: 'As the configuration names it.' },
-            status: { enum: ['active', 'left_out'] },
+            status: { enum: ['active', 'rejected'] },
             sha256: { type: ['string', 'null'], description: 'Of the file that was loaded.' },
             detector_count: { type: 'integer' },
             template_count: { type: 'integer' },

@@ -14,7 +14,7 @@ export interface CallCounts {
   /** What was booked for a call. */
   readonly spent: (provider: string, model: string, usage: WireUsage, micro_usd: number) => void;
   /** A budget passed its threshold of warning, or refused a call. */
-  readonly budget: (name: string, what: 'warning' | 'refusal') => void;
+  readonly budget: (name: string, event: 'warning' | 'refusal') => void;
 }
 
 export type BreakerState = 'closed' | 'half_open' | 'open';
@@ -61,7 +61,7 @@ export function openCallCounts(): OpenCallCounts {
         for (const [kind, count] of Object.entries(kindsOf(usage))) tokens.add({ ...of, kind }, count);
         cost.add(of, micro_usd / MICRO);
       },
-      budget: (name, what) => budgets.add({ budget: budget_label(name), what }, 1),
+      budget: (name, event) => budgets.add({ budget: budget_label(name), event }, 1),
     },
     metrics: () => [
       counter(

@@ -87,7 +87,7 @@ test('calls to providers are counted by provider, and names that callers choose 
     'service_tokens_total{provider="main",model="gpt-5",kind="cache_read"} 120',
     'service_tokens_total{provider="main",model="gpt-5",kind="cache_write"} 20',
     'service_cost_usd_total{provider="main",model="gpt-5"} 0.005',
-    'service_budget_events_total{budget="team",what="warning"} 2',
+    'service_budget_events_total{budget="team",event="warning"} 2',
   ])
     assert.ok(text.includes(`${line}\n`), line);
   const models = text.split('\n').filter((line) => line.startsWith('service_cost_usd_total'));

@@ -33,7 +33,7 @@ const ENDPOINTS = [
   'memory_read',
   'memory_resolve_handle',
   'llm_request',
-  'llm_answer',
+  'llm_response',
   'llm_tool_call',
   'llm_tool_result',
   'proxy_forward',

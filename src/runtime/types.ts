@@ -359,7 +359,7 @@ export interface MemoryRead {
   readonly value: Json;
   readonly entries: readonly MemoryListed[];
   /** There are more than were asked for. */
-  readonly more: boolean;
+  readonly truncated: boolean;
   /** Required fields that have no entry. */
   readonly missing: readonly string[];
 }
@@ -389,7 +389,7 @@ export type Endpoint =
   | 'memory_read'
   | 'memory_resolve_handle'
   | 'llm_request'
-  | 'llm_answer'
+  | 'llm_response'
   | 'llm_tool_call'
   | 'llm_tool_result'
   | 'proxy_forward';

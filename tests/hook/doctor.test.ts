@@ -98,7 +98,7 @@ interface Ran {
 
 async function run(desk: Desk, words: readonly string[], stdin = ''): Promise<Ran> {
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
-  const env = { PATH, NODE_COMPILE_CACHE, HOME: desk.home, SERVICE_HOOK_RESIDENT: 'off' };
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: desk.home, SERVICE_HOOK_DAEMON: 'off' };
   const child = spawn(service, words, { cwd: desk.project, env });
   const told = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
@@ -161,7 +161,7 @@ test('hooks of every host that work are said to block, and what was tried is in 
   );
   for (const { decision, session_id, metadata } of events) {
     assert.deepEqual([decision, session_id], ['allow', null]);
-    assert.match(String(metadata.canary), /^service-doctor-[0-9a-f]{16}$/);
+    assert.match(String(metadata.probe), /^service-doctor-[0-9a-f]{16}$/);
   }
   assert.match((await run(desk, ['observe', 'sessions', '--json'])).stdout, /"sessions":\[\]/);
 });
@@ -449,7 +449,7 @@ for (const { name, host, config, entry, document, before, found, says } of BROKE
     const told = diagnosis.checks.map(({ message }) => message).join('\n');
     if (says !== undefined) assert.match(told, says);
     for (const { status, next } of diagnosis.checks) if (status === 'fail') assert.ok(next, told);
-    assert.ok(!told.includes('service-doctor-canary'));
+    assert.ok(!told.includes('service-doctor-probe'));
   });
 
 test('there is a broken hook for every way to break one', () => assert.equal(BROKEN.length, 26));

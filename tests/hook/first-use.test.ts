@@ -16,7 +16,7 @@ function newUser(name: string) {
   const [home, project] = [join(folder, name, 'home'), join(folder, name, 'project')];
   mkdirSync(join(home, '.claude'), { recursive: true });
   mkdirSync(project, { recursive: true });
-  const env = { ...ownNodeEnvironment({ SERVICE_HOOK_RESIDENT: 'off' }), HOME: home };
+  const env = { ...ownNodeEnvironment({ SERVICE_HOOK_DAEMON: 'off' }), HOME: home };
   const run = (...words: string[]) => runProgram([service, ...words], { cwd: project, env });
   return { home, project, env, run };
 }

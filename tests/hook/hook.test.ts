@@ -103,7 +103,7 @@ test('what cannot be read is a no that no host takes for a yes', async () => {
 test('without a policy that can be used, everything is refused, and why is said', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hook-'));
   const call = { tool: 'Bash', input: { command: 'ls' } };
-  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  const env = { SERVICE_HOOK_DAEMON: 'off' };
   const decided = async () => JSON.parse((await hook(dir, call, [], env)).stdout) as Record<string, string>;
   assert.equal((await decided()).decision, 'allow');
   writeFileSync(join(dir, 'service.yaml'), 'policies: [{ name: a, boundary: sideways }]\n');
@@ -119,7 +119,7 @@ test('without a policy that can be used, everything is refused, and why is said'
 
 test('a resident process that says nothing is not waited for, and one that ends is done without', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hook-'));
-  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  const env = { SERVICE_HOOK_DAEMON: 'off' };
   await hook(dir, BLOCKED, [], env);
   const socket = join(dir, '.service', 'service.sock');
   const silent = createServer(() => {}).listen(socket);
@@ -143,7 +143,7 @@ test('a resident process that says nothing is not waited for, and one that ends 
 
 test('hooks at once decide by themselves, and what they wrote down is one chain later', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hook-'));
-  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  const env = { SERVICE_HOOK_DAEMON: 'off' };
   const secret = { tool: 'Write', input: { content: `key ${SK_KEY}` }, session_id: 's-1' };
   const ran = await Promise.all([BLOCKED, secret, BLOCKED].map((each) => hook(dir, each, [], env)));
   for (const { stdout } of ran) assert.match(stdout, /"decision":"block"/);
@@ -160,7 +160,7 @@ test('hooks at once decide by themselves, and what they wrote down is one chain 
 
 test('what cannot be written down is not allowed', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hook-'));
-  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  const env = { SERVICE_HOOK_DAEMON: 'off' };
   await hook(dir, BLOCKED, [], env);
   const spool = join(dir, '.service', 'journal', 'spool');
   rmSync(spool, { recursive: true });

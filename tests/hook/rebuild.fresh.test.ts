@@ -37,7 +37,7 @@ before(() => {
 after(() => rmSync(checkout, { recursive: true, force: true, maxRetries: 5 }));
 
 function hook(stdin: string): Promise<Ran> {
-  const env = { SERVICE_HOOK_RESIDENT: 'off' };
+  const env = { SERVICE_HOOK_DAEMON: 'off' };
   return run(checkout, ['hook'], stdin, env, [join(checkout, 'service')]);
 }
 

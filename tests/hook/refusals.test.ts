@@ -11,7 +11,7 @@ import { until } from '../support/stream.ts';
 import { hook, run } from './support.ts';
 
 const SK_KEY = `sk-${'ABCDEF1234567890'}`;
-const ALONE = { SERVICE_HOOK_RESIDENT: 'off' };
+const ALONE = { SERVICE_HOOK_DAEMON: 'off' };
 const CALL = { tool: 'Bash', input: { command: `echo ${SK_KEY}` }, session_id: 's-1' };
 
 interface Event {

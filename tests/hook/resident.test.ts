@@ -11,7 +11,7 @@ import { startTestService } from '../support/service.ts';
 import { until } from '../support/stream.ts';
 import { gone, hook, readOwner, root, run, service } from './support.ts';
 
-const ALONE = { SERVICE_HOOK_RESIDENT: 'off' };
+const ALONE = { SERVICE_HOOK_DAEMON: 'off' };
 const HARMLESS = { tool: 'Bash', input: { command: 'ls' } };
 const HARMFUL = { tool: 'Bash', input: { command: 'rm -rf /' } };
 

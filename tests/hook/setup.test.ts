@@ -17,7 +17,7 @@ interface Case {
 
 const folder = mkdtempSync(join(tmpdir(), 'setup-test-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
-const env = { ...ownNodeEnvironment({ SERVICE_HOOK_RESIDENT: 'off' }), HOME: folder };
+const env = { ...ownNodeEnvironment({ SERVICE_HOOK_DAEMON: 'off' }), HOME: folder };
 
 for (const host of hosts)
   test(`the hook that is entered for ${host.label} lets an ordinary command pass and stops a destructive one`, async () => {

@@ -21,7 +21,7 @@ writeFileSync(
 );
 
 function service(words, input = '') {
-  const env = { ...process.env, SERVICE_HOOK_RESIDENT: 'off' };
+  const env = { ...process.env, SERVICE_HOOK_DAEMON: 'off' };
   return spawnSync(process.env.SERVICE ?? 'service', words, { cwd: folder, encoding: 'utf8', input, env });
 }
 

@@ -52,13 +52,13 @@ function systemFailure(error: Error & { code?: unknown; path?: unknown }): Comma
   if (typeof error.code !== 'string') return null;
   const sentence = SYSTEM_SENTENCES[error.code];
   if (sentence !== undefined && typeof error.path === 'string')
-    return new CommandFailure(EXIT.usage, 'file', `\`${error.path}\` ${sentence}`);
+    return new CommandFailure(EXIT.usage, 'file_unusable', `\`${error.path}\` ${sentence}`);
   const disk = diskProblem(error);
   if (disk === null || !disk.names_cause) return null;
   const where = typeof error.path === 'string' ? `\`${error.path}\`` : 'A file of the service';
   return new CommandFailure(
     EXIT.usage,
-    'file',
+    'file_unusable',
     `${where} cannot be written or read: ${disk.what}. ${disk.fix}, then try again.`,
   );
 }

@@ -17,7 +17,7 @@ async function hook(cwd: string, payload: string): Promise<{ stdout: string; std
   let stdout = '';
   let stderr = '';
   const code = await new Promise<number>((exit) => {
-    const env = { SERVICE_HOOK_RESIDENT: 'off', HOME: cwd };
+    const env = { SERVICE_HOOK_DAEMON: 'off', HOME: cwd };
     const write = (fd: 1 | 2, text: string) => {
       if (fd === 1) stdout += text;
       else stderr += text;

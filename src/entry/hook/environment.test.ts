@@ -12,7 +12,7 @@ async function run(folder: string, env: Readonly<Record<string, string>>) {
   await new Promise<void>((resolve) => {
     void runHook({
       words: ['--dialect', 'plain'],
-      env: { ...env, SERVICE_HOOK_RESIDENT: 'off', USER: 'ada' },
+      env: { ...env, SERVICE_HOOK_DAEMON: 'off', USER: 'ada' },
       cwd: folder,
       stdin: Readable.from([Buffer.from(event)]),
       write: (_fd, text) => {

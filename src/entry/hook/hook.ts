@@ -55,7 +55,7 @@ export async function runHook(process: HookProcess): Promise<void> {
   let options: HookOptions;
   try {
     options = readOptions(process.words);
-    if (options.resident) {
+    if (options.daemon) {
       await (await import('./resident.ts')).runResident(options.config, hookVersion());
       return process.exit(0);
     }
@@ -151,7 +151,7 @@ async function answerTo(desk: Desk, forced: Dialect | null): Promise<Outcome> {
   desk.known.dialect = dialect;
   const name = dialect.eventOf(payload, options.event);
   if (name === null) throw new Unreadable('it does not say what event it is of');
-  if (dialect.silent.includes(name)) return yes(dialect.pass);
+  if (dialect.ignored_events.includes(name)) return yes(dialect.pass);
   const event = Object.hasOwn(dialect.events, name) ? dialect.events[name]! : null;
   if (event === null) throw new Unreadable('it is of an event that is not known here');
   desk.deny = (reason) => event.deny(reason, payload);
@@ -225,7 +225,7 @@ async function decide(question: HookQuestion, desk: Desk): Promise<readonly Hook
     if ('refused' in reached) throw new OwnerFailure(reached.refused);
   }
   const { decideAlone, startResident } = await import('./alone.ts');
-  if (state_dir !== null && process.env.SERVICE_HOOK_RESIDENT !== 'off')
+  if (state_dir !== null && process.env.SERVICE_HOOK_DAEMON !== 'off')
     desk.afterwards = () => startResident(place, state_dir, hookVersion());
   return decideAlone(question, { place, version: hookVersion(), caller: callerOf(process.env) });
 }

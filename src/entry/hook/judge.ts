@@ -4,8 +4,8 @@ import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { changedContent, replyOf } from '../../operations/reply.ts';
 import { type Acting, toolCrossing } from '../../runtime/tool-calls.ts';
 import type { Caller, Endpoint, Ruling } from '../../runtime/types.ts';
-import { canaryOf, refuseCanary, withoutCanary } from './canary.ts';
 import type { HookAnswer, HookCheck } from './dialects/dialect.ts';
+import { probeOf, refuseProbe, withoutProbe } from './probe.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
 
 /** Decides on what a hook asks, one answer for each check: by the same road as every other transport. */
@@ -14,10 +14,10 @@ export async function judgeChecks(
   runtime: HookRuntime,
   caller: Caller,
 ): Promise<readonly HookAnswer[]> {
-  const canary = canaryOf(asked);
-  if (canary === 'block') return refuseCanary(asked, runtime, caller);
-  const { session_id, about: canary_about } = withoutCanary(canary === null ? null : asked.session_id);
-  const question = canary === null ? asked : { ...asked, session_id };
+  const probe = probeOf(asked);
+  if (probe === 'block') return refuseProbe(asked, runtime, caller);
+  const { session_id, about: probe_about } = withoutProbe(probe === null ? null : asked.session_id);
+  const question = probe === null ? asked : { ...asked, session_id };
   const { enforce, now_ms } = runtime;
   const answers: HookAnswer[] = [];
   for (const check of question.checks) {
@@ -25,7 +25,7 @@ export async function judgeChecks(
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
     const { approval_request_id, dialect, event, tool_use_id } = question;
     const about = {
-      ...canary_about,
+      ...probe_about,
       ...(crossing.is_unchangeable === true && { unchangeable: true }),
       hook: dialect,
       hook_event: event,

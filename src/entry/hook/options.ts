@@ -8,7 +8,7 @@ export interface HookOptions {
   /** `null`: the dialect's own. */
   readonly timeout_ms: number | null;
   readonly exit_code: boolean;
-  readonly resident: boolean;
+  readonly daemon: boolean;
 }
 
 /** A command line that cannot be used: one sentence. */
@@ -20,7 +20,7 @@ export class UsageFailure extends Error {
 }
 
 const VALUES = ['agent', 'config', 'dialect', 'event', 'tenant', 'timeout-ms'] as const;
-const SWITCHES = ['exit-code', 'resident'] as const;
+const SWITCHES = ['exit-code', 'daemon'] as const;
 export const TIMEOUT_MS_MIN = 100;
 export const TIMEOUT_MS_MAX = 600_000;
 
@@ -49,7 +49,7 @@ export function readOptions(words: readonly string[]): HookOptions {
     tenant: values.tenant ?? null,
     timeout_ms: timeoutOf(values['timeout-ms']),
     exit_code: switches.has('exit-code'),
-    resident: switches.has('resident'),
+    daemon: switches.has('daemon'),
   };
 }
 

@@ -30,7 +30,7 @@ const WRITTEN: WrittenDialect = {
     },
     prompt: { checks: [{ kind: 'prompt', content: '{/text}' }], deny: { stderr: '{reason}', code: 2 } },
   },
-  silent: ['start'],
+  ignored_events: ['start'],
   pass: { stdout: { allow: true } },
   examples: [],
 };

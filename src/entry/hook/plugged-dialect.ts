@@ -11,7 +11,7 @@ import { exitReply, Unreadable } from './payload.ts';
 
 /** A coding agent as a plug-in describes it: what it writes is read, and answered, by places and templates alone. */
 export function dialectFrom(written: WrittenDialect): Dialect {
-  const { name, agent_id = name, events, silent = [], pass = {} } = written;
+  const { name, agent_id = name, events, ignored_events = [], pass = {} } = written;
   return {
     name,
     agent_id,
@@ -20,7 +20,7 @@ export function dialectFrom(written: WrittenDialect): Dialect {
     eventOf: (payload, asked) => must(eventNameIn(written, payload, asked)),
     subjectOf: (payload) => ({ ...must(subjectIn(written, payload)), approval_request_id: null }),
     events: Object.fromEntries(Object.entries(events).map(([key, event]) => [key, eventFrom(event)])),
-    silent,
+    ignored_events,
     pass: replyOf(pass, {}, {}),
     refuse: exitReply,
   };

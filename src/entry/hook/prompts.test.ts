@@ -20,7 +20,7 @@ async function prompted(folder: string, dialect: string, prompt: string): Promis
   await new Promise<void>((resolve) => {
     void runHook({
       words: ['--dialect', dialect],
-      env: { SERVICE_HOOK_RESIDENT: 'off', USER: 'ada' },
+      env: { SERVICE_HOOK_DAEMON: 'off', USER: 'ada' },
       cwd: folder,
       stdin: Readable.from([Buffer.from(JSON.stringify(names[dialect]))]),
       write: (_fd, text) => {

@@ -1,6 +1,6 @@
 /**
  * The main module of the resident process: `node resident-process.ts VERSION [CONFIGURATION]`. A hook starts it; so does
- * `service hook --resident`, in its own place.
+ * `service hook --daemon`, in its own place.
  */
 import { runResident } from './resident.ts';
 

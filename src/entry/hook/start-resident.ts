@@ -12,7 +12,7 @@ const AGAIN_MS = 30_000;
  * nothing where one was started a moment ago.
  */
 export function startResident(place: Place, state_dir: string, version: string): void {
-  const log = join(state_dir, 'resident.log');
+  const log = join(state_dir, 'daemon.log');
   const last = statSync(log, { throwIfNoEntry: false });
   if (last !== undefined && Date.now() - last.mtimeMs < AGAIN_MS) return;
   const file = openSync(log, 'w', 0o600);

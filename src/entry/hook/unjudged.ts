@@ -2,8 +2,8 @@ import type { Crossing, Policy } from '../../core/types/index.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { type Objected, refuse } from '../../runtime/enforce.ts';
 import { newEventId } from '../../runtime/event-id.ts';
-import { withoutCanary } from './canary.ts';
 import type { Alone, Place } from './place.ts';
+import { withoutProbe } from './probe.ts';
 import type { HookQuestion } from './question.ts';
 import { readStand } from './stand.ts';
 
@@ -43,9 +43,9 @@ export async function recordRefusal(unjudged: Unjudged, { place, version, caller
     fault: rule.startsWith('fault.'),
     coverage: { status: 'partial', reason: 'Nothing was looked at.', bytes: 0 },
   };
-  const { session_id, about: canary } = withoutCanary(question?.session_id ?? null);
+  const { session_id, about: probe } = withoutProbe(question?.session_id ?? null);
   const about = {
-    ...canary,
+    ...probe,
     ...(dialect !== null && { hook: dialect }),
     ...(event !== null && { hook_event: event }),
     ...(question !== null && question.tool_use_id !== null && { tool_use_id: question.tool_use_id }),

@@ -17,7 +17,7 @@ const KEY = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 
 const OVER = {
   over: true,
-  cause: 'reached',
+  cause: 'exhausted',
   budget: 'tiny',
   reason: 'The budget `tiny` is used up.',
   resets_at_ms: null,
@@ -99,7 +99,7 @@ test('a call of a model is reserved, guarded, charged and answered as any forwar
   const endpoints = decided.map(({ metadata, event_id }) => [metadata.endpoint, event_id]);
   assert.deepEqual(endpoints, [
     ['llm_request', answer.json.input_event_id],
-    ['llm_answer', answer.json.event_id],
+    ['llm_response', answer.json.event_id],
   ]);
 });
 

@@ -210,7 +210,7 @@ test('a block is 400 in the shape of the API, with its decision beside, and noth
 
 const OVER = {
   over: true,
-  cause: 'reached',
+  cause: 'exhausted',
   budget: 'tiny',
   reason: 'The budget `tiny` is used up.',
   resets_at_ms: null,
@@ -295,7 +295,7 @@ test('a tool call of an answer that is blocked shows nothing of it', () => {
       decided.map(({ metadata, decision }) => [metadata.endpoint, decision]),
       [
         ['llm_request', 'allow'],
-        ['llm_answer', 'allow'],
+        ['llm_response', 'allow'],
         ['llm_tool_call', 'block'],
       ],
     );

@@ -245,11 +245,11 @@ withStores('capability tokens', (law) => {
     assert.deepEqual(await list({ agent_ids: ['a'] }), [2, 0]);
     assert.deepEqual(await list({ agent_ids: [] }), []);
     assert.deepEqual(await list({ tenant_ids: ['acme'] }), [1]);
-    assert.deepEqual(await list({ status: 'live' }), [2, 1]);
+    assert.deepEqual(await list({ status: 'active' }), [2, 1]);
     assert.deepEqual(await list({ status: 'revoked' }), [0]);
     clock.now_ms += 3_600_000;
     assert.deepEqual(await list({ status: 'expired' }), [2, 1]);
-    assert.deepEqual(await list({ status: 'live' }), []);
+    assert.deepEqual(await list({ status: 'active' }), []);
   });
 
   law('tokens are forgotten some time after they expired, and not before', async ({ store }) => {

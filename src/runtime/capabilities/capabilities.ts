@@ -144,13 +144,13 @@ async function end(db: Db, token_id: string, by: string, now_ms: number): Promis
 }
 
 async function countLive(db: Db, now_ms: number): Promise<number> {
-  const { live } = await db
+  const { active } = await db
     .selectFrom('capability_tokens')
-    .select((row) => row.fn.countAll<number>().as('live'))
+    .select((row) => row.fn.countAll<number>().as('active'))
     .where('expires_ms', '>', now_ms)
     .where('revoked_ms', 'is', null)
     .executeTakeFirstOrThrow();
-  return Number(live);
+  return Number(active);
 }
 
 async function list(db: Db, filter: CapabilityFilter, now_ms: number): Promise<CapabilityRecord[]> {
@@ -160,7 +160,7 @@ async function list(db: Db, filter: CapabilityFilter, now_ms: number): Promise<C
   if (agent_ids !== undefined) query = query.where('agent_id', 'in', agent_ids);
   if (tenant_ids !== undefined) query = query.where('tenant_id', 'in', tenant_ids);
   if (status !== undefined) query = query.where('revoked_ms', status === 'revoked' ? 'is not' : 'is', null);
-  if (status === 'live') query = query.where('expires_ms', '>', now_ms);
+  if (status === 'active') query = query.where('expires_ms', '>', now_ms);
   if (status === 'expired') query = query.where('expires_ms', '<=', now_ms);
   const rows = await query.orderBy('issued_ms', 'desc').orderBy('token_id', 'desc').limit(limit).execute();
   return rows.map((row) => shown(row, now_ms));
@@ -175,7 +175,7 @@ function shown(row: CapabilityRow, now_ms: number): CapabilityRecord {
   const timeOrNull = (ms: number | null) => (ms === null ? null : time(ms));
   return {
     token_id: row.token_id,
-    status: row.revoked_ms !== null ? 'revoked' : now_ms >= row.expires_ms ? 'expired' : 'live',
+    status: row.revoked_ms !== null ? 'revoked' : now_ms >= row.expires_ms ? 'expired' : 'active',
     tenant_id: row.tenant_id,
     agent_id: row.agent_id,
     session_id: row.session_id,

@@ -12,7 +12,7 @@ export interface CapabilityScope {
 export interface CapabilityRecord {
   /** `cap_` and 24 hex digits. It names the token and is none. */
   readonly token_id: string;
-  readonly status: 'live' | 'expired' | 'revoked';
+  readonly status: 'active' | 'expired' | 'revoked';
   readonly tenant_id: string;
   readonly agent_id: string;
   /** `null`: any session. */

@@ -39,7 +39,7 @@ export type Booking = Reserving | Settling;
 /** A window that has no room for a call. */
 export interface Refused {
   readonly window: Window;
-  readonly cause: 'reached' | 'too_dear';
+  readonly cause: 'exhausted' | 'exceeds_remaining';
   readonly used: Amount;
 }
 
@@ -117,13 +117,13 @@ function noRoom(page: Page, window: Window, { micro_usd, tokens }: Amount): Refu
   const used = usedIn(page.rows, window, 'reserved too');
   const over = (limit: number | null, amount: number) => limit !== null && amount >= limit;
   if (over(budget.limit_micro_usd, used.micro_usd) || over(budget.limit_tokens, used.tokens))
-    return { window, cause: 'reached', used };
+    return { window, cause: 'exhausted', used };
   const past = (limit: number | null, amount: number) => limit !== null && amount > limit;
   if (
     past(budget.limit_micro_usd, used.micro_usd + micro_usd) ||
     past(budget.limit_tokens, used.tokens + tokens)
   )
-    return { window, cause: 'too_dear', used };
+    return { window, cause: 'exceeds_remaining', used };
   return null;
 }
 

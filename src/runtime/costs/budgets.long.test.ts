@@ -36,13 +36,13 @@ withStores('budgets', (law) => {
   law('what a call may cost is put aside, and what it came to is booked', async ({ store, another }) => {
     const { costs, spent } = openBooks(async () => store, budget(1_000));
     const one = await held(costs);
-    assert.deepEqual(await stands(costs), [0, 110, 'open']);
+    assert.deepEqual(await stands(costs), [0, 110, 'ok']);
     assert.deepEqual(await one.settle(usage({ output_tokens: 3 })), { micro_usd: 40, is_assumed: false });
-    assert.deepEqual(await stands(costs), [40, 0, 'open']);
+    assert.deepEqual(await stands(costs), [40, 0, 'ok']);
     const two = await held(costs);
     assert.deepEqual(await two.settle(null), { micro_usd: 0, is_assumed: false });
     const other = openBooks(() => another(), budget(1_000));
-    assert.deepEqual(await stands(other.costs), [40, 0, 'open']);
+    assert.deepEqual(await stands(other.costs), [40, 0, 'ok']);
     assert.deepEqual(
       spent.map(({ cost, usage: { output_tokens } }) => [cost.micro_usd, output_tokens]),
       [[40, 3]],
@@ -57,7 +57,7 @@ withStores('budgets', (law) => {
       costs_of_one.map(({ micro_usd }) => micro_usd),
       [110, 110, 110],
     );
-    assert.deepEqual(await stands(costs), [110, 0, 'open']);
+    assert.deepEqual(await stands(costs), [110, 0, 'ok']);
   });
 
   law('reached is reached, and what may come to more than is left is not begun', async ({ store }) => {
@@ -67,7 +67,7 @@ withStores('budgets', (law) => {
     const three = await refused(costs, { caller_id: 'key:agent' });
     assert.deepEqual(
       [three.cause, three.budget, three.resets_at_ms],
-      ['reached', 'b', Date.UTC(2026, 11, 1)],
+      ['exhausted', 'b', Date.UTC(2026, 11, 1)],
     );
     assert.equal(
       three.reason,
@@ -76,41 +76,41 @@ withStores('budgets', (law) => {
     await one.settle(usage({ output_tokens: 9 }));
     await two.settle(usage());
     const four = await refused(costs);
-    assert.equal(four.cause, 'too_dear');
+    assert.equal(four.cause, 'exceeds_remaining');
     assert.match(
       four.reason,
       /has \$0\.00001 left, and this call may come to \$0\.00011: ask for fewer tokens/,
     );
     await spend(costs, { max_output_tokens: 0 }, { output_tokens: 0 });
-    assert.equal((await refused(costs, { input_tokens: 0, max_output_tokens: 0 })).cause, 'reached');
+    assert.equal((await refused(costs, { input_tokens: 0, max_output_tokens: 0 })).cause, 'exhausted');
     const told = events.map(({ decision, action, policy_name, caller_id, metadata }) =>
       [decision, action, policy_name, caller_id, metadata.phase, metadata.budget_cause ?? ''].join(' '),
     );
     assert.deepEqual(told, [
-      'block block budget.b key:agent budget reached',
+      'block block budget.b key:agent budget exhausted',
       'allow flag budget.b unknown budget_warning ',
-      'block block budget.b unknown budget too_dear',
+      'block block budget.b unknown budget exceeds_remaining',
       'allow flag budget.b unknown budget_reached ',
-      'block block budget.b unknown budget reached',
+      'block block budget.b unknown budget exhausted',
     ]);
     assert.equal(events[0]?.event_id, three.event_id);
     assert.deepEqual(
       news.map(({ kind }) => kind),
-      ['refused', 'warned', 'refused', 'reached', 'refused'],
+      ['refusal', 'warning', 'refusal', 'exhausted', 'refusal'],
     );
   });
 
   law('where a request sets no limit, the model’s own is put aside for each answer', async ({ store }) => {
     const { costs } = openBooks(async () => store, budget(10_000));
     await held(costs, { max_output_tokens: null });
-    assert.deepEqual(await stands(costs), [0, 1_010, 'open']);
+    assert.deepEqual(await stands(costs), [0, 1_010, 'ok']);
     await held(costs, { max_output_tokens: null, choices: 3 });
-    assert.deepEqual(await stands(costs), [0, 1_010 + 3_010, 'open']);
+    assert.deepEqual(await stands(costs), [0, 1_010 + 3_010, 'ok']);
     await held(costs, { max_output_tokens: 20, choices: 2 });
-    assert.deepEqual(await stands(costs), [0, 4_020 + 210, 'open']);
+    assert.deepEqual(await stands(costs), [0, 4_020 + 210, 'ok']);
     const capped = openBooks(async () => store, { ...budget(10_000), reserve_output_tokens_max: 5 });
     await held(capped.costs, { max_output_tokens: null });
-    assert.deepEqual(await stands(costs), [0, 4_230 + 60, 'open']);
+    assert.deepEqual(await stands(costs), [0, 4_230 + 60, 'ok']);
   });
 
   law('a small budget admits calls without a limit on their output, until it is spent', async ({ store }) => {
@@ -122,21 +122,21 @@ withStores('budgets', (law) => {
     const { costs } = openBooks(async () => store, small);
     const exact = openBooks(async () => store, { ...small, reserve_unlimited_calls: 'model_limit' });
     const over = await refused(exact.costs, unlimited);
-    assert.equal(over.cause, 'too_dear');
+    assert.equal(over.cause, 'exceeds_remaining');
     assert.match(over.reason, /may come to \$3\.20005: /);
     const asked = await refused(costs, { max_output_tokens: 128_000 });
-    assert.equal(asked.cause, 'too_dear', 'a limit that the call names is reserved as it is');
+    assert.equal(asked.cause, 'exceeds_remaining', 'a limit that the call names is reserved as it is');
     const one = await held(costs, unlimited);
     // 10 tokens in, and 1,024 of the 128,000 that may come out.
-    assert.deepEqual(await stands(costs), [0, 50 + 25_600, 'open']);
+    assert.deepEqual(await stands(costs), [0, 50 + 25_600, 'ok']);
     await one.settle(usage({ output_tokens: 3_000 }));
     assert.deepEqual(
       await stands(costs),
-      [75_050, 0, 'reached'],
+      [75_050, 0, 'exhausted'],
       'all is charged, beyond the reservation too',
     );
-    assert.equal((await refused(costs, unlimited)).cause, 'reached');
-    assert.equal((await refused(costs, { max_output_tokens: 1 })).cause, 'reached');
+    assert.equal((await refused(costs, unlimited)).cause, 'exhausted');
+    assert.equal((await refused(costs, { max_output_tokens: 1 })).cause, 'exhausted');
   });
 
   law(
@@ -144,16 +144,16 @@ withStores('budgets', (law) => {
     async ({ store }) => {
       const { costs } = openBooks(async () => store, { ...budget(10_000), typical_output_tokens: 20 });
       await held(costs, { max_output_tokens: null, choices: 3 });
-      assert.deepEqual(await stands(costs), [0, 610, 'open']);
+      assert.deepEqual(await stands(costs), [0, 610, 'ok']);
       await held(costs, { max_output_tokens: 50 });
-      assert.deepEqual(await stands(costs), [0, 610 + 510, 'open']);
+      assert.deepEqual(await stands(costs), [0, 610 + 510, 'ok']);
       const capped = openBooks(async () => store, {
         ...budget(10_000),
         reserve_unlimited_calls: 'model_limit',
         reserve_output_tokens_max: 5,
       });
       await held(capped.costs, { max_output_tokens: null });
-      assert.deepEqual(await stands(costs), [0, 1_120 + 60, 'open']);
+      assert.deepEqual(await stands(costs), [0, 1_120 + 60, 'ok']);
     },
   );
 
@@ -161,7 +161,7 @@ withStores('budgets', (law) => {
     const unknown = { model: 'mystery', max_output_tokens: 100 };
     const { costs } = openBooks(async () => store, budget(1_000_000));
     const one = await held(costs, unknown);
-    assert.deepEqual(await stands(costs), [0, 50 + 2_500, 'open']);
+    assert.deepEqual(await stands(costs), [0, 50 + 2_500, 'ok']);
     assert.deepEqual(await one.settle(usage({ model: 'mystery', output_tokens: 100 })), {
       micro_usd: 50 + 2_500,
       is_assumed: true,
@@ -246,7 +246,7 @@ withStores('budgets', (law) => {
     });
     await spend(costs);
     await held(costs);
-    assert.deepEqual([(await refused(costs)).budget, (await refused(costs)).cause], ['tokens', 'reached']);
+    assert.deepEqual([(await refused(costs)).budget, (await refused(costs)).cause], ['tokens', 'exhausted']);
     const [tokens, both] = await costs.standing(ask(), 'toy');
     assert.deepEqual([tokens?.spent_tokens, tokens?.reserved_tokens], [20, 20]);
     assert.deepEqual([both?.spent_tokens, both?.reserved_micro_usd], [20, 110]);
@@ -313,7 +313,7 @@ withStores('budgets', (law) => {
     const { costs } = openBooks(async () => store, budget(220, { period: '24h' }));
     await spend(costs);
     await spend(costs, { now_ms: NOW + 12 * HOUR });
-    assert.equal((await refused(costs, { now_ms: NOW + 24 * HOUR })).cause, 'reached');
+    assert.equal((await refused(costs, { now_ms: NOW + 24 * HOUR })).cause, 'exhausted');
     await spend(costs, { now_ms: NOW + 25 * HOUR });
     await refused(costs, { now_ms: NOW + 36 * HOUR });
     await spend(costs, { now_ms: NOW + 37 * HOUR });
@@ -322,7 +322,7 @@ withStores('budgets', (law) => {
   law('a budget on trial refuses nothing, and says that it was reached', async ({ store }) => {
     const { costs, events } = openBooks(async () => store, budget(110, { enforcement: 'monitor' }));
     for (let call = 0; call < 3; call++) await spend(costs);
-    assert.deepEqual(await stands(costs), [330, 0, 'reached']);
+    assert.deepEqual(await stands(costs), [330, 0, 'exhausted']);
     assert.deepEqual(
       events.map(({ action, metadata }) => [action, metadata.phase]),
       [['flag', 'budget_reached']],
@@ -382,10 +382,10 @@ withStores('budgets', (law) => {
     link.works = false;
     assert.equal((await one.settle(usage())).micro_usd, 110);
     assert.equal(faults.length, 1);
-    assert.deepEqual(await stands(costs), [0, 110, 'open']);
+    assert.deepEqual(await stands(costs), [0, 110, 'ok']);
     link.works = true;
     await costs.close();
-    assert.deepEqual(await stands(costs), [110, 0, 'open']);
+    assert.deepEqual(await stands(costs), [110, 0, 'ok']);
   });
 
   law('a call that goes to another model is booked with that one’s budgets', async ({ store }) => {

@@ -46,9 +46,9 @@ withStores('calls that nobody settles', (law) => {
   law('hold the budget all the same', async ({ store }) => {
     const { costs } = openBooks(async () => store, { budgets: [{ name: 'b', limit_usd: 0.00011 }] });
     await held(costs);
-    assert.equal((await refused(costs)).cause, 'reached');
+    assert.equal((await refused(costs)).cause, 'exhausted');
     await bookExpired(store, NOW + HOUR);
-    assert.equal((await refused(costs)).cause, 'reached');
+    assert.equal((await refused(costs)).cause, 'exhausted');
   });
 
   law('are forgotten long after, with periods that have ended and days that are old', async ({ store }) => {

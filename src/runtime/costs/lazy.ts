@@ -31,7 +31,7 @@ export function lazyCosts({ config, store, metrics, log }: Process, ports: Budge
     modelsOf: modelsBehind(config.proxy),
     onSpent: ({ usage, cost: { micro_usd } }) =>
       metrics?.calls.spent(usage.provider, usage.model, usage, micro_usd),
-    onBudget: ({ budget, kind }) => metrics?.calls.budget(budget, kind === 'refused' ? 'refusal' : 'warning'),
+    onBudget: ({ budget, kind }) => metrics?.calls.budget(budget, kind === 'refusal' ? 'refusal' : 'warning'),
   };
   const costs = lazy(async () => (await import('./budgets.ts')).openBudgets(parts));
   return { open: costs.open, close: () => costs.ifOpened(({ close }) => close()) };

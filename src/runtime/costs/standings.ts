@@ -84,7 +84,7 @@ function standingOf(window: Window, rows: ReadonlyMap<string, Row>): Standing {
     spent_tokens: spent.tokens,
     reserved_micro_usd: reserved.micro_usd,
     reserved_tokens: reserved.tokens,
-    state: (['open', 'warned', 'reached'] as const)[levelOf(budget, spent)],
+    state: (['ok', 'warning', 'exhausted'] as const)[levelOf(budget, spent)],
     resets_at_ms: window.resets_at_ms,
   };
 }

@@ -35,7 +35,7 @@ export function openTeller({ store, ports, log, onBudget }: TellerParts): Teller
   };
   return {
     refused: async (refusing, ask) => {
-      onBudget?.({ budget: refusing.budget, kind: 'refused', tenant_id: ask.tenant_id });
+      onBudget?.({ budget: refusing.budget, kind: 'refusal', tenant_id: ask.tenant_id });
       const event_id = await record((about) => refusalEvent(refusing, about), ask);
       return { over: true, ...refusing, event_id };
     },
@@ -46,7 +46,7 @@ export function openTeller({ store, ports, log, onBudget }: TellerParts): Teller
       else
         onBudget?.({
           budget: window.share.budget.name,
-          kind: level === 2 ? 'reached' : 'warned',
+          kind: level === 2 ? 'exhausted' : 'warning',
           tenant_id: ask.tenant_id,
         });
     },

@@ -59,7 +59,7 @@ export interface Spent {
 /** What one budget came to, told to whoever counts: a call was refused, a warning was given, the limit was reached. */
 export interface BudgetNews {
   readonly budget: string;
-  readonly kind: 'refused' | 'warned' | 'reached';
+  readonly kind: 'refusal' | 'warning' | 'exhausted';
   readonly tenant_id: string;
 }
 
@@ -119,7 +119,7 @@ export interface Standing {
   /** Put aside for calls that are under way. */
   readonly reserved_micro_usd: number;
   readonly reserved_tokens: number;
-  readonly state: 'open' | 'warned' | 'reached';
+  readonly state: 'ok' | 'warning' | 'exhausted';
   readonly resets_at_ms: number | null;
 }
 

@@ -31,7 +31,7 @@ function reasonOf({ window, cause, used }: Refused, asked: Amount): string {
   const name = `The budget \`${budget.name}\``;
   const again = window.resets_at_ms === null ? '' : `; ${againAt(budget, window.resets_at_ms)}`;
   const limits = limitsOf(budget, used);
-  if (cause === 'reached') return `${name} is used up: ${limits.used} are spent or put aside${again}.`;
+  if (cause === 'exhausted') return `${name} is used up: ${limits.used} are spent or put aside${again}.`;
   const may = limitsOf(budget, asked).amount;
   return `${name} has ${limits.left} left, and this call may come to ${may}: ask for fewer tokens${again}.`;
 }

@@ -63,7 +63,14 @@ async function guardTexts(answer: WireAnswer, answering: Answering): Promise<Gua
     tool: null,
   };
   const extras = { about: () => aboutCall(call, model), reuse_approval: true };
-  const decided = await decide(crossing, call.caller, 'llm_answer', ports, call.approval_request_id, extras);
+  const decided = await decide(
+    crossing,
+    call.caller,
+    'llm_response',
+    ports,
+    call.approval_request_id,
+    extras,
+  );
   const ruling = await decided.ruling;
   const { verdict } = ruling;
   if (verdict.decision === 'block')

@@ -44,7 +44,7 @@ export async function guardStream(
   };
   const about = () => aboutCall(call, model);
   // What the session has read is looked up before any of the answer is.
-  const texts = await enforceTexts(envelope, call.caller, 'llm_answer', ports, { about });
+  const texts = await enforceTexts(envelope, call.caller, 'llm_response', ports, { about });
   const reader = call.format.openEvents(asked);
   const ending = call.format.openEnding();
   const guard = openEventGuard({ ...asked, reader, ending, texts, answering, note: news.note });

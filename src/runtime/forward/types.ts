@@ -99,10 +99,10 @@ export interface Cost {
 export interface OverBudget {
   readonly over: true;
   /**
-   * `reached`: it is used up. `too_dear`: what is left is less than the call may cost. `unknown_model`: nobody knows
+   * `exhausted`: it is used up. `exceeds_remaining`: what is left is less than the call may cost. `unknown_model`: nobody knows
    * what the model costs, and such models are refused (`cost.unknown_models`): no budget has to do with it.
    */
-  readonly cause: 'reached' | 'too_dear' | 'unknown_model';
+  readonly cause: 'exhausted' | 'exceeds_remaining' | 'unknown_model';
   /** The budget's name; `unknown_models` where the cause is that. */
   readonly budget: string;
   /** One sentence: which budget, its limit and when it begins anew. */

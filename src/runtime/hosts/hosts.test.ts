@@ -63,7 +63,7 @@ const COMMANDS: readonly (readonly [command: string, is_ours: boolean])[] = [
   ['/opt/a\\ b/service hook', true],
   ['npx -y -p agent-safety agent-safety hook --config x', true],
   ['node /r/dist/entry/cli/bin.js hook', true],
-  ['SERVICE_HOOK_RESIDENT=off service hook --profile claude-code --event pre_tool_use', true],
+  ['SERVICE_HOOK_DAEMON=off service hook --profile claude-code --event pre_tool_use', true],
   ['service mcp', false],
   ['my-service hook', false],
   ['lint --hook service', false],

@@ -63,8 +63,8 @@ export async function list(desk: Desk, schema_name: string | null, limit: number
     return all;
   });
   const { entries, missing } = listed;
-  const more = entries.length > limit;
-  return { ruling, crossing, value: null, entries: entries.slice(0, limit), more, missing };
+  const truncated = entries.length > limit;
+  return { ruling, crossing, value: null, entries: entries.slice(0, limit), truncated, missing };
 }
 
 /** Fields that one document can have. */
@@ -162,7 +162,7 @@ async function give(
   return { ...NOTHING, ruling, crossing, value, entries: [shown(entry, field)] };
 }
 
-const NOTHING = { value: null, entries: [], more: false, missing: [] } as const;
+const NOTHING = { value: null, entries: [], truncated: false, missing: [] } as const;
 
 function useOf(
   operation: 'read' | 'resolve',

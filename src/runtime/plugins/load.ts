@@ -144,7 +144,7 @@ function leftOut(
     version: null,
     kind,
     from,
-    status: 'left_out',
+    status: 'rejected',
     sha256,
     detectors: [],
     templates: [],

@@ -28,6 +28,6 @@ export function logLeftOut(plugins: PluginsInUse, log: Pick<Log, 'warn'>): void 
 export function brokenSince(running: PluginsInUse, next: PluginsInUse): Problem[] {
   const active = running.plugins.filter(({ status }) => status === 'active').map(({ from }) => from);
   return leftOutProblems({
-    plugins: next.plugins.filter(({ status, from }) => status === 'left_out' && active.includes(from)),
+    plugins: next.plugins.filter(({ status, from }) => status === 'rejected' && active.includes(from)),
   });
 }

@@ -197,7 +197,7 @@ test('a plug-in with anything wrong is left out with the reason, and the one bes
       await configIn(folder({ 'plugins/a-bad.mjs': text, 'plugins/b-good.mjs': OTHER })),
     );
     const [bad, good] = plugins;
-    assert.deepEqual([bad?.status, bad?.detectors, good?.status], ['left_out', [], 'active'], what);
+    assert.deepEqual([bad?.status, bad?.detectors, good?.status], ['rejected', [], 'active'], what);
     assert.match(
       JSON.stringify(bad?.problems.map(({ message }) => message)).replaceAll('\\"', '"'),
       said,
@@ -240,7 +240,7 @@ test('dialects and adapters are had as they were written, and the first of two o
     loaded.plugins.map(({ status, dialects, adapters }) => [status, dialects, adapters]),
     [
       ['active', ['acme-agent'], ['acme-gateway']],
-      ['left_out', [], []],
+      ['rejected', [], []],
     ],
   );
 });
@@ -262,14 +262,14 @@ test('of two that take one name the first has it, and the configuration has it b
     two.plugins.map(({ name, status }) => [name, status]),
     [
       ['acme-tickets', 'active'],
-      ['later', 'left_out'],
+      ['later', 'rejected'],
     ],
   );
   const written = JSON.stringify({ patterns: TICKETS.detectors });
   const own = folder({ 'plugins/a.mjs': GOOD }, `${SETTINGS}detection: ${written}\n`);
   const made = await loadPolicy(await configIn(own));
   assert.ok(made.ok);
-  assert.equal(made.plugins.plugins[0]?.status, 'left_out');
+  assert.equal(made.plugins.plugins[0]?.status, 'rejected');
   assert.equal(made.policy.detection.patterns.length, 1);
 });
 
@@ -289,8 +289,8 @@ test('packages are found beside the configuration, by what imports take of them'
     [
       ['plain', 'package', 'plain', 'active'],
       ['esm', 'package', '@acme/esm', 'active'],
-      ['away', 'package', 'away', 'left_out'],
-      ['nowhere', 'package', 'nowhere', 'left_out'],
+      ['away', 'package', 'away', 'rejected'],
+      ['nowhere', 'package', 'nowhere', 'rejected'],
     ],
   );
 });
@@ -313,10 +313,10 @@ test('what everyone can write is not run', async () => {
   const statuses = async () => (await pluginsOf(config)).plugins.map(({ status }) => status);
   assert.deepEqual(await statuses(), ['active']);
   chmodSync(join(dir, 'plugins/a.mjs'), 0o666);
-  assert.deepEqual(await statuses(), ['left_out']);
+  assert.deepEqual(await statuses(), ['rejected']);
   chmodSync(join(dir, 'plugins/a.mjs'), 0o644);
   chmodSync(join(dir, 'plugins'), 0o777);
-  assert.deepEqual(await statuses(), ['left_out']);
+  assert.deepEqual(await statuses(), ['rejected']);
   chmodSync(join(dir, 'plugins'), 0o755);
   assert.deepEqual(await statuses(), ['active']);
 });

@@ -42,7 +42,7 @@ export interface PluginReport extends Readonly<Record<PlugKind, readonly string[
   readonly version: string | null;
   readonly kind: PluginSource['kind'];
   readonly from: string;
-  readonly status: 'active' | 'left_out';
+  readonly status: 'active' | 'rejected';
   /** SHA-256 of the file that was loaded, as hex; `null` where it could not be read. */
   readonly sha256: string | null;
   /** Why it is left out. */

@@ -152,7 +152,7 @@ export function policySettings(config: Config, plugins: LoadedPlugins = NOTHING_
     detection: {
       ...config.detection,
       patterns: [...config.detection.patterns, ...plugins.patterns],
-      is_partial: plugins.plugins.some(({ status }) => status === 'left_out'),
+      is_partial: plugins.plugins.some(({ status }) => status === 'rejected'),
       allowlist: config.detection.allowlist.map(allowedOf),
     },
     limits: { text_bytes_max, depth_max, nodes_max, findings_max },
@@ -189,7 +189,7 @@ function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins)
       'from',
       'names no plug-in of `plugins.files` or `plugins.packages`; `service plugins list` shows them',
     );
-  if (plugin.status === 'left_out' || plugin.drivers.includes(driver)) return [];
+  if (plugin.status === 'rejected' || plugin.drivers.includes(driver)) return [];
   return at('driver', `names no driver that ${plugin.name} brings${suggestion(driver, plugin.drivers)}`);
 }
 

@@ -72,8 +72,8 @@ function protocolProblems<Reply>(
     if (tried.event !== null) events_tried.add(tried.event);
     return tried.what === null ? [] : [wrong(['examples', i], tried.what)];
   });
-  const doubled = (written.silent ?? []).flatMap((name, i) =>
-    Object.hasOwn(written.events, name) ? [wrong(['silent', i], 'is an event that is decided')] : [],
+  const doubled = (written.ignored_events ?? []).flatMap((name, i) =>
+    Object.hasOwn(written.events, name) ? [wrong(['ignored_events', i], 'is an event that is decided')] : [],
   );
   const untried = Object.keys(written.events).filter((name) => !events_tried.has(name));
   return [
@@ -103,7 +103,7 @@ function tryExample(
 ): { readonly event: string | null; readonly what: string | null } {
   const event = eventNameIn(written, payload, asked ?? null);
   if (!event.ok) return { event: null, what: event.why };
-  if ((written.silent ?? []).includes(event.value))
+  if ((written.ignored_events ?? []).includes(event.value))
     return {
       event: null,
       what: checks.length === 0 ? null : 'is of an event at which there is nothing to decide',

@@ -126,7 +126,7 @@ const DIALECT: WrittenDialect = {
       change: { stdout: { allow: true, args: '{changed}' } },
     },
   },
-  silent: ['start'],
+  ignored_events: ['start'],
   examples: [
     { payload: { e: 'tool', tool: 't', args: 1 }, checks: [{ kind: 'call', tool: 't', content: 1 }] },
     { payload: { e: 'start' }, checks: [] },
@@ -150,7 +150,7 @@ test('a way of asking that could let something through unseen is not admitted', 
     [withEvent({ checks: [{ kind: 'answer', content: '{/args}' }] }), /hooks do not judge/],
     [withEvent({ checks: [{ kind: 'prompt', content: { a: '{/args}' } }] }), /its content is no text/],
     [withEvent({ checks: [{ kind: 'call', tool: 't', content: '{/other}' }] }), /lacks `\/other`/],
-    [{ ...DIALECT, silent: ['start', 'tool'] }, /is an event that is decided/],
+    [{ ...DIALECT, ignored_events: ['start', 'tool'] }, /is an event that is decided/],
     [{ ...DIALECT, examples: DIALECT.examples.slice(1) }, /`dialects\[0\]\.events\.tool` has no example/],
     [{ ...DIALECT, examples: [{ payload: { e: 'other' }, checks: [] }] }, /is not among `events`/],
     [

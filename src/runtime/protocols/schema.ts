@@ -97,7 +97,7 @@ function protocol(reply: object, more: object, required: readonly string[]) {
             },
           },
         },
-        silent: { type: 'array', maxItems: EVENTS_MAX, items: event_name },
+        ignored_events: { type: 'array', maxItems: EVENTS_MAX, items: event_name },
         pass: reply,
         examples: { type: 'array', minItems: 1, maxItems: EXAMPLES_MAX, items: example },
       },

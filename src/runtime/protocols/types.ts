@@ -53,7 +53,7 @@ export interface Protocol<Reply> {
   readonly subject?: Readonly<Partial<Record<SubjectKey, string>>>;
   readonly events: Readonly<Record<string, WrittenEvent<Reply>>>;
   /** Events at which there is nothing to decide. */
-  readonly silent?: readonly string[];
+  readonly ignored_events?: readonly string[];
   readonly examples: readonly WrittenExample[];
 }
 

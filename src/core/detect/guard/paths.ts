@@ -111,7 +111,7 @@ function isStatePattern(segment: string): boolean {
 
 /** Whether the file is one that tells what goes on and holds no key. */
 export function isStateRecord(written: string): boolean {
-  return /(?:^|\/)(?:journal(?:\/|$)|resident\.log$)/.test(comparablePath(written) ?? '');
+  return /(?:^|\/)(?:journal(?:\/|$)|daemon\.log$)/.test(comparablePath(written) ?? '');
 }
 
 /** What a path may stand for, as absolute paths. */

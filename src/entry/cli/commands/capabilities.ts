@@ -17,7 +17,7 @@ export function capabilities(command: Command, terminal: Terminal): void {
   defineRevoke(command, terminal);
   examples(command, [
     ["service capabilities issue --agent support-bot --tool send_email --secret-key 'MAIL_*'", ''],
-    ['service capabilities list --status live', 'what is out'],
+    ['service capabilities list --status active', 'what is out'],
     [`service capabilities revoke ${EXAMPLE_ID}`, 'at once, everywhere'],
   ]);
 }
@@ -107,8 +107,8 @@ function defineList(command: Command, terminal: Terminal): void {
     .description('List tokens, the newest first. Ends with 0 when there is nothing to list.')
     .addOption(
       new Option('--status <status>', 'in which state')
-        .choices(['live', 'expired', 'revoked', 'all'])
-        .default('live'),
+        .choices(['active', 'expired', 'revoked', 'all'])
+        .default('active'),
     )
     .option('--agent <id>', 'the agent')
     .option('--tenant <id>', 'the tenant')

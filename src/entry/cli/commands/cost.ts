@@ -163,7 +163,7 @@ async function showBudgets(options: BudgetOptions, terminal: Terminal): Promise<
       ...(model !== undefined && { model }),
     },
   )) as { readonly budgets: readonly Standing[] };
-  if (answer.budgets.some(({ state, enforcement }) => state === 'reached' && enforcement === 'enforce'))
+  if (answer.budgets.some(({ state, enforcement }) => state === 'exhausted' && enforcement === 'enforce'))
     terminal.exit_code = EXIT.no;
   if (options.json) sayJson(terminal, answer);
   else if (answer.budgets.length === 0) say(terminal, 'No budget concerns this; `cost.budgets` sets some.');
@@ -171,7 +171,7 @@ async function showBudgets(options: BudgetOptions, terminal: Terminal): Promise<
 }
 
 interface ReportOptions extends WhichOptions {
-  readonly by: string;
+  readonly groupBy: string;
   readonly format: 'table' | 'csv' | 'markdown';
   readonly limit: number;
 }
@@ -181,7 +181,7 @@ function defineReport(command: Command, terminal: Terminal): void {
     .description(
       'Add spending up by day, tenant, agent, user, model or provider; the dearest line comes first.',
     )
-    .option('--by <words>', 'what to add up by, with commas between', 'day,agent,model')
+    .option('--group-by <fields>', 'what to add up by, with commas between', 'day,agent,model')
     .addOption(
       new Option('--format <format>', 'how to write it')
         .choices(['table', 'csv', 'markdown'])
@@ -191,25 +191,25 @@ function defineReport(command: Command, terminal: Terminal): void {
     .action((options: ReportOptions) => writeReport(options, terminal));
   examples(report, [
     ['service cost report --last 7d', 'by day, agent and model'],
-    ['service cost report --by user --format csv', 'who spends most'],
-    ['service cost report --by tenant,model --format markdown', 'for a page'],
+    ['service cost report --group-by user --format csv', 'who spends most'],
+    ['service cost report --group-by tenant,model --format markdown', 'for a page'],
   ]);
 }
 
 async function writeReport(options: ReportOptions, terminal: Terminal): Promise<void> {
   const answer = (await ask(terminal, options.config, (of) => of.dashboardCostReport, {
     ...whichOf(options),
-    group_by: options.by,
+    group_by: options.groupBy,
     limit: options.limit,
-  })) as { readonly lines: readonly CostLine[]; readonly more: boolean };
+  })) as { readonly lines: readonly CostLine[]; readonly truncated: boolean };
   if (options.json) return sayJson(terminal, answer);
-  const words = options.by.split(',');
+  const words = options.groupBy.split(',');
   const write = { csv: csvOf, markdown: markdownOf, table: linesOf }[options.format];
   if (options.format === 'table' && answer.lines.length === 0) say(terminal, 'Nothing was spent.');
   else for (const line of write(words, answer.lines)) say(terminal, line);
-  if (answer.more)
-    throw new CommandFailure(EXIT.no, 'more', `There are more than ${options.limit} lines.`, {
-      hint: 'Ask for more with --limit, or add up by less with --by.',
+  if (answer.truncated)
+    throw new CommandFailure(EXIT.no, 'truncated', `There are more than ${options.limit} lines.`, {
+      hint: 'Ask for more with --limit, or add up by less with --group-by.',
     });
 }
 

@@ -27,7 +27,7 @@ export function hook(command: Command, terminal: Terminal): void {
       wholeNumber(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
     )
     .option('--exit-code', 'end with 1 where the answer is no')
-    .option('--resident', 'stay, and answer hooks and the command line until nobody asks any more')
+    .option('--daemon', 'stay, and answer hooks and the command line until nobody asks any more')
     .addOption(configOption())
     .action(async (_options, { args }: Command) => {
       const { runHook } = await import('../../hook/hook.ts');

@@ -100,7 +100,7 @@ async function checkOne(name: string, options: Options, terminal: Terminal): Pro
     );
   const config = await configOf(terminal, options.config, 'leave');
   const { report, plugin } = await loadOne(source, policySettings(config), config.plugins.timeout_ms);
-  if (report.status === 'left_out') terminal.exit_code = EXIT.no;
+  if (report.status === 'rejected') terminal.exit_code = EXIT.no;
   if (options.json) sayJson(terminal, report);
   else tellChecked(report, plugin, terminal);
 }

@@ -107,7 +107,7 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
       };
   refuseShared({ ...options, scope: choice.scope });
   if (choice.hosts.length === 0)
-    throw new CommandFailure(EXIT.no, 'no_agent', 'No coding agent was found on this machine.', {
+    throw new CommandFailure(EXIT.no, 'agent_not_found', 'No coding agent was found on this machine.', {
       hint: 'Name one, as in `service setup claude-code`; `service setup --list` shows them.',
     });
   await setUpAgents(choice.hosts, { ...options, ...choice, doctor: true }, terminal);

@@ -82,7 +82,7 @@ function installCommand(parent: Command, terminal: Terminal): void {
 async function onlyTemplates(skill: Skill): Promise<void> {
   const { isTemplate } = await import('../../../runtime/skills/index.ts');
   if (isTemplate(skill)) return;
-  throw new CommandFailure(EXIT.no, 'no_template', `\`${skill.name}\` brings more than policies.`, {
+  throw new CommandFailure(EXIT.no, 'not_a_template', `\`${skill.name}\` brings more than policies.`, {
     hint: 'Look at what it brings with `service skills add --dry-run`.',
   });
 }

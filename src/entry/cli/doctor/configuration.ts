@@ -231,8 +231,8 @@ async function trailChecks(
       ),
     ];
   try {
-    const { events } = await runtime.queryAudit({ metadata_key: 'canary', last: '1h', limit: 10_000 });
-    const written = new Set(events.map(({ metadata }) => metadata.canary));
+    const { events } = await runtime.queryAudit({ metadata_key: 'probe', last: '1h', limit: 10_000 });
+    const written = new Set(events.map(({ metadata }) => metadata.probe));
     const missing = sent.filter((session) => !written.has(session)).length;
     if (missing > 0)
       return [

@@ -3,7 +3,6 @@ import { isAbsolute, resolve } from 'node:path';
 import { type Host, hosts, type Machine, type Scope } from '../../../runtime/hosts/index.ts';
 import type { HookOptions } from '../../hook/options.ts';
 import { packageVersion } from '../version.ts';
-import { tryHook } from './canary.ts';
 import { type Check, fail, NOWHERE, ok, type Place, type Status, warn, worstOf } from './check.ts';
 import { type ConfigAsked, type OpenConfig, openConfig, stateChecks } from './configuration.ts';
 import { checkEntry } from './entered.ts';
@@ -11,6 +10,7 @@ import { checksOf, verdictOn } from './expect.ts';
 import { type FoundFile, type FoundHost, findHooks } from './found.ts';
 import type { HostSide, InstalledHook } from './hosts/host.ts';
 import { hostSides } from './hosts/index.ts';
+import { tryHook } from './probe.ts';
 import { compareSessions, type SessionReport } from './sessions.ts';
 import { checkSwitches, type Switches } from './switches.ts';
 import { toldBy } from './told.ts';
@@ -101,7 +101,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((all, count) => all + count, 0);
 }
 
-/** Configurations, each opened once, with the canaries that were sent to hooks that name it. */
+/** Configurations, each opened once, with the probes that were sent to hooks that name it. */
 interface Book {
   readonly open: (asked: ConfigAsked) => Promise<Entry>;
   readonly opened: () => readonly Entry[];

@@ -45,7 +45,7 @@ async function run(files: readonly string[], options: TestOptions, terminal: Ter
   if (report.problems.length > 0)
     throw await refused('Some cases are not written as they must be, and none was run:', report.problems);
   if (report.results.length === 0) {
-    throw new CommandFailure(EXIT.usage, 'no_cases', 'There are no cases to run.', {
+    throw new CommandFailure(EXIT.usage, 'no_test_cases', 'There are no cases to run.', {
       hint: `They are looked for in ${CASE_PATTERNS.join(' and ')}; see docs/reference/policies.md, or name files.`,
     });
   }

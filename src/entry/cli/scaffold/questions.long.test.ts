@@ -23,7 +23,7 @@ function initOnTerminal(
       PATH,
       HOME: cwd,
       NODE_COMPILE_CACHE,
-      SERVICE_HOOK_RESIDENT: 'off',
+      SERVICE_HOOK_DAEMON: 'off',
       TERM: 'xterm',
       SHELL: '/bin/sh',
     },

@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts';
 export async function folderAt(path: string, { cwd }: Terminal): Promise<string> {
   const folder = resolve(cwd, path);
   if ((await stat(folder).catch(() => null))?.isDirectory()) return folder;
-  throw new CommandFailure(EXIT.usage, 'no_folder', `\`${path}\` is no folder.`, {
+  throw new CommandFailure(EXIT.usage, 'folder_not_found', `\`${path}\` is no folder.`, {
     hint: 'Name the folder of the project with --path.',
   });
 }

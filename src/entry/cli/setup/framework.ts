@@ -45,7 +45,7 @@ export async function setUpFramework(
 function kept(path: string, { uninstall }: FrameworkOptions, terminal: Terminal): CommandFailure {
   const name = relative(terminal.cwd, path);
   const what = uninstall ? 'is not as it was written' : 'is there and says something else';
-  return new CommandFailure(EXIT.no, 'kept', `\`${name}\` ${what}, and was kept.`, {
+  return new CommandFailure(EXIT.no, 'file_changed', `\`${name}\` ${what}, and was kept.`, {
     hint: uninstall ? 'Delete it by hand, or add --force.' : 'Add --force to have it written over.',
   });
 }

@@ -96,7 +96,7 @@ function targetOf(host: Host, machine: Machine, scope: Scope): SettingsPlace {
 
 function noScope({ label, targets }: Host, machine: Machine, scope: Scope): CommandFailure {
   const scopes = targets(machine).map((each) => each.scope);
-  return new CommandFailure(EXIT.usage, 'no_such_scope', `${label} has no settings of scope \`${scope}\`.`, {
+  return new CommandFailure(EXIT.usage, 'unknown_scope', `${label} has no settings of scope \`${scope}\`.`, {
     hint: `Give --scope ${scopes.join(' or --scope ')}.`,
   });
 }

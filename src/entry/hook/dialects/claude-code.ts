@@ -73,7 +73,7 @@ export const claudeCode: Dialect = {
     UserPromptExpansion: prompted('UserPromptExpansion'),
     UserPromptSubmit: prompted('UserPromptSubmit'),
   },
-  silent: [
+  ignored_events: [
     'CwdChanged',
     'DirectoryAdded',
     'FileChanged',

@@ -47,7 +47,7 @@ export const codex: Dialect = {
       deny: block,
     },
   },
-  silent: [
+  ignored_events: [
     'Interrupt',
     'PostCompact',
     'PreCompact',

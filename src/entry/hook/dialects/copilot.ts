@@ -56,7 +56,7 @@ export const copilot: Dialect = {
       deny: exitReply,
     },
   },
-  silent: [
+  ignored_events: [
     'agentStop',
     'errorOccurred',
     'notification',

@@ -76,7 +76,7 @@ export const cursor: Dialect = {
       deny,
     },
   },
-  silent: [
+  ignored_events: [
     'afterAgentResponse',
     'afterAgentThought',
     'afterFileEdit',

@@ -70,7 +70,7 @@ export interface Dialect {
   readonly subjectOf: (payload: Payload) => HookSubject;
   readonly events: Readonly<Record<string, HookEvent>>;
   /** Events at which there is nothing to decide. */
-  readonly silent: readonly string[];
+  readonly ignored_events: readonly string[];
   /** What lets an event go on as if nobody had been asked. */
   readonly pass: HookReply;
   /** No to an event that is not known. */

@@ -43,7 +43,7 @@ export const gemini: Dialect = {
       change: (changed, _reason, payload) => merged(changed, payload),
     },
   },
-  silent: [
+  ignored_events: [
     'AfterAgent',
     'AfterModel',
     'BeforeModel',

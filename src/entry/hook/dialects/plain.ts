@@ -66,7 +66,7 @@ export const plain: Dialect = {
     pre_tool_use: { checks: callOf, deny: (reason, payload) => refuse(reason, payload) },
     prompt: prompted(),
   },
-  silent: [],
+  ignored_events: [],
   pass: SILENCE,
   refuse,
   tell,

@@ -296,7 +296,7 @@ function event(at: number, tool_name: string, metadata: AuditEvent['metadata']):
   return { event_id, timestamp, session_id: 's-1', tool_name, metadata } as AuditEvent;
 }
 
-test('what was seen is looked up page by page, canaries and results left out', async () => {
+test('what was seen is looked up page by page, probes and results left out', async () => {
   const all = [
     event(3, 'Bash', { endpoint: 'intercept_tool', hook: 'copilot', phase: 'request' }),
     event(2, 'Read', { endpoint: 'intercept_tool', hook: 'copilot', phase: 'request', tool_use_id: 't2' }),
@@ -307,7 +307,7 @@ test('what was seen is looked up page by page, canaries and results left out', a
       endpoint: 'intercept_tool',
       hook: 'copilot',
       phase: 'request',
-      canary: 'service-doctor-0',
+      probe: 'service-doctor-0',
     }),
   ];
   const asked: AuditFilter[] = [];

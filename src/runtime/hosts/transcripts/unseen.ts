@@ -69,10 +69,10 @@ export async function seenSince(
   return { ids, counts, first_ms: timeOf(first), is_partial: true };
 }
 
-/** A question before a call, of a host and not of a canary; one that was refused unread has no phase. */
+/** A question before a call, of a host and not of a probe; one that was refused unread has no phase. */
 function isCall({ metadata }: AuditEvent): boolean {
   return (
-    metadata.phase !== 'response' && metadata.endpoint === 'intercept_tool' && metadata.canary === undefined
+    metadata.phase !== 'response' && metadata.endpoint === 'intercept_tool' && metadata.probe === undefined
   );
 }
 

@@ -66,7 +66,7 @@ export const guard: readonly CommandRule[] = [
       'ls .service',
       'echo .service >> .gitignore',
       'grep .service .gitignore',
-      'cat .service/resident.log',
+      'cat .service/daemon.log',
       'systemctl status app.service',
     ],
   },
@@ -229,7 +229,7 @@ const SWITCH =
 const SWITCH_PAIR =
   / (?:--permission-mode bypassPermissions|--approval-mode yolo|(?:-c|--config) (?:features\.)?(?:hooks|codex_hooks)=false|--disable (?:hooks|codex_hooks)|--settings .{0,500}hooks)/i;
 const AGENT_HOME =
-  /^(?:CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME|GEMINI_CLI_SYSTEM_SETTINGS_PATH|COPILOT_HOME|QWEN_HOME|OPENCODE_CONFIG(?:_DIR|_CONTENT)?|SERVICE_CONFIG|SERVICE_HOOK_RESIDENT)$/;
+  /^(?:CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME|GEMINI_CLI_SYSTEM_SETTINGS_PATH|COPILOT_HOME|QWEN_HOME|OPENCODE_CONFIG(?:_DIR|_CONTENT)?|SERVICE_CONFIG|SERVICE_HOOK_DAEMON)$/;
 
 function switchesOff(command: Command): boolean {
   const { name, words, assignments, within } = command;

@@ -1,13 +1,13 @@
 import {
   type Answer,
   ASKS,
-  type CanaryPlace,
   codeFault,
   GOES_ON,
   goesOn,
   type HostSide,
   objectAt,
   objectIn,
+  type ProbePlace,
   type Reading,
   STOPS,
   startWith,
@@ -29,7 +29,7 @@ export const claudeCode: HostSide = {
 
 const CALLS = ['PermissionRequest', 'PreToolUse'];
 
-function payload(event: string, { text, session_id, cwd }: CanaryPlace): object | null {
+function payload(event: string, { text, session_id, cwd }: ProbePlace): object | null {
   const base = {
     session_id,
     transcript_path: `${cwd}/no-transcript.jsonl`,
@@ -37,7 +37,7 @@ function payload(event: string, { text, session_id, cwd }: CanaryPlace): object 
     permission_mode: 'default',
     hook_event_name: event,
   };
-  const call = { ...base, tool_name: 'Bash', tool_input: { command: text, description: 'a canary' } };
+  const call = { ...base, tool_name: 'Bash', tool_input: { command: text, description: 'a probe' } };
   const tool_use_id = `toolu_${session_id}`;
   if (event === 'PermissionRequest') return call;
   if (event === 'PreToolUse') return { ...call, tool_use_id };
@@ -53,7 +53,7 @@ function payload(event: string, { text, session_id, cwd }: CanaryPlace): object 
   return null;
 }
 
-function read(event: string, answer: Answer, _hook: unknown, canary: string): Reading {
+function read(event: string, answer: Answer, _hook: unknown, probe: string): Reading {
   const late = unfinished(answer);
   if (late !== null) return goesOn(late);
   const { code, stdout } = answer;
@@ -75,7 +75,7 @@ function read(event: string, answer: Answer, _hook: unknown, canary: string): Re
   if (CALLS.includes(event)) return readCall(event, said, specific);
   if (event === 'UserPromptSubmit') return said.decision === 'block' ? STOPS : GOES_ON;
   const shown = specific.updatedToolOutput;
-  if (shown !== undefined && !JSON.stringify(shown).includes(canary)) return STOPS;
+  if (shown !== undefined && !JSON.stringify(shown).includes(probe)) return STOPS;
   return said.decision === 'block'
     ? goesOn('`block` alone leaves the result where the model sees it')
     : GOES_ON;

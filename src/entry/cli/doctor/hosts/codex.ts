@@ -1,6 +1,5 @@
 import {
   type Answer,
-  type CanaryPlace,
   codeFault,
   GOES_ON,
   goesOn,
@@ -8,6 +7,7 @@ import {
   isSaid,
   objectAt,
   objectIn,
+  type ProbePlace,
   type Reading,
   STOPS,
   startWith,
@@ -26,14 +26,14 @@ export const codex: HostSide = {
   read,
 };
 
-function payload(event: string, { text, session_id, cwd }: CanaryPlace): object | null {
+function payload(event: string, { text, session_id, cwd }: ProbePlace): object | null {
   const base = {
     session_id,
-    turn_id: 'turn-canary',
+    turn_id: 'turn-probe',
     transcript_path: null,
     cwd,
     hook_event_name: event,
-    model: 'canary',
+    model: 'probe',
     permission_mode: 'default',
   };
   const call = { ...base, tool_name: 'Bash', tool_input: { command: text } };

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import {
   type Answer,
   ASKS,
-  type CanaryPlace,
   codeFault,
   GOES_ON,
   goesOn,
@@ -10,6 +9,7 @@ import {
   isObject,
   objectAt,
   objectIn,
+  type ProbePlace,
   type Reading,
   STOPS,
   startWith,
@@ -36,7 +36,7 @@ function eventOf(event: string): string {
   return small === 'userPromptSubmit' ? 'userPromptSubmitted' : small;
 }
 
-function payload(event: string, place: CanaryPlace): object | null {
+function payload(event: string, place: ProbePlace): object | null {
   const own = ownOf(eventOf(event), place.text);
   if (own === null) return null;
   const { session_id, cwd, now_ms } = place;
@@ -67,7 +67,7 @@ function ownOf(event: string, text: string): Record<string, unknown> | null {
   return event === 'userPromptSubmitted' ? { prompt: text } : null;
 }
 
-function read(written: string, answer: Answer, _hook: unknown, canary: string): Reading {
+function read(written: string, answer: Answer, _hook: unknown, probe: string): Reading {
   const event = eventOf(written);
   const late = unfinished(answer);
   if (answer.is_late) return goesOn(late!);
@@ -85,7 +85,7 @@ function read(written: string, answer: Answer, _hook: unknown, canary: string): 
   if (event === 'preToolUse') return readDecision(said.permissionDecision);
   const result = objectAt(said, 'modifiedResult');
   const is_replaced = result.resultType === 'success' && typeof result.textResultForLlm === 'string';
-  return is_replaced && !(result.textResultForLlm as string).includes(canary) ? STOPS : GOES_ON;
+  return is_replaced && !(result.textResultForLlm as string).includes(probe) ? STOPS : GOES_ON;
 }
 
 function readDecision(decision: unknown): Reading {

@@ -1,13 +1,13 @@
 import {
   type Answer,
   ASKS,
-  type CanaryPlace,
   codeFault,
   GOES_ON,
   goesOn,
   type HostSide,
   type InstalledHook,
   objectIn,
+  type ProbePlace,
   type Reading,
   STOPS,
   startWith,
@@ -32,18 +32,18 @@ export const cursor: HostSide = {
 };
 
 /** What each event has of its own. A result can be replaced where it is that of an MCP tool. */
-const OWN: Readonly<Record<string, (text: string, place: CanaryPlace) => object>> = {
+const OWN: Readonly<Record<string, (text: string, place: ProbePlace) => object>> = {
   beforeMCPExecution: (text) => ({
-    tool_name: 'canary',
+    tool_name: 'probe',
     tool_input: JSON.stringify({ text }),
-    command: 'canary',
+    command: 'probe',
   }),
-  beforeReadFile: (text, { cwd }) => ({ file_path: `${cwd}/canary.txt`, content: text, attachments: [] }),
+  beforeReadFile: (text, { cwd }) => ({ file_path: `${cwd}/probe.txt`, content: text, attachments: [] }),
   beforeShellExecution: (command, { cwd }) => ({ command, cwd, sandbox: false }),
   beforeSubmitPrompt: (prompt) => ({ prompt, attachments: [] }),
-  beforeTabFileRead: (text, { cwd }) => ({ file_path: `${cwd}/canary.txt`, content: text }),
+  beforeTabFileRead: (text, { cwd }) => ({ file_path: `${cwd}/probe.txt`, content: text }),
   postToolUse: (text, { session_id }) => ({
-    tool_name: 'MCP:canary',
+    tool_name: 'MCP:probe',
     tool_input: {},
     tool_output: JSON.stringify({ text }),
     tool_use_id: session_id,
@@ -56,21 +56,21 @@ const OWN: Readonly<Record<string, (text: string, place: CanaryPlace) => object>
     cwd,
   }),
   subagentStart: (task, { session_id }) => ({
-    subagent_id: 'canary',
-    subagent_type: 'canary',
+    subagent_id: 'probe',
+    subagent_type: 'probe',
     task,
     parent_conversation_id: session_id,
   }),
 };
 
-function payload(event: string, place: CanaryPlace): object | null {
+function payload(event: string, place: ProbePlace): object | null {
   if (!Object.hasOwn(OWN, event)) return null;
   return {
     conversation_id: place.session_id,
-    generation_id: 'canary',
-    model: 'canary',
+    generation_id: 'probe',
+    model: 'probe',
     hook_event_name: event,
-    cursor_version: 'canary',
+    cursor_version: 'probe',
     workspace_roots: [place.cwd],
     user_email: null,
     transcript_path: null,
@@ -81,7 +81,7 @@ function payload(event: string, place: CanaryPlace): object | null {
 /** Where the host asks its user. */
 const ASKED = ['beforeMCPExecution', 'beforeShellExecution'];
 
-function read(event: string, answer: Answer, hook: InstalledHook, canary: string): Reading {
+function read(event: string, answer: Answer, hook: InstalledHook, probe: string): Reading {
   const broken = (fault: string): Reading => (hook.fails_closed ? stopsFor(fault) : goesOn(fault));
   const late = unfinished(answer);
   if (late !== null) return broken(late);
@@ -93,7 +93,7 @@ function read(event: string, answer: Answer, hook: InstalledHook, canary: string
   if (event === 'beforeSubmitPrompt') return said.continue === false ? STOPS : GOES_ON;
   if (event === 'postToolUse') {
     const shown = said.updated_mcp_tool_output;
-    return shown !== undefined && !JSON.stringify(shown).includes(canary) ? STOPS : GOES_ON;
+    return shown !== undefined && !JSON.stringify(shown).includes(probe) ? STOPS : GOES_ON;
   }
   if (said.permission === 'deny') return STOPS;
   if (said.permission !== 'ask') return GOES_ON;

@@ -1,11 +1,11 @@
 import {
   type Answer,
-  type CanaryPlace,
   codeFault,
   GOES_ON,
   goesOn,
   type HostSide,
   objectIn,
+  type ProbePlace,
   type Reading,
   STOPS,
   startWith,
@@ -29,7 +29,7 @@ export const gemini: HostSide = {
   read,
 };
 
-function payload(event: string, { text, session_id, cwd, now_ms }: CanaryPlace): object | null {
+function payload(event: string, { text, session_id, cwd, now_ms }: ProbePlace): object | null {
   const base = {
     session_id,
     transcript_path: `${cwd}/no-transcript.json`,

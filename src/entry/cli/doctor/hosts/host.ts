@@ -48,8 +48,8 @@ export interface Reading {
   readonly fault: string | null;
 }
 
-/** What a canary is put into. */
-export interface CanaryPlace {
+/** What a probe is put into. */
+export interface ProbePlace {
   readonly text: string;
   readonly session_id: string;
   readonly cwd: string;
@@ -62,12 +62,12 @@ export interface CanaryPlace {
  */
 export interface HostSide {
   readonly name: string;
-  /** What it sends at an event, with a canary where something is to be decided; `null`: nothing is decided there. */
-  readonly payload: (event: string, place: CanaryPlace) => object | null;
+  /** What it sends at an event, with a probe where something is to be decided; `null`: nothing is decided there. */
+  readonly payload: (event: string, place: ProbePlace) => object | null;
   /** What it waits where its settings do not say. */
   readonly timeoutOf: (event: string) => number;
   readonly start: (hook: InstalledHook, folder: HostFolder) => Start;
-  readonly read: (event: string, answer: Answer, hook: InstalledHook, canary: string) => Reading;
+  readonly read: (event: string, answer: Answer, hook: InstalledHook, probe: string) => Reading;
 }
 
 export const STOPS: Reading = { effect: 'stops', fault: null };

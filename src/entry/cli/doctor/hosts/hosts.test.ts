@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hosts } from '../../../../runtime/hosts/index.ts';
-import { CANARY_TEXTS } from '../../../hook/canary.ts';
 import type { HookReply, Payload } from '../../../hook/dialects/dialect.ts';
 import { dialects } from '../../../hook/dialects/index.ts';
+import { PROBE_TEXTS } from '../../../hook/probe.ts';
 import type { Effect, HostSide, InstalledHook } from './host.ts';
 import { hostSides } from './index.ts';
 
-const CANARY = CANARY_TEXTS.block;
-const PLACE = { text: CANARY, session_id: 'service-doctor-0123456789abcdef', cwd: '/home/ada', now_ms: 0 };
+const PROBE = PROBE_TEXTS.block;
+const PLACE = { text: PROBE, session_id: 'service-doctor-0123456789abcdef', cwd: '/home/ada', now_ms: 0 };
 const HOOK: InstalledHook = {
   event: 'any',
   matcher: null,
@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
     'claude-code',
     'PostToolUse',
     0,
-    claude('PostToolUse', { updatedToolOutput: CANARY }),
+    claude('PostToolUse', { updatedToolOutput: PROBE }),
     '',
     'goes_on',
     false,
@@ -173,7 +173,7 @@ const CASES: readonly Case[] = [
     'copilot',
     'postToolUse',
     0,
-    { modifiedResult: { resultType: 'success', textResultForLlm: CANARY } },
+    { modifiedResult: { resultType: 'success', textResultForLlm: PROBE } },
     '',
     'goes_on',
     false,
@@ -184,7 +184,7 @@ test('answers of hooks are read as their hosts read them', () => {
   let ran = 0;
   for (const [host, event, code, out, stderr, effect, has_fault] of CASES) {
     const stdout = typeof out === 'string' ? out : JSON.stringify(out);
-    const reading = sideOf(host).read(event, { code, stdout, stderr, is_late: false }, HOOK, CANARY);
+    const reading = sideOf(host).read(event, { code, stdout, stderr, is_late: false }, HOOK, PROBE);
     assert.deepEqual(
       [reading.effect, reading.fault !== null],
       [effect, has_fault],
@@ -199,11 +199,11 @@ test('a late answer is none: every host goes on, but for Cursor where it is told
   const late = { code: null, stdout: '{"permission":"deny","decision":"deny"}', stderr: '', is_late: true };
   for (const { name, wanted } of hosts) {
     for (const { event } of wanted) {
-      const { effect, fault } = sideOf(name).read(event, late, HOOK, CANARY);
+      const { effect, fault } = sideOf(name).read(event, late, HOOK, PROBE);
       assert.deepEqual([effect, fault !== null], ['goes_on', true], `${name} ${event}`);
     }
   }
-  const closed = sideOf('cursor').read('preToolUse', late, { ...HOOK, fails_closed: true }, CANARY);
+  const closed = sideOf('cursor').read('preToolUse', late, { ...HOOK, fails_closed: true }, PROBE);
   assert.deepEqual([closed.effect, closed.fault !== null], ['stops', true]);
 });
 
@@ -218,7 +218,7 @@ test('what we answer stops each host at each event that setup enters, and what p
       const one = dialect.events[dialect.eventOf(payload, event)!];
       assert.ok(one !== undefined, `${name} ${event}`);
       const read = ({ code, stdout, stderr }: HookReply) =>
-        side.read(event, { code, stdout, stderr, is_late: false }, HOOK, CANARY);
+        side.read(event, { code, stdout, stderr, is_late: false }, HOOK, PROBE);
       const stopped = read(one.deny('No. (rule a, event b)', payload));
       const effect = name === 'copilot' && event === 'userPromptSubmitted' ? 'unheard' : 'stops';
       assert.deepEqual(stopped, { effect, fault: null }, `${name} ${event}`);

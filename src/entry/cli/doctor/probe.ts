@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { CANARY_TEXTS } from '../../hook/canary.ts';
+import { PROBE_TEXTS } from '../../hook/probe.ts';
 import { type Check, fail, ok, type Place, warn } from './check.ts';
 import type { Answer, HostFolder, HostSide, InstalledHook, Reading } from './hosts/host.ts';
 import { runHook } from './run.ts';
@@ -16,7 +16,7 @@ export interface Trial {
   readonly place: Place;
   /**
    * Asks what the policy would answer to what a host sends; `null`: nothing in its way. A sentence says what is in the
-   * way of the harmless canary.
+   * way of the harmless probe.
    */
   readonly expects: (payload: object, event: string) => Promise<string | null>;
   /** Whether the host would ask the hook at all, as its settings stand. */
@@ -27,7 +27,7 @@ export interface Trial {
 /** What trying a hook came to. */
 export interface Tried {
   readonly checks: readonly Check[];
-  /** The session of its canaries, by which the audit trail has them; `null`: nothing was sent. */
+  /** The session of its probes, by which the audit trail has them; `null`: nothing was sent. */
   readonly session_id: string | null;
   /** Whether the host would stop for it. */
   readonly blocks: boolean;
@@ -35,17 +35,17 @@ export interface Tried {
   readonly is_understood: boolean;
 }
 
-/** Sends both canaries through a hook, in the way its host would, and says what the host would make of the answers. */
+/** Sends both probes through a hook, in the way its host would, and says what the host would make of the answers. */
 export async function tryHook(trial: Trial): Promise<Tried> {
   const { side, hook, folder, place, expects, is_asked, now_ms } = trial;
   const session_id = `service-doctor-${randomBytes(8).toString('hex')}`;
   const payloadOf = (text: string) =>
     side.payload(hook.event, { text, session_id, cwd: folder.project, now_ms: now_ms() });
-  const bad = payloadOf(CANARY_TEXTS.block);
-  const good = payloadOf(CANARY_TEXTS.pass);
+  const bad = payloadOf(PROBE_TEXTS.block);
+  const good = payloadOf(PROBE_TEXTS.pass);
   if (bad === null || good === null)
     return { checks: [], session_id: null, blocks: false, is_understood: false };
-  const refused = await ask(trial, bad, CANARY_TEXTS.block);
+  const refused = await ask(trial, bad, PROBE_TEXTS.block);
   const stopped = readRefusal(refused, place);
   if (stopped !== null)
     return {
@@ -55,7 +55,7 @@ export async function tryHook(trial: Trial): Promise<Tried> {
       is_understood: false,
     };
   const in_the_way = await expects(good, hook.event);
-  const passed = in_the_way === null ? readPassage(await ask(trial, good, CANARY_TEXTS.pass), place) : null;
+  const passed = in_the_way === null ? readPassage(await ask(trial, good, PROBE_TEXTS.pass), place) : null;
   const is_whole = in_the_way === null && passed === null;
   const blocks = is_asked
     ? ok('hook.blocks', place, `It blocks${is_whole ? ', and lets a harmless call through' : ''}.`)
@@ -75,13 +75,13 @@ interface Asked {
   readonly reading: Reading;
 }
 
-async function ask({ side, hook, folder, env }: Trial, payload: object, canary: string): Promise<Asked> {
+async function ask({ side, hook, folder, env }: Trial, payload: object, probe: string): Promise<Asked> {
   const wait_ms = Math.min(hook.timeout_ms ?? side.timeoutOf(hook.event), PATIENCE_MS);
   const answer = await runHook(side.start(hook, folder), JSON.stringify(payload), wait_ms, env);
-  return { answer, reading: side.read(hook.event, answer, hook, canary) };
+  return { answer, reading: side.read(hook.event, answer, hook, probe) };
 }
 
-/** What is wrong with the answer to the canary that is to be refused; `null`: nothing. */
+/** What is wrong with the answer to the probe that is to be refused; `null`: nothing. */
 function readRefusal({ answer, reading: { effect, fault } }: Asked, place: Place): Check | null {
   if (effect === 'unheard')
     return warn(
@@ -110,7 +110,7 @@ function readRefusal({ answer, reading: { effect, fault } }: Asked, place: Place
   return fail('hook.blocks', place, `It does NOT block: ${why}, and the host goes on.`, mending(answer));
 }
 
-/** What the harmless canary came to; `null`: it went through. */
+/** What the harmless probe came to; `null`: it went through. */
 function readPassage({ answer, reading: { effect, fault } }: Asked, place: Place): Check | null {
   if (effect === 'goes_on' && fault === null) return null;
   const what = fault ?? (effect === 'asks' ? 'it asks the user' : 'it answered no');
