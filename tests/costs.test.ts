@@ -193,11 +193,11 @@ test('the command line shows the same', async () => {
   const rows: readonly (readonly [string[], number, RegExp])[] = [
     [['summary'], 0, /^\$0\.000280 from .*\n3 calls, 130 tokens in, 15 out\nestimated, .*: 1 call\n/],
     [['summary', '--json'], 0, /^\{"total_cost":0\.00028,/],
-    [['budget'], 0, /^BUDGET +FOR +STATE +SPENT +LIMIT +LEFT[\s\S]*^ann +user bob +open/m],
+    [['budget'], 0, /^BUDGET +FOR +STATE +SPENT +LIMIT +LEFT[\s\S]*^ann +user bob +ok/m],
     [
       ['budget', '--agent', 'a', '--user', 'ann'],
       0,
-      /^ann +user ann +open +\$0\.000110 +\$0\.000500 +\$0\.000390/m,
+      /^ann +user ann +ok +\$0\.000110 +\$0\.000500 +\$0\.000390/m,
     ],
     [
       ['report', '--group-by', 'tenant', '--format', 'csv'],
@@ -228,6 +228,6 @@ test('a budget that is used up is told by the command line’s end', async () =>
   await spend(costs, { ...carl, max_output_tokens: 5 }, { output_tokens: 5 });
   await costs.close();
   const { code, stdout } = await cli('budget', '--user', 'carl');
-  assert.match(stdout, /^ann +user carl +reached/m);
+  assert.match(stdout, /^ann +user carl +exhausted/m);
   assert.equal(code, 1);
 });

@@ -208,7 +208,7 @@ async function changeTool(): Promise<void> {
   const { tools } = (await answer.json()) as { tools: { status: string; sha256: string }[] };
   assert.deepEqual(
     tools.map(({ status, sha256 }) => [status, sha256]),
-    [['held', mcpPinsApprove.example.sha256]],
+    [['quarantined', mcpPinsApprove.example.sha256]],
   );
 }
 

@@ -64,28 +64,28 @@ withStores('looks at lists of MCP tools', (law) => {
   law('a change is two events and held until a person agrees, without another event', async ({ store }) => {
     const { runtime, events, ask, statuses } = checking(store);
     await ask([READ]);
-    assert.deepEqual(await statuses([CHANGED]), ['held']);
+    assert.deepEqual(await statuses([CHANGED]), ['quarantined']);
     const held = events.length;
     assert.equal(held, 3);
-    assert.equal(events[2]?.metadata.phase, 'mcp_tool_held');
+    assert.equal(events[2]?.metadata.phase, 'mcp_tool_quarantined');
     const again = await ask([CHANGED]);
-    assert.deepEqual([again.tools[0]?.status, events.length], ['held', held]);
+    assert.deepEqual([again.tools[0]?.status, events.length], ['quarantined', held]);
     await call(
       mcpPinsApprove,
       { server: 'files', tool: 'read', sha256: again.tools[0]?.sha256 },
       { runtime, caller: person('operator'), request_id: 'r' },
     );
     assert.deepEqual(await statuses([CHANGED]), ['pinned']);
-    assert.deepEqual(await statuses([READ]), ['held'], 'the former one is not approved any more');
+    assert.deepEqual(await statuses([READ]), ['quarantined'], 'the former one is not approved any more');
   });
 
   law('what the server takes back is not held any longer', async ({ store }) => {
     const { ask, statuses } = checking(store);
     for (const [tools, status] of [
       [[READ], 'pinned'],
-      [[CHANGED], 'held'],
+      [[CHANGED], 'quarantined'],
       [[READ], 'pinned'],
-      [[CHANGED], 'held'],
+      [[CHANGED], 'quarantined'],
     ] as const)
       assert.deepEqual(await statuses(tools), [status]);
     assert.match((await ask([CHANGED])).tools[0]?.reason ?? '', /has changed/);
@@ -93,9 +93,9 @@ withStores('looks at lists of MCP tools', (law) => {
 
   law('what is hidden in a definition holds that one alone, with and without an event', async ({ store }) => {
     const { events, statuses } = checking(store);
-    assert.deepEqual(await statuses([READ, HIDDEN]), ['pinned', 'held']);
+    assert.deepEqual(await statuses([READ, HIDDEN]), ['pinned', 'quarantined']);
     const count = events.length;
-    assert.deepEqual(await statuses([READ, HIDDEN]), ['pinned', 'held']);
+    assert.deepEqual(await statuses([READ, HIDDEN]), ['pinned', 'quarantined']);
     assert.equal(events.length, count);
   });
 
@@ -109,7 +109,7 @@ withStores('looks at lists of MCP tools', (law) => {
       const lists = [
         [
           [READ, one],
-          ['pinned', 'held'],
+          ['pinned', 'quarantined'],
         ],
         [
           [
@@ -118,7 +118,7 @@ withStores('looks at lists of MCP tools', (law) => {
             { name: second, inputSchema: {} },
             READ,
           ].slice(1, 3),
-          ['held', 'held'],
+          ['quarantined', 'quarantined'],
         ],
         [
           [READ, left],
@@ -126,7 +126,7 @@ withStores('looks at lists of MCP tools', (law) => {
         ],
         [
           [READ, { ...READ, name: 'a', annotations: { title: first, more: second } }],
-          ['pinned', 'held'],
+          ['pinned', 'quarantined'],
         ],
       ] as const;
       for (const [tools, expected] of lists)
@@ -147,7 +147,7 @@ withStores('looks at lists of MCP tools', (law) => {
         [
           ['pinned', undefined],
           ['pinned', 'Sends to [REDACTED].'],
-          ['held', undefined],
+          ['quarantined', undefined],
         ],
         `time ${time}`,
       );
@@ -161,7 +161,7 @@ withStores('looks at lists of MCP tools', (law) => {
       throw new Error('the disk is full');
     };
     const broken = checking(store, { record });
-    assert.deepEqual(await broken.statuses([READ]), ['held']);
+    assert.deepEqual(await broken.statuses([READ]), ['quarantined']);
     const rule = {
       name: 'no-lists',
       boundary: 'input',

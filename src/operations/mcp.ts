@@ -67,7 +67,10 @@ export const mcpToolsCheck = operation({
           required: ['tool', 'status', 'sha256', 'reason'],
           properties: {
             tool: { type: 'string' },
-            status: { enum: ['pinned', 'held'], description: '`held`: not to be shown or called.' },
+            status: {
+              enum: ['pinned', 'quarantined'],
+              description: '`quarantined`: not to be shown or called.',
+            },
             sha256: { type: 'string', description: 'Of the canonical definition (RFC 8785).' },
             reason: text,
             definition: {
@@ -160,7 +163,7 @@ function wholeList(verdict: Verdict): string | null {
 function heldFor(definition: { readonly [name: string]: Json }, reason: string) {
   return {
     tool: shownName(definition),
-    status: 'held' as const,
+    status: 'quarantined' as const,
     sha256: contentHash(definition),
     reason,
   };
@@ -234,7 +237,7 @@ async function tell(one: Sighting, scope: PinScope, agent_id: string, context: C
     serviceEvent({
       event_id: newEventId(now_ms),
       now_ms,
-      phase: 'mcp_tool_held',
+      phase: 'mcp_tool_quarantined',
       done: false,
       reason: `A tool of an MCP server is held back. ${one.reason}`,
       caller_id: caller.id,
@@ -247,21 +250,32 @@ async function tell(one: Sighting, scope: PinScope, agent_id: string, context: C
 
 const pin = {
   type: 'object',
-  required: ['server', 'user_id', 'tool', 'status', 'pinned_sha256', 'held_sha256', 'held_reason'],
+  required: [
+    'server',
+    'user_id',
+    'tool',
+    'status',
+    'pinned_sha256',
+    'quarantined_sha256',
+    'quarantined_reason',
+  ],
   properties: {
     tenant_id: { type: 'string' },
     server: { type: 'string' },
     user_id: { type: 'string' },
     tool: { type: 'string' },
-    status: { enum: ['pinned', 'held'], description: '`held`: one waits for a person.' },
+    status: {
+      enum: ['pinned', 'quarantined'],
+      description: '`quarantined`: a new definition waits for approval.',
+    },
     pinned_sha256: text,
     pinned_definition: { type: ['object', 'null'], description: 'What agents are shown.' },
-    held_sha256: text,
-    held_definition: {
+    quarantined_sha256: text,
+    quarantined_definition: {
       type: ['object', 'null'],
       description: 'What waits. Read it as you would a stranger’s mail.',
     },
-    held_reason: text,
+    quarantined_reason: text,
     approved_by: text,
     first_seen_at: { type: 'string' },
     changed_at: { type: 'string' },
@@ -297,7 +311,7 @@ export const mcpPinsList = operation({
 
 export const mcpPinsApprove = operation({
   name: 'mcp_pins_approve',
-  summary: 'Let a held definition of a tool through',
+  summary: 'Approve a quarantined definition of a tool',
   description:
     'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Needs a person.',
   http: { method: 'POST', path: '/v1/mcp/pins/approve' },
@@ -320,12 +334,12 @@ export const mcpPinsApprove = operation({
     user_id: '',
     tool: 'read_file',
     pinned_sha256: 'sha256:98aa30f036a188f9dceb3f74a948bf9308d12f81736528a312f3b93dac080dd2',
-    held_sha256: null,
-    held_reason: null,
+    quarantined_sha256: null,
+    quarantined_reason: null,
     approved_by: 'operator',
     status: 'pinned',
     pinned_definition: { description: 'Reads a file.', inputSchema: { type: 'object' }, name: 'read_file' },
-    held_definition: null,
+    quarantined_definition: null,
     first_seen_at: '2026-01-31T12:00:00.000Z',
     changed_at: '2026-01-31T12:00:05.000Z',
   },
@@ -365,13 +379,13 @@ export const mcpPinsApprove = operation({
 });
 
 function shown(row: PinRow) {
-  const { pinned_definition, held_definition, first_seen_ms, changed_ms, ...rest } = row;
+  const { pinned_definition, quarantined_definition, first_seen_ms, changed_ms, ...rest } = row;
   const read = (json: string | null) => (json === null ? null : (JSON.parse(json) as object));
   return {
     ...rest,
-    status: row.held_sha256 === null ? ('pinned' as const) : ('held' as const),
+    status: row.quarantined_sha256 === null ? ('pinned' as const) : ('quarantined' as const),
     pinned_definition: read(pinned_definition),
-    held_definition: read(held_definition),
+    quarantined_definition: read(quarantined_definition),
     first_seen_at: new Date(Number(first_seen_ms)).toISOString(),
     changed_at: new Date(Number(changed_ms)).toISOString(),
   };

@@ -179,13 +179,13 @@ test('a definition that changes after it was pinned is held back until a person 
     const shown = await cli('show', server, 'read_file');
     assert.match(shown.stdout, /- \$\.description "Does read_file\."\n\+ \$\.description "Reads any file/);
     const { pins } = JSON.parse((await cli('list', '--server', server, '--json')).stdout) as {
-      pins: { tool: string; held_sha256: string | null; pinned_sha256: string }[];
+      pins: { tool: string; quarantined_sha256: string | null; pinned_sha256: string }[];
     };
     const [read] = pins.filter((pin) => pin.tool === 'read_file');
     const stale = await cli('approve', server, 'read_file', '--sha256', read!.pinned_sha256);
     assert.equal(stale.code, 1);
     assert.deepEqual(await namesOf(client), ['stat']);
-    assert.equal((await cli('approve', server, 'read_file', '--sha256', read!.held_sha256!)).code, 0);
+    assert.equal((await cli('approve', server, 'read_file', '--sha256', read!.quarantined_sha256!)).code, 0);
     assert.deepEqual(await namesOf(client), ['read_file', 'stat']);
   }));
 

@@ -18,9 +18,9 @@ interface Pin {
   readonly status: string;
   readonly pinned_sha256: string | null;
   readonly pinned_definition: object | null;
-  readonly held_sha256: string | null;
-  readonly held_definition: object | null;
-  readonly held_reason: string | null;
+  readonly quarantined_sha256: string | null;
+  readonly quarantined_definition: object | null;
+  readonly quarantined_reason: string | null;
 }
 
 /** Lists the tools that are known. */
@@ -37,7 +37,7 @@ export async function list(options: Options, terminal: Terminal): Promise<void> 
     pin.user_id,
     pin.tool,
     pin.status,
-    pin.held_reason ?? '',
+    pin.quarantined_reason ?? '',
   ]);
   for (const line of table(
     ['SERVER', 'USER', 'TOOL', 'STATUS', 'WHY'],
@@ -56,21 +56,21 @@ export async function show(
   const pin = await find(server, tool, options, terminal);
   if (options.json) return sayJson(terminal, pin);
   say(terminal, `${shown(pin.server)} ${shown(pin.tool)}: ${pin.status}`);
-  if (pin.held_sha256 === null) {
+  if (pin.quarantined_sha256 === null) {
     for (const [place, value] of leaves(pin.pinned_definition))
       say(terminal, `  ${shown(`${place} ${value}`)}`);
     return;
   }
-  say(terminal, shown(pin.held_reason ?? ''));
+  say(terminal, shown(pin.quarantined_reason ?? ''));
   const before = new Map(leaves(pin.pinned_definition));
-  const after = new Map(leaves(pin.held_definition));
+  const after = new Map(leaves(pin.quarantined_definition));
   for (const place of [...new Set([...before.keys(), ...after.keys()])].sort()) {
     const [old, fresh] = [before.get(place), after.get(place)];
     if (old === fresh) continue;
     if (old !== undefined) say(terminal, `- ${shown(`${place} ${old}`)}`);
     if (fresh !== undefined) say(terminal, `+ ${shown(`${place} ${fresh}`)}`);
   }
-  say(terminal, `Agree with \`${terminal.name} mcp pins approve ... --sha256 ${pin.held_sha256}\`.`);
+  say(terminal, `Agree with \`${terminal.name} mcp pins approve ... --sha256 ${pin.quarantined_sha256}\`.`);
 }
 
 /** Lets the definition through that waits. */

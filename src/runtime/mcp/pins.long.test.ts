@@ -27,13 +27,13 @@ withStores('pins of MCP tools', (law) => {
     const news: boolean[] = [];
     for (let time = 0; time < 2; time++) {
       const [sighting] = await sight(db, SCOPE, [seen('read', 'Writes.')], NOW);
-      assert.equal(sighting?.status, 'held');
+      assert.equal(sighting?.status, 'quarantined');
       news.push(sighting.is_news);
     }
     assert.deepEqual(news, [true, false]);
     const [back] = await sight(db, SCOPE, [seen('read')], NOW);
     assert.equal(back?.status, 'pinned');
-    assert.equal((await listPins(db, ALL))[0]?.held_sha256, null);
+    assert.equal((await listPins(db, ALL))[0]?.quarantined_sha256, null);
   });
 
   law(
@@ -41,7 +41,7 @@ withStores('pins of MCP tools', (law) => {
     async ({ store: { db } }) => {
       const bad = seen('read', 'Reads.', 'Its definition holds what no definition should.');
       const [held] = await sight(db, SCOPE, [bad], NOW);
-      assert.equal(held?.status, 'held');
+      assert.equal(held?.status, 'quarantined');
       const other = `sha256:${'0'.repeat(64)}`;
       assert.equal(await approvePin(db, SCOPE, 'read', other, 'operator', NOW), null);
       assert.equal(
@@ -50,7 +50,7 @@ withStores('pins of MCP tools', (law) => {
       );
       const row = await approvePin(db, SCOPE, 'read', held.sha256, 'operator', NOW);
       assert.deepEqual(
-        [row?.pinned_sha256, row?.held_sha256, row?.approved_by],
+        [row?.pinned_sha256, row?.quarantined_sha256, row?.approved_by],
         [held.sha256, null, 'operator'],
       );
       assert.equal((await sight(db, SCOPE, [bad], NOW))[0]?.status, 'pinned');
@@ -91,9 +91,9 @@ withStores('pins of MCP tools', (law) => {
       tool: `t${at}`,
       pinned_sha256: null,
       pinned_definition: null,
-      held_sha256: null,
-      held_definition: null,
-      held_reason: null,
+      quarantined_sha256: null,
+      quarantined_definition: null,
+      quarantined_reason: null,
       approved_by: null,
       first_seen_ms: NOW,
       changed_ms: NOW,

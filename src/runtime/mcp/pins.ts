@@ -24,7 +24,7 @@ export interface Seen {
 /** What becomes of a tool. Only one that is `pinned` is shown to agents, and may be called. */
 export interface Sighting {
   readonly tool: string;
-  readonly status: 'pinned' | 'held';
+  readonly status: 'pinned' | 'quarantined';
   readonly sha256: string;
   /** Why it is held; `null` for one that is pinned. */
   readonly reason: string | null;
@@ -60,7 +60,13 @@ export async function sight(
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
     const reason = unfit(name, seen.definition, twins, rows.has(name) || room > 0);
     if (reason !== null) {
-      sightings.push({ tool: shownName(seen.definition), status: 'held', sha256: '', reason, is_news: true });
+      sightings.push({
+        tool: shownName(seen.definition),
+        status: 'quarantined',
+        sha256: '',
+        reason,
+        is_news: true,
+      });
       continue;
     }
     if (!rows.has(name)) room -= 1;
@@ -87,10 +93,11 @@ export async function standing(
     const reason = unfit(name, definition, twins, true);
     const sha256 = contentHash(definition);
     const row = rows.get(name);
-    if (reason !== null) known.push({ tool: shownName(definition), status: 'held', sha256: '', reason });
-    else if (row?.held_sha256 === sha256)
-      known.push({ tool: name, status: 'held', sha256, reason: row.held_reason });
-    else if (row?.pinned_sha256 === sha256 && row.held_sha256 === null)
+    if (reason !== null)
+      known.push({ tool: shownName(definition), status: 'quarantined', sha256: '', reason });
+    else if (row?.quarantined_sha256 === sha256)
+      known.push({ tool: name, status: 'quarantined', sha256, reason: row.quarantined_reason });
+    else if (row?.pinned_sha256 === sha256 && row.quarantined_sha256 === null)
       known.push({ tool: name, status: 'pinned', sha256, reason: null, ...instead(definition, row) });
     else return null;
   }
@@ -125,7 +132,7 @@ async function settle(
   const base = { tool, sha256 };
   if (row?.pinned_sha256 === sha256 && (problem === null || row.approved_by !== null)) {
     const pinned_definition = canonical(shown);
-    if (row.held_sha256 !== null || row.pinned_definition !== pinned_definition)
+    if (row.quarantined_sha256 !== null || row.pinned_definition !== pinned_definition)
       await update(db, scope, tool, { ...NOT_HELD, pinned_definition });
     return { ...base, ...pinnedAs(definition, pinned_definition) };
   }
@@ -137,17 +144,21 @@ async function settle(
     if (kept?.pinned_sha256 === sha256) return { ...base, ...pinnedAs(definition, kept.pinned_definition) };
     return {
       ...base,
-      status: 'held',
+      status: 'quarantined',
       reason: 'Another definition was pinned at this moment.',
       is_news: false,
     };
   }
-  const held = { held_sha256: sha256, held_definition: canonical(shown), held_reason: reason };
+  const held = {
+    quarantined_sha256: sha256,
+    quarantined_definition: canonical(shown),
+    quarantined_reason: reason,
+  };
   if (row === undefined)
     await insert(db, scope, tool, { pinned_sha256: null, pinned_definition: null, ...held }, now_ms);
-  else if (row.held_sha256 !== sha256 || row.held_reason !== reason)
+  else if (row.quarantined_sha256 !== sha256 || row.quarantined_reason !== reason)
     await update(db, scope, tool, { ...held, changed_ms: now_ms });
-  return { ...base, status: 'held', reason, is_news: row?.held_sha256 !== sha256 };
+  return { ...base, status: 'quarantined', reason, is_news: row?.quarantined_sha256 !== sha256 };
 }
 
 function pinnedAs(definition: Seen['definition'], pinned_definition: string | null) {
@@ -164,7 +175,7 @@ function instead(
   return { definition: JSON.parse(pinned_definition) as Seen['definition'] };
 }
 
-const NOT_HELD = { held_sha256: null, held_definition: null, held_reason: null };
+const NOT_HELD = { quarantined_sha256: null, quarantined_definition: null, quarantined_reason: null };
 
 /** In what a definition without findings differs from what is known; `null` where it is simply new. */
 function differs(
@@ -177,8 +188,8 @@ function differs(
   if (row !== undefined && row.pinned_sha256 !== null)
     return 'Its definition has changed since it was pinned.';
   if (row !== undefined)
-    return row.held_sha256 === sha256 && row.held_reason !== null
-      ? row.held_reason
+    return row.quarantined_sha256 === sha256 && row.quarantined_reason !== null
+      ? row.quarantined_reason
       : 'It was held back before, and its definition has changed since.';
   const former = [...rows.values()].find(
     (other) =>
@@ -230,7 +241,11 @@ function rowsOf(db: Db, { tenant_id, server, user_id }: PinScope): Promise<PinRo
 type Change = Partial<Omit<PinRow, 'tenant_id' | 'server' | 'user_id' | 'tool'>>;
 type First = Pick<
   PinRow,
-  'pinned_sha256' | 'pinned_definition' | 'held_sha256' | 'held_definition' | 'held_reason'
+  | 'pinned_sha256'
+  | 'pinned_definition'
+  | 'quarantined_sha256'
+  | 'quarantined_definition'
+  | 'quarantined_reason'
 >;
 
 /** Two that see a tool first at once agree on one pin; who comes second looks at which it is. */
@@ -285,8 +300,8 @@ export async function approvePin(
 ): Promise<PinRow | null> {
   const of = (row: PinRow) => row.tool === tool;
   const held = (await rowsOf(db, scope)).find(of);
-  if (held === undefined || held.held_sha256 !== sha256) return null;
-  const pinned = { pinned_sha256: sha256, pinned_definition: held.held_definition };
+  if (held === undefined || held.quarantined_sha256 !== sha256) return null;
+  const pinned = { pinned_sha256: sha256, pinned_definition: held.quarantined_definition };
   const done = await db
     .updateTable('mcp_pins')
     .set({ ...pinned, ...NOT_HELD, approved_by: by, changed_ms: now_ms })
@@ -294,7 +309,7 @@ export async function approvePin(
     .where('server', '=', scope.server)
     .where('user_id', '=', scope.user_id)
     .where('tool', '=', tool)
-    .where('held_sha256', '=', sha256)
+    .where('quarantined_sha256', '=', sha256)
     .executeTakeFirst();
   if (Number(done.numUpdatedRows) === 0) return null;
   return (await rowsOf(db, scope)).find(of) ?? null;

@@ -12,9 +12,9 @@ export interface McpTables {
     pinned_sha256: string | null;
     pinned_definition: string | null;
     /** The one that waits for a person; `null` where none does. */
-    held_sha256: string | null;
-    held_definition: string | null;
-    held_reason: string | null;
+    quarantined_sha256: string | null;
+    quarantined_definition: string | null;
+    quarantined_reason: string | null;
     /** Who let the pinned one through; `null` where it was pinned on first sight. */
     approved_by: string | null;
     first_seen_ms: number;
@@ -39,9 +39,9 @@ export const mcpMigrations: Readonly<Record<string, Migration>> = {
         .addColumn('tool', 'text', (column) => column.notNull())
         .addColumn('pinned_sha256', 'text')
         .addColumn('pinned_definition', 'text')
-        .addColumn('held_sha256', 'text')
-        .addColumn('held_definition', 'text')
-        .addColumn('held_reason', 'text')
+        .addColumn('quarantined_sha256', 'text')
+        .addColumn('quarantined_definition', 'text')
+        .addColumn('quarantined_reason', 'text')
         .addColumn('approved_by', 'text')
         .addColumn('first_seen_ms', 'bigint', (column) => column.notNull())
         .addColumn('changed_ms', 'bigint', (column) => column.notNull())
