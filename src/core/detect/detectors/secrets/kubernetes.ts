@@ -43,9 +43,10 @@ export const kubernetes: readonly Detector[] = [
     severity: 'critical',
     strength: 'proof',
     description: 'The same in JSON, as `kubectl get secret -o json` prints it.',
-    anchors: ['"kind": ?"Secret"'],
+    // The data may come first. The try begins there, so that a stream holds it until the kind is known.
+    anchors: ['"kind": ?"Secret"', '"data":', '"stringData":'],
     pattern:
-      /(?<=(?:"data"|"stringData"):\s{0,4}\{(?<value>[^{}]{16,4000})\},\s{0,40})"kind": ?"Secret"|"kind": ?"Secret"[\s\S]{1,1500}?(?:"data"|"stringData"):\s{0,4}\{(?<value>[^{}]{16,4000})\}/,
+      /"(?:data|stringData)":\s{0,4}\{(?<value>[^{}]{16,4000})\},\s{0,40}"kind": ?"Secret"|"kind": ?"Secret"[\s\S]{1,1500}?(?:"data"|"stringData"):\s{0,4}\{(?<value>[^{}]{16,4000})\}/,
     examples: {
       hits: [
         '{"apiVersion": "v1", "data": {«"pass": "czNzYW1lOTk="»}, "kind": "Secret"}',
