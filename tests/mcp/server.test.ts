@@ -223,6 +223,16 @@ test('the list is told with what hosts need: schemas, hints, how long it holds',
   assert.equal(hints.approve?.destructiveHint, true);
   for (const { inputSchema, outputSchema } of listed.tools)
     assert.deepEqual([inputSchema.type, outputSchema?.type], ['object', 'object']);
+  for (const { name, inputSchema } of listed.tools)
+    for (const word of ['allOf', 'anyOf', 'oneOf'])
+      assert.ok(
+        !(word in inputSchema),
+        `${name}: providers of models refuse \`${word}\` at the top of a schema`,
+      );
+  const intercept = listed.tools.find(({ name }) => name === 'intercept_tool')!.inputSchema;
+  assert.deepEqual(intercept.required, ['tool']);
+  for (const name of ['tool', 'input', 'arguments', 'args', 'parameters', 'params', 'tool_input'])
+    assert.ok(Object.hasOwn(intercept.properties ?? {}, name), name);
 });
 
 test('calls are in the audit trail under the name of who asked', async () => {

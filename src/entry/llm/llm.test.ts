@@ -242,6 +242,55 @@ test('over budget is 429 in the term of the API, told as the block that it is, a
     { reserve: async () => OVER },
   ));
 
+test('a budget that renews says when a client can try again', () =>
+  calling(
+    PLAIN,
+    {},
+    async ({ ask: send, received }) => {
+      let tried = 0;
+      for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages']) {
+        const { status, headers } = await send({ path, body: ask('Hello') });
+        assert.deepEqual([status, headers['x-should-retry']], [429, 'false'], path);
+        const wait_s = Number(headers['retry-after']);
+        assert.ok(Number.isInteger(wait_s) && wait_s >= 1, `${path}: ${headers['retry-after']}`);
+        tried += 1;
+      }
+      assert.equal(tried, 3);
+      assert.equal(received.length, 0);
+    },
+    { reserve: async () => ({ ...OVER, resets_at_ms: Date.now() + 90_000 }) },
+  ));
+
+test('a call that the policy blocks is not to be tried again after some time', () =>
+  calling(PLAIN, {}, async ({ ask: send, received }) => {
+    for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages']) {
+      const { status, headers } = await send({ path, body: ask(`Use ${SECRET}`) });
+      assert.deepEqual([status, headers['retry-after']], [400, undefined], path);
+    }
+    assert.equal(received.length, 0);
+  }));
+
+test('a worker without room sheds calls of models in each format, with a time to try again', () =>
+  calling(PLAIN, { requests_max: 0 }, async ({ ask: send, received }) => {
+    let shed = 0;
+    for (const path of [
+      '/v1/chat/completions',
+      '/v1/responses',
+      '/v1/messages',
+      '/v1beta/models/m:generateContent',
+    ]) {
+      const { status, headers } = await send({ path, body: ask('Hello') });
+      assert.deepEqual(
+        [status, headers['retry-after'], headers['x-should-retry']],
+        [503, '1', undefined],
+        path,
+      );
+      shed += 1;
+    }
+    assert.equal(shed, 4);
+    assert.equal(received.length, 0);
+  }));
+
 test('an error of the provider goes back byte for byte', () =>
   calling(
     {

@@ -77,7 +77,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     ...(options.patience && { patience: options.patience }),
     ...(options.heartbeat_ms && { heartbeat_ms: options.heartbeat_ms }),
     ...(options.connections_max && { connections_max: options.connections_max }),
-    ...(options.requests_max && { requests_max: options.requests_max }),
+    ...(options.requests_max !== undefined && { requests_max: options.requests_max }),
     ...(options.room_bytes_max && { room_bytes_max: options.room_bytes_max }),
     log: { error: (message, fields) => void logged.push(JSON.stringify({ message, ...fields })) },
   });
