@@ -8,7 +8,7 @@ import type { Endpoint, Ruling } from '../runtime/types.ts';
 import { plain } from './check.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { changedContent, replyOf } from './reply.ts';
-import { actingAgent, subjectOf } from './subject.ts';
+import { actingAgent, resolveSubject } from './subject.ts';
 
 export const adapterAsk = operation({
   name: 'adapter_check',
@@ -79,7 +79,7 @@ function actingOf(
   context: Context,
 ): Acting {
   const agent_id = subject.agent_id ?? (context.caller.agents === '*' ? own : null);
-  const settled = subjectOf({ agent_id, tenant_id: subject.tenant_id }, context);
+  const settled = resolveSubject({ agent_id, tenant_id: subject.tenant_id }, context);
   return {
     tenant_id: settled.tenant_id,
     agent_id: settled.agent_id,

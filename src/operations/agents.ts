@@ -5,7 +5,7 @@ import { findEvents } from './audit.ts';
 import { tenantsOf } from './budgets.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
-import { type Named, named } from './subject.ts';
+import { named, type SubjectFields } from './subject.ts';
 
 const LAST_DEFAULT = '24h';
 const ENTRIES_MAX = 1_000;
@@ -213,7 +213,7 @@ export const observeSession = operation({
   },
 });
 
-interface Which extends Named {
+interface Which extends SubjectFields {
   readonly last?: string;
   readonly limit?: number;
 }
@@ -233,7 +233,7 @@ async function activeOf(by: 'agent_id' | 'session_id', input: Which, context: Co
 /** The newest events, oldest first, of all tenants and agents that the caller sees. */
 async function timeline(
   filter: AuditFilter,
-  input: Named,
+  input: SubjectFields,
   limit: number,
   context: Context,
 ): Promise<readonly AuditEvent[]> {

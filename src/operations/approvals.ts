@@ -3,7 +3,7 @@ import type { ApprovalRecord, Moved } from '../runtime/approvals/types.ts';
 import type { Caller } from '../runtime/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
-import { named, tenantOf } from './subject.ts';
+import { named, resolveTenant } from './subject.ts';
 
 const requestId = {
   type: 'string',
@@ -317,7 +317,7 @@ function notFound(): Refusal {
 /** Within the scope of the credential, and of the tenant that the transport names. */
 function inScope(context: Context): (record: ApprovalRecord) => boolean {
   const { caller } = context;
-  const tenant = named(context.tenant_id) === null ? null : tenantOf({}, context);
+  const tenant = named(context.tenant_id) === null ? null : resolveTenant({}, context);
   return ({ tenant_id, agent_id }) =>
     (tenant === null || tenant === tenant_id) &&
     covers(caller.tenants, tenant_id) &&

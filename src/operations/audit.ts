@@ -3,7 +3,7 @@ import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX, parseFilter } from '../runt
 import type { TrailWish } from '../runtime/events/trail.ts';
 import type { AuditFilter, AuditPage, Caller } from '../runtime/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
-import { named, tenantOf } from './subject.ts';
+import { named, resolveTenant } from './subject.ts';
 
 const word = { type: ['string', 'null'], maxLength: 256 } as const;
 
@@ -170,7 +170,7 @@ export async function findEvents(filter: AuditFilter, { runtime }: Context): Pro
 function scopeOf(asked: AuditFilter, context: Context): NonNullable<AuditFilter['scope']> {
   const { caller } = context;
   return {
-    ...(caller.tenants !== '*' && { tenant_id: tenantOf(asked, context) }),
+    ...(caller.tenants !== '*' && { tenant_id: resolveTenant(asked, context) }),
     ...(caller.agents !== '*' && { agent_id: oneAgent(asked.agent_id, caller) }),
     ...(!caller.permissions.includes('audit:read') && { caller_id: ownOnly(asked.caller_id, caller) }),
   };

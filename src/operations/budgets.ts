@@ -1,7 +1,7 @@
 import type { SpendingFilter, Standing } from '../runtime/costs/types.ts';
 import { type Context, operation } from './operation.ts';
 import { agentId, name, sessionId, tenantId } from './shapes.ts';
-import { type Named, named, subjectOf, tenantOf } from './subject.ts';
+import { named, resolveSubject, resolveTenant, type SubjectFields } from './subject.ts';
 
 /** An amount in an answer. */
 export const money = { type: 'number', description: 'US dollars.' } as const;
@@ -110,7 +110,7 @@ export const checkBudget = operation({
   example: { agent_id: 'support-bot', user_id: 'ann' },
   answer: { budgets: [team], remaining_usd: 50, remaining_tokens: null },
   async run(input, context) {
-    const { tenant_id, agent_id } = subjectOf(input, context);
+    const { tenant_id, agent_id } = resolveSubject(input, context);
     const spender = {
       tenant_id,
       agent_id,
@@ -129,9 +129,9 @@ export const checkBudget = operation({
 });
 
 /** The tenant that is named, which must be one that the user sees; else all of those. */
-export function tenantsOf(input: Named, context: Context): SpendingFilter['tenant_ids'] {
+export function tenantsOf(input: SubjectFields, context: Context): SpendingFilter['tenant_ids'] {
   const isNamed = named(input.tenant_id) !== null || named(context.tenant_id) !== null;
-  return isNamed ? [tenantOf(input, context)] : context.caller.tenants;
+  return isNamed ? [resolveTenant(input, context)] : context.caller.tenants;
 }
 
 function shown(one: Standing) {

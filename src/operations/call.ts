@@ -26,7 +26,7 @@ interface Schema {
 /**
  * The one road to an operation, for every transport: is it there at all, may the caller, is the input's shape
  * right, run. `raw` is what the transport read, and `undefined` where it had nothing. Scope, which agent and
- * tenant a credential may name, is settled by `subjectOf` when the operation runs, for only then is it known
+ * tenant a credential may name, is settled by `resolveSubject` when the operation runs, for only then is it known
  * what the input names. Rejects with a `Refusal` for an expected no.
  */
 export async function call(operation: AnyOperation, raw: unknown, asked: Context): Promise<unknown> {

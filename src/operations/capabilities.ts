@@ -6,7 +6,7 @@ import { serviceEvent } from '../runtime/record.ts';
 import type { Caller } from '../runtime/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { agentId, capabilityAction, capabilityToken, name, sessionId, tenantId } from './shapes.ts';
-import { named, subjectOf, tenantOf } from './subject.ts';
+import { named, resolveSubject, resolveTenant } from './subject.ts';
 
 const tokenId = {
   type: 'string',
@@ -130,7 +130,7 @@ export const capabilitiesIssue = operation({
     if (agent_id === null) throw new Refusal('invalid_request', '`agent_id` must not be empty.');
     const capabilities = await runtime.capabilities();
     const made = await capabilities.issue({
-      tenant_id: tenantOf({ tenant_id: input.tenant_id }, context),
+      tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
       agent_id,
       session_id: named(input.session_id),
       scope: {
@@ -315,7 +315,7 @@ interface Presenting {
 
 /** What a caller wants to do, and the token that it shows for it. */
 export function presentedOf(input: Presenting, tool: string, context: Context): Presented {
-  const { tenant_id, agent_id } = subjectOf(
+  const { tenant_id, agent_id } = resolveSubject(
     { agent_id: input.agent_id, tenant_id: input.tenant_id },
     context,
   );

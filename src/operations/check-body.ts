@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { PLACES_MAX, rememberWithin } from '../core/json/origin.ts';
 import { suggestion } from '../core/policy/compile/problems.ts';
 import type { Json } from '../core/types/index.ts';
-import { type Aliases, Refusal } from './operation.ts';
+import { type FieldAliases, Refusal } from './operation.ts';
 
 /** The parts of a schema by which the members of a body are known. */
 interface BodySchema {
@@ -52,7 +52,7 @@ function nullable(schema: Readonly<Record<string, unknown>>): Readonly<Record<st
  * Returns the body with each member under its own name.
  * @throws Refusal if it has a member that is not known, or one thing under two names
  */
-export function readCheckBody(schema: TSchema, aliases: Aliases, body: unknown): unknown {
+export function readCheckBody(schema: TSchema, aliases: FieldAliases, body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const known = (schema as BodySchema).properties ?? {};
   const members = body as Body;
@@ -69,7 +69,7 @@ export function readCheckBody(schema: TSchema, aliases: Aliases, body: unknown):
 function refuseUnknown(
   members: Body,
   names: readonly string[],
-  aliases: Aliases,
+  aliases: FieldAliases,
   place: string,
   known: NonNullable<BodySchema['properties']>,
 ): void {
@@ -113,7 +113,7 @@ function listOf(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-function renamed(members: Body, aliases: Aliases): Body {
+function renamed(members: Body, aliases: FieldAliases): Body {
   const renames = new Map<string, string>();
   for (const [name, others] of Object.entries(aliases)) {
     const given = [name, ...others].filter((each) => isGiven(members[each]));
@@ -141,7 +141,7 @@ function isGiven(value: unknown): boolean {
  * Returns the schema as the API description shows it: every other name is a property too, and one of the names of what is
  * required must be there.
  */
-export function withAliases(schema: TSchema, aliases: Aliases | undefined): TSchema {
+export function withAliases(schema: TSchema, aliases: FieldAliases | undefined): TSchema {
   if (aliases === undefined) return schema;
   const { properties = {}, required = [], ...rest } = schema as TSchema & BodySchema;
   const others = Object.entries(aliases).flatMap(([name, each]) =>

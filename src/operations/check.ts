@@ -8,7 +8,7 @@ import { changedContent, replyOf, type VerdictReply } from './reply.ts';
 import { named } from './subject.ts';
 
 /** A check: what crosses, and under which name it is counted. */
-export interface Check {
+export interface CheckRequest {
   readonly crossing: Crossing;
   readonly endpoint: Endpoint;
   /** Whether the answer may hold what was matched. */
@@ -20,7 +20,7 @@ export interface Check {
 }
 
 /** The answer, the content to use instead or `null`, and what only some operations show. */
-export interface Checked {
+export interface CheckResult {
   readonly reply: VerdictReply;
   readonly changed: Content | null;
   readonly stripped_fields: readonly string[];
@@ -29,10 +29,10 @@ export interface Checked {
 
 /** Brings a crossing to the road and its verdict back. */
 export function check(
-  { crossing, endpoint, matches, approval_request_id, reuse_approval = false }: Check,
+  { crossing, endpoint, matches, approval_request_id, reuse_approval = false }: CheckRequest,
   { runtime, caller }: Context,
-): Promise<Checked> {
-  const checkedOf = (ruling: Ruling): Checked => ({
+): Promise<CheckResult> {
+  const checkedOf = (ruling: Ruling): CheckResult => ({
     reply: replyOf(ruling, crossing, matches),
     changed: changedContent(ruling.verdict),
     stripped_fields: ruling.verdict.stripped_fields,

@@ -19,7 +19,14 @@ import {
   verdictRequired,
   whoContext,
 } from './shapes.ts';
-import { actingAgent, type Named, named, type Subject, sessionOf, subjectOf } from './subject.ts';
+import {
+  actingAgent,
+  named,
+  type RequestSubject,
+  readSessionId,
+  resolveSubject,
+  type SubjectFields,
+} from './subject.ts';
 
 export const proxyForward = operation({
   name: 'proxy_forward',
@@ -115,7 +122,7 @@ export const proxyForward = operation({
     'upstream_timeout',
   ],
   async run(input, context) {
-    const about = { subject: subjectOf(input, context), session_id: sessionOf(input) };
+    const about = { subject: resolveSubject(input, context), session_id: readSessionId(input) };
     const forwarder = await context.runtime.forward();
     const asked = { upstream_url: named(input.upstream_url), path: pathOf(input.path) };
     const place = inWords(() => forwarder.placeOf(asked));
@@ -224,11 +231,11 @@ type Who = Omit<Crossing, 'boundary' | 'content'>;
 
 /** Whom a request is about. */
 interface About {
-  readonly subject: Subject;
+  readonly subject: RequestSubject;
   readonly session_id: string | null;
 }
 
-interface Routed extends Named {
+interface Routed extends SubjectFields {
   readonly destination_agent_id?: string | null;
   readonly data_tags?: readonly string[];
 }

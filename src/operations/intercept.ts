@@ -20,11 +20,11 @@ import {
 import {
   actingAgent,
   contextRequired,
-  type Named,
   named,
-  type Subject,
-  sessionOf,
-  subjectOf,
+  type RequestSubject,
+  readSessionId,
+  resolveSubject,
+  type SubjectFields,
 } from './subject.ts';
 
 /** The names that the earlier system, coding agents and frameworks use. */
@@ -118,7 +118,7 @@ export const interceptTool = operation({
     const phase = input.phase ?? 'request';
     const is_wrong = phase === 'response' ? input.output === undefined : (input.output ?? null) !== null;
     if (is_wrong) throw wrongPhase(phase);
-    const subject = subjectOf(input, context);
+    const subject = resolveSubject(input, context);
     const acting = action(input, subject, context.runtime);
     // Also a blank one is one that was shown: it is not passed over.
     const token = phase === 'request' ? (input.capability_token_id ?? null) : null;
@@ -204,7 +204,7 @@ export const interceptAgentMessage = operation({
     if (source_agent_id === null || destination_agent_id === null) throw contextRequired();
     const content: Content = { kind: 'text', text: input.message };
     const crossing: Crossing = {
-      ...action(input, subjectOf(input, context), context.runtime),
+      ...action(input, resolveSubject(input, context), context.runtime),
       boundary: 'action',
       phase: 'message',
       content,
@@ -233,18 +233,18 @@ export const interceptAgentMessage = operation({
 /** The tool's name under which rules can mean messages between agents. */
 const AGENT_MESSAGE = 'agent_to_agent';
 
-interface Routed extends Named {
+interface Routed extends SubjectFields {
   readonly data_tags?: readonly string[];
 }
 
 /** What calls, results and messages have in common. In gateway mode the acting agent must be known. */
-function action(input: Routed, subject: Subject, runtime: Runtime): Acting {
+function action(input: Routed, subject: RequestSubject, runtime: Runtime): Acting {
   const { tenant_id, agent_id } = subject;
   return {
     tenant_id,
     agent_id,
     source_agent_id: actingAgent(subject, runtime),
-    session_id: sessionOf(input),
+    session_id: readSessionId(input),
     declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     now_ms: runtime.now_ms(),
   };

@@ -18,7 +18,7 @@ import { serviceEvent } from '../runtime/record.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { agentId, name, sessionId, tenantId } from './shapes.ts';
-import { named, subjectOf, tenantOf } from './subject.ts';
+import { named, resolveSubject, resolveTenant } from './subject.ts';
 
 const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
 const toolName = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' } as const;
@@ -96,7 +96,7 @@ export const mcpToolsCheck = operation({
   },
   async run(input, context) {
     const { runtime, caller } = context;
-    const subject = subjectOf(input, context);
+    const subject = resolveSubject(input, context);
     const scope = { tenant_id: subject.tenant_id, server: input.server, user_id: named(input.user_id) ?? '' };
     const definitions = input.tools as { [name: string]: Json }[];
     const now_ms = runtime.now_ms();
@@ -303,7 +303,7 @@ export const mcpPinsList = operation({
   async run(input, context) {
     const { db } = await context.runtime.store();
     const one = named(input.tenant_id) ?? named(context.tenant_id);
-    const tenant_ids = one === null ? context.caller.tenants : [tenantOf(input, context)];
+    const tenant_ids = one === null ? context.caller.tenants : [resolveTenant(input, context)];
     const rows = await listPins(db, { tenant_ids, server: named(input.server), tool: named(input.tool) });
     return { pins: rows.map(shown), count: rows.length };
   },
@@ -348,7 +348,7 @@ export const mcpPinsApprove = operation({
     const { caller, runtime } = context;
     if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
     const scope = {
-      tenant_id: tenantOf({ tenant_id: input.tenant_id }, context),
+      tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
       server: input.server,
       user_id: named(input.user_id) ?? '',
     };

@@ -13,7 +13,7 @@ import {
   verdictRequired,
   whoContext,
 } from './shapes.ts';
-import { type Named, named, sessionOf, subjectOf } from './subject.ts';
+import { named, readSessionId, resolveSubject, type SubjectFields } from './subject.ts';
 
 const owner = {
   agent_id: { ...agentId, description: `${agentId.description} Its memory is its own.` },
@@ -292,7 +292,7 @@ export const memoryPurgeExpired = operation({
   },
 });
 
-interface Owned extends Named {
+interface Owned extends SubjectFields {
   readonly user_id?: string | null;
   readonly destination_agent_id?: string | null;
 }
@@ -305,7 +305,7 @@ function askingOf(input: Owned, context: Context) {
       'Memory needs a credential in gateway mode: it proves whose memory it is. Send it as `Authorization: Bearer` or `x-service-key`.',
     );
   }
-  const subject = subjectOf(input, context);
+  const subject = resolveSubject(input, context);
   if (subject.source_agent_id !== null && subject.source_agent_id !== subject.agent_id) {
     throw new Refusal(
       'forbidden',
@@ -314,7 +314,7 @@ function askingOf(input: Owned, context: Context) {
   }
   return {
     ...subject,
-    session_id: sessionOf(input),
+    session_id: readSessionId(input),
     user_id: named(input.user_id),
     destination_agent_id: named(input.destination_agent_id),
   };

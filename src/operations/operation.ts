@@ -3,7 +3,7 @@ import type { Llm } from '../runtime/forward/call.ts';
 import type { Caller, Permission, Runtime } from '../runtime/types.ts';
 
 /** Other names of members: `{ input: ['arguments', 'args'] }`. */
-export type Aliases = Readonly<Record<string, readonly string[]>>;
+export type FieldAliases = Readonly<Record<string, readonly string[]>>;
 
 /** What one call of an operation knows beside its input. */
 export interface Context {
@@ -69,7 +69,7 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
    * It is a check: a member of the body that is not known is refused. Lists other names that members have; what `run` gets
    * has their own. See `checkBody`.
    */
-  readonly check_body?: Aliases;
+  readonly check_body?: FieldAliases;
   /** Plain JSON Schema (2020-12) as a constant, so that describing an operation imports no library. */
   readonly input: Input;
   readonly output: Output;

@@ -3,7 +3,7 @@ import { ACTIONS, BOUNDARIES } from '../core/types/index.ts';
 import { conditionsOf } from '../runtime/conditions.ts';
 import { operation, Refusal } from './operation.ts';
 import { dataTags, tenantId } from './shapes.ts';
-import { tenantOf } from './subject.ts';
+import { resolveTenant } from './subject.ts';
 
 export const policiesReload = operation({
   name: 'policies_reload',
@@ -73,7 +73,7 @@ export const policyEvaluate = operation({
   async run(input, context) {
     const policy = context.runtime.policy();
     const data_tags = (input.data_tags ?? []).map((tag) => tag.toLowerCase());
-    const tenant_id = tenantOf({ tenant_id: input.tenant_id }, context);
+    const tenant_id = resolveTenant({ tenant_id: input.tenant_id }, context);
     const { boundary, session_tags = [] } = input;
     const asked = { boundary, data_tags, session_tags, tenant_id };
     return { action: evaluate(policy, asked, await conditionsOf(policy)) };

@@ -12,7 +12,7 @@ import {
   verdictProperties,
   verdictRequired,
 } from './shapes.ts';
-import { named, sessionOf, subjectOf } from './subject.ts';
+import { named, readSessionId, resolveSubject } from './subject.ts';
 
 /** What every scan and the guard may be told of whom the text concerns. */
 export const aboutText = {
@@ -35,14 +35,14 @@ export function textCrossing(
   // Picked one by one: what else the body holds may be of any type.
   const { agent_id: agent, tenant_id: tenant, session_id, context: about } = input;
   const who = { agent_id: agent, tenant_id: tenant, session_id, context: about };
-  const { tenant_id, agent_id } = subjectOf(who, context);
+  const { tenant_id, agent_id } = resolveSubject(who, context);
   return {
     boundary,
     phase: null,
     content,
     tenant_id,
     agent_id,
-    session_id: sessionOf(who),
+    session_id: readSessionId(who),
     source_agent_id: null,
     destination_agent_id: null,
     tool: named(input.context?.tool),

@@ -16,7 +16,7 @@ import {
   verdictProperties,
   verdictRequired,
 } from './shapes.ts';
-import { named, subjectOf } from './subject.ts';
+import { named, resolveSubject } from './subject.ts';
 
 const secretKey = {
   type: 'string',
@@ -99,7 +99,7 @@ export const secretsResolve = operation({
   async run(input, context) {
     const { runtime, caller } = context;
     const { secret_key } = input;
-    const { source_agent_id } = subjectOf(input, context);
+    const { source_agent_id } = resolveSubject(input, context);
     const presented = presentedOf(input, input.tool, context);
     if (presented.agent_id === 'unknown')
       throw new Refusal('agent_context_required', 'Name the agent: `agent_id` says who wants the secret.');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { type Places, readServerFile } from './server-file.ts';
+import { readServerFile, type ServerFilePlaces } from './server-file.ts';
 
 const BYTES_MAX = 100_000;
 
@@ -21,7 +21,7 @@ function makeRoots(t: TestContext): string {
   return roots;
 }
 
-const below = (root: string): Places => ({ file_roots: [root], state_dir: join(root, '.service') });
+const below = (root: string): ServerFilePlaces => ({ file_roots: [root], state_dir: join(root, '.service') });
 
 test('no file of the service’s own state is read, on whatever way', async (t) => {
   const roots = makeRoots(t);

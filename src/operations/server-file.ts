@@ -4,7 +4,7 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Refusal } from './operation.ts';
 
 /** Where a caller may have files read, and the folder of the service's own state, where nobody may. */
-export interface Places {
+export interface ServerFilePlaces {
   readonly file_roots: readonly string[];
   readonly state_dir: string;
 }
@@ -16,7 +16,7 @@ export interface Places {
  */
 export async function readServerFile(
   path: string,
-  { file_roots, state_dir }: Places,
+  { file_roots, state_dir }: ServerFilePlaces,
   bytes_max: number,
 ): Promise<Buffer> {
   if (file_roots.length === 0) {

@@ -2,7 +2,7 @@ import type { ResetTarget } from '../runtime/sessions/types.ts';
 import { StoreFailure } from '../runtime/store/index.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { name, tenantId } from './shapes.ts';
-import { named, tenantOf } from './subject.ts';
+import { named, resolveTenant } from './subject.ts';
 
 const pathName = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
 
@@ -35,7 +35,10 @@ export const sessionReset = operation({
   example: { session_id: 'sess-1', agent_id: 'support-bot' },
   answer: { sessions: 0 },
   run: ({ session_id, agent_id, tenant_id }, context) =>
-    reset({ session_id, agent_id: named(agent_id), tenant_id: tenantOf({ tenant_id }, context) }, context),
+    reset(
+      { session_id, agent_id: named(agent_id), tenant_id: resolveTenant({ tenant_id }, context) },
+      context,
+    ),
 });
 
 export const agentSessionReset = operation({
@@ -55,7 +58,7 @@ export const agentSessionReset = operation({
   example: { agent_id: 'support-bot' },
   answer: { sessions: 0 },
   run: ({ agent_id, tenant_id }, context) =>
-    reset({ session_id: null, agent_id, tenant_id: tenantOf({ tenant_id }, context) }, context),
+    reset({ session_id: null, agent_id, tenant_id: resolveTenant({ tenant_id }, context) }, context),
 });
 
 async function reset(target: ResetTarget, { runtime, caller }: Context): Promise<{ sessions: number }> {

@@ -6,7 +6,7 @@ import { Refusal } from './operation.ts';
 type Field = (typeof STREAM_FIELDS)[number];
 
 /** What a reader of the event stream may ask for, as it stands in a query or a message. */
-export interface StreamWish {
+export interface StreamRequest {
   readonly filter: StreamFilter;
   /** The event to go on behind. */
   readonly after: string | null;
@@ -24,7 +24,7 @@ const WORDS: Partial<Record<Field, readonly string[]>> = {
  * Reads what a reader asks for: each field is a text, and asks for nothing where it is empty or `null`. A name that is
  * not known is refused, for whoever is not understood must not be shown more than they asked for.
  */
-export function streamWish(asked: Readonly<Record<string, unknown>>): StreamWish {
+export function readStreamRequest(asked: Readonly<Record<string, unknown>>): StreamRequest {
   const filter: Partial<Record<Field, string>> = {};
   let after: string | null = null;
   for (const [name, given] of Object.entries(asked)) {

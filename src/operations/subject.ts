@@ -2,7 +2,7 @@ import type { Caller, Runtime } from '../runtime/types.ts';
 import { type Context, Refusal } from './operation.ts';
 
 /** What an input may say of whom it concerns. */
-export interface Named {
+export interface SubjectFields {
   readonly agent_id?: string | null | undefined;
   readonly source_agent_id?: string | null | undefined;
   readonly tenant_id?: string | null | undefined;
@@ -18,7 +18,7 @@ export interface Named {
 }
 
 /** Whom a call concerns, after the credential's scope had its say. */
-export interface Subject {
+export interface RequestSubject {
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly source_agent_id: string | null;
@@ -29,12 +29,12 @@ export interface Subject {
  * defaults. A name outside the credential's scope is refused with `forbidden`; so is leaving the name out where
  * the credential has several, for `unknown` would be an agent out of its scope.
  */
-export function subjectOf(input: Named, context: Context): Subject {
+export function resolveSubject(input: SubjectFields, context: Context): RequestSubject {
   const { caller } = context;
   const source = named(input.source_agent_id);
   if (source !== null) within(caller.agents, source, 'source_agent_id');
   const agent_id = scoped(caller.agents, namedIn(input, 'agent_id') ?? source, 'agent_id', 'unknown');
-  return { tenant_id: tenantOf(input, context), agent_id, source_agent_id: source };
+  return { tenant_id: resolveTenant(input, context), agent_id, source_agent_id: source };
 }
 
 /**
@@ -42,7 +42,7 @@ export function subjectOf(input: Named, context: Context): Subject {
  * @throws Refusal in gateway mode, where it must be known
  */
 export function actingAgent(
-  { agent_id, source_agent_id }: Subject,
+  { agent_id, source_agent_id }: RequestSubject,
   { mode }: Pick<Runtime, 'mode'>,
 ): string | null {
   const source = source_agent_id ?? (agent_id === 'unknown' ? null : agent_id);
@@ -59,18 +59,18 @@ export function contextRequired(): Refusal {
 }
 
 /** The tenant: from the body, its `context`, the transport, in this order. */
-export function tenantOf(input: Named, context: Context): string {
+export function resolveTenant(input: SubjectFields, context: Context): string {
   const asked = namedIn(input, 'tenant_id') ?? named(context.tenant_id);
   return scoped(context.caller.tenants, asked, 'tenant_id', 'default');
 }
 
 /** The session that an input names. */
-export function sessionOf(input: Named): string | null {
+export function readSessionId(input: SubjectFields): string | null {
   return namedIn(input, 'session_id');
 }
 
 /** A name may be in the input or in its `context`; in both it must be the same. */
-function namedIn(input: Named, field: 'agent_id' | 'tenant_id' | 'session_id'): string | null {
+function namedIn(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'session_id'): string | null {
   const above = named(input[field]);
   const within = named(input.context?.[field]);
   if (above !== null && within !== null && above !== within) {

@@ -47,7 +47,7 @@ export interface HttpPorts {
   /** Calls a listener when credentials were added or revoked. */
   readonly onAccessChange?: ApiKeys['onChange'];
   readonly log: ErrorLog;
-  readonly patience?: Patience;
+  readonly patience?: HttpTimeouts;
   /** Bytes of bodies that are held at a time. */
   readonly room_bytes_max?: number;
   /** Requests that each kind of route answers at a time. */
@@ -68,7 +68,7 @@ const unused = () => () => {
 const NO_SCHEMAS = { compilersFactory: { buildValidator: unused, buildSerializer: unused } };
 
 /** How long a client may take. */
-export interface Patience {
+export interface HttpTimeouts {
   /** For the headers of a request. */
   readonly headers_ms: number;
   /** For a whole request. */
@@ -81,7 +81,7 @@ export interface Patience {
   readonly look_ms: number;
 }
 
-const PATIENCE: Patience = {
+const PATIENCE: HttpTimeouts = {
   headers_ms: 10_000,
   request_ms: 60_000,
   idle_ms: 65_000,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formats } from '../../core/wire/formats/index.ts';
 import type { WireFormat } from '../../core/wire/types.ts';
 import { Refusal } from '../../operations/operation.ts';
-import { named, subjectOf } from '../../operations/subject.ts';
+import { named, resolveSubject } from '../../operations/subject.ts';
 import { NOBODY } from '../../runtime/access/callers.ts';
 import type { Llm, LlmCall } from '../../runtime/forward/call.ts';
 import { faultFields } from '../../runtime/log.ts';
@@ -151,7 +151,7 @@ const CAPABILITY_CHARS_MAX = 4_096;
 
 /** Who calls on whose behalf, as headers say it and the credential allows it. In gateway mode the agent must be known. */
 function actingOf(request: FastifyRequest, runtime: Runtime): Acting {
-  const { tenant_id, agent_id } = subjectOf(
+  const { tenant_id, agent_id } = resolveSubject(
     { agent_id: header(request, 'x-service-agent') },
     {
       runtime,

@@ -1,6 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../../operations/operation.ts';
-import { type StreamWish, streamScope, streamWish, withinScope } from '../../../operations/stream.ts';
+import {
+  readStreamRequest,
+  type StreamRequest,
+  streamScope,
+  withinScope,
+} from '../../../operations/stream.ts';
 import type { ApiKeys } from '../../../runtime/access/api-keys.ts';
 import type { Authenticate } from '../../../runtime/access/index.ts';
 import { isOwnOrigin, type Peer } from '../../../runtime/access/peer.ts';
@@ -22,10 +27,10 @@ export interface EventPorts {
 }
 
 /** A reader that may read. */
-export interface Admitted {
+export interface AdmittedReader {
   readonly stream: EventStream;
   readonly scope: StreamScope;
-  readonly wish: StreamWish;
+  readonly wish: StreamRequest;
   /** Whether heartbeats are wanted as messages too. */
   readonly text_heartbeat: boolean;
   /** Whether the credential still is what it was: a stream outlives the moment at which it was looked at. */
@@ -41,7 +46,7 @@ export async function admit(
   request: FastifyRequest,
   ports: EventPorts,
   over: 'websocket' | 'server_sent',
-): Promise<Admitted> {
+): Promise<AdmittedReader> {
   const { runtime, cors_origins } = ports;
   if (runtime.events === null)
     throw new Refusal(
@@ -87,8 +92,8 @@ async function scopeOf(peer: Peer, { runtime, authenticate }: EventPorts): Promi
 function wishOf(
   asked: Readonly<Record<string, unknown>>,
   last_seen: string | string[] | undefined,
-): StreamWish {
-  return streamWish(
+): StreamRequest {
+  return readStreamRequest(
     typeof last_seen === 'string' && last_seen !== '' ? { ...asked, after: last_seen } : asked,
   );
 }

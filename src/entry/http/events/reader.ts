@@ -1,12 +1,12 @@
 import { Refusal } from '../../../operations/operation.ts';
 import type { Frame, StreamEnd, Subscription } from '../../../runtime/events/types.ts';
-import type { Admitted, EventPorts } from './admit.ts';
+import type { AdmittedReader, EventPorts } from './admit.ts';
 
 /** Why a stream ends: what the service says, or that the credential does not hold any more. */
-export type End = StreamEnd | 'credential';
+export type ReaderEndReason = StreamEnd | 'credential';
 
 /** A connection, as its transport has it. Nothing here may throw. */
-export interface Line {
+export interface EventConnection {
   readonly frame: Frame;
   /** Called when it is open only. */
   readonly write: (bytes: Buffer) => void;
@@ -14,11 +14,11 @@ export interface Line {
   readonly drained: () => Promise<void>;
   /** Tells the other side that this side is there, and looks whether it is. */
   readonly beat: () => void;
-  readonly end: (why: End) => void;
+  readonly end: (why: ReaderEndReason) => void;
 }
 
 /** A reader that is served over its line. */
-export interface Reader {
+export interface EventReader {
   readonly subscription: Subscription;
   /** The line is open: what has come meanwhile goes out, and all else as it comes. */
   readonly begin: () => void;
@@ -28,10 +28,10 @@ export interface Reader {
 
 /** Begins to read for a line that opens as soon as this resolves. Throws a `Refusal` where what it wants cannot be had. */
 export async function openReader(
-  line: Line,
-  { stream, scope, wish, stillMay }: Admitted,
+  line: EventConnection,
+  { stream, scope, wish, stillMay }: AdmittedReader,
   { heartbeat_ms, onAccessChange }: Pick<EventPorts, 'heartbeat_ms' | 'onAccessChange'>,
-): Promise<Reader> {
+): Promise<EventReader> {
   let early: Buffer[] | null = [];
   let beating: NodeJS.Timeout | null = null;
   let unwatch: (() => void) | undefined;
@@ -41,7 +41,7 @@ export async function openReader(
     write: (bytes: Buffer) => void (early === null ? line.write(bytes) : early.push(bytes)),
     waitingBytes: () => (early === null ? line.waitingBytes() : 0),
     drained: () => line.drained(),
-    end: (why: End) => {
+    end: (why: ReaderEndReason) => {
       stop();
       line.end(why);
     },

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import type { Frame } from '../../../runtime/events/types.ts';
-import type { Admitted, EventPorts } from './admit.ts';
-import { type Line, openReader } from './reader.ts';
+import type { AdmittedReader, EventPorts } from './admit.ts';
+import { type EventConnection, openReader } from './reader.ts';
 
 const frame: Frame = {
   name: 'server_sent',
@@ -27,11 +27,11 @@ export async function openServerSent({
   ports,
 }: {
   readonly reply: FastifyReply;
-  readonly admitted: Admitted;
+  readonly admitted: AdmittedReader;
   readonly ports: EventPorts;
 }): Promise<void> {
   const { raw } = reply;
-  const line: Line = {
+  const line: EventConnection = {
     frame,
     write: (bytes) => void raw.write(bytes),
     waitingBytes: () => raw.writableLength,

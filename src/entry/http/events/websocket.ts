@@ -3,11 +3,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { unavailableFor } from '../../../operations/call.ts';
 import { Refusal } from '../../../operations/operation.ts';
-import { streamWish, withinScope } from '../../../operations/stream.ts';
+import { readStreamRequest, withinScope } from '../../../operations/stream.ts';
 import type { Frame } from '../../../runtime/events/types.ts';
 import { faultFields } from '../../../runtime/log.ts';
-import { type Admitted, type EventPorts, PROTOCOL } from './admit.ts';
-import { type End, type Line, openReader, type Reader, unknownEvent } from './reader.ts';
+import { type AdmittedReader, type EventPorts, PROTOCOL } from './admit.ts';
+import {
+  type EventConnection,
+  type EventReader,
+  openReader,
+  type ReaderEndReason,
+  unknownEvent,
+} from './reader.ts';
 import type { Upgrade } from './upgrade.ts';
 
 const frame: Frame = { name: 'websocket', bytes: ({ json }) => textFrame(json) };
@@ -18,7 +24,7 @@ const CLOSE_MS = 2_000;
 /** Pings without a pong. */
 const MISSED_MAX = 3;
 
-const CLOSES: Readonly<Record<End | 'silent', readonly [code: number, reason: string]>> = {
+const CLOSES: Readonly<Record<ReaderEndReason | 'silent', readonly [code: number, reason: string]>> = {
   silent: [1001, 'Three heartbeats had no answer.'],
   stopping: [1001, 'The service stops. Connect again, with `after`.'],
   slow: [1013, 'Events were read too slowly. Connect again, with `after`.'],
@@ -38,7 +44,7 @@ interface Opening {
   readonly upgrade: Upgrade;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly admitted: Admitted;
+  readonly admitted: AdmittedReader;
   readonly ports: EventPorts;
 }
 
@@ -48,7 +54,7 @@ export async function openWebSocket({ upgrade, request, reply, admitted, ports }
   const { socket, head, response } = upgrade;
   let open: WebSocket | null = null;
   const state = { missed: 0 };
-  const line: Line = {
+  const line: EventConnection = {
     frame,
     // All readers of the same are given the same bytes: the library would frame them for each.
     write: (bytes) => void (open?.readyState === open?.OPEN && socket.write(bytes)),
@@ -88,7 +94,7 @@ export async function openWebSocket({ upgrade, request, reply, admitted, ports }
   if (open === null) reader.stop();
 }
 
-function close(open: WebSocket, why: End | 'silent'): void {
+function close(open: WebSocket, why: ReaderEndReason | 'silent'): void {
   closeWith(open, ...CLOSES[why]);
 }
 
@@ -106,11 +112,16 @@ function refuseHandshake({ raw: { headers } }: FastifyRequest): void {
 }
 
 /** Each message takes the place of the one before; the first may say where to go on. */
-function takeMessages(open: WebSocket, reader: Reader, admitted: Admitted, { log }: EventPorts): void {
+function takeMessages(
+  open: WebSocket,
+  reader: EventReader,
+  admitted: AdmittedReader,
+  { log }: EventPorts,
+): void {
   let may_resume = admitted.wish.after === null;
   let taken: Promise<void> = Promise.resolve();
   const take = async (text: string): Promise<void> => {
-    const { filter, after } = streamWish(objectIn(text));
+    const { filter, after } = readStreamRequest(objectIn(text));
     withinScope(filter, admitted.scope);
     const narrowed = { ...filter, ...admitted.wish.filter };
     for (const [name, value] of Object.entries(filter)) {

@@ -6,7 +6,7 @@ import { type AccessSettings, openAccess } from '../../../runtime/access/index.t
 import type { AuthSettings } from '../../../runtime/access/settings.ts';
 import type { AuditEvent } from '../../../runtime/types.ts';
 import { drain } from '../drain.ts';
-import { buildHttp, type HttpConfig, type HttpPorts, type Patience } from '../server.ts';
+import { buildHttp, type HttpConfig, type HttpPorts, type HttpTimeouts } from '../server.ts';
 
 export interface ServeOptions extends TestOptions {
   readonly state_dir: string;
@@ -15,7 +15,7 @@ export interface ServeOptions extends TestOptions {
   readonly cors_origins?: readonly string[];
   readonly proxy_identity?: boolean;
   readonly metrics?: Partial<HttpConfig['metrics']>;
-  readonly patience?: Patience;
+  readonly patience?: HttpTimeouts;
   readonly room_bytes_max?: number;
   readonly connections_max?: number;
   readonly requests_max?: number;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../../operations/operation.ts';
-import { named, subjectOf } from '../../../operations/subject.ts';
+import { named, resolveSubject } from '../../../operations/subject.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { faultFields, type Log } from '../../../runtime/log.ts';
 import type { Runtime } from '../../../runtime/types.ts';
@@ -80,7 +80,7 @@ function guestOf(
   runtime: Runtime,
 ): Guest {
   const context = { runtime, caller, request_id, ...(tenant_id !== undefined && { tenant_id }) };
-  const subject = subjectOf({ agent_id: nameIn(request, 'x-service-agent') }, context);
+  const subject = resolveSubject({ agent_id: nameIn(request, 'x-service-agent') }, context);
   const agent_id = subject.agent_id === 'unknown' ? null : subject.agent_id;
   if (runtime.mode === 'gateway' && agent_id === null)
     throw new Refusal('agent_context_required', 'Say which agent calls: send its name as `x-service-agent`.');
