@@ -19,14 +19,8 @@ import {
   verdictRequired,
   whoContext,
 } from './shapes.ts';
-import {
-  actingAgent,
-  named,
-  type RequestSubject,
-  readSessionId,
-  resolveSubject,
-  type SubjectFields,
-} from './subject.ts';
+import type { RequestSubject, SubjectFields } from './subject.ts';
+import { actingAgent, named, readSessionId, resolveSubject } from './subject.ts';
 
 export const proxyForward = operation({
   name: 'proxy_forward',
@@ -229,7 +223,6 @@ async function guarded(answer: Forwarded, who: Who, context: Context) {
 /** Of a crossing, all but what crosses and where. */
 type Who = Omit<Crossing, 'boundary' | 'content'>;
 
-/** Whom a request is about. */
 interface About {
   readonly subject: RequestSubject;
   readonly session_id: string | null;
