@@ -12,7 +12,7 @@ const MARK = '--- the next block ---';
 
 test('the walk through approvals leads where the page says', { timeout: 120_000 }, async () => {
   const page = readFileSync(join(root, 'docs/how-to/approve-tool-calls.md'), 'utf8');
-  const walk = page.slice(page.indexOf('## A walk through'), page.indexOf('## What an approval is good for'));
+  const walk = page.slice(page.indexOf('## Request, approve'), page.indexOf('## Decide in a terminal'));
   const [configured, ...blocks] = blocksOf(walk);
   assert.equal(configured?.language, 'yaml');
   const bin = mkdtempSync(join(tmpdir(), 'service-approvals-'));

@@ -96,8 +96,7 @@ export const secrets = {
     },
     plugin: {
       type: 'object',
-      description:
-        'For `plugin`: a driver that a plug-in brings; see [guide](../how-to/write-plugins.md#drivers).',
+      description: 'For `plugin`: a driver that a plug-in brings; see [drivers](plugins.md#drivers).',
       additionalProperties: false,
       required: ['from', 'driver'],
       properties: {
