@@ -293,7 +293,7 @@ test('a revoked token is refused by every worker from then on, and the command l
     (await ask('/v1/secrets/resolve', KEYS.resolver, resolving(made.token))).json.decision,
     'allow',
   );
-  assert.match(await run('list'), new RegExp(`${made.token_id} +live +mail-bot`));
+  assert.match(await run('list'), new RegExp(`${made.token_id} +active +mail-bot`));
   assert.match(await run('revoke', made.token_id), /status +revoked/);
   assert.match(await run('show', made.token_id), /uses +1/);
   // Connections are spread over the workers.

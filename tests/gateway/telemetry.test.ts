@@ -60,8 +60,8 @@ test('caller, call, checks and provider are one trace, streamed or not', async (
   const spansOf = (trace: string): readonly ReceivedSpan[] =>
     collector.spans().filter(({ trace_id }) => trace_id === trace);
   const checks = [
-    ['llm_response', 'llm_request'],
-    ['llm_response', 'llm_request'],
+    ['llm_request', 'llm_response'],
+    ['llm_request', 'llm_response'],
     ['llm_request'],
     ['llm_request'],
   ];
