@@ -5,9 +5,10 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { openBooks, spend } from '../src/features/costs/testing/books.ts';
+import type { Store } from '../src/platform/store/index.ts';
 import { newApiKey } from '../src/runtime/access/tokens.ts';
-import { openBooks, spend } from '../src/runtime/costs/testing/books.ts';
-import { openStore, type Store } from '../src/runtime/store/index.ts';
+import { openServiceStore } from '../src/server/store.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 const MAIN = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
@@ -45,7 +46,7 @@ before(async () => {
     },
   });
   // Another process that forwards calls, with the same budgets and on the same store.
-  store = await openStore({ kind: 'sqlite', path: join(service.state_dir, 'store.db') });
+  store = await openServiceStore({ kind: 'sqlite', path: join(service.state_dir, 'store.db') });
   const { costs } = openBooks(
     async () => store,
     { budgets: BUDGETS },

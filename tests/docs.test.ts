@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/entry/cli/commands/index.ts';
-import { operations } from '../src/operations/index.ts';
 import { decides } from '../src/operations/operation.ts';
+import { operations } from '../src/server/operations.ts';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
 import { anchorsOf, linksOf, markdownFiles } from './support/pages.ts';
 

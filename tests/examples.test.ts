@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { MEMORY_DOCUMENT } from '../src/entry/cli/scaffold/documents.ts';
-import { proxyForward } from '../src/operations/forward.ts';
-import { operations } from '../src/operations/index.ts';
-import { mcpPinsApprove } from '../src/operations/mcp.ts';
+import { mcpPinsApprove } from '../src/features/tool-pins/operations.ts';
+import { proxyForward } from '../src/gateways/forward/operations.ts';
 import { EXAMPLE_ADAPTER } from '../src/operations/testing/adapter.ts';
+import { operations } from '../src/server/operations.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 /** What the examples of approvals wait for. */

@@ -4,12 +4,12 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newApiKey } from '../src/runtime/access/tokens.ts';
 import {
   type PostgresServer,
   startPostgres,
   whyNoPostgres,
-} from '../src/runtime/store/testing/postgres-server.ts';
+} from '../src/platform/store/testing/postgres-server.ts';
+import { newApiKey } from '../src/runtime/access/tokens.ts';
 import { killAll } from './support/crash.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './support/service.ts';
 

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openBadLine } from '../src/runtime/store/testing/bad-line.ts';
+import { openBadLine } from '../src/platform/store/testing/bad-line.ts';
 import {
   type PostgresServer,
   startPostgres,
   whyNoPostgres,
-} from '../src/runtime/store/testing/postgres-server.ts';
+} from '../src/platform/store/testing/postgres-server.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 const skip = whyNoPostgres() ?? false;

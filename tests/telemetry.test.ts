@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Collector, startCollector } from '../src/runtime/telemetry/testing/collector.ts';
+import { type Collector, startCollector } from '../src/runtime/observability/telemetry/testing/collector.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 const marker = 'Zq7Marker';

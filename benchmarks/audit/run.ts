@@ -16,7 +16,7 @@ import {
   openSigningKey,
   queryIndex,
 } from '../../src/runtime/audit/index.ts';
-import type { AuditEvent, AuditFilter } from '../../src/runtime/types.ts';
+import type { AuditEvent, AuditFilter } from '../../src/runtime/audit/types.ts';
 import { median, spread } from '../measure.ts';
 
 const rounds = Number(process.argv[2] ?? 5);

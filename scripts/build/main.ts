@@ -10,8 +10,8 @@ import { notationsOf } from '../../src/core/detect/matching/scanner.ts';
 import { isWrittenFor } from '../../src/core/detect/matching/written-tree.ts';
 import { anchorTree } from '../../src/core/detect/registry/anchor-tree.ts';
 import { builtinFiles } from '../../src/core/detect/registry/builtin.ts';
-import { packageVersion } from '../../src/entry/cli/version.ts';
 import { assets } from '../../src/entry/http/pages.ts';
+import { packageVersion } from '../../src/platform/version.ts';
 import { bundleHook } from './hook.ts';
 import { joinModules } from './join.ts';
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { POSTGRES_FOLDERS } from '../../src/runtime/store/testing/postgres-server.ts';
+import { POSTGRES_FOLDERS } from '../../src/platform/store/testing/postgres-server.ts';
 import { installFromNpm, npmProgram } from './npm.ts';
 import { installFromPypi, isFromPypi, programsOf } from './python.ts';
 

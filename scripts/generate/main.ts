@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { editorSchemas } from '../../src/runtime/config/editor-schemas.ts';
+import { editorSchemas } from '../../src/runtime/policies/editor-schemas.ts';
 import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';

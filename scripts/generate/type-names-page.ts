@@ -1,4 +1,4 @@
-import { KINDS, TYPE_NAMES } from '../../src/runtime/quality/index.ts';
+import { KINDS, TYPE_NAMES } from '../../src/features/quality/index.ts';
 
 /** docs/reference/type-names.md: how our types of personal data are called elsewhere. */
 export function typeNamesPage(): string {

@@ -19,7 +19,13 @@ const SCRIPTS = ['package.json', ...globSync('scripts/{build/{hook,join,late},ho
 const BUILT_KEPT_MS = 600_000;
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-const sources = [...CORE, ...globSync('src/{entry/hook,operations,runtime}/**/*.ts'), ...SCRIPTS].sort();
+const sources = [
+  ...CORE,
+  ...globSync(
+    'src/{coding-agents,drivers,entry/hook,features,gateways,operations,platform,runtime,server}/**/*.ts',
+  ),
+  ...SCRIPTS,
+].sort();
 const digest = createHash('sha256');
 for (const path of sources) digest.update(`${path}\n`).update(readFileSync(path));
 const own = digest.digest('hex').slice(0, 16);

@@ -6,7 +6,7 @@ import {
   type Category,
   type Group,
   type QualityReport,
-} from '../../src/runtime/quality/index.ts';
+} from '../../src/features/quality/index.ts';
 
 /** Positives, found, negatives, false alarms. */
 export type Counts = readonly [positives: number, found: number, negatives: number, alarms: number];

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { qualityLines } from '../../src/entry/cli/quality-report.ts';
-import { CATEGORIES, type Category } from '../../src/runtime/quality/index.ts';
+import { CATEGORIES, type Category } from '../../src/features/quality/index.ts';
 import { readBaseline, SETS, withReached, worse, writeBaseline } from './baseline.ts';
 import { corpusIn, defaultPolicy, type Measured, measureCorpus, measureOwn } from './measure.ts';
 import { writePage } from './page.ts';

@@ -4,15 +4,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GuardedPaths } from '../../src/core/types/guarded-paths.ts';
 import type { Policy } from '../../src/core/types/index.ts';
-import { loadConfig } from '../../src/runtime/config/index.ts';
-import { loadPolicy } from '../../src/runtime/policies/index.ts';
 import {
   type Category,
   measureRows,
   openPredictions,
   type QualityReport,
   readCorpus,
-} from '../../src/runtime/quality/index.ts';
+} from '../../src/features/quality/index.ts';
+import { loadPolicy } from '../../src/runtime/policies/index.ts';
+import { loadConfig } from '../../src/runtime/policies/load-config.ts';
 import { type Reached, type RowSet, reachedOf } from './baseline.ts';
 import { own } from './own/index.ts';
 import { differences } from './scorer.ts';

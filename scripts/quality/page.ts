@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Category, Group, Mistake } from '../../src/runtime/quality/index.ts';
+import type { Category, Group, Mistake } from '../../src/features/quality/index.ts';
 import type { Measured } from './measure.ts';
 
 const FILE = join(import.meta.dirname, '../../docs/reference/detection-figures.md');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { policyOf } from '../../src/core/testing/policies.ts';
-import { CATEGORIES, type Row } from '../../src/runtime/quality/index.ts';
+import { CATEGORIES, type Row } from '../../src/features/quality/index.ts';
 import { type Counts, type Reached, readBaseline, worse } from './baseline.ts';
 import { defaultPolicy, measureCorpus, measureOwn } from './measure.ts';
 import { own } from './own/index.ts';

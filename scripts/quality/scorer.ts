@@ -1,6 +1,6 @@
 /** Compares our figures with those of the program that stands beside the corpora and defines them. */
 import { execFileSync } from 'node:child_process';
-import type { Category } from '../../src/runtime/quality/index.ts';
+import type { Category } from '../../src/features/quality/index.ts';
 import type { Counts, Reached } from './baseline.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The texts that were judged wrongly, for whoever improves a detector: printed when asked for, and never kept. */
-import { type QualityReport, type Row, readCorpus } from '../../src/runtime/quality/index.ts';
+import { type QualityReport, type Row, readCorpus } from '../../src/features/quality/index.ts';
 import type { RowSet } from './baseline.ts';
 import { corpusIn } from './measure.ts';
 import { own } from './own/index.ts';

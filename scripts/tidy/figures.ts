@@ -1,6 +1,6 @@
-import { circlesOf } from './circles.ts';
-import { programOf } from './rooms.ts';
-import { arrows } from './rules/arrows.ts';
+import { folderCycles } from './cycles.ts';
+import { programOf } from './layers.ts';
+import { layers } from './rules/layers.ts';
 import { isListed, lists } from './rules/lists.ts';
 import type { SourceFile, Tree } from './tree.ts';
 
@@ -13,8 +13,11 @@ export interface Figures {
   readonly lines_median_per_function: number;
   readonly lines_p90_per_function: number;
   readonly lines_max_per_function: number;
-  readonly import_circles: number;
-  readonly imports_to_the_right: number;
+  /** Cycles among the children of any folder. */
+  readonly import_cycles: number;
+  readonly imports_against_the_order: number;
+  /** Names that more than one file exports. */
+  readonly duplicate_exported_names: number;
   /** Files that name one plug: its own, and those that import it; the most over all plugs that stand in lists. */
   readonly files_per_plug_max: number;
 }
@@ -32,10 +35,18 @@ export function figuresOf(tree: Tree): Figures {
     lines_median_per_function: quantile(functions, 0.5),
     lines_p90_per_function: quantile(functions, 0.9),
     lines_max_per_function: quantile(functions, 1),
-    import_circles: circlesOf(sources).length,
-    imports_to_the_right: arrows.examine({ ...tree, sources }).length,
+    import_cycles: folderCycles(sources).length,
+    imports_against_the_order: layers.examine({ ...tree, sources }).length,
+    duplicate_exported_names: duplicateNames(sources),
     files_per_plug_max: filesPerPlug(sources),
   };
+}
+
+function duplicateNames(sources: readonly SourceFile[]): number {
+  const counts = new Map<string, number>();
+  for (const { exports } of sources)
+    for (const { name } of exports) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts.values()].filter((count) => count > 1).length;
 }
 
 function filesPerPlug(sources: readonly SourceFile[]): number {

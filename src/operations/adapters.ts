@@ -1,10 +1,11 @@
 import { PLACES_MAX, sourceOfValue } from '../core/json/origin.ts';
 import { contentOf } from '../core/json/source.ts';
 import type { Crossing, Json } from '../core/types/index.ts';
-import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../runtime/protocols/read.ts';
-import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../runtime/protocols/types.ts';
-import { type Acting, toolCrossing } from '../runtime/tool-calls.ts';
-import type { Endpoint, Ruling } from '../runtime/types.ts';
+import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../runtime/adapters/read.ts';
+import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../runtime/adapters/types.ts';
+import { type Acting, toolCrossing } from '../runtime/enforcement/tool-calls.ts';
+import type { Ruling } from '../runtime/enforcement/types.ts';
+import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import { plain } from './check.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { changedContent, replyOf } from './reply.ts';

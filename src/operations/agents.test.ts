@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LOOPBACK } from '../runtime/access/callers.ts';
+import type { User } from '../runtime/access/types.ts';
 import type { ActivityAsked } from '../runtime/audit/activity.ts';
-import type { AuditEvent, AuditFilter, User } from '../runtime/types.ts';
+import type { AuditEvent, AuditFilter } from '../runtime/audit/types.ts';
 import { observeAgent, observeAgents, observeSession, observeSessions } from './agents.ts';
 import { call } from './call.ts';
 import { testRuntime } from './testing/runtime.ts';

@@ -1,11 +1,10 @@
 import type { Active } from '../runtime/audit/activity.ts';
 import { parseDuration } from '../runtime/audit/filter.ts';
-import type { AuditEvent, AuditFilter } from '../runtime/types.ts';
+import type { AuditEvent, AuditFilter } from '../runtime/audit/types.ts';
 import { findEvents } from './audit.ts';
-import { tenantsOf } from './budgets.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
-import { named, type SubjectFields } from './subject.ts';
+import { named, type SubjectFields, tenantsOf } from './subject.ts';
 
 const LAST_DEFAULT = '24h';
 const ENTRIES_MAX = 1_000;

@@ -1,6 +1,6 @@
-import { APPROVAL_STATUSES } from '../runtime/approvals/lifecycle.ts';
-import type { ApprovalRecord, Moved } from '../runtime/approvals/types.ts';
-import type { Caller } from '../runtime/types.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
+import type { ApprovalRecord, Moved } from '../runtime/enforcement/approvals/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
 import { named, resolveTenant } from './subject.ts';

@@ -1,7 +1,8 @@
+import type { Caller } from '../runtime/access/types.ts';
+import type { TrailWish } from '../runtime/audit/events/trail.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX, parseFilter } from '../runtime/audit/filter.ts';
-import type { TrailWish } from '../runtime/events/trail.ts';
-import type { AuditFilter, AuditPage, Caller } from '../runtime/types.ts';
+import type { AuditFilter, AuditPage } from '../runtime/audit/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { named, resolveTenant } from './subject.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent, LOOPBACK, person } from '../runtime/access/callers.ts';
+import { operationNamed, operations } from '../server/operations.ts';
 import { call } from './call.ts';
-import { operationNamed, operations } from './index.ts';
 import { type AnyOperation, type Context, Refusal } from './operation.ts';
 import { testRuntime } from './testing/runtime.ts';
 

@@ -1,12 +1,13 @@
 import type { Validator } from 'typebox/schema';
 import { hasHiddenMembers, textOf } from '../core/json/origin.ts';
 import type { Json } from '../core/types/index.ts';
+import { StoreFailure } from '../platform/store/failure.ts';
+import { Unavailable } from '../platform/unavailable.ts';
+import type { Caller } from '../runtime/access/types.ts';
 import { userOf } from '../runtime/access/users.ts';
-import { Unrecorded } from '../runtime/approvals/failure.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
-import { StoreFailure } from '../runtime/store/failure.ts';
-import { type Caller, PERSON_PERMISSIONS, type Permission } from '../runtime/types.ts';
-import { Unavailable } from '../runtime/unavailable.ts';
+import { PERSON_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
+import { Unrecorded } from '../runtime/enforcement/approvals/failure.ts';
 import { readCheckBody } from './check-body.ts';
 import { type AnyOperation, type Context, decides, Refusal } from './operation.ts';
 

@@ -1,9 +1,9 @@
 import { durationMs } from '../core/policy/compile/duration.ts';
-import { CAUSE_SENTENCES } from '../runtime/capabilities/fit.ts';
-import type { CapabilityRecord, Presented } from '../runtime/capabilities/types.ts';
-import { newEventId } from '../runtime/event-id.ts';
-import { serviceEvent } from '../runtime/record.ts';
-import type { Caller } from '../runtime/types.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import { newEventId } from '../runtime/audit/event-id.ts';
+import { serviceEvent } from '../runtime/audit/service-event.ts';
+import { CAUSE_SENTENCES } from '../runtime/enforcement/capabilities/fit.ts';
+import type { CapabilityRecord, Presented } from '../runtime/enforcement/capabilities/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { agentId, capabilityAction, capabilityToken, name, sessionId, tenantId } from './shapes.ts';
 import { named, resolveSubject, resolveTenant } from './subject.ts';

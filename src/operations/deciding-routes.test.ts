@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DECIDING_ROUTE } from '../core/detect/guard/deciding-commands.ts';
-import { operations } from './index.ts';
+import { operations } from '../server/operations.ts';
 
 /** Permissions that let their holder decide about agents, or loosen what is checked. */
 const DECIDING: readonly string[] = [

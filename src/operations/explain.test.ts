@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent, LOOPBACK, person } from '../runtime/access/callers.ts';
-import type { Caller } from '../runtime/types.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import { operationNamed } from '../server/operations.ts';
 import { call } from './call.ts';
-import { operationNamed } from './index.ts';
 import { type AnyOperation, Refusal } from './operation.ts';
 import { testRuntime } from './testing/runtime.ts';
 

@@ -1,7 +1,8 @@
 import type { Explanation } from '../core/review/explain.ts';
 import { ACTIONS, DECISIONS } from '../core/types/index.ts';
-import { conditionsOf } from '../runtime/conditions.ts';
-import type { AuditEvent, Caller } from '../runtime/types.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import type { AuditEvent } from '../runtime/audit/types.ts';
+import { conditionsOf } from '../runtime/policies/conditions.ts';
 import { findEvents } from './audit.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 

@@ -1,9 +1,9 @@
 import type { Content, Crossing } from '../core/types/index.ts';
-import { type Acting, showForCall, toolCrossing } from '../runtime/tool-calls.ts';
-import type { Runtime } from '../runtime/types.ts';
+import { type Acting, showForCall, toolCrossing } from '../runtime/enforcement/tool-calls.ts';
 import { check, contentAt, plain } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, operation, Refusal } from './operation.ts';
+import type { Runtime } from './runtime.ts';
 import {
   agentId,
   approvalRequestId,

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
-import type { Llm } from '../runtime/forward/call.ts';
-import type { Caller, Permission, Runtime } from '../runtime/types.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import type { Permission } from '../runtime/config/permissions.ts';
+import type { Runtime } from './runtime.ts';
 
 /** Other names of members: `{ input: ['arguments', 'args'] }`. */
 export type FieldAliases = Readonly<Record<string, readonly string[]>>;
@@ -15,8 +16,6 @@ export interface Context {
   readonly tenant_id?: string | null;
   /** The user that the transport names (`x-service-user`); `null` none, left out where it has no place for it. */
   readonly user_id?: string | null;
-  /** Guarded calls of models, for operations that make them; without it they refuse. */
-  readonly llm?: () => Promise<Llm>;
   /** Gives the sign that nobody waits for the answer any more; without it somebody always does. */
   readonly signal?: () => AbortSignal;
 }

@@ -1,6 +1,6 @@
 import { evaluate } from '../core/decision/evaluate.ts';
 import { ACTIONS, BOUNDARIES } from '../core/types/index.ts';
-import { conditionsOf } from '../runtime/conditions.ts';
+import { conditionsOf } from '../runtime/policies/conditions.ts';
 import { operation, Refusal } from './operation.ts';
 import { dataTags, tenantId } from './shapes.ts';
 import { resolveTenant } from './subject.ts';

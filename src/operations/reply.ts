@@ -8,8 +8,8 @@ import type {
   Verdict,
   ViolationType,
 } from '../core/types/index.ts';
-import type { ApprovalState } from '../runtime/approvals/types.ts';
-import type { Ruling } from '../runtime/types.ts';
+import type { ApprovalState } from '../runtime/enforcement/approvals/types.ts';
+import type { Ruling } from '../runtime/enforcement/types.ts';
 
 /** A finding or a breach as the wire shows it. */
 export interface Violation {

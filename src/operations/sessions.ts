@@ -1,5 +1,5 @@
-import type { ResetTarget } from '../runtime/sessions/types.ts';
-import { StoreFailure } from '../runtime/store/index.ts';
+import { StoreFailure } from '../platform/store/index.ts';
+import type { ResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { name, tenantId } from './shapes.ts';
 import { named, resolveTenant } from './subject.ts';

@@ -1,5 +1,5 @@
 import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/index.ts';
-import { APPROVAL_STATUSES } from '../runtime/approvals/lifecycle.ts';
+import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
 
 /**
  * A name that a caller gives: it goes into the audit trail, so it has a bound, and no control characters or

@@ -1,6 +1,6 @@
 import { BOUNDARIES, DECISIONS } from '../core/types/index.ts';
-import { STREAM_FIELDS, type StreamFilter, type StreamScope } from '../runtime/events/types.ts';
-import type { Caller } from '../runtime/types.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import { STREAM_FIELDS, type StreamFilter, type StreamScope } from '../runtime/audit/events/types.ts';
 import { Refusal } from './operation.ts';
 
 type Field = (typeof STREAM_FIELDS)[number];

@@ -1,5 +1,6 @@
-import type { Caller, Runtime } from '../runtime/types.ts';
+import type { Caller } from '../runtime/access/types.ts';
 import { type Context, Refusal } from './operation.ts';
+import type { Runtime } from './runtime.ts';
 
 /** What an input may say of whom it concerns. */
 export interface SubjectFields {
@@ -99,4 +100,10 @@ function scoped(scope: Caller['agents'], asked: string | null, field: string, ot
 function within(scope: Caller['agents'], asked: string, field: string): string {
   if (scope === '*' || scope.includes(asked)) return asked;
   throw new Refusal('forbidden', `\`${field}\` is outside the scope of the credential.`);
+}
+
+/** The tenant that is named, which must be one that the user sees; else all of those. */
+export function tenantsOf(input: SubjectFields, context: Context): '*' | readonly string[] {
+  const isNamed = named(input.tenant_id) !== null || named(context.tenant_id) !== null;
+  return isNamed ? [resolveTenant(input, context)] : context.caller.tenants;
 }

@@ -5,7 +5,7 @@ import {
   type Answers,
   startProvider,
   type TestProvider,
-} from '../../src/runtime/forward/upstream/testing/provider.ts';
+} from '../../src/gateways/upstream/testing/provider.ts';
 import { freePort, startTestService } from '../support/service.ts';
 import type { Seen } from './clients/ask.ts';
 import { type ClientName, missingFor, openClients } from './clients.ts';

@@ -5,7 +5,7 @@ import {
   type Collector,
   type ReceivedSpan,
   startCollector,
-} from '../../src/runtime/telemetry/testing/collector.ts';
+} from '../../src/runtime/observability/telemetry/testing/collector.ts';
 import { startProvider } from '../support/provider/provider.ts';
 import type { TestService } from '../support/service.ts';
 import { startGateway } from './gateway.ts';

@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { hookCommand, hosts, quoted } from '../../src/runtime/hosts/index.ts';
+import { hookCommand, hosts, quoted } from '../../src/coding-agents/hosts/index.ts';
 
 const service = join(resolve(import.meta.dirname, '..', '..'), 'service');
 const top = mkdtempSync(join(tmpdir(), 'doctor it s-'));

@@ -5,8 +5,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { hosts, installedIn } from '../../src/coding-agents/hosts/index.ts';
 import { hostSides } from '../../src/entry/cli/doctor/hosts/index.ts';
-import { hosts, installedIn } from '../../src/runtime/hosts/index.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'setup-shared-'));

@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { hosts, installedIn } from '../../src/runtime/hosts/index.ts';
+import { hosts, installedIn } from '../../src/coding-agents/hosts/index.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 
 interface Case {

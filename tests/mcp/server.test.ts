@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
-import { operations } from '../../src/operations/index.ts';
+import { operations } from '../../src/server/operations.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import {
   callTool,

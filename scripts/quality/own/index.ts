@@ -1,4 +1,4 @@
-import type { Category, Row } from '../../../src/runtime/quality/index.ts';
+import type { Category, Row } from '../../../src/features/quality/index.ts';
 import { commands } from './commands.ts';
 import { injection } from './injection.ts';
 import { pii } from './pii.ts';

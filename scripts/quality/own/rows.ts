@@ -1,4 +1,4 @@
-import type { Row } from '../../../src/runtime/quality/index.ts';
+import type { Row } from '../../../src/features/quality/index.ts';
 
 /**
  * Labelled rows of our own writing, so that every checkout can measure. What has to be found stands between `«` and

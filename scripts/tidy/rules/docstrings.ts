@@ -1,4 +1,4 @@
-import { programOf } from '../rooms.ts';
+import { programOf } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 import { isListed, lists } from './lists.ts';
 

@@ -1,9 +1,9 @@
 import type { TidyRule } from '../rule.ts';
-import { arrows } from './arrows.ts';
-import { circles } from './circles.ts';
 import { classes } from './classes.ts';
 import { corePurity } from './core-purity.ts';
+import { cycles } from './cycles.ts';
 import { docstrings } from './docstrings.ts';
+import { layers } from './layers.ts';
 import { leftovers } from './leftovers.ts';
 import { listsAndFiles } from './lists.ts';
 import { names } from './names.ts';
@@ -12,8 +12,8 @@ import { wholeSecrets } from './whole-secrets.ts';
 
 /** The laws of the tree. */
 export const rules: readonly TidyRule[] = [
-  arrows,
-  circles,
+  layers,
+  cycles,
   classes,
   corePurity,
   docstrings,

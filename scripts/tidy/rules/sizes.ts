@@ -1,6 +1,6 @@
 import type { TidyRule } from '../rule.ts';
 
-const FILE_LINES_MAX = 400;
+const FILE_LINES_MAX = 500;
 /** Tables of cases are read one row at a time. */
 const TEST_LINES_MAX = 600;
 const FUNCTION_LINES_MAX = 60;
@@ -25,11 +25,11 @@ export const sizes: TidyRule = {
       ];
     }),
   refuses: [
-    { files: { 'src/core/a.ts': '\n'.repeat(401), 'src/core/a.test.ts': '\n'.repeat(601) }, remarks: 2 },
+    { files: { 'src/core/a.ts': '\n'.repeat(501), 'src/core/a.test.ts': '\n'.repeat(601) }, remarks: 2 },
     { files: { 'src/core/a.ts': `export function a() {${'\n'.repeat(61)}}\n` }, remarks: 1 },
   ],
   accepts: [
-    { 'src/core/a.ts': '\n'.repeat(400) },
+    { 'src/core/a.ts': '\n'.repeat(500) },
     { 'src/core/a.ts': `export function a() {${'\n'.repeat(59)}}\n` },
     { 'src/core/a.test.ts': `test('a', () => {${'\n'.repeat(100)}});\n` },
   ],

@@ -1,5 +1,5 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
-import type { StoreFailure } from './failure.ts';
+import type { StoreFailure } from '../../platform/store/failure.ts';
 import { fromStored, toStored } from './texts.ts';
 
 /** What a database's error means; `null` for one that is the program's own fault. */

@@ -1,6 +1,6 @@
 import type { Dialect, Kysely, PostgresPool, PostgresPoolClient } from 'kysely';
 import type { CustomTypesConfig, Pool, PoolConfig } from 'pg';
-import { StoreFailure } from './failure.ts';
+import { StoreFailure } from '../../platform/store/failure.ts';
 import { guard } from './guard.ts';
 
 export interface PostgresSettings {

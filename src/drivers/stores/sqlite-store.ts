@@ -12,8 +12,8 @@ import type {
   SqliteDatabase,
   SqliteQueryCompiler,
 } from 'kysely';
-import { DISK_FULL, diskProblem } from './disk.ts';
-import { StoreFailure } from './failure.ts';
+import { DISK_FULL, diskProblem } from '../../platform/disk.ts';
+import { StoreFailure } from '../../platform/store/failure.ts';
 import { guard } from './guard.ts';
 import { adapt, connect } from './sqlite.ts';
 import { openTurns } from './turns.ts';

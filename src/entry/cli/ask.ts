@@ -2,16 +2,16 @@ import { constants, existsSync } from 'node:fs';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { catalogue as operationCatalogue } from '../../operations/index.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import { packageVersion } from '../../platform/version.ts';
 import { person } from '../../runtime/access/callers.ts';
 import { osUserName } from '../../runtime/access/os-user.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import type { Runtime } from '../../runtime/types.ts';
+import type { catalogue as operationCatalogue } from '../../server/operations.ts';
 import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
-import { packageVersion } from './version.ts';
 
 /** Picks an operation by value: one that does not exist does not compile. */
 export type Which = (of: typeof operationCatalogue) => AnyOperation;
@@ -28,7 +28,7 @@ export async function ask(
   which: Which,
   input: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
-  const { catalogue } = await import('../../operations/index.ts');
+  const { catalogue } = await import('../../server/operations.ts');
   const operation = which(catalogue);
   const { name } = operation;
   if (operation.needs === 'live')
@@ -38,7 +38,7 @@ export async function ask(
   if (operation.needs === 'nothing')
     return call(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
   if (operation.needs === 'store' || operation.needs === 'plugins') {
-    const { reachService } = await import('../../runtime/serve/socket-client.ts');
+    const { reachService } = await import('../../server/socket-client.ts');
     const config = await configOf(terminal, config_path, 'leave');
     const door = await reachService(config.state_dir);
     if (door !== null) return door.call(name, input).finally(door.close);
@@ -50,7 +50,7 @@ export async function ask(
   // Whoever reads what was decided decides nothing, and needs no credential for it.
   const config = await configOf(terminal, config_path, operation.needs === 'journal' ? 'leave' : 'decide');
   const place = await placeFor(operation, config);
-  const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
+  const { openLocalRuntime } = await import('../../server/local.ts');
   const runtime = await openLocalRuntime(place.config, packageVersion());
   try {
     return await call(operation, input, { runtime, caller, request_id: 'cli' });
@@ -70,7 +70,7 @@ async function placeFor(
 ): Promise<{ readonly config: Config; readonly remove: () => Promise<void> }> {
   const own = { config, remove: async () => {} };
   if (needs !== 'store' || http.method !== 'GET') return own;
-  const { storeSettings } = await import('../../runtime/store/settings.ts');
+  const { storeSettings } = await import('../../platform/store/settings.ts');
   const settings = storeSettings(config);
   // People who wait for approval must not be overlooked because of a wrong folder.
   if (settings.kind === 'sqlite' && name.startsWith('approvals_'))
@@ -95,12 +95,12 @@ export async function openAsker(
   config_path: string | undefined,
   name: string,
 ): Promise<Asker> {
-  const { operations } = await import('../../operations/index.ts');
+  const { operations } = await import('../../server/operations.ts');
   const { call } = await import('../../operations/call.ts');
   const operation = operations.find((one) => one.name === name)!;
   const config = await configOf(terminal, config_path, 'leave');
   await requireJournal(config);
-  const { openLocalRuntime } = await import('../../runtime/serve/local.ts');
+  const { openLocalRuntime } = await import('../../server/local.ts');
   const runtime = await openLocalRuntime(config, packageVersion());
   const caller = person(`cli:${osUserName()}`);
   return {
@@ -110,7 +110,7 @@ export async function openAsker(
 }
 
 async function requireJournal({ state_dir }: Config): Promise<void> {
-  const { statePaths } = await import('../../runtime/serve/state-dir.ts');
+  const { statePaths } = await import('../../server/state-dir.ts');
   await requireReadable(statePaths(state_dir).journal, 'journal');
 }
 
@@ -146,7 +146,7 @@ function onlyPlugins(config: Config): Runtime {
 }
 
 async function askService(config: Config, name: string, input: unknown): Promise<unknown> {
-  const { reachService } = await import('../../runtime/serve/socket-client.ts');
+  const { reachService } = await import('../../server/socket-client.ts');
   const door = await reachService(config.state_dir);
   if (door === null) {
     throw new CommandFailure(

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeTrail, sampleEvent } from '../../runtime/audit/testing/trail.ts';
-import type { AuditEvent } from '../../runtime/types.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { runHere } from './testing/run.ts';
 
 const EVENTS = 50_000;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/types.ts';
+import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import { openAsker } from './ask.ts';
 import { remark, type Terminal } from './terminal.ts';
 

@@ -1,4 +1,5 @@
-import type { Config, ConfigRequest } from '../../runtime/config/index.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import type { ConfigRequest } from '../../runtime/policies/load-config.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -12,7 +13,10 @@ export async function configOf(
   path: string | undefined,
   secrets: ConfigRequest['secrets'] = 'decide',
 ): Promise<Config> {
-  const { loadConfig, problemLine } = await import('../../runtime/config/index.ts');
+  const [{ problemLine }, { loadConfig }] = await Promise.all([
+    import('../../runtime/config/index.ts'),
+    import('../../runtime/policies/load-config.ts'),
+  ]);
   const { env, cwd } = terminal;
   const result = await loadConfig({ path: path ?? null, env, cwd, secrets });
   if (result.ok) return result.config;

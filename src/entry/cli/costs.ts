@@ -1,4 +1,4 @@
-import type { Price, Rates } from '../../runtime/costs/types.ts';
+import type { Price, Rates } from '../../features/costs/types.ts';
 import { configOf } from './configuration.ts';
 import { table } from './table.ts';
 import { shown, type Terminal } from './terminal.ts';
@@ -131,7 +131,7 @@ export async function pricesFor(
   config_path: string | undefined,
   model: string | undefined,
 ): Promise<{ readonly found: readonly PriceEntry[]; readonly lines: readonly string[] }> {
-  const { openPrices, assumedPrice } = await import('../../runtime/costs/prices.ts');
+  const { openPrices, assumedPrice } = await import('../../features/costs/prices.ts');
   const { cost } = await configOf(terminal, config_path, 'leave');
   const prices = openPrices(cost.prices);
   const known = model === undefined ? prices.all : [prices.find(null, model)].filter((each) => each !== null);

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../runtime/types.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { paint, shown, type Terminal } from './terminal.ts';
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;

@@ -1,4 +1,4 @@
-import { diskProblem } from '../../runtime/disk.ts';
+import { diskProblem } from '../../platform/disk.ts';
 import { CommandFailure, type Detail, EXIT } from './exit.ts';
 
 /** Errors that stand for an expected no, by name: they have a stable `code` and a sentence. */

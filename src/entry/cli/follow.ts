@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { AuditEvent, AuditFilter } from '../../runtime/types.ts';
+import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
 import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
@@ -25,8 +25,8 @@ export async function followEvents(
   }
   const [{ fits, parseFilter }, { followTrail }, { trailEnd }] = await Promise.all([
     import('../../runtime/audit/filter.ts'),
-    import('../../runtime/events/following.ts'),
-    import('../../runtime/serve/local.ts'),
+    import('../../server/following.ts'),
+    import('../../server/local.ts'),
   ]);
   const parsed = parseFilter(filter, Date.now());
   const config = await configOf(terminal, config_path, 'leave');

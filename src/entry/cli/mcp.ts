@@ -1,12 +1,12 @@
 import { Console } from 'node:console';
+import { faultFields, openLog } from '../../platform/log.ts';
+import { packageVersion } from '../../platform/version.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { faultFields, openLog } from '../../runtime/log.ts';
 import type { GatewayOptions } from '../mcp/gateway/stdio.ts';
 import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { expectedFailure } from './failures.ts';
 import { remark, type Terminal } from './terminal.ts';
-import { packageVersion } from './version.ts';
 
 /** Serves the tools until the host closes standard input. */
 export async function serveMcp(config_path: string | undefined, terminal: Terminal): Promise<void> {

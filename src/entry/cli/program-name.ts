@@ -1,5 +1,5 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path';
-import { quoted } from '../../runtime/hosts/command.ts';
+import { quoted } from '../../coding-agents/hosts/command.ts';
 
 /** How this process was started. */
 export interface ProgramStart {

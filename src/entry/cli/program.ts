@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
+import { packageVersion } from '../../platform/version.ts';
 import { type CommandEntry, commands } from './commands/index.ts';
 import { type CommandFailure, EXIT, type ExitCode } from './exit.ts';
 import { asTyped, paint, paintError, remark, sayJson, shown, type Terminal } from './terminal.ts';
-import { packageVersion } from './version.ts';
 
 /**
  * Runs one command line.

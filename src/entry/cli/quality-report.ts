@@ -1,4 +1,4 @@
-import type { Group, Mistake, QualityReport } from '../../runtime/quality/index.ts';
+import type { Group, Mistake, QualityReport } from '../../features/quality/index.ts';
 import { table } from './table.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { evaluate } from '../../core/decision/evaluate.ts';
 import type { Policy } from '../../core/types/index.ts';
+import { isLoopbackHost } from '../../platform/net/loopback.ts';
+import { placeOf, storeSettings } from '../../platform/store/settings.ts';
 import { needsAgentToken } from '../../runtime/access/index.ts';
-import { isLoopbackHost } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { placeOf, storeSettings } from '../../runtime/store/settings.ts';
 import { counted } from './table.ts';
 
 /** What a service that has started says of itself. */

@@ -1,11 +1,11 @@
 import { extname } from 'node:path';
-import { startService } from '../../runtime/start.ts';
-import { dispatch } from '../door.ts';
+import { packageVersion } from '../../platform/version.ts';
+import { startService } from '../../server/start.ts';
+import { dispatch } from '../hook/door.ts';
 import { EXIT } from './exit.ts';
 import type { StartReport } from './report.ts';
 import { counted } from './table.ts';
 import { asTyped, paint, paintError, remark, say, sayJson, shown, type Terminal } from './terminal.ts';
-import { packageVersion } from './version.ts';
 
 /** The options of `serve`, as commander gives them. */
 export interface ServeOptions {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hosts, installedIn } from '../../runtime/hosts/index.ts';
+import { hosts, installedIn } from '../../coding-agents/hosts/index.ts';
 import { copyProgram, programToRun } from './setup/program-words.ts';
 import { inFolder, type Ran, runHere } from './testing/run.ts';
 

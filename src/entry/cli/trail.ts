@@ -1,4 +1,4 @@
-import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/types.ts';
+import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import { ask } from './ask.ts';
 import type { Terminal } from './terminal.ts';
 

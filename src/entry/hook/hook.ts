@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { dialectOf, dialects } from '../../coding-agents/dialects/index.ts';
+import type {
+  Dialect,
+  HookAnswer,
+  HookCheck,
+  HookEvent,
+  HookReply,
+  Payload,
+} from '../../coding-agents/protocol/dialect.ts';
+import { exitReply, Unreadable } from '../../coding-agents/protocol/payload.ts';
 import { hasHiddenMembers, PLACES_MAX, parseJson, rememberWithin } from '../../core/json/origin.ts';
 import type { Json } from '../../core/types/index.ts';
+import type { StartFailure } from '../../platform/failure.ts';
 import { agent } from '../../runtime/access/callers.ts';
-import type { StartFailure } from '../../runtime/serve/failure.ts';
-import type { Caller } from '../../runtime/types.ts';
-import type { Dialect, HookAnswer, HookCheck, HookEvent, HookReply, Payload } from './dialects/dialect.ts';
-import { dialectOf, dialects } from './dialects/index.ts';
+import type { Caller } from '../../runtime/access/types.ts';
 import { type HookOptions, readOptions, UsageFailure } from './options.ts';
-import { exitReply, Unreadable } from './payload.ts';
 import { placeOf } from './place.ts';
 import type { HookQuestion } from './question.ts';
 import { reach } from './reach.ts';

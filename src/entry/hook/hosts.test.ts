@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hosts } from '../../runtime/hosts/index.ts';
-import { dialects } from './dialects/index.ts';
+import { dialects } from '../../coding-agents/dialects/index.ts';
+import { hosts } from '../../coding-agents/hosts/index.ts';
 
 const MACHINE = { project: '/p', home: '/h', env: {} };
 

@@ -1,10 +1,12 @@
+import type { HookAnswer, HookCheck } from '../../coding-agents/protocol/dialect.ts';
 import { contentValue, PLACES_MAX, sourceOfValue } from '../../core/json/origin.ts';
 import { contentOf } from '../../core/json/source.ts';
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { changedContent, replyOf } from '../../operations/reply.ts';
-import { type Acting, toolCrossing } from '../../runtime/tool-calls.ts';
-import type { Caller, Endpoint, Ruling } from '../../runtime/types.ts';
-import type { HookAnswer, HookCheck } from './dialects/dialect.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import { type Acting, toolCrossing } from '../../runtime/enforcement/tool-calls.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
+import type { Endpoint } from '../../runtime/observability/endpoint.ts';
 import { probeOf, refuseProbe, withoutProbe } from './probe.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { privateStateDir } from '../../platform/files/state-folder.ts';
+import type { Caller } from '../../runtime/access/types.ts';
 import { realFile } from '../../runtime/config/real-file.ts';
-import { privateStateDir } from '../../runtime/state-folder.ts';
-import type { Caller } from '../../runtime/types.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

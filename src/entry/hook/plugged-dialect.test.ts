@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BUILTIN_DIALECTS } from '../../runtime/protocols/admit.ts';
-import type { WrittenDialect } from '../../runtime/protocols/types.ts';
-import { dialects } from './dialects/index.ts';
-import { Unreadable } from './payload.ts';
+import { dialects } from '../../coding-agents/dialects/index.ts';
+import { Unreadable } from '../../coding-agents/protocol/payload.ts';
+import { BUILTIN_DIALECTS } from '../../runtime/adapters/admit.ts';
+import type { WrittenDialect } from '../../runtime/adapters/types.ts';
 import { dialectFrom } from './plugged-dialect.ts';
 
 test('a plug-in takes no name of a coding agent that is built in', () => {

@@ -1,13 +1,14 @@
-import type { Json } from '../../core/types/index.ts';
-import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../../runtime/protocols/read.ts';
 import type {
-  DialectReply,
-  FoundCheck,
-  WrittenDialect,
-  WrittenEvent,
-} from '../../runtime/protocols/types.ts';
-import type { Dialect, HookCheck, HookEvent, HookReply, Payload } from './dialects/dialect.ts';
-import { exitReply, Unreadable } from './payload.ts';
+  Dialect,
+  HookCheck,
+  HookEvent,
+  HookReply,
+  Payload,
+} from '../../coding-agents/protocol/dialect.ts';
+import { exitReply, Unreadable } from '../../coding-agents/protocol/payload.ts';
+import type { Json } from '../../core/types/index.ts';
+import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../../runtime/adapters/read.ts';
+import type { DialectReply, FoundCheck, WrittenDialect, WrittenEvent } from '../../runtime/adapters/types.ts';
 
 /** A coding agent as a plug-in describes it: what it writes is read, and answered, by places and templates alone. */
 export function dialectFrom(written: WrittenDialect): Dialect {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { HookCheck } from '../../coding-agents/protocol/dialect.ts';
 import { agent } from '../../runtime/access/callers.ts';
-import type { AuditEvent } from '../../runtime/types.ts';
-import type { HookCheck } from './dialects/dialect.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { judgeChecks } from './judge.ts';
 import { PROBE_TEXTS, probeOf } from './probe.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';

@@ -1,7 +1,7 @@
-import { newEventId } from '../../runtime/event-id.ts';
-import { type ServiceChange, serviceEvent } from '../../runtime/record.ts';
-import type { Caller } from '../../runtime/types.ts';
-import type { HookAnswer } from './dialects/dialect.ts';
+import type { HookAnswer } from '../../coding-agents/protocol/dialect.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import { newEventId } from '../../runtime/audit/event-id.ts';
+import { type ServiceChange, serviceEvent } from '../../runtime/audit/service-event.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
 
 /**

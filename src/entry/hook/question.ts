@@ -1,5 +1,5 @@
-import type { Runtime } from '../../runtime/types.ts';
-import type { HookCheck } from './dialects/dialect.ts';
+import type { HookCheck } from '../../coding-agents/protocol/dialect.ts';
+import type { Runtime } from '../../operations/runtime.ts';
 
 /** What a hook asks of whoever decides: this process, a resident one, or a service. Plain JSON. */
 export interface HookQuestion {

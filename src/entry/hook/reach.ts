@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { HookAnswer } from '../../coding-agents/protocol/dialect.ts';
 import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../../core/json/origin.ts';
 import type { Json } from '../../core/types/index.ts';
-import type { WrittenDialect } from '../../runtime/protocols/types.ts';
-import { shortPath } from '../../runtime/serve/socket-path.ts';
-import type { HookAnswer } from './dialects/dialect.ts';
+import type { WrittenDialect } from '../../runtime/adapters/types.ts';
+import { shortPath } from '../../server/socket-path.ts';
 import type { HookQuestion } from './question.ts';
 
 /** What came of asking whoever owns the state folder. */

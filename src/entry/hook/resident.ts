@@ -1,5 +1,5 @@
-import { startResident } from '../../runtime/start.ts';
-import { dispatch } from '../door.ts';
+import { startResident } from '../../server/start.ts';
+import { dispatch } from './door.ts';
 
 /** A resident process that nobody has asked anything for so long ends. */
 const IDLE_MS = 1_800_000;

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { deepFreeze } from '../../core/policy/compile/policy-hash.ts';
 import type { Policy } from '../../core/types/index.ts';
-import type { SessionLimits } from '../../runtime/sessions/types.ts';
+import type { SessionLimits } from '../../runtime/enforcement/sessions/types.ts';
 import type { Place } from './place.ts';
 
 /**

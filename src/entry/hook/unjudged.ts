@@ -1,7 +1,7 @@
 import type { Crossing, Policy } from '../../core/types/index.ts';
+import { newEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
-import { type Objected, refuse } from '../../runtime/enforce.ts';
-import { newEventId } from '../../runtime/event-id.ts';
+import { type Objected, refuse } from '../../runtime/enforcement/enforce.ts';
 import type { Alone, Place } from './place.ts';
 import { withoutProbe } from './probe.ts';
 import type { HookQuestion } from './question.ts';

@@ -1,4 +1,4 @@
-import { packageVersion } from '../cli/version.ts';
+import { packageVersion } from '../../platform/version.ts';
 
 /** What the build of a checkout puts here: the version, and which sources it was built from. */
 declare const HOOK_VERSION: string | undefined;

@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { StartFailure } from '../../platform/failure.ts';
+import type { WrittenDialect } from '../../runtime/adapters/types.ts';
 import { writeFileDurably } from '../../runtime/audit/files.ts';
-import { type Config, loadConfig } from '../../runtime/config/index.ts';
+import { filesOf } from '../../runtime/config/document-files.ts';
+import type { Config } from '../../runtime/config/index.ts';
 import { realFile } from '../../runtime/config/real-file.ts';
+import { sessionLimits } from '../../runtime/enforcement/sessions/settings.ts';
 import { namesPlugins } from '../../runtime/plugins/named.ts';
-import { filesOf } from '../../runtime/policies/document-files.ts';
+import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { pluginsOf } from '../../runtime/policies/load-policy.ts';
 import { isSaved, savePolicy } from '../../runtime/policies/saved.ts';
 import { watchList } from '../../runtime/policies/watch.ts';
-import type { WrittenDialect } from '../../runtime/protocols/types.ts';
-import { StartFailure } from '../../runtime/serve/failure.ts';
-import { type LocalRuntime, openLocalRuntime } from '../../runtime/serve/local.ts';
-import { makeStateDir, statePaths } from '../../runtime/serve/state-dir.ts';
-import { sessionLimits } from '../../runtime/sessions/settings.ts';
+import { type LocalRuntime, openLocalRuntime } from '../../server/local.ts';
+import { makeStateDir, statePaths } from '../../server/state-dir.ts';
 import type { Place } from './place.ts';
 import { digestOf, policyPath, type Stand, sha256, signatureOf, standPath } from './stand.ts';
 

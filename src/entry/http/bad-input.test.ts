@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { operations } from '../../operations/index.ts';
+import { operations } from '../../server/operations.ts';
 import { type Asked, type Served, serve } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'bad-input-'));

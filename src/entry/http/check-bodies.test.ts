@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { operations } from '../../operations/index.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
+import { operations } from '../../server/operations.ts';
 import { type Answer, type Served, serve } from './testing/serve.ts';
 
 interface BodyCase {

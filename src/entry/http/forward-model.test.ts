@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { apiRouteAt } from '../../runtime/forward/api-paths.ts';
-import { openTestLlm } from '../../runtime/forward/testing/open-llm.ts';
-import type { Budgets, SpendAsk, SpentUsage } from '../../runtime/forward/types.ts';
-import { settingsOf } from '../../runtime/forward/upstream/testing/calls.ts';
-import { type Answers, startProvider } from '../../runtime/forward/upstream/testing/provider.ts';
-import type { AuditEvent } from '../../runtime/types.ts';
+import type { Budgets, SpendAsk, SpentUsage } from '../../features/costs/types.ts';
+import { apiRouteAt } from '../../gateways/llm/api-paths.ts';
+import { openTestLlm } from '../../gateways/llm/testing/open-llm.ts';
+import { settingsOf } from '../../gateways/upstream/testing/calls.ts';
+import { type Answers, startProvider } from '../../gateways/upstream/testing/provider.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { serve } from './testing/serve.ts';
 
 const EMAIL = ['jane.doe', 'acme-corp.io'].join('@');

@@ -5,13 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { headerOf } from '../../runtime/forward/upstream/headers.ts';
-import { settingsOf } from '../../runtime/forward/upstream/testing/calls.ts';
-import {
-  type Answers,
-  startProvider,
-  type TestProvider,
-} from '../../runtime/forward/upstream/testing/provider.ts';
+import { headerOf } from '../../gateways/upstream/headers.ts';
+import { settingsOf } from '../../gateways/upstream/testing/calls.ts';
+import { type Answers, startProvider, type TestProvider } from '../../gateways/upstream/testing/provider.ts';
 import { type Served, type ServeOptions, serve } from './testing/serve.ts';
 
 const KEY = ['sk', 'ABCDEF1234567890ABCDEF1234567890'].join('-');

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hasMoreNodes } from './json-size.ts';
+import { hasMoreNodes } from '../web/json-size.ts';
 import { serve } from './testing/serve.ts';
 
 const texts: readonly { text: string; over: number; within: number }[] = [

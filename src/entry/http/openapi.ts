@@ -2,10 +2,10 @@ import type { TSchema } from 'typebox';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import { withAliases } from '../../operations/check-body.ts';
 import { type AnyOperation, decides, type Refusal } from '../../operations/operation.ts';
-import { STREAM_FIELDS } from '../../runtime/events/types.ts';
-import type { Runtime } from '../../runtime/types.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import { STREAM_FIELDS } from '../../runtime/audit/events/types.ts';
 import { type LlmRoute, llmRoutes } from '../llm/routes.ts';
-import { type ErrorCode, errorBody, FAULT, STATUS } from './errors.ts';
+import { type ErrorCode, errorBody, FAULT, STATUS } from '../web/errors.ts';
 import { type EventRoute, eventRoutes } from './events/routes.ts';
 
 type Schema = TSchema & Readonly<Record<string, unknown>>;

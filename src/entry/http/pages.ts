@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AnyOperation } from '../../operations/operation.ts';
-import type { Runtime } from '../../runtime/types.ts';
+import type { Runtime } from '../../operations/runtime.ts';
 
 /** A file of a page, and where it is found: beside the published program, else in the package it comes from. */
 interface Asset {

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { operations } from '../../operations/index.ts';
+import type { Llm } from '../../gateways/llm/call.ts';
 import { type AnyOperation, Refusal } from '../../operations/operation.ts';
+import type { Runtime } from '../../operations/runtime.ts';
 import type { ApiKeys } from '../../runtime/access/api-keys.ts';
 import type { Authenticate } from '../../runtime/access/index.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import type { Llm } from '../../runtime/forward/call.ts';
-import type { Runtime } from '../../runtime/types.ts';
+import { operations } from '../../server/operations.ts';
 import { addLlmRoutes } from '../llm/index.ts';
 import { llmRoutes } from '../llm/routes.ts';
 import { answerUnknownRoute } from '../llm/unknown-routes.ts';
-import { addMcpRoutes, MCP_ROUTES } from '../mcp/server/route.ts';
-import { addBodyParsers } from './body.ts';
-import { type ConcurrencyLimit, limitConcurrency } from './concurrency.ts';
-import { limitConnections } from './connections.ts';
+import { addMcpRoutes, MCP_ROUTES } from '../mcp/route.ts';
+import { addBodyParsers } from '../web/body.ts';
+import { type ConcurrencyLimit, limitConcurrency } from '../web/concurrency.ts';
+import { limitConnections } from '../web/connections.ts';
 import {
   answerClientError,
   answerError,
@@ -23,13 +23,13 @@ import {
   type ErrorLog,
   harden,
   notFound,
-} from './errors.ts';
+} from '../web/errors.ts';
+import { bodyRoom } from '../web/room.ts';
+import { addRoute } from '../web/routes.ts';
 import { addEventRoutes } from './events/index.ts';
 import { eventRoutes } from './events/routes.ts';
 import { mayUpgrade } from './events/upgrade.ts';
 import { addPages, pagePaths } from './pages.ts';
-import { bodyRoom } from './room.ts';
-import { addRoute } from './routes.ts';
 
 /** The parts of the configuration that the transport itself needs. */
 export interface HttpConfig {

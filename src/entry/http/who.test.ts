@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { operations } from '../../operations/index.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { exampleLlm, exampleTarget } from '../../operations/testing/upstream.ts';
 import { ensureToken, newApiKey } from '../../runtime/access/tokens.ts';
-import type { AuditEvent } from '../../runtime/types.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { operations } from '../../server/operations.ts';
 import { type Asked, serve } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'who-'));

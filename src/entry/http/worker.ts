@@ -4,9 +4,9 @@
  */
 import type { FastifyListenOptions } from 'fastify';
 import { warm } from '../../operations/call.ts';
-import { operations } from '../../operations/index.ts';
 import { openAccess } from '../../runtime/access/index.ts';
-import { runWorker } from '../../runtime/serve/worker.ts';
+import { operations } from '../../server/operations.ts';
+import { runWorker } from '../../server/worker.ts';
 import { warmLlm } from '../llm/index.ts';
 import { drain } from './drain.ts';
 import { buildHttp } from './server.ts';

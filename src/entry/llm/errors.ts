@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { WireError } from '../../core/wire/types.ts';
+import type { Denial } from '../../gateways/llm/call.ts';
 import type { Refusal } from '../../operations/operation.ts';
 import { replyOf } from '../../operations/reply.ts';
-import type { Denial } from '../../runtime/forward/call.ts';
-import { FAULT, STATUS } from '../http/errors.ts';
+import { FAULT, STATUS } from '../web/errors.ts';
 
 /** An expected no of ours, for the provider's shape of an error. */
 export function errorOfRefusal({ code, message }: Refusal, request_id: string): WireError {

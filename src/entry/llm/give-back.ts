@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { LlmReply } from '../../runtime/forward/call.ts';
-import { faultFields } from '../../runtime/log.ts';
-import type { ErrorLog } from '../http/errors.ts';
+import type { LlmReply } from '../../gateways/llm/call.ts';
+import { faultFields } from '../../platform/log.ts';
+import type { ErrorLog } from '../web/errors.ts';
 
 export interface GiveParts {
   readonly log: ErrorLog;

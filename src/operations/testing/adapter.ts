@@ -1,4 +1,4 @@
-import type { WrittenAdapter } from '../../runtime/protocols/types.ts';
+import type { WrittenAdapter } from '../../runtime/adapters/types.ts';
 
 /** What the example of the route of adapters asks: a prompt, and an answer of yes or no. */
 export const EXAMPLE_ADAPTER: WrittenAdapter = {

@@ -1,18 +1,20 @@
 import { compile, type PolicySettings } from '../../core/policy/compile/index.ts';
 import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types/index.ts';
+import { openMemory } from '../../features/memory/memory.ts';
+import { noting } from '../../features/secrets/for-agents.ts';
+import { openForwarder } from '../../gateways/llm/envelope.ts';
+import type { ProxySettings } from '../../gateways/upstream/settings.ts';
+import { StoreFailure } from '../../platform/store/failure.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
+import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
 import { proxy } from '../../runtime/config/schema-proxy.ts';
 import { settle } from '../../runtime/config/settle.ts';
-import { enforce } from '../../runtime/enforce.ts';
-import { openForwarder } from '../../runtime/forward/envelope.ts';
-import type { ProxySettings } from '../../runtime/forward/upstream/settings.ts';
-import { openMemory } from '../../runtime/memory/memory.ts';
+import { enforce } from '../../runtime/enforcement/enforce.ts';
+import type { Ports } from '../../runtime/enforcement/types.ts';
 import { NO_PLUGINS } from '../../runtime/plugins/types.ts';
-import { noting } from '../../runtime/secrets/for-agents.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
-import { StoreFailure } from '../../runtime/store/failure.ts';
-import type { AuditEvent, AuditFilter, Ports, Runtime } from '../../runtime/types.ts';
+import type { Runtime } from '../runtime.ts';
 import { EXAMPLE_ADAPTER } from './adapter.ts';
 
 /** What a test wants of its runtime; everything has the default of a service without configuration. */

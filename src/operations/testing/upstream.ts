@@ -1,9 +1,9 @@
 import type { TestContext } from 'node:test';
-import type { Llm } from '../../runtime/forward/call.ts';
-import { openTestLlm } from '../../runtime/forward/testing/open-llm.ts';
-import { settingsOf } from '../../runtime/forward/upstream/testing/calls.ts';
-import { startProvider } from '../../runtime/forward/upstream/testing/provider.ts';
-import { proxyForward } from '../forward.ts';
+import { proxyForward } from '../../gateways/forward/operations.ts';
+import type { Llm } from '../../gateways/llm/call.ts';
+import { openTestLlm } from '../../gateways/llm/testing/open-llm.ts';
+import { settingsOf } from '../../gateways/upstream/testing/calls.ts';
+import { startProvider } from '../../gateways/upstream/testing/provider.ts';
 
 /** The settings of a `proxy.target` that answers the example of `proxy_forward` as that is described. */
 export async function exampleTarget(t: TestContext): Promise<ReturnType<typeof settingsOf>> {

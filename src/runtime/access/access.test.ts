@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { PERSON_PERMISSIONS } from '../types.ts';
+import { PERSON_PERMISSIONS } from '../config/permissions.ts';
 import { type AccessSettings, needsAgentToken, openAccess } from './index.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
 import { ensureToken, newApiKey, readToken, rotateToken, tokenHash, tokenPath } from './tokens.ts';

@@ -1,4 +1,5 @@
-import { type Caller, PERMISSIONS, PERSON_PERMISSIONS, type Permission } from '../types.ts';
+import { PERMISSIONS, PERSON_PERMISSIONS, type Permission } from '../config/permissions.ts';
+import type { Caller } from './types.ts';
 
 /** What those may do who are trusted to check and to read their own results. */
 const CHECKING: readonly Permission[] = [

@@ -1,12 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
-import type { Caller } from '../types.ts';
+import { isLoopback, isLoopbackHost } from '../../platform/net/loopback.ts';
 import { type ApiKeys, openApiKeys } from './api-keys.ts';
 import { AGENT_TOKEN, agent, DEFAULT_PERMISSIONS, LOOPBACK, PROXY, person } from './callers.ts';
 import { looksSigned, verifierOf } from './jwt.ts';
-import { isLoopback, isLoopbackHost, localityOf, type Peer, proxyOf } from './peer.ts';
+import { localityOf, type Peer, proxyOf } from './peer.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
 import { readToken, type TokenKind, tokenHash, tokenPath } from './tokens.ts';
+import type { Caller } from './types.ts';
 
 /** What decides who calls. */
 export interface AccessSettings {

@@ -2,9 +2,9 @@ import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import { lazy } from '../../platform/lazy.ts';
-import type { Caller } from '../types.ts';
 import { agent, DEFAULT_PERMISSIONS } from './callers.ts';
 import type { JwtSettings } from './settings.ts';
+import type { Caller } from './types.ts';
 
 /** Asymmetric ones only: with HMAC whoever can check a token can also make one. */
 const ALGORITHMS = [

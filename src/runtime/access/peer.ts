@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { isLoopback, isLoopbackHost } from '../../platform/net/loopback.ts';
 
 /** What a transport knows of the other side before it reads the body. Header names are in lower case. */
 export interface Peer {
@@ -114,17 +115,6 @@ function bare(address: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed);
   if (bracketed) return bracketed[1] ?? '';
   return /^[\d.]+:\d+$/.test(trimmed) ? trimmed.slice(0, trimmed.indexOf(':')) : trimmed;
-}
-
-/** 127.0.0.0/8, `::1`, and the former written as IPv6. */
-export function isLoopback(address: string): boolean {
-  return address === '127.0.0.1' || address === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/i.test(address);
-}
-
-/** Whether a bind host can be reached from this machine only. */
-export function isLoopbackHost(host: string): boolean {
-  const name = host.toLowerCase().replace(/^\[|\]$/g, '');
-  return name === 'localhost' || name.endsWith('.localhost') || isLoopback(name);
 }
 
 function isOurHost(header: string | string[] | undefined, configured: string): boolean {

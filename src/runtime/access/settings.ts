@@ -1,4 +1,4 @@
-import type { Permission } from '../types.ts';
+import type { Permission } from '../config/permissions.ts';
 
 /** A key of an agent's program. The key itself is nowhere: only its SHA-256. */
 export interface ApiKey {

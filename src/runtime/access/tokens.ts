@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepPrivate, writePrivate } from '../private-file.ts';
+import { keepPrivate, writePrivate } from '../../platform/files/private-file.ts';
 
 /**
  * The credentials that the service makes itself. `operator`: a person, who decides and changes. `agent`: whoever

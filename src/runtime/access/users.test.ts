@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Caller, PERSON_PERMISSIONS, type Permission, ROLES, type User } from '../types.ts';
+import { PERSON_PERMISSIONS, type Permission, ROLES } from '../config/permissions.ts';
 import { AGENT_TOKEN, agent, LOOPBACK, NOBODY, PROXY, person } from './callers.ts';
+import type { Caller, User } from './types.ts';
 import { userOf } from './users.ts';
 
 const USERS: readonly User[] = [

@@ -1,5 +1,6 @@
-import type { Caller, Permission, Role, User } from '../types.ts';
+import type { Permission, Role } from '../config/permissions.ts';
 import { LOOPBACK, PROXY } from './callers.ts';
+import type { Caller, User } from './types.ts';
 
 const LOOK: readonly Permission[] = ['audit:read', 'approvals:read'];
 const COSTS: readonly Permission[] = ['costs:own', 'costs:read'];

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../types.ts';
+import type { AuditEvent } from './types.ts';
 
 const TEXTS = [
   'boundary',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../folder.ts';
+import { makeFolder } from '../../platform/files/folder.ts';
 
 /** The modes of everything that the journal makes: nobody else reads it. */
 export const DIR_MODE = 0o700;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { AuditFilter } from '../types.ts';
 import { AuditFilterError, parseDuration, parseFilter } from './filter.ts';
+import type { AuditFilter } from './types.ts';
 
 const NOW_MS = Date.parse('2026-01-31T12:00:00.000Z');
 

@@ -1,5 +1,5 @@
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
-import type { AuditEvent, AuditFilter } from '../types.ts';
+import type { AuditEvent, AuditFilter } from './types.ts';
 
 /** A filter that cannot be used: `invalid_request` over every transport. Names the field, never its value. */
 export class AuditFilterError extends Error {

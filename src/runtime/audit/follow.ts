@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditEvent } from '../types.ts';
 import { listWriters } from './files.ts';
 import { FROM_START, type Position, readChain, readEnds } from './reader.ts';
+import type { AuditEvent } from './types.ts';
 
 export interface FollowOptions {
   /** The folder of all writers, `<state>/journal`. */

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { diskProblem } from '../../drivers/stores/disk.ts';
 import type { Lock } from '../../drivers/stores/lock.ts';
-import type { AuditEvent } from '../types.ts';
+import { diskProblem } from '../../platform/disk.ts';
 import { AuditFailure, systemCode } from './failure.ts';
 import { isWriterName } from './files.ts';
 import { publishHead, readPublishedHeads, signCheckpoint } from './heads.ts';
@@ -19,6 +18,7 @@ import {
 } from './record.ts';
 import { appendDurably, closeSegment, cutToDurable, type OpenSegment } from './segment.ts';
 import { openSteadyClock } from './steady-clock.ts';
+import type { AuditEvent } from './types.ts';
 
 export interface JournalOptions {
   /** The folder of all writers, `<state>/journal`. */

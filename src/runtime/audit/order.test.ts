@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { placeOf } from '../events/replay.ts';
+import { placeOf } from './events/replay.ts';
 import { openIndexer } from './indexer.ts';
 import { beginOrder, openOrder } from './order.ts';
 import { stepsToFollow } from './reorder.ts';

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../folder.ts';
+import { makeFolder } from '../../platform/files/folder.ts';
 import { DIR_MODE, FILE_MODE, isWriterName, listWriters } from './files.ts';
 
 /** One step of the order in which events came into the index: those of a writer, up to a number of its chain. */

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
-import type { AuditEvent, AuditFilter, AuditPage } from '../types.ts';
 import { AuditFailure } from './failure.ts';
 import {
   type Cursor,
@@ -13,6 +12,7 @@ import {
   wasMonitored,
 } from './filter.ts';
 import type { AuditIndex, IndexTables } from './store.ts';
+import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
 
 export interface QueryOptions {
   readonly now_ms: () => number;

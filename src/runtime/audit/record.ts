@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { AuditEvent } from '../types.ts';
+import type { AuditEvent } from './types.ts';
 
 /**
  * One line of the journal. A line is a JSON object whose fields stand in a fixed order, so that its hash is

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AuditEvent } from '../types.ts';
 import { isAuditEvent } from './event-shape.ts';
 import { makeDir, SPOOL_NAME, syncDir, writeFileDurably } from './files.ts';
 import type { Journal } from './journal.ts';
+import type { AuditEvent } from './types.ts';
 
 /** The largest file that is taken in; a short-lived process writes a handful of events. */
 const SPOOL_BYTES_MAX = 16_777_216;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import type { AuditEvent, AuditFilter } from '../types.ts';
 import { type Indexer, indexHeads, openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
 import { queryIndex } from './query.ts';
@@ -18,6 +17,7 @@ import {
   sampleEvent,
   type Trail,
 } from './testing/trail.ts';
+import type { AuditEvent, AuditFilter } from './types.ts';
 
 interface Indexed {
   readonly trail: Trail;

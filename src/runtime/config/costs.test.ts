@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadConfig } from './load.ts';
+import { loadConfig } from '../policies/load-config.ts';
 import { problemLine } from './problem-text.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'costs-'));

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { type Schema as AnySchema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
-import { editorSchemas } from './editor-schemas.ts';
+import { editorSchemas } from '../policies/editor-schemas.ts';
 import { configSchema } from './schema.ts';
 import type { Schema } from './schema-types.ts';
 import { settle } from './settle.ts';

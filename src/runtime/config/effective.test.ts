@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { loadConfig } from '../policies/load-config.ts';
 import { listSettings } from './effective.ts';
-import { loadConfig } from './load.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'effective-'));
 after(() => rmSync(cwd, { recursive: true, force: true }));

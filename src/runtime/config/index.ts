@@ -1,4 +1,3 @@
-export { type ConfigRequest, type ConfigResult, loadConfig } from './load.ts';
 export type { Overrides } from './overrides.ts';
 export { problemLine } from './problem-text.ts';
 export { type Config, configSchema, type Origin } from './schema.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type ConfigRequest, type ConfigResult, loadConfig } from './load.ts';
+import { type ConfigRequest, type ConfigResult, loadConfig } from '../policies/load-config.ts';
 import { configSchema } from './schema.ts';
 import type { Schema } from './schema-types.ts';
 

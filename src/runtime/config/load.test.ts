@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type ConfigRequest, type ConfigResult, loadConfig } from './load.ts';
+import { type ConfigRequest, type ConfigResult, loadConfig } from '../policies/load-config.ts';
 import { problemLine } from './problem-text.ts';
 import { cost } from './schema-costs.ts';
 import { proxy } from './schema-proxy.ts';

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { Problem } from '../../core/types/index.ts';
-import type { WrittenPrice } from '../costs/prices.ts';
 import { problemAt } from './problem-text.ts';
 import { readMapping } from './read-mapping.ts';
 import type { Config } from './schema.ts';
+import type { WrittenPrice } from './schema-costs.ts';
 import { price } from './schema-costs.ts';
 import { settle } from './settle.ts';
 

@@ -1,4 +1,4 @@
-import { PERMISSIONS } from '../types.ts';
+import { PERMISSIONS } from './permissions.ts';
 import { names, url } from './schema-parts.ts';
 
 /** `auth`: who may call. */

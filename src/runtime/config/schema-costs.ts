@@ -205,3 +205,22 @@ export const cost = {
     budgets: { type: 'array', items: budget, maxItems: 1_000, default: [], description: 'Budgets.' },
   },
 } as const;
+
+/** A price as a user writes it, in `cost.prices` or in a price file. */
+export interface WrittenPrice {
+  readonly model: string;
+  readonly provider?: string;
+  readonly usd_per_mtok: WrittenRates;
+  readonly above?: { readonly input_tokens: number; readonly usd_per_mtok: WrittenRates };
+  readonly max_output_tokens?: number;
+  readonly source?: string;
+  readonly as_of?: string;
+}
+
+export interface WrittenRates {
+  readonly input: number;
+  readonly output: number;
+  readonly cache_read?: number;
+  readonly cache_write?: number;
+  readonly cache_write_1h?: number;
+}

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { ROLES } from '../types.ts';
+import { ROLES } from './permissions.ts';
 import { environmentName, names, url } from './schema-parts.ts';
 
 /** `secrets`: where credentials come from. */

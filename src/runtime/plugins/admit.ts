@@ -4,9 +4,9 @@ import { patternProblems } from '../../core/policy/compile/named-detection.ts';
 import { shapeProblems } from '../../core/policy/compile/shape.ts';
 import { templates as builtinTemplates, type Template } from '../../core/policy/templates/index.ts';
 import type { Json, Problem } from '../../core/types/index.ts';
+import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../adapters/admit.ts';
+import type { WrittenAdapter, WrittenDialect } from '../adapters/types.ts';
 import { problemAt } from '../config/problem-text.ts';
-import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../protocols/admit.ts';
-import type { WrittenAdapter, WrittenDialect } from '../protocols/types.ts';
 import { pluginSchema } from './schema.ts';
 import type { Plugin, WrittenDriver } from './types.ts';
 

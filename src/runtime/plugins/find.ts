@@ -2,9 +2,9 @@ import { readFile, realpath } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { Problem } from '../../core/types/index.ts';
+import { type EmptyPattern, filesOf, labelOf } from '../config/document-files.ts';
 import { problemAt } from '../config/problem-text.ts';
 import type { Config } from '../config/schema.ts';
-import { type EmptyPattern, filesOf, labelOf } from '../policies/document-files.ts';
 import type { PluginSource } from './types.ts';
 
 /** What the configuration names, in its order: files first. */

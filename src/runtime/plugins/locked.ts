@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SkillsLock } from '../skills/lock-file.ts';
+import type { SkillsLock } from '../packages/lock-file.ts';
 
 /** What `skills.lock` says of the files that skills put in place, by their real paths. */
 export type LockedFiles =
@@ -10,7 +10,7 @@ export type LockedFiles =
 
 /** Reads what the lock file beside a configuration says. */
 export async function lockedBeside(base_dir: string): Promise<LockedFiles> {
-  const { readLock } = await import('../skills/lock-file.ts');
+  const { readLock } = await import('../packages/lock-file.ts');
   const lock = await readLock(base_dir).catch(() => null);
   return lock === null ? 'unreadable' : lockedIn(lock, base_dir);
 }

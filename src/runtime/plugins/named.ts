@@ -1,6 +1,6 @@
 import type { Problem } from '../../core/types/index.ts';
+import type { Log } from '../../platform/log.ts';
 import { type Config, problemLine } from '../config/index.ts';
-import type { Log } from '../log.ts';
 import type { PluginsInUse } from './types.ts';
 
 /** Whether a configuration names any plug-in: where it names none, nothing of this folder is loaded. */

@@ -3,8 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { type Config, loadConfig } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
 import { load, reload } from '../policies/load.ts';
+import { loadConfig } from '../policies/load-config.ts';
 import { loadPolicy, pluginsOf } from '../policies/load-policy.ts';
 import { validate } from '../policies/validate.ts';
 import { brokenSince } from './named.ts';

@@ -1,5 +1,5 @@
+import { adaptersSchema, dialectsSchema, plugName as name } from '../adapters/schema.ts';
 import { configSchema } from '../config/index.ts';
-import { adaptersSchema, dialectsSchema, plugName as name } from '../protocols/schema.ts';
 
 const TEMPLATES_MAX = 100;
 const DRIVERS_MAX = 20;

@@ -1,7 +1,7 @@
 import type { WrittenPattern } from '../../core/policy/compile/custom-pattern.ts';
 import type { Template } from '../../core/policy/templates/index.ts';
 import type { Problem } from '../../core/types/index.ts';
-import type { WrittenAdapter, WrittenDialect } from '../protocols/types.ts';
+import type { WrittenAdapter, WrittenDialect } from '../adapters/types.ts';
 
 /** Where a plug-in is loaded from. */
 export interface PluginSource {

@@ -2,7 +2,7 @@ import { isValue } from '../../core/decision/allowlist.ts';
 import { detect } from '../../core/detect/detect.ts';
 import type { Policy, Severity } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
-import { ensureFingerprints } from '../fingerprints.ts';
+import { ensureFingerprints } from './fingerprints.ts';
 
 /** What an entry of `detection.allowlist` would let be. It does not hold the value. */
 export interface Allowable {

@@ -3,7 +3,7 @@ import { basename, isAbsolute, join, resolve } from 'node:path';
 import type { GuardedPaths } from '../../core/types/guarded-paths.ts';
 import type { Config } from '../config/index.ts';
 import { realFile } from '../config/real-file.ts';
-import { LOCK_FILE } from '../skills/lock-name.ts';
+import { LOCK_FILE } from '../packages/lock-name.ts';
 import { watchList } from './watch.ts';
 
 const OWN_NAMES = ['service.yaml', 'service.yml'];

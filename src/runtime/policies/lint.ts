@@ -1,8 +1,8 @@
 import { lint } from '../../core/review/lint/lint.ts';
 import { REMARKS, type Remark, type RemarkId } from '../../core/review/lint/remark.ts';
 import { ACTIONS, type Problem, type Rule } from '../../core/types/index.ts';
-import { conditionsOf } from '../conditions.ts';
 import type { Config } from '../config/index.ts';
+import { conditionsOf } from './conditions.ts';
 import { loadPolicy } from './load-policy.ts';
 import { type Packs, packOf, packsBeside } from './packs.ts';
 

@@ -2,6 +2,7 @@ import type { Compiled, CompileInput, PolicySettings } from '../../core/policy/c
 import { suggestion } from '../../core/policy/compile/problems.ts';
 import type { GuardedPaths } from '../../core/types/guarded-paths.ts';
 import type { AllowedFingerprint, Policy, Problem } from '../../core/types/index.ts';
+import { type DocumentFiles, findDocuments } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
@@ -10,7 +11,6 @@ import { readYaml } from '../config/yaml-documents.ts';
 import type { LoadedPlugins, LockedFiles } from '../plugins/index.ts';
 import { leftOutProblems, namesPlugins } from '../plugins/named.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
-import { type DocumentFiles, findDocuments } from './document-files.ts';
 import { guardedPaths } from './guarded-paths.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DETECTION } from '../../core/testing/policies.ts';
-import { loadConfig, problemLine } from '../config/index.ts';
+import { problemLine } from '../config/index.ts';
 import { type LoadResult, load, reload } from './load.ts';
+import { loadConfig } from './load-config.ts';
 import { validate } from './validate.ts';
 
 let root = '';

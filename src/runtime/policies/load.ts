@@ -1,9 +1,10 @@
 import type { Policy, Problem } from '../../core/types/index.ts';
-import { type Config, type ConfigRequest, loadConfig } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { brokenSince } from '../plugins/named.ts';
 import type { PluginsInUse } from '../plugins/types.ts';
 import type { SecretReading } from '../secrets/references.ts';
+import { type ConfigRequest, loadConfig } from './load-config.ts';
 import { loadPolicy, type Patterns } from './load-policy.ts';
 import { restartKeys } from './restart-keys.ts';
 

@@ -6,7 +6,7 @@ export type Packs = ReadonlyMap<string, string>;
 
 /** Reads which files policy packs installed; empty where no lock file can be read. */
 export async function packsBeside(base_dir: string): Promise<Packs> {
-  const { readLock } = await import('../skills/lock-file.ts');
+  const { readLock } = await import('../packages/lock-file.ts');
   const lock = await readLock(base_dir).catch(() => null);
   return new Map(
     Object.entries(lock?.skills ?? {}).flatMap(([name, { files }]) =>

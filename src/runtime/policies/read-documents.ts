@@ -1,9 +1,9 @@
 import type { Problem } from '../../core/types/index.ts';
+import type { DocumentFile } from '../config/document-files.ts';
 import type { Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml, type YamlDocument } from '../config/yaml-documents.ts';
-import type { DocumentFile } from './document-files.ts';
 
 /** A document as it was written; `file` names the second and later ones of a file `name#2`. */
 export interface WrittenDocument {

@@ -5,10 +5,11 @@ import { compile } from '../../core/policy/compile/index.ts';
 import { NONE, OTHERS } from '../../core/review/replay.ts';
 import { crossingOf, policyOf, SETTINGS } from '../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../core/types/index.ts';
+import { caller, SECRET, SSN } from '../../server/testing/examples.ts';
+import { serviceEvent } from '../audit/service-event.ts';
 import { makeTrail } from '../audit/testing/trail.ts';
-import { auditEvent, serviceEvent } from '../record.ts';
-import { caller, SECRET, SSN } from '../testing/examples.ts';
-import type { AuditEvent } from '../types.ts';
+import type { AuditEvent } from '../audit/types.ts';
+import { auditEvent } from '../enforcement/record.ts';
 import { overlaid } from './overlay.ts';
 import { type ReplayFilter, type ReplayReport, replayJournal } from './replay.ts';
 

@@ -5,7 +5,7 @@ import type { Policy } from '../../core/types/index.ts';
 import { listWriters } from '../audit/files.ts';
 import { parseFilter } from '../audit/filter.ts';
 import { FROM_START, readChain } from '../audit/reader.ts';
-import type { AuditEvent } from '../types.ts';
+import type { AuditEvent } from '../audit/types.ts';
 
 /** Which decisions are asked about; all are joined with AND. */
 export interface ReplayFilter {

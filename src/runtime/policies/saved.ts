@@ -3,8 +3,8 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deepFreeze, policyHash } from '../../core/policy/compile/policy-hash.ts';
 import type { Policy } from '../../core/types/index.ts';
+import { makeFolder } from '../../platform/files/folder.ts';
 import { readText } from '../config/read-text.ts';
-import { makeFolder } from '../folder.ts';
 
 /** How many saved policies are kept; the newest stay. Decisions can be explained as long as theirs is here. */
 const KEPT_MAX = 100;

@@ -3,11 +3,11 @@ import { shapeProblems } from '../../core/policy/compile/shape.ts';
 import { type CaseDifference, type PolicyTestCase, runCase } from '../../core/review/case.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
 import type { Json, Policy, Problem } from '../../core/types/index.ts';
-import { conditionsOf } from '../conditions.ts';
+import { type DocumentFile, filesOf } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { parsePath } from '../config/problem-path.ts';
-import { fingerprintProblem, openFingerprints } from '../fingerprints.ts';
-import { type DocumentFile, filesOf } from './document-files.ts';
+import { conditionsOf } from './conditions.ts';
+import { fingerprintProblem, openFingerprints } from './fingerprints.ts';
 import { type Packs, packOf } from './packs.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 

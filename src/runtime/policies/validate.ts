@@ -1,7 +1,7 @@
 import type { Problem } from '../../core/types/index.ts';
-import { type ConfigRequest, loadConfig } from '../config/index.ts';
-import { fingerprintProblem } from '../fingerprints.ts';
 import { leftOutProblems } from '../plugins/named.ts';
+import { fingerprintProblem } from './fingerprints.ts';
+import { type ConfigRequest, loadConfig } from './load-config.ts';
 import { loadPolicy, type PolicyResult } from './load-policy.ts';
 
 /** How many of each a configuration holds. */

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { filesOf, PATH_KEYS } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
-import { LOCK_FILE } from '../skills/lock-name.ts';
-import { filesOf, PATH_KEYS } from './document-files.ts';
+import { LOCK_FILE } from '../packages/lock-name.ts';
 
 /** What is looked at: files by name, there or not, and patterns relative to `base_dir`. */
 export interface WatchList {

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
+import { makeFolder } from '../../platform/files/folder.ts';
 import { readText } from '../config/read-text.ts';
-import { makeFolder } from '../folder.ts';
+import { assertInside, standingAt } from '../packages/disk.ts';
+import { SkillFailure } from '../packages/failure.ts';
+import { kindOf, SKILL_FOLDERS } from '../packages/kinds.ts';
+import { lockText, type SkillsLock } from '../packages/lock-file.ts';
+import { LOCK_FILE } from '../packages/lock-name.ts';
+import { sha256Of } from '../packages/package.ts';
 import type { FileChange } from './change.ts';
-import { assertInside, standingAt } from './disk.ts';
 import { linkOrCopy, replaceDurably, syncFolder, writeDurably } from './durable.ts';
-import { SkillFailure } from './failure.ts';
-import { kindOf, SKILL_FOLDERS } from './kinds.ts';
-import { lockText, type SkillsLock } from './lock-file.ts';
-import { LOCK_FILE } from './lock-name.ts';
-import { sha256Of } from './package.ts';
 
 /**
  * Where a change is made ready, beside `service.yaml`: the new files, second names of those that go, and last of all

@@ -1,9 +1,9 @@
 import type { Problem } from '../../core/types/index.ts';
 import { problemAt } from '../config/problem-text.ts';
-import { assertInside, type Standing, standingAt } from './disk.ts';
-import { SkillFailure } from './failure.ts';
-import { type LockedSkill, lockedOf, type SkillsLock } from './lock-file.ts';
-import type { Skill } from './package.ts';
+import { assertInside, type Standing, standingAt } from '../packages/disk.ts';
+import { SkillFailure } from '../packages/failure.ts';
+import { type LockedSkill, lockedOf, type SkillsLock } from '../packages/lock-file.ts';
+import type { Skill } from '../packages/package.ts';
 
 /** What is to become of one file; `before` and `after` are SHA-256, `null` where there is none. */
 export interface FileChange {

@@ -1,5 +1,5 @@
+export type { Skill } from '../packages/package.ts';
 export type { Effect, PolicyRecord } from './effect.ts';
-export type { Skill } from './package.ts';
 export {
   isTemplate,
   type ListedSkill,

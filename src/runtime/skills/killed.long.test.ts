@@ -9,7 +9,7 @@ import { inProject, treeOf } from './testing/projects.ts';
 const SCRIPT = `
   const [dir, kill_at] = process.argv.slice(1);
   const { applyChange, takeTurn } = await import(${JSON.stringify(new URL('./apply.ts', import.meta.url).href)});
-  const { sha256Of } = await import(${JSON.stringify(new URL('./package.ts', import.meta.url).href)});
+  const { sha256Of } = await import(${JSON.stringify(new URL('../packages/package.ts', import.meta.url).href)});
   let looks = 0;
   const look = () => {
     looks += 1;

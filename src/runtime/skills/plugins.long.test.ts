@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { SkillFailure } from '../packages/failure.ts';
 import { loadPolicy } from '../policies/index.ts';
-import { SkillFailure } from './failure.ts';
 import { listSkills } from './skills.ts';
 import {
   add,

@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
 import type { Problem } from '../../core/types/index.ts';
+import { filesOf, labelOf } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
+import { kindOf } from '../packages/kinds.ts';
 import type { LoadedPlugins } from '../plugins/index.ts';
 import type { PluginReport } from '../plugins/types.ts';
-import { filesOf, labelOf } from '../policies/document-files.ts';
 import { pluginsOf } from '../policies/index.ts';
 import type { FileChange } from './change.ts';
-import { kindOf } from './kinds.ts';
 
 /** The plug-ins that there would be after a change. */
 interface PluginsAfter {

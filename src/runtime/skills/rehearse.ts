@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { dirname, extname, isAbsolute, join } from 'node:path';
 import { recordsOf } from '../../core/policy/compile/documents.ts';
 import type { Json, Policy, Problem } from '../../core/types/index.ts';
+import { findDocuments, PATH_KEYS, type PathKey } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
+import { SkillFailure } from '../packages/failure.ts';
+import { kindOf } from '../packages/kinds.ts';
 import type { PluginReport } from '../plugins/types.ts';
-import { findDocuments, PATH_KEYS, type PathKey } from '../policies/document-files.ts';
 import { guardedPaths } from '../policies/guarded-paths.ts';
 import { loadPolicy } from '../policies/index.ts';
 import { readDocuments } from '../policies/read-documents.ts';
 import { type CaseResult, testPolicy } from '../policies/test-policy.ts';
 import type { FileChange } from './change.ts';
-import { SkillFailure } from './failure.ts';
-import { kindOf } from './kinds.ts';
 import { movedPattern, pluginsAfter } from './rehearse-plugins.ts';
 
 /** What a change would come to, though nothing of it is in place. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { SkillFailure } from '../packages/failure.ts';
 import { takeTurn } from './apply.ts';
-import { SkillFailure } from './failure.ts';
 import { listSkills, planToAdd } from './skills.ts';
 import {
   add,

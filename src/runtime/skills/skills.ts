@@ -1,6 +1,12 @@
 import type { Problem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
+import { SkillFailure } from '../packages/failure.ts';
+import { kindOf } from '../packages/kinds.ts';
+import { type LockedSkill, readLock } from '../packages/lock-file.ts';
+import { LOCK_FILE } from '../packages/lock-name.ts';
+import { compareVersions } from '../packages/manifest.ts';
+import type { Skill } from '../packages/package.ts';
 import { lockedIn } from '../plugins/locked.ts';
 import type { PluginReport } from '../plugins/types.ts';
 import { loadPolicy, pluginsOf } from '../policies/index.ts';
@@ -8,12 +14,6 @@ import type { CaseResult } from '../policies/test-policy.ts';
 import { type Applied, applyChange, isInterrupted, type Turn, takeTurn } from './apply.ts';
 import { type Change, changeToAdd, changeToRemove, type SkillState, stateOf } from './change.ts';
 import { type Effect, effectOf } from './effect.ts';
-import { SkillFailure } from './failure.ts';
-import { kindOf } from './kinds.ts';
-import { type LockedSkill, readLock } from './lock-file.ts';
-import { LOCK_FILE } from './lock-name.ts';
-import { compareVersions } from './manifest.ts';
-import type { Skill } from './package.ts';
 import { rehearse } from './rehearse.ts';
 
 /** What adding or removing a skill would do, before anything is done. */

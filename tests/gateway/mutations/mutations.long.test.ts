@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { policyOf } from '../../../src/core/testing/policies.ts';
-import { openAnswering } from '../../../src/runtime/forward/testing/answered.ts';
+import { openAnswering } from '../../../src/gateways/llm/testing/answered.ts';
 import type { Came, Oracle, Sight } from '../clients/sight.ts';
 import { missingFor } from '../clients.ts';
 import { type Baseline, baselines, treeOf } from './baselines.ts';

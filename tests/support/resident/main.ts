@@ -1,6 +1,6 @@
 /** A resident process that ends soon when nobody asks: `node main.ts IDLE_MS`, in the folder that it is for. */
-import { dispatch } from '../../../src/entry/door.ts';
-import { startResident } from '../../../src/runtime/start.ts';
+import { dispatch } from '../../../src/entry/hook/door.ts';
+import { startResident } from '../../../src/server/start.ts';
 
 const request = { path: null, env: process.env, cwd: process.cwd() };
 const idle_ms = Number(process.argv[2]);

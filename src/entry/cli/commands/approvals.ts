@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { APPROVAL_STATUSES } from '../../../runtime/approvals/lifecycle.ts';
-import type { ApprovalRecord } from '../../../runtime/approvals/types.ts';
+import { APPROVAL_STATUSES } from '../../../runtime/enforcement/approvals/lifecycle.ts';
+import type { ApprovalRecord } from '../../../runtime/enforcement/approvals/types.ts';
 import { ask } from '../ask.ts';
 import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
 import { table } from '../table.ts';

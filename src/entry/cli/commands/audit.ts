@@ -136,7 +136,7 @@ interface Places {
 }
 
 async function placesOf(options: VerifyOptions, terminal: Terminal): Promise<Places> {
-  const { statePaths } = await import('../../../runtime/serve/state-dir.ts');
+  const { statePaths } = await import('../../../server/state-dir.ts');
   const dir =
     options.dir === undefined
       ? (await configOf(terminal, options.config, 'leave')).state_dir

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Policy, Severity } from '../../../core/types/index.ts';
-import type { Category, QualityReport } from '../../../runtime/quality/index.ts';
+import type { Category, QualityReport } from '../../../features/quality/index.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
@@ -81,7 +81,7 @@ async function measure(
   policy: Policy,
   terminal: Terminal,
 ): Promise<QualityReport> {
-  const { measureRows, openPredictions, readCorpus } = await import('../../../runtime/quality/index.ts');
+  const { measureRows, openPredictions, readCorpus } = await import('../../../features/quality/index.ts');
   const path = resolve(terminal.cwd, corpus);
   const out = predictions === undefined ? null : resolve(terminal.cwd, predictions);
   if (out === path)

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CapabilityRecord } from '../../../runtime/capabilities/types.ts';
+import type { CapabilityRecord } from '../../../runtime/enforcement/capabilities/types.ts';
 import { ask } from '../ask.ts';
 import { configOption, examples, gathered, jsonOption, wholeNumber } from '../options.ts';
 import { table } from '../table.ts';

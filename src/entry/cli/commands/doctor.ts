@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { hosts, type Scope } from '../../../coding-agents/hosts/index.ts';
 import { parseDuration } from '../../../runtime/audit/filter.ts';
-import { hosts, type Scope } from '../../../runtime/hosts/index.ts';
 import { EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
 import { sayJson, type Terminal } from '../terminal.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { dialects } from '../../hook/dialects/index.ts';
+import { dialects } from '../../../coding-agents/dialects/index.ts';
 import { TIMEOUT_MS_MAX, TIMEOUT_MS_MIN } from '../../hook/options.ts';
 import { configOption, examples, wholeNumber } from '../options.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../../../core/types/index.ts';
-import type { AuditEvent, AuditFilter } from '../../../runtime/types.ts';
+import type { AuditEvent, AuditFilter } from '../../../runtime/audit/types.ts';
 import { configOf } from '../configuration.ts';
 import { eventDetail, eventLine } from '../events.ts';
 import { CommandFailure, EXIT } from '../exit.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AuditEvent } from '../../../runtime/types.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { ask } from '../ask.ts';
 import { eventLine } from '../events.ts';
 import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';

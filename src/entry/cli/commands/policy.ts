@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { BOUNDARIES } from '../../../core/types/index.ts';
-import type { ReloadReport } from '../../../runtime/types.ts';
+import type { ReloadReport } from '../../../runtime/policies/reload-report.ts';
 import { ask } from '../ask.ts';
 import { EXIT } from '../exit.ts';
 import { configOption, examples, gathered, jsonOption } from '../options.ts';

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { hosts, type Scope } from '../../../runtime/hosts/index.ts';
+import { hosts, type Scope } from '../../../coding-agents/hosts/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, gathered, jsonOption } from '../options.ts';
 import { frameworks } from '../setup/frameworks.ts';

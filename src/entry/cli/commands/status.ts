@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { ServiceStatus } from '../../../runtime/serve/socket-server.ts';
+import { packageVersion } from '../../../platform/version.ts';
+import type { ServiceStatus } from '../../../server/socket-server.ts';
 import { configOf } from '../configuration.ts';
 import { EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
 import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
-import { packageVersion } from '../version.ts';
 
 interface StatusOptions {
   readonly config?: string;
@@ -27,7 +27,7 @@ export function status(command: Command, terminal: Terminal): void {
 
 async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
   const config = await configOf(terminal, options.config, 'leave');
-  const { reachService } = await import('../../../runtime/serve/socket-client.ts');
+  const { reachService } = await import('../../../server/socket-client.ts');
   const door = await reachService(config.state_dir);
   const found = door === null ? null : await door.status().finally(door.close);
   if (found === null) terminal.exit_code = EXIT.no;

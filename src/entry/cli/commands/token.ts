@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { TokenKind } from '../../../runtime/access/tokens.ts';
-import { PERMISSIONS, PERSON_PERMISSIONS } from '../../../runtime/types.ts';
+import { PERMISSIONS, PERSON_PERMISSIONS } from '../../../runtime/config/permissions.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, gathered, jsonOption } from '../options.ts';

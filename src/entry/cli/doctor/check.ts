@@ -1,4 +1,4 @@
-import type { Scope } from '../../../runtime/hosts/index.ts';
+import type { Scope } from '../../../coding-agents/hosts/index.ts';
 
 export type Status = 'ok' | 'warn' | 'fail';
 

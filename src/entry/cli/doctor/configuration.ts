@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type Config, loadConfig } from '../../../runtime/config/index.ts';
-import { StartFailure } from '../../../runtime/serve/failure.ts';
-import { type LocalRuntime, openLocalRuntime } from '../../../runtime/serve/local.ts';
-import { reachService } from '../../../runtime/serve/socket-client.ts';
+import { StartFailure } from '../../../platform/failure.ts';
+import { packageVersion } from '../../../platform/version.ts';
+import type { Config } from '../../../runtime/config/index.ts';
+import { loadConfig } from '../../../runtime/policies/load-config.ts';
+import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
+import { reachService } from '../../../server/socket-client.ts';
 import type { Detail } from '../exit.ts';
-import { packageVersion } from '../version.ts';
 import { type Check, fail, NOWHERE, ok, type Place, warn } from './check.ts';
 import { DESTRUCTIVE, verdictOn } from './expect.ts';
 

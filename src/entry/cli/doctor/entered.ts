@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import type { Host } from '../../../runtime/hosts/index.ts';
+import type { Host } from '../../../coding-agents/hosts/index.ts';
 import { type Check, fail, type Place, warn } from './check.ts';
 import type { HostSide, InstalledHook } from './hosts/host.ts';
 import { type Told, toldBy } from './told.ts';

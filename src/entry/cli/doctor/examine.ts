@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
-import { type Host, hosts, type Machine, type Scope } from '../../../runtime/hosts/index.ts';
+import { type Host, hosts, type Machine, type Scope } from '../../../coding-agents/hosts/index.ts';
+import { packageVersion } from '../../../platform/version.ts';
 import type { HookOptions } from '../../hook/options.ts';
-import { packageVersion } from '../version.ts';
 import { type Check, fail, NOWHERE, ok, type Place, type Status, warn, worstOf } from './check.ts';
 import { type ConfigAsked, type OpenConfig, openConfig, stateChecks } from './configuration.ts';
 import { checkEntry } from './entered.ts';

@@ -1,8 +1,8 @@
+import { dialects } from '../../../coding-agents/dialects/index.ts';
+import type { HookCheck, Payload } from '../../../coding-agents/protocol/dialect.ts';
 import { judge } from '../../../core/decision/judge.ts';
 import type { Policy, Verdict } from '../../../core/types/index.ts';
-import { conditionsFor } from '../../../runtime/enforce.ts';
-import type { HookCheck, Payload } from '../../hook/dialects/dialect.ts';
-import { dialects } from '../../hook/dialects/index.ts';
+import { conditionsFor } from '../../../runtime/enforcement/enforce.ts';
 import { crossingOf } from '../../hook/judge.ts';
 import type { HookOptions } from '../../hook/options.ts';
 

@@ -1,5 +1,5 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { SettingsFailure } from '../../../runtime/hosts/document.ts';
+import { SettingsFailure } from '../../../coding-agents/hosts/document.ts';
 import {
   filesOf,
   type Host,
@@ -8,7 +8,7 @@ import {
   readDocument,
   type Scope,
   type SettingsPlace,
-} from '../../../runtime/hosts/index.ts';
+} from '../../../coding-agents/hosts/index.ts';
 import { type Check, fail, type Place } from './check.ts';
 import { type InstalledHook, isObject } from './hosts/host.ts';
 

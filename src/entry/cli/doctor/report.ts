@@ -1,4 +1,4 @@
-import { hosts } from '../../../runtime/hosts/index.ts';
+import { hosts } from '../../../coding-agents/hosts/index.ts';
 import { counted, table } from '../table.ts';
 import { asTyped, paint, say, shown, type Terminal } from '../terminal.ts';
 import type { Check, Status } from './check.ts';

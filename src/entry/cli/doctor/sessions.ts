@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { sep } from 'node:path';
-import type { Machine } from '../../../runtime/hosts/index.ts';
-import { transcriptForms } from '../../../runtime/hosts/transcripts/forms.ts';
-import { readTranscripts } from '../../../runtime/hosts/transcripts/read.ts';
-import type { Transcript, TranscriptForm } from '../../../runtime/hosts/transcripts/transcript.ts';
+import type { Machine } from '../../../coding-agents/hosts/index.ts';
+import { transcriptForms } from '../../../coding-agents/hosts/transcripts/forms.ts';
+import { readTranscripts } from '../../../coding-agents/hosts/transcripts/read.ts';
+import type { Transcript, TranscriptForm } from '../../../coding-agents/hosts/transcripts/transcript.ts';
 import {
   type Seen,
   seenSince,
   type UnseenSession,
   unseenSessions,
   type Window,
-} from '../../../runtime/hosts/transcripts/unseen.ts';
-import type { LocalRuntime } from '../../../runtime/serve/local.ts';
+} from '../../../coding-agents/hosts/transcripts/unseen.ts';
+import type { LocalRuntime } from '../../../server/local.ts';
 import { counted } from '../table.ts';
 import { type Check, fail, NOWHERE, ok, type Place, warn } from './check.ts';
 import type { FoundHost } from './found.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { hosts } from '../../../runtime/hosts/index.ts';
+import { hosts } from '../../../coding-agents/hosts/index.ts';
 import { findHooks } from './found.ts';
 import { checkSwitches } from './switches.ts';
 

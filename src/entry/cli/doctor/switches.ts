@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Machine } from '../../../runtime/hosts/index.ts';
+import type { Machine } from '../../../coding-agents/hosts/index.ts';
 import { type Check, fail, type Place, warn } from './check.ts';
 import { type FoundFile, type FoundHost, memberAt } from './found.ts';
 import type { InstalledHook } from './hosts/host.ts';

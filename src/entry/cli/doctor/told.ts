@@ -1,5 +1,5 @@
-import { toldTo } from '../../../runtime/hosts/command.ts';
-import { withProjectFolder, wordsOf } from '../../../runtime/hosts/index.ts';
+import { toldTo } from '../../../coding-agents/hosts/command.ts';
+import { withProjectFolder, wordsOf } from '../../../coding-agents/hosts/index.ts';
 import { type HookOptions, readOptions, UsageFailure } from '../../hook/options.ts';
 import type { InstalledHook } from './hosts/host.ts';
 

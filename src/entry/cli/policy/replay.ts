@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { ChangedDecision, ReplayCounts, ReplayTally } from '../../../core/review/replay.ts';
 import type { Problem } from '../../../core/types/index.ts';
+import { packageVersion } from '../../../platform/version.ts';
 import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
 import { table } from '../table.ts';
 import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
-import { packageVersion } from '../version.ts';
 
 interface ReplayOptions {
   readonly with: string;
@@ -51,7 +51,7 @@ async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
   const [{ loadCandidate }, { replayJournal }, { openLocalRuntime }] = await Promise.all([
     import('../../../runtime/policies/candidate.ts'),
     import('../../../runtime/policies/replay.ts'),
-    import('../../../runtime/serve/local.ts'),
+    import('../../../server/local.ts'),
   ]);
   const next = await loadCandidate(options.with, config, terminal);
   if (!next.ok) throw await invalid(options.with, next.problems);

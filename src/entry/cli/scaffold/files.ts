@@ -1,4 +1,4 @@
-import { editorSchemas } from '../../../runtime/config/editor-schemas.ts';
+import { editorSchemas } from '../../../runtime/policies/editor-schemas.ts';
 import { configurationText, type IntelligenceAnswer } from './configuration.ts';
 import {
   CONTRACT_DOCUMENT,

@@ -1,6 +1,6 @@
 import { open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../../../runtime/folder.ts';
+import { makeFolder } from '../../../platform/files/folder.ts';
 
 /** A file to be written: `path` seen from the folder, with slashes. */
 export interface ScaffoldFile {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { Writable } from 'node:stream';
-import type { Host, Machine } from '../../../runtime/hosts/index.ts';
+import type { Host, Machine } from '../../../coding-agents/hosts/index.ts';
 import { configOf } from '../configuration.ts';
 import type { Diagnosis } from '../doctor/examine.ts';
 import { CommandFailure, EXIT } from '../exit.ts';

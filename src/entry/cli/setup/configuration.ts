@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
+import type { Machine, Scope } from '../../../coding-agents/hosts/index.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import type { Machine, Scope } from '../../../runtime/hosts/index.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { scaffoldFiles } from '../scaffold/files.ts';

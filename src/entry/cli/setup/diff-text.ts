@@ -1,5 +1,5 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
-import type { SettingsChange } from '../../../runtime/hosts/index.ts';
+import type { SettingsChange } from '../../../coding-agents/hosts/index.ts';
 import { paint, say, shownLines, type Terminal } from '../terminal.ts';
 
 /** What would change in a file, as `diff -u` writes it. */

@@ -1,6 +1,6 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { type Host, hosts, type Machine } from '../../../runtime/hosts/index.ts';
+import { type Host, hosts, type Machine } from '../../../coding-agents/hosts/index.ts';
 
 /** Returns the coding agents of this machine: their program is in the PATH, or a folder of their settings exists. */
 export async function findAgents(machine: Machine): Promise<readonly Host[]> {

@@ -5,7 +5,7 @@ import {
   readSettings,
   type SettingsChange,
   writeSettings,
-} from '../../../runtime/hosts/index.ts';
+} from '../../../coding-agents/hosts/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { say, sayJson, shown, type Terminal } from '../terminal.ts';
 import { tellDiff, unifiedDiff } from './diff-text.ts';

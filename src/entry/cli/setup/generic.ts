@@ -1,4 +1,4 @@
-import { quoted } from '../../../runtime/hosts/index.ts';
+import { quoted } from '../../../coding-agents/hosts/index.ts';
 import { say, type Terminal } from '../terminal.ts';
 import { programToRun } from './program-words.ts';
 

@@ -1,7 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, relative, resolve } from 'node:path';
-import type { Config } from '../../../runtime/config/index.ts';
 import {
   filesOf,
   type Host,
@@ -17,7 +16,8 @@ import {
   serverPart,
   type Wish,
   withProjectFolder,
-} from '../../../runtime/hosts/index.ts';
+} from '../../../coding-agents/hosts/index.ts';
+import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { Consent } from '../skills/consent.ts';
 import { paint, remark, say, shown, type Terminal } from '../terminal.ts';
@@ -109,7 +109,7 @@ export async function configurationToUndo(
   { env, cwd }: Terminal,
 ): Promise<Config | null> {
   const target = targetOf(host, machine, scope);
-  const { loadConfig } = await import('../../../runtime/config/index.ts');
+  const { loadConfig } = await import('../../../runtime/policies/load-config.ts');
   const installed = await installedIn(host, target).catch(() => []);
   const written = installed.flatMap(({ config_path }) => config_path ?? [])[0];
   const named = config ?? (written && withProjectFolder(written, machine.project));

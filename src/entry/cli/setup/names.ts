@@ -1,5 +1,5 @@
+import { hosts } from '../../../coding-agents/hosts/index.ts';
 import { suggestion } from '../../../core/policy/compile/problems.ts';
-import { hosts } from '../../../runtime/hosts/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { table } from '../table.ts';
 import { say, sayJson, type Terminal } from '../terminal.ts';

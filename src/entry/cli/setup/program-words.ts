@@ -4,7 +4,7 @@ import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageVersion } from '../version.ts';
+import { packageVersion } from '../../../platform/version.ts';
 
 /** How this process was started. */
 export interface StartedAs {

@@ -1,4 +1,4 @@
-import { type Host, hosts, type Scope } from '../../../runtime/hosts/index.ts';
+import { type Host, hosts, type Scope } from '../../../coding-agents/hosts/index.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 
 /** What a person chose. */

@@ -1,10 +1,10 @@
 import { Option } from 'commander';
+import { packageVersion } from '../../../platform/version.ts';
 import type { OpenPlan, Skill, SkillPlan } from '../../../runtime/skills/index.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { counted } from '../table.ts';
 import { say, sayJson, shown, type Terminal } from '../terminal.ts';
-import { packageVersion } from '../version.ts';
 import { agreed, type Consent } from './consent.ts';
 import { laxerLines, tellPlan } from './plan-text.ts';
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../../operations/operation.ts';
+import type { Runtime } from '../../../operations/runtime.ts';
 import {
   readStreamRequest,
   type StreamRequest,
@@ -10,9 +11,8 @@ import type { ApiKeys } from '../../../runtime/access/api-keys.ts';
 import type { Authenticate } from '../../../runtime/access/index.ts';
 import { isOwnOrigin, type Peer } from '../../../runtime/access/peer.ts';
 import { userOf } from '../../../runtime/access/users.ts';
-import type { EventStream, StreamScope } from '../../../runtime/events/types.ts';
-import type { Runtime } from '../../../runtime/types.ts';
-import type { ErrorLog } from '../errors.ts';
+import type { EventStream, StreamScope } from '../../../runtime/audit/events/types.ts';
+import type { ErrorLog } from '../../web/errors.ts';
 
 /** What the event stream needs of the service. */
 export interface EventPorts {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureToken, newApiKey } from '../../../runtime/access/tokens.ts';
 import { eventually, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
-import type { AuditEvent } from '../../../runtime/types.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { serve } from '../testing/serve.ts';
 import { type Opened, open, opened, readLines, scratch, staged } from '../testing/stage.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { unavailableFor } from '../../../operations/call.ts';
-import { answerError, answerUpgrade } from '../errors.ts';
+import { answerError, answerUpgrade } from '../../web/errors.ts';
 import { admit, type EventPorts } from './admit.ts';
 import { EVENTS_STREAM, EVENTS_WEBSOCKET } from './routes.ts';
 import { takeUpgrades, upgradeOf } from './upgrade.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../operations/operation.ts';
-import type { Frame, StreamEnd, Subscription } from '../../../runtime/events/types.ts';
+import type { Frame, StreamEnd, Subscription } from '../../../runtime/audit/events/types.ts';
 import type { AdmittedReader, EventPorts } from './admit.ts';
 
 /** Why a stream ends: what the service says, or that the credential does not hold any more. */

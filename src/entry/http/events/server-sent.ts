@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
-import type { Frame } from '../../../runtime/events/types.ts';
+import type { Frame } from '../../../runtime/audit/events/types.ts';
 import type { AdmittedReader, EventPorts } from './admit.ts';
 import { type EventConnection, openReader } from './reader.ts';
 

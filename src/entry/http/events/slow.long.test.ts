@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import { eventually, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
-import type { AuditEvent } from '../../../runtime/types.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { bareReader, opened, type Stage, staged } from '../testing/stage.ts';
 
 const ROUND = 500;

@@ -4,8 +4,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { unavailableFor } from '../../../operations/call.ts';
 import { Refusal } from '../../../operations/operation.ts';
 import { readStreamRequest, withinScope } from '../../../operations/stream.ts';
-import type { Frame } from '../../../runtime/events/types.ts';
-import { faultFields } from '../../../runtime/log.ts';
+import { faultFields } from '../../../platform/log.ts';
+import type { Frame } from '../../../runtime/audit/events/types.ts';
 import { type AdmittedReader, type EventPorts, PROTOCOL } from './admit.ts';
 import {
   type EventConnection,

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { type TestOptions, testRuntime } from '../../../operations/testing/runtime.ts';
 import { type AccessSettings, openAccess } from '../../../runtime/access/index.ts';
 import type { AuthSettings } from '../../../runtime/access/settings.ts';
-import type { AuditEvent } from '../../../runtime/types.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { drain } from '../drain.ts';
 import { buildHttp, type HttpConfig, type HttpPorts, type HttpTimeouts } from '../server.ts';
 

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { WebSocket } from 'ws';
-import { type Hub, openHub } from '../../../runtime/events/hub.ts';
-import { streamedOf } from '../../../runtime/events/streamed.ts';
-import type { AuditEvent } from '../../../runtime/types.ts';
+import { type Hub, openHub } from '../../../runtime/audit/events/hub.ts';
+import { streamedOf } from '../../../runtime/audit/events/streamed.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { type Served, type ServeOptions, serve } from './serve.ts';
 
 /** The state folder of the servers of one test file. */

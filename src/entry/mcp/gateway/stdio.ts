@@ -3,17 +3,23 @@ import { once } from 'node:events';
 import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { matchesAny } from '../../../core/tags.ts';
+import {
+  type Behind,
+  type BehindParts,
+  configuredBehind,
+  type Wrapped,
+  wrappedBehind,
+} from '../../../gateways/mcp/behind.ts';
+import { type ConfiguredParts, configuredConnection } from '../../../gateways/mcp/connection.ts';
+import { readsSources } from '../../../gateways/mcp/exact-transports.ts';
+import { gatewayServer } from '../../../gateways/mcp/gateway.ts';
+import { openGuard } from '../../../gateways/mcp/guard.ts';
+import { instructionsOf } from '../../../gateways/mcp/instructions.ts';
+import { Refused } from '../../../gateways/mcp/refused.ts';
+import type { McpServerSettings } from '../../../gateways/mcp/transports.ts';
+import { type Notice, openTelling, openWatching, type Watching } from '../../../gateways/mcp/watching.ts';
 import { type LocalRoadOptions, openLocalRoad } from '../server/road.ts';
-import { type Behind, type BehindParts, configuredBehind, type Wrapped, wrappedBehind } from './behind.ts';
-import { type ConfiguredParts, configuredConnection } from './connection.ts';
-import { readsSources } from './exact-transports.ts';
-import { gatewayServer } from './gateway.ts';
-import { openGuard } from './guard.ts';
-import { instructionsOf } from './instructions.ts';
 import { type Listen, listenIn } from './listens.ts';
-import { Refused } from './refused.ts';
-import type { McpServerSettings } from './transports.ts';
-import { type Notice, openTelling, openWatching, type Watching } from './watching.ts';
 
 export interface GatewayOptions extends Omit<LocalRoadOptions, 'operator_token'> {
   /** The server to stand before; or those of the configuration, as far as they are there for the agent. */

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { Refused } from '../../../gateways/mcp/refused.ts';
+import { type Guest, openRooms, type Room } from '../../../gateways/mcp/rooms.ts';
 import { Refusal } from '../../../operations/operation.ts';
+import type { Runtime } from '../../../operations/runtime.ts';
 import { named, resolveSubject } from '../../../operations/subject.ts';
+import { faultFields, type Log } from '../../../platform/log.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { faultFields, type Log } from '../../../runtime/log.ts';
-import type { Runtime } from '../../../runtime/types.ts';
-import { nameIn } from '../../http/routes.ts';
+import { nameIn } from '../../web/routes.ts';
 import { type Asked, type WebAsking, webRequest } from '../server/web.ts';
 import { listenIn } from './listens.ts';
-import { Refused } from './refused.ts';
-import { type Guest, openRooms, type Room } from './rooms.ts';
 
 export interface GatewayWebParts {
   readonly runtime: Runtime;

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type AnyOperation, decides } from '../../../operations/operation.ts';
-import { FAULT } from '../../http/errors.ts';
+import { FAULT } from '../../web/errors.ts';
 
 /** An expected no, whichever road it came by. */
 export interface Said {

@@ -4,10 +4,11 @@ import { type AnyOperation, Refusal } from '../../../operations/operation.ts';
 import { mcpAgent, person } from '../../../runtime/access/callers.ts';
 import { osUserName } from '../../../runtime/access/os-user.ts';
 import { readToken, tokenHash } from '../../../runtime/access/tokens.ts';
+import type { Caller } from '../../../runtime/access/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { type LocalRuntime, openLocalRuntime } from '../../../runtime/serve/local.ts';
-import { reachService } from '../../../runtime/serve/socket-client.ts';
-import { type Caller, PERSON_PERMISSIONS } from '../../../runtime/types.ts';
+import { PERSON_PERMISSIONS } from '../../../runtime/config/permissions.ts';
+import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
+import { reachService } from '../../../server/socket-client.ts';
 
 /** The way from a program on this machine to the operations, for as long as it runs. */
 export interface LocalRoad {

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { withAliases } from '../../../operations/check-body.ts';
-import { operations } from '../../../operations/index.ts';
 import type { AnyOperation } from '../../../operations/operation.ts';
+import { operations } from '../../../server/operations.ts';
 
 const offered = operations.filter(({ mcp }) => mcp !== undefined);
 

@@ -3,9 +3,9 @@ import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/
 import type { FastifyRequest } from 'fastify';
 import { call } from '../../../operations/call.ts';
 import type { Context } from '../../../operations/operation.ts';
-import { faultFields, type Log } from '../../../runtime/log.ts';
-import type { Runtime } from '../../../runtime/types.ts';
-import { refusalOf } from '../../http/errors.ts';
+import type { Runtime } from '../../../operations/runtime.ts';
+import { faultFields, type Log } from '../../../platform/log.ts';
+import { refusalOf } from '../../web/errors.ts';
 import { mcpServer } from './server.ts';
 
 /** Who asks, as the transport found out. */

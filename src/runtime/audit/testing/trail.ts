@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditEvent } from '../../types.ts';
 import { listSegments } from '../files.ts';
 import { type Journal, type JournalOptions, openJournal } from '../journal.ts';
 import { loadPublicKeys, openSigningKey } from '../keys.ts';
 import { readLines } from '../lines.ts';
 import { FROM_START, readChain } from '../reader.ts';
+import type { AuditEvent } from '../types.ts';
 import { type VerifyOptions, type VerifyReport, verifyJournal } from '../verify.ts';
 
 /** The time of the first event that a test writes. */

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type Archive, readSkill, type Skill } from '../package.ts';
+import { type Archive, readSkill, type Skill } from '../../packages/package.ts';
 import { openFolder } from './folder.ts';
 
 /** The skills that come with the service: four folders up, in `src` and in `dist` alike. */

@@ -1,9 +1,9 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILE_BYTES_MAX } from '../../config/read-text.ts';
-import { SkillFailure } from '../failure.ts';
-import type { Archive } from '../package.ts';
-import { readRegularFile } from './read-file.ts';
+import { SkillFailure } from '../../packages/failure.ts';
+import type { Archive } from '../../packages/package.ts';
+import { readRegularFile } from '../../packages/read-file.ts';
 
 /**
  * A package as a folder. Only what is asked for is read, and no link is followed: a link in a checkout may lead to

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { suggestion } from '../../../core/policy/compile/problems.ts';
-import { SkillFailure } from '../failure.ts';
-import { readSkill, type Skill } from '../package.ts';
+import { SkillFailure } from '../../packages/failure.ts';
+import { readSkill, type Skill } from '../../packages/package.ts';
 import { bundledNames, openBundled } from './bundled.ts';
 import { openFolder } from './folder.ts';
 import { type NpmPlace, openNpm } from './npm.ts';

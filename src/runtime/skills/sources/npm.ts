@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { SkillFailure } from '../failure.ts';
-import type { Archive } from '../package.ts';
+import { SkillFailure } from '../../packages/failure.ts';
+import type { Archive } from '../../packages/package.ts';
 import { openTarball } from './tarball.ts';
 
 /** How long npm may take for one question, in milliseconds. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Header } from 'tar';
-import { SkillFailure } from '../failure.ts';
+import { SkillFailure } from '../../packages/failure.ts';
 import { type Files, inProject, manifest, policy, writeFiles } from '../testing/projects.ts';
 import { skillOf } from './index.ts';
 import { searchNpm } from './npm.ts';

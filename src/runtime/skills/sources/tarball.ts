@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { SkillFailure } from '../failure.ts';
-import { MANIFEST } from '../manifest.ts';
-import type { Archive } from '../package.ts';
-import { readRegularFile } from './read-file.ts';
+import { SkillFailure } from '../../packages/failure.ts';
+import { MANIFEST } from '../../packages/manifest.ts';
+import type { Archive } from '../../packages/package.ts';
+import { readRegularFile } from '../../packages/read-file.ts';
 
 /** The archive as it is downloaded, in bytes. */
 const TARBALL_BYTES_MAX = 16_777_216;

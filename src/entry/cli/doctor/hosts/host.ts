@@ -1,4 +1,4 @@
-import type { InstalledHook as Entered, Scope } from '../../../../runtime/hosts/index.ts';
+import type { InstalledHook as Entered, Scope } from '../../../../coding-agents/hosts/index.ts';
 
 /** A hook of ours in a settings file of a host, with all that the host looks at when it runs it. */
 export interface InstalledHook extends Entered {

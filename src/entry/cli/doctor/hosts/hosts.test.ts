@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hosts } from '../../../../runtime/hosts/index.ts';
-import type { HookReply, Payload } from '../../../hook/dialects/dialect.ts';
-import { dialects } from '../../../hook/dialects/index.ts';
+import { dialects } from '../../../../coding-agents/dialects/index.ts';
+import { hosts } from '../../../../coding-agents/hosts/index.ts';
+import type { HookReply, Payload } from '../../../../coding-agents/protocol/dialect.ts';
 import { PROBE_TEXTS } from '../../../hook/probe.ts';
 import type { Effect, HostSide, InstalledHook } from './host.ts';
 import { hostSides } from './index.ts';

@@ -1,0 +1,58 @@
+import type { SourceFile } from './tree.ts';
+
+/**
+ * The layers of `src`, lowest first. A file imports from its own layer and from those before it. `sdk` is apart: it
+ * imports `core` alone, and only `sdk` imports it.
+ */
+export const LAYERS = [
+  'core',
+  'platform',
+  'drivers',
+  'runtime/config',
+  'runtime/access',
+  'runtime/observability',
+  'runtime/audit',
+  'runtime/adapters',
+  'runtime/packages',
+  'runtime/plugins',
+  'runtime/secrets',
+  'runtime/policies',
+  'runtime/skills',
+  'runtime/enforcement',
+  'operations',
+  'features',
+  'gateways',
+  'coding-agents',
+  'server',
+  'entry',
+] as const;
+const SDK = 'sdk';
+
+/** Returns the layer of a path, `null` outside `src`, and `''` in `src` outside every layer. */
+export function layerOf(path: string): string | null {
+  if (!path.startsWith('src/')) return null;
+  const inside = path.slice('src/'.length);
+  return [...LAYERS, SDK].find((layer) => inside.startsWith(`${layer}/`)) ?? '';
+}
+
+/** Returns why a file of `from` may not import `to`; `null` if it may. Both are paths of files. */
+export function importProblem(from: string, to: string): string | null {
+  const [layer, other] = [layerOf(from), layerOf(to)];
+  if (layer === null || layer === '') return null;
+  if (other === null || other === '') return `${layer} must not import what is outside of the layers`;
+  if (layer === SDK || other === SDK)
+    return layer === SDK && (other === SDK || other === 'core') ? null : `${layer} must not import ${other}`;
+  const order = LAYERS as readonly string[];
+  if (order.indexOf(other) > order.indexOf(layer)) return `${layer} must not import the later layer ${other}`;
+  const is_other_feature = layer === 'features' && other === 'features' && featureOf(from) !== featureOf(to);
+  return is_other_feature ? 'a feature must not import another feature' : null;
+}
+
+function featureOf(path: string): string {
+  return path.split('/')[2] ?? '';
+}
+
+/** Source files that are no tests. */
+export function programOf(sources: readonly SourceFile[]): SourceFile[] {
+  return sources.filter((each) => each.path.startsWith('src/') && !each.is_test);
+}

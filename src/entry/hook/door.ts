@@ -1,0 +1,22 @@
+import { type Dispatch, FOLLOW, HOOK } from '../../server/socket-server.ts';
+import type { HookQuestion } from './question.ts';
+
+/** What is behind the socket of a state folder; loaded when someone comes through it. */
+export const dispatch: Dispatch = async (name, input, context) => {
+  if (name === HOOK) {
+    const { judgeChecks } = await import('./judge.ts');
+    return judgeChecks(input as HookQuestion, context.runtime, context.caller);
+  }
+  if (name === FOLLOW) {
+    const { followWish } = await import('../../operations/audit.ts');
+    return followWish(input, context);
+  }
+  const { operations } = await import('../../server/operations.ts');
+  const { call } = await import('../../operations/call.ts');
+  const { Refusal } = await import('../../operations/operation.ts');
+  const operation = operations.find((one) => one.name === name);
+  if (operation === undefined) {
+    throw new Refusal('not_found', 'The service does not know this operation: it is of another version.');
+  }
+  return call(operation, input, context);
+};

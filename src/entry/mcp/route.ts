@@ -1,0 +1,124 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { markSource } from '../../gateways/mcp/exact-numbers.ts';
+import { Refusal } from '../../operations/operation.ts';
+import { lazy } from '../../platform/lazy.ts';
+import { ourOrigins } from '../../runtime/access/peer.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import { refuseEncoded } from '../web/body.ts';
+import { prepareRefusal, refusalOf, STATUS } from '../web/errors.ts';
+import { goneSignal, nameIn, type RoutePorts } from '../web/routes.ts';
+import type { WebAsking } from './server/web.ts';
+
+const TOOLS = '/mcp';
+const GATEWAY = '/mcp/gateway';
+
+/** Where the protocol is spoken: to the service's own tools, and to the servers behind the gateway. */
+export const MCP_ROUTES = [TOOLS, GATEWAY].map((path) => ({ http: { method: 'POST', path } }) as const);
+
+export interface McpPorts extends RoutePorts {
+  readonly cors_origins: readonly string[];
+  /** The servers behind the gateway. */
+  readonly mcp: Config['mcp'];
+}
+
+/** Adds the routes of MCP, for both revisions of the protocol. What answers is loaded with the first call. */
+export function addMcpRoutes(app: FastifyInstance, ports: McpPorts): void {
+  const { runtime, log, mcp } = ports;
+  addRoute(app, TOOLS, ports, async () => (await import('./server/web.ts')).openWeb({ runtime, log }));
+  addRoute(app, GATEWAY, ports, async () =>
+    (await import('./gateway/web.ts')).openGatewayWeb({ runtime, log, mcp }),
+  );
+}
+
+function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () => Promise<WebAsking>): void {
+  const { runtime, log } = ports;
+  const web = lazy(open);
+  const isOurOrigin = ourOrigins(ports.cors_origins);
+  app.addHook('preClose', () => web.ifOpened(({ close }) => close()));
+  app.route({
+    method: 'POST',
+    url,
+    // Calls go on to servers, which are to get the digits that were sent.
+    config: url === GATEWAY ? { readBody: markSource } : {},
+    onRequest: (request, _reply, done) => {
+      admit(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
+    },
+    preParsing: (request, reply, payload, done) => {
+      const admitted =
+        ports.limit.refusal() ?? ports.room(payload as Readable, request.raw.headers, reply.raw);
+      if (admitted instanceof Refusal) done(admitted);
+      else done(null, admitted);
+    },
+    errorHandler: (error, request, reply) => answerError(error, request, reply, log),
+    handler: async (request, reply) => {
+      const asked = {
+        caller: request.caller!,
+        request_id: request.id,
+        tenant_id: nameIn(request, 'x-service-tenant'),
+        user_id: nameIn(request, 'x-service-user'),
+      };
+      const opened = await installed(web.open);
+      const { telemetry } = runtime;
+      const run = () => opened.fetch(request, goneSignal(reply), asked);
+      const answer = ports.limit.run(() =>
+        telemetry === null ? run() : telemetry.within(request.headers, run),
+      );
+      return reply.send(await answer);
+    },
+  });
+}
+
+/** Settles who calls, and refuses what can be refused without the body. */
+async function admit(
+  request: FastifyRequest,
+  { authenticate }: McpPorts,
+  isOurOrigin: ReturnType<typeof ourOrigins>,
+): Promise<Refusal | null> {
+  const refusal = refuseEncoded(request);
+  if (refusal !== null) return refusal;
+  const { headers } = request.raw;
+  // A page in a browser that is not ours is refused whatever it has got hold of: the protocol asks for it.
+  if (!isOurOrigin(headers.origin))
+    return new Refusal('forbidden', 'Requests from this `Origin` are not taken: see `server.cors_origins`.');
+  const outcome = await authenticate({ address: request.raw.socket.remoteAddress, headers });
+  if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
+  request.caller = outcome;
+  return null;
+}
+
+async function installed(loaded: () => Promise<WebAsking>): Promise<WebAsking> {
+  try {
+    return await loaded();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new Refusal(
+      'not_configured',
+      'The MCP library is not installed here: `npm install @modelcontextprotocol/server@2 @modelcontextprotocol/client@2`.',
+    );
+  }
+}
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const INTERNAL_ERROR = -32603;
+
+/** Errors of the transport in the shape that clients of the protocol read. */
+async function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: McpPorts['log'],
+): Promise<FastifyReply> {
+  const refusal = refusalOf(error);
+  if (refusal === null) log.error('an MCP request met a fault', { request_id: request.id });
+  const { code, message } = refusal ?? {
+    code: 'internal_error' as const,
+    message: 'The service has a fault.',
+  };
+  if (refusal !== null) await prepareRefusal(refusal, request, reply);
+  const word =
+    code === 'internal_error' ? INTERNAL_ERROR : code === 'invalid_request' ? PARSE_ERROR : INVALID_REQUEST;
+  reply.code(STATUS[code]).header('x-request-id', request.id);
+  return reply.send({ jsonrpc: '2.0', id: null, error: { code: word, message, data: { code } } });
+}

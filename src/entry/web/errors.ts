@@ -1,0 +1,214 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type AnyOperation, decides, Refusal, type RefusalCode } from '../../operations/operation.ts';
+import { faultFields, type Log } from '../../platform/log.ts';
+import { endConnection } from './connections.ts';
+
+/** The log of the service, as far as errors need it. */
+export type ErrorLog = Pick<Log, 'error'>;
+
+/** What an error's `code` may be. */
+export type ErrorCode = RefusalCode | 'method_not_allowed' | 'upgrade_required' | 'internal_error';
+
+/** The status that each code is answered with. */
+export const STATUS: Readonly<Record<ErrorCode, number>> = {
+  invalid_request: 400,
+  agent_context_required: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  policy_violation: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  policy_invalid: 409,
+  too_large: 413,
+  unsupported_media_type: 415,
+  upgrade_required: 426,
+  too_many_requests: 429,
+  insufficient_quota: 429,
+  internal_error: 500,
+  upstream_failed: 502,
+  not_configured: 503,
+  unavailable: 503,
+  upstream_timeout: 504,
+};
+
+/** The framework's own errors in our words. Its messages are not used: some repeat what was sent. */
+const FRAMEWORK: Readonly<Record<string, readonly [RefusalCode, string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than `server.body_bytes_max`.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'Send the body as `Content-Type: application/json`.',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'invalid_request',
+    'The body is not as long as `Content-Length` says.',
+  ],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL path.'],
+  FST_ERR_INVALID_URL: ['invalid_request', 'The path is not a valid URL path.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'There is no such route.'],
+  FST_ERR_NOT_FOUND: ['not_found', 'There is no such route.'],
+};
+
+/** The sentence of every fault. */
+export const FAULT =
+  'The service could not answer because of a fault of its own. Treat it as a block; its log says more.';
+
+/** The body of every error: a sentence for people, a code for programs, and the name of the request. */
+export function errorBody(refusal: Refusal, request_id: string): object {
+  const { message, code, details, beside } = refusal;
+  return { ...beside, error: message, code, ...(details.length > 0 && { details }), request_id };
+}
+
+/** Answers an error, expected or not. On a check route a fault of ours says `block` as well. */
+export async function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: AnyOperation | null,
+  log: ErrorLog,
+): Promise<FastifyReply> {
+  const refusal = refusalOf(error);
+  if (refusal === null) return answerFault(error, request, reply, operation, log);
+  await prepareRefusal(refusal, request, reply);
+  return send(request, reply, STATUS[refusal.code], errorBody(refusal, request.id));
+}
+
+/** When a client that was refused for now may ask again. */
+const RETRY_AFTER_SECONDS = '1';
+
+/** Sets the headers that a refusal has on every route, and reads on where the client would not see it otherwise. */
+export async function prepareRefusal(
+  { code }: Refusal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  if (code === 'unavailable' || code === 'too_many_requests')
+    reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="service"');
+  if (code === 'too_large' || code === 'unavailable') await drainBody(request.raw);
+}
+
+/** 405, with what is allowed there. */
+export function answerMethod(request: FastifyRequest, reply: FastifyReply, allowed: string): FastifyReply {
+  const error = `This route takes ${allowed} only.`;
+  reply.header('allow', allowed);
+  return send(request, reply, STATUS.method_not_allowed, {
+    error,
+    code: 'method_not_allowed',
+    request_id: request.id,
+  });
+}
+
+/** 426, where nothing but WebSockets are spoken. */
+export function answerUpgrade(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = 'This is a WebSocket. The same events come as server-sent events from `/v1/events`.';
+  reply.header('upgrade', 'websocket').header('connection', 'upgrade');
+  return send(request, reply, STATUS.upgrade_required, {
+    error,
+    code: 'upgrade_required',
+    request_id: request.id,
+  });
+}
+
+/** The refusal for a path that no operation has. */
+export function notFound(url = ''): Refusal {
+  const path = url.split('?', 1)[0] as string;
+  const lacking = LACKING.find(({ at }) => at.test(path));
+  return lacking === undefined
+    ? new Refusal('not_found', 'There is no such route.')
+    : new Refusal('not_configured', lacking.sentence);
+}
+
+/** What the interface names and this version lacks: a client can tell it from a route that nobody ever meant. */
+const LACKING = [
+  { at: /^\/dashboard(?:\/|$)/, sentence: 'This version has no dashboard; `/docs` shows the API.' },
+  { at: /^\/v1\/dashboard(?:\/|$)/, sentence: 'This version lacks this route of the dashboard.' },
+  { at: /^\/v1\/alerts(?:\/|$)/, sentence: 'This version has no alerts, and sends none.' },
+];
+
+function answerFault(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: AnyOperation | null,
+  log: ErrorLog,
+): FastifyReply {
+  const fields = { request_id: request.id, operation: operation?.name, ...faultFields(error) };
+  log.error('a request met a fault', fields);
+  const blocked = operation !== null && decides(operation) ? { decision: 'block' } : {};
+  const body = { error: FAULT, code: 'internal_error', ...blocked, request_id: request.id };
+  return send(request, reply, STATUS.internal_error, body);
+}
+
+/** The expected no that an error is; `null` for a fault of ours. */
+export function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof Refusal) return error;
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
+  const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
+  if (known !== undefined) return new Refusal(...known);
+  // A request that broke off, or another way in which the framework found the client at fault.
+  const ours = typeof statusCode !== 'number' || statusCode < 400 || statusCode > 499;
+  return ours ? null : new Refusal('invalid_request', 'The request could not be read.');
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, status: number, body: object): FastifyReply {
+  harden(reply).code(status).header('x-request-id', request.id);
+  return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+/**
+ * Keeps an answer out of caches, and from being taken for another type. The answer to a POST is neither kept nor
+ * opened by a browser as a page; it goes without, for each header costs a decision some percent of its time.
+ */
+export function harden(reply: FastifyReply): FastifyReply {
+  return reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
+}
+
+const DRAIN_MS = 2_000;
+
+/** Reads on for a moment: a client that still sends when the socket closes never sees why. */
+function drainBody(request: IncomingMessage): Promise<void> {
+  return new Promise((done) => {
+    if (request.readableEnded || request.destroyed) return done();
+    const timer = setTimeout(done, DRAIN_MS);
+    const finish = () => {
+      clearTimeout(timer);
+      done();
+    };
+    request.once('end', finish).once('close', finish).resume();
+  });
+}
+
+/** Answers what is no HTTP at all, or came too slowly, before there is a request. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, sentence] = clientError(error.code);
+  const body = JSON.stringify({ error: sentence, code: 'invalid_request', request_id: null });
+  endConnection(
+    socket,
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Answers an `Expect` header that asks for something else than `100-continue`. */
+export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify({ error: 'Leave `Expect` away.', code: 'invalid_request', request_id: null });
+  response.writeHead(417, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+function clientError(code: string | undefined): readonly [string, string] {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['408 Request Timeout', 'The request came too slowly.'];
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return ['431 Request Header Fields Too Large', 'The headers are too large.'];
+  return ['400 Bad Request', 'This is not a valid HTTP request.'];
+}

@@ -1,0 +1,186 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { exactJson, PLACES_MAX, rememberWithin } from '../../core/json/origin.ts';
+import type { Json } from '../../core/types/index.ts';
+import type { Llm } from '../../gateways/llm/call.ts';
+import { call, refuseTwins } from '../../operations/call.ts';
+import { type AnyOperation, decides, Refusal } from '../../operations/operation.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import { NOBODY } from '../../runtime/access/callers.ts';
+import type { Authenticate, Denied } from '../../runtime/access/index.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import { refuseEncoded } from './body.ts';
+import { type ConcurrencyLimit, UNLIMITED } from './concurrency.ts';
+import { answerError, type ErrorLog } from './errors.ts';
+import type { BodyRoom } from './room.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls; settled before the body is read. */
+    caller: Caller | null;
+  }
+}
+
+export interface RoutePorts {
+  readonly runtime: Runtime;
+  readonly authenticate: Authenticate;
+  readonly log: ErrorLog;
+  readonly room: BodyRoom;
+  readonly limit: ConcurrencyLimit;
+}
+
+export interface OperationPorts extends RoutePorts {
+  readonly llm: () => Promise<Llm>;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Adds an operation's route: who calls, then the body, then `call`, then the answer's bytes. */
+export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: OperationPorts): void {
+  const { path, below } = operation.http;
+  const url = path.replace(/\{(\w+)\}/g, ':$1');
+  for (const each of below === true ? [url, `${url}/*`] : [url]) addRouteAt(each, app, operation, ports);
+}
+
+function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, ports: OperationPorts): void {
+  const { method, produces = JSON_TYPE } = operation.http;
+  const read = readerOf(operation);
+  const limit = operation.permission === null ? UNLIMITED : ports.limit;
+  const named_user = operation.for_users === true || operation.calls_models === true;
+  app.route({
+    method,
+    url,
+    onRequest: (request, _reply, done) => {
+      const outcome = admit(request, operation, ports);
+      if (outcome instanceof Promise) outcome.then((refusal) => done(refusal ?? undefined), done);
+      else done(outcome ?? undefined);
+    },
+    preParsing: (request, reply, payload, done) => {
+      const admitted = limit.refusal() ?? ports.room(payload as Readable, request.raw.headers, reply.raw);
+      if (admitted instanceof Refusal) done(admitted);
+      else done(null, admitted);
+    },
+    errorHandler: (error, request, reply) => answerError(error, request, reply, operation, ports.log),
+    handler: async (request, reply) => {
+      const context = {
+        runtime: ports.runtime,
+        caller: request.caller ?? NOBODY,
+        request_id: request.id,
+        tenant_id: nameIn(request, 'x-service-tenant'),
+        ...(named_user && { user_id: nameIn(request, 'x-service-user') }),
+        ...(operation.calls_models === true && { llm: ports.llm }),
+        signal: () => goneSignal(reply),
+      };
+      const { telemetry } = ports.runtime;
+      const run = () => call(operation, read(request), context);
+      const output = await limit.run(() =>
+        telemetry === null ? run() : telemetry.within(request.headers, run),
+      );
+      reply.header('content-type', produces);
+      if (produces !== JSON_TYPE) return output;
+      if ((output as { fault?: true }).fault === true)
+        return answerFaultVerdict(output as FaultVerdict, request, reply);
+      return exactJson(output);
+    },
+  });
+}
+
+/** What an operation gets: the query of a GET or the body of a POST, and what the path names over both. */
+function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown {
+  const { http, input } = operation;
+  const isCheck = decides(operation);
+  const isGet = http.method === 'GET';
+  const hasNames = http.path.includes('{');
+  if (isGet) {
+    const whole = wholeNumbers(input);
+    return ({ query, params }) => ({ ...whole(query as Query), ...(params as object) });
+  }
+  if (!hasNames) return ({ body }) => body;
+  return ({ body, params }) => {
+    const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body);
+    // What stands below the path is a program's own.
+    const { '*': _, ...names } = params as Readonly<Record<string, string>>;
+    if (!isRecord && body !== undefined) return body;
+    if (isCheck && body !== undefined) {
+      refuseTwins(body as Json);
+      rememberWithin(body as Json, PLACES_MAX, CONTENT_LEVELS);
+    }
+    return { ...body, ...names };
+  };
+}
+
+/** How deep in a program's own body a call or a result may be. */
+const CONTENT_LEVELS = 6;
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** A query is text; what the schema wants as a whole number becomes one where it is written as one. */
+function wholeNumbers(input: AnyOperation['input']): (query: Query) => Query {
+  const properties = (input as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
+  const wanted = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+  return (query) => {
+    const numbers = wanted.flatMap((name) => {
+      const written = query[name];
+      return typeof written === 'string' && /^\d{1,15}$/.test(written) ? [[name, Number(written)]] : [];
+    });
+    return { ...query, ...Object.fromEntries(numbers) };
+  };
+}
+
+/** Aborts when the connection closes before the whole answer was handed over. */
+export function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  if (raw.destroyed) gone.abort(GONE);
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort(GONE);
+  });
+  return gone.signal;
+}
+
+/** Made once: without a reason each signal makes an exception with its stack. */
+const GONE = new Error('the client is gone');
+
+/** Settles who calls, and refuses whatever can be refused without the body. */
+function admit(
+  request: FastifyRequest,
+  operation: AnyOperation,
+  { runtime, authenticate }: RoutePorts,
+): Refusal | null | Promise<Refusal | null> {
+  const refusal = operation.unavailable?.(runtime) ?? refuseEncoded(request);
+  if (refusal !== null || operation.permission === null) return refusal;
+  const settle = (outcome: Caller | Denied): Refusal | null => {
+    if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
+    request.caller = outcome;
+    return null;
+  };
+  const outcome = authenticate({ address: request.raw.socket.remoteAddress, headers: request.raw.headers });
+  return outcome instanceof Promise ? outcome.then(settle) : settle(outcome);
+}
+
+const NAME_CHARS_MAX = 256;
+
+/** A name that a header of ours gives, as it stands there; `null` where it is not there. */
+export function nameIn(
+  { headers }: FastifyRequest,
+  header: string,
+  chars_max = NAME_CHARS_MAX,
+): string | null {
+  const name = headers[header];
+  if (name === undefined) return null;
+  if (typeof name === 'string' && name.length <= chars_max && !/[^\x20-\x7e]/.test(name)) return name;
+  throw new Refusal(
+    'invalid_request',
+    `\`${header}\` must be at most ${chars_max} printable ASCII characters.`,
+  );
+}
+
+interface FaultVerdict {
+  readonly reason: string;
+}
+
+/** The decision stands, and it blocks; the status says that the fault is ours. */
+function answerFaultVerdict(verdict: FaultVerdict, request: FastifyRequest, reply: FastifyReply): string {
+  reply.code(500);
+  const error = { error: verdict.reason, code: 'internal_error', request_id: request.id };
+  return JSON.stringify({ ...error, ...verdict });
+}

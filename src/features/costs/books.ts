@@ -1,0 +1,326 @@
+import type { Transaction } from 'kysely';
+import type { Store, StoreTables } from '../../platform/store/index.ts';
+import { addSpending } from './spending.ts';
+import type { SpendingRow } from './types.ts';
+import type { Budget, Window } from './windows.ts';
+
+/** Dollars in whole millionths, and tokens. */
+export interface Amount {
+  readonly micro_usd: number;
+  readonly tokens: number;
+}
+
+/** Puts money aside in all windows, or in none. */
+export interface Reserving {
+  readonly kind: 'reserve';
+  readonly reservation_id: string;
+  readonly windows: readonly Window[];
+  readonly amount: Amount;
+  /** What it becomes where nobody says what it came to. */
+  readonly estimate: SpendingRow;
+  readonly now_ms: number;
+  readonly expires_ms: number;
+}
+
+/** Gives back what was put aside, and books what it came to. */
+export interface Settling {
+  readonly kind: 'settle';
+  /** `null` where nothing was put aside. */
+  readonly reservation_id: string | null;
+  readonly windows: readonly Window[];
+  readonly amount: Amount;
+  /** `null` where nothing was spent. */
+  readonly spending: SpendingRow | null;
+  readonly now_ms: number;
+}
+
+export type Booking = Reserving | Settling;
+
+/** A window that has no room for a call. */
+export interface Refused {
+  readonly window: Window;
+  readonly cause: 'exhausted' | 'exceeds_remaining';
+  readonly used: Amount;
+}
+
+/** A window that was used more than was told before. */
+export interface Crossed {
+  readonly window: Window;
+  readonly level: 1 | 2;
+  readonly used: Amount;
+}
+
+export interface Booked {
+  /** Why nothing was put aside; `null` where it was, and for what was settled. */
+  readonly refused: Refused | null;
+  readonly crossed: readonly Crossed[];
+}
+
+type Trx = Transaction<StoreTables>;
+type Row = { -readonly [Name in keyof StoreTables['budget_windows']]: StoreTables['budget_windows'][Name] };
+type Held = StoreTables['budget_reservations'];
+
+/**
+ * Does all bookings in one transaction, in their order, as if each came alone: the rows that they concern are locked,
+ * so that no other process books there meanwhile, and each sees what those before it have booked.
+ */
+export function bookAll(store: Store, bookings: readonly Booking[]): Promise<readonly Booked[]> {
+  return store.transaction(async (trx) => {
+    const held = await heldBy(trx, bookings);
+    const rows = await rowsOf(trx, bookings, held);
+    const page: Page = { rows, changed: new Set(), held, kept: [], gone: new Set(), spending: [] };
+    const booked = bookings.map((booking) =>
+      booking.kind === 'reserve' ? reserve(page, booking) : settle(page, booking),
+    );
+    await write(trx, page);
+    return booked;
+  });
+}
+
+/** What one transaction has before it, and what it will write. */
+interface Page {
+  readonly rows: ReadonlyMap<string, Row>;
+  readonly changed: Set<Row>;
+  readonly held: ReadonlyMap<string, Held>;
+  readonly kept: Held[];
+  readonly gone: Set<string>;
+  readonly spending: SpendingRow[];
+}
+
+function reserve(page: Page, asked: Reserving): Booked {
+  const { windows, amount, now_ms } = asked;
+  for (const window of windows) {
+    const refused = noRoom(page, window, amount);
+    if (refused !== null) return { refused, crossed: [] };
+  }
+  for (const window of windows) {
+    const row = page.rows.get(window.row_id)!;
+    row.reserved_micro_usd += amount.micro_usd;
+    row.reserved_tokens += amount.tokens;
+    row.changed_ms = now_ms;
+    page.changed.add(row);
+  }
+  page.kept.push({
+    reservation_id: asked.reservation_id,
+    parts: JSON.stringify(windows.map(({ row_id }) => [row_id, amount.micro_usd, amount.tokens])),
+    estimate: JSON.stringify(asked.estimate),
+    expires_ms: asked.expires_ms,
+    is_booked: 0,
+  });
+  return { refused: null, crossed: [] };
+}
+
+/** Reached is reached, even by nothing; and what may come to more than is left is not begun. */
+function noRoom(page: Page, window: Window, { micro_usd, tokens }: Amount): Refused | null {
+  const { budget } = window.share;
+  if (budget.enforcement === 'monitor') return null;
+  const used = usedIn(page.rows, window, 'reserved too');
+  const over = (limit: number | null, amount: number) => limit !== null && amount >= limit;
+  if (over(budget.limit_micro_usd, used.micro_usd) || over(budget.limit_tokens, used.tokens))
+    return { window, cause: 'exhausted', used };
+  const past = (limit: number | null, amount: number) => limit !== null && amount > limit;
+  if (
+    past(budget.limit_micro_usd, used.micro_usd + micro_usd) ||
+    past(budget.limit_tokens, used.tokens + tokens)
+  )
+    return { window, cause: 'exceeds_remaining', used };
+  return null;
+}
+
+function settle(page: Page, { reservation_id, windows, amount, spending, now_ms }: Settling): Booked {
+  if (reservation_id !== null) {
+    const held = page.held.get(reservation_id);
+    // Nothing is held where it is settled already; whoever asks again changes nothing.
+    if (held === undefined || page.gone.has(reservation_id)) return { refused: null, crossed: [] };
+    page.gone.add(reservation_id);
+    giveBack(page, held, now_ms);
+  }
+  if (spending === null) return { refused: null, crossed: [] };
+  page.spending.push(spending);
+  return { refused: null, crossed: windows.flatMap((window) => spend(page, window, amount, now_ms)) };
+}
+
+/** Takes out again what was put aside, or what was counted as spent because nobody said what it came to. */
+function giveBack({ rows, changed, spending }: Page, held: Held, now_ms: number): void {
+  for (const [row_id, micro_usd, tokens] of partsOf(held)) {
+    const row = rows.get(row_id);
+    if (row === undefined) continue;
+    if (held.is_booked === 1) {
+      row.spent_micro_usd = Math.max(0, row.spent_micro_usd - micro_usd);
+      row.spent_tokens = Math.max(0, row.spent_tokens - tokens);
+    } else {
+      row.reserved_micro_usd = Math.max(0, row.reserved_micro_usd - micro_usd);
+      row.reserved_tokens = Math.max(0, row.reserved_tokens - tokens);
+    }
+    row.changed_ms = now_ms;
+    changed.add(row);
+  }
+  if (held.is_booked === 1) spending.push(takenBack(JSON.parse(held.estimate) as SpendingRow));
+}
+
+function spend(page: Page, window: Window, amount: Amount, now_ms: number): Crossed[] {
+  const row = page.rows.get(window.row_id)!;
+  row.spent_micro_usd += amount.micro_usd;
+  row.spent_tokens += amount.tokens;
+  row.changed_ms = now_ms;
+  page.changed.add(row);
+  const used = usedIn(page.rows, window, 'spent alone');
+  const level = levelOf(window.share.budget, used);
+  const told = Math.max(...window.row_ids.map((row_id) => page.rows.get(row_id)?.told ?? 0));
+  if (level === 0 || level <= told) return [];
+  row.told = level;
+  return [{ window, level, used }];
+}
+
+/** 0: as it should be; 1: past the part at which it warns; 2: reached. */
+export function levelOf({ limit_micro_usd, limit_tokens, warn_at }: Budget, used: Amount): 0 | 1 | 2 {
+  const parts = [
+    [limit_micro_usd, used.micro_usd],
+    [limit_tokens, used.tokens],
+  ] as const;
+  if (parts.some(([limit, amount]) => limit !== null && amount >= limit)) return 2;
+  return parts.some(([limit, amount]) => limit !== null && amount >= limit * warn_at) ? 1 : 0;
+}
+
+/** What of a window is used, over all of its rows. */
+export function usedIn(
+  rows: ReadonlyMap<
+    string,
+    Pick<Row, 'spent_micro_usd' | 'spent_tokens' | 'reserved_micro_usd' | 'reserved_tokens'>
+  >,
+  { row_ids }: Pick<Window, 'row_ids'>,
+  which: 'spent alone' | 'reserved alone' | 'reserved too',
+): Amount {
+  let micro_usd = 0;
+  let tokens = 0;
+  for (const row_id of row_ids) {
+    const row = rows.get(row_id);
+    if (row === undefined) continue;
+    if (which !== 'reserved alone') {
+      micro_usd += row.spent_micro_usd;
+      tokens += row.spent_tokens;
+    }
+    if (which !== 'spent alone') {
+      micro_usd += row.reserved_micro_usd;
+      tokens += row.reserved_tokens;
+    }
+  }
+  return { micro_usd, tokens };
+}
+
+/** The line that takes another one out again. */
+function takenBack(line: SpendingRow): SpendingRow {
+  const negative = Object.entries(line).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? -value : value,
+  ]);
+  return Object.fromEntries(negative) as SpendingRow;
+}
+
+/** What was put aside for a call, by row. */
+export function partsOf({
+  parts,
+}: Pick<Held, 'parts'>): readonly (readonly [row_id: string, micro_usd: number, tokens: number])[] {
+  return JSON.parse(parts) as readonly (readonly [string, number, number])[];
+}
+
+async function heldBy(trx: Trx, bookings: readonly Booking[]): Promise<ReadonlyMap<string, Held>> {
+  const ids = bookings.flatMap((each) => (each.kind === 'settle' ? (each.reservation_id ?? []) : []));
+  if (ids.length === 0) return new Map();
+  const found = await trx
+    .selectFrom('budget_reservations')
+    .selectAll()
+    .where('reservation_id', 'in', [...new Set(ids)])
+    .orderBy('reservation_id')
+    .forUpdate()
+    .execute();
+  return new Map(found.map((held) => [held.reservation_id, held]));
+}
+
+/** All rows that count, locked in one order for everybody; those that are booked into are made where there are none. */
+async function rowsOf(
+  trx: Trx,
+  bookings: readonly Booking[],
+  held: ReadonlyMap<string, Held>,
+): Promise<ReadonlyMap<string, Row>> {
+  const windows = bookings.flatMap(({ windows }) => windows);
+  const ids = new Set([
+    ...windows.flatMap(({ row_ids }) => row_ids),
+    ...[...held.values()].flatMap((each) => partsOf(each).map(([row_id]) => row_id)),
+  ]);
+  const rows = await lockRows(trx, [...ids]);
+  const missing = new Map(
+    windows.filter(({ row_id }) => !rows.has(row_id)).map((window) => [window.row_id, newRow(window)]),
+  );
+  if (missing.size === 0) return rows;
+  const made = [...missing.values()].toSorted((a, b) => (a.row_id < b.row_id ? -1 : 1));
+  for (const part of partsBy(made, ROWS_AT_ONCE))
+    await trx
+      .insertInto('budget_windows')
+      .values([...part])
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  return new Map([...rows, ...(await lockRows(trx, [...missing.keys()]))]);
+}
+
+/** The rows with these ids, which nobody else changes before the transaction ends. */
+export async function lockRows(trx: Trx, ids: readonly string[]): Promise<Map<string, Row>> {
+  const rows = new Map<string, Row>();
+  for (const part of partsBy(ids.toSorted(), IDS_AT_ONCE)) {
+    const found = await trx
+      .selectFrom('budget_windows')
+      .selectAll()
+      .where('row_id', 'in', [...part])
+      .orderBy('row_id')
+      .forUpdate()
+      .execute();
+    for (const row of found) rows.set(row.row_id, row);
+  }
+  return rows;
+}
+
+/** Values that a statement may have are limited in both databases, at some 32,000. */
+const IDS_AT_ONCE = 5_000;
+const ROWS_AT_ONCE = 500;
+
+function* partsBy<Each>(list: readonly Each[], length: number): Generator<readonly Each[]> {
+  for (let at = 0; at < list.length; at += length) yield list.slice(at, at + length);
+}
+
+function newRow({ share, row_id, starts_ms, ends_ms }: Window): Row {
+  const { budget, scope } = share;
+  return {
+    row_id,
+    budget: budget.name,
+    scope: JSON.stringify(scope),
+    period: budget.period,
+    tenant_id: scope.tenant_id ?? budget.tenant_id ?? '',
+    starts_ms,
+    ends_ms,
+    spent_micro_usd: 0,
+    spent_tokens: 0,
+    reserved_micro_usd: 0,
+    reserved_tokens: 0,
+    told: 0,
+    changed_ms: 0,
+  };
+}
+
+async function write(trx: Trx, { changed, kept, gone, spending }: Page): Promise<void> {
+  for (const row of changed) {
+    const { row_id, spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, told, changed_ms } =
+      row;
+    await trx
+      .updateTable('budget_windows')
+      .set({ spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, told, changed_ms })
+      .where('row_id', '=', row_id)
+      .execute();
+  }
+  if (kept.length > 0) await trx.insertInto('budget_reservations').values(kept).execute();
+  if (gone.size > 0)
+    await trx
+      .deleteFrom('budget_reservations')
+      .where('reservation_id', 'in', [...gone])
+      .execute();
+  await addSpending(trx, spending);
+}

@@ -1,0 +1,440 @@
+/** Budgets on real stores: what is put aside, what is booked, and what is refused. */
+import assert from 'node:assert/strict';
+import { type Store, StoreFailure } from '../../platform/store/index.ts';
+import { races } from '../../platform/store/testing/races.ts';
+import { withStores } from '../../platform/store/testing/stores.ts';
+import { ask, held, NOW, openBooks, refused, spend, usage } from './testing/books.ts';
+import type { Raced, SpendRace } from './testing/spend-racer.ts';
+import type { Costs } from './types.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** A budget of that many millionths of a dollar. */
+const budget = (micro_usd: number, more: object = {}) => ({
+  budgets: [{ name: 'b', limit_usd: micro_usd / 1_000_000, ...more }],
+});
+
+async function stands(costs: Costs, parts: object = {}) {
+  const [first] = await costs.standing(ask(parts), 'toy');
+  return [first?.spent_micro_usd, first?.reserved_micro_usd, first?.state];
+}
+
+const gone = () => Promise.reject(new StoreFailure('store_unavailable', 'It is gone.', '57P01'));
+
+/** A store that works only while it is told to. */
+function fragile(store: Store): { store: Store; works: boolean; trips: number } {
+  const state = { works: true, trips: 0 };
+  const transaction: Store['transaction'] = (work) => {
+    state.trips += 1;
+    return state.works ? store.transaction(work) : gone();
+  };
+  return Object.assign(state, { store: { ...store, db: store.db, transaction } });
+}
+
+withStores('budgets', (law) => {
+  law('what a call may cost is put aside, and what it came to is booked', async ({ store, another }) => {
+    const { costs, spent } = openBooks(async () => store, budget(1_000));
+    const one = await held(costs);
+    assert.deepEqual(await stands(costs), [0, 110, 'ok']);
+    assert.deepEqual(await one.settle(usage({ output_tokens: 3 })), { micro_usd: 40, is_assumed: false });
+    assert.deepEqual(await stands(costs), [40, 0, 'ok']);
+    const two = await held(costs);
+    assert.deepEqual(await two.settle(null), { micro_usd: 0, is_assumed: false });
+    const other = openBooks(() => another(), budget(1_000));
+    assert.deepEqual(await stands(other.costs), [40, 0, 'ok']);
+    assert.deepEqual(
+      spent.map(({ cost, usage: { output_tokens } }) => [cost.micro_usd, output_tokens]),
+      [[40, 3]],
+    );
+  });
+
+  law('settled twice it is booked once, by the same process and by another', async ({ store }) => {
+    const { costs } = openBooks(async () => store, budget(1_000));
+    const one = await held(costs);
+    const costs_of_one = await Promise.all([one.settle(usage()), one.settle(usage()), one.settle(null)]);
+    assert.deepEqual(
+      costs_of_one.map(({ micro_usd }) => micro_usd),
+      [110, 110, 110],
+    );
+    assert.deepEqual(await stands(costs), [110, 0, 'ok']);
+  });
+
+  law('reached is reached, and what may come to more than is left is not begun', async ({ store }) => {
+    const { costs, events, news } = openBooks(async () => store, budget(220));
+    const one = await held(costs);
+    const two = await held(costs);
+    const three = await refused(costs, { caller_id: 'key:agent' });
+    assert.deepEqual(
+      [three.cause, three.budget, three.resets_at_ms],
+      ['exhausted', 'b', Date.UTC(2026, 11, 1)],
+    );
+    assert.equal(
+      three.reason,
+      'The budget `b` is used up: $0.00022 of $0.00022 are spent or put aside; it begins anew at 2026-12-01T00:00:00.000Z.',
+    );
+    await one.settle(usage({ output_tokens: 9 }));
+    await two.settle(usage());
+    const four = await refused(costs);
+    assert.equal(four.cause, 'exceeds_remaining');
+    assert.match(
+      four.reason,
+      /has \$0\.00001 left, and this call may come to \$0\.00011: ask for fewer tokens/,
+    );
+    await spend(costs, { max_output_tokens: 0 }, { output_tokens: 0 });
+    assert.equal((await refused(costs, { input_tokens: 0, max_output_tokens: 0 })).cause, 'exhausted');
+    const told = events.map(({ decision, action, policy_name, caller_id, metadata }) =>
+      [decision, action, policy_name, caller_id, metadata.phase, metadata.budget_cause ?? ''].join(' '),
+    );
+    assert.deepEqual(told, [
+      'block block budget.b key:agent budget exhausted',
+      'allow flag budget.b unknown budget_warning ',
+      'block block budget.b unknown budget exceeds_remaining',
+      'allow flag budget.b unknown budget_reached ',
+      'block block budget.b unknown budget exhausted',
+    ]);
+    assert.equal(events[0]?.event_id, three.event_id);
+    assert.deepEqual(
+      news.map(({ kind }) => kind),
+      ['refusal', 'warning', 'refusal', 'exhausted', 'refusal'],
+    );
+  });
+
+  law('where a request sets no limit, the model’s own is put aside for each answer', async ({ store }) => {
+    const { costs } = openBooks(async () => store, budget(10_000));
+    await held(costs, { max_output_tokens: null });
+    assert.deepEqual(await stands(costs), [0, 1_010, 'ok']);
+    await held(costs, { max_output_tokens: null, choices: 3 });
+    assert.deepEqual(await stands(costs), [0, 1_010 + 3_010, 'ok']);
+    await held(costs, { max_output_tokens: 20, choices: 2 });
+    assert.deepEqual(await stands(costs), [0, 4_020 + 210, 'ok']);
+    const capped = openBooks(async () => store, { ...budget(10_000), reserve_output_tokens_max: 5 });
+    await held(capped.costs, { max_output_tokens: null });
+    assert.deepEqual(await stands(costs), [0, 4_230 + 60, 'ok']);
+  });
+
+  law('a small budget admits calls without a limit on their output, until it is spent', async ({ store }) => {
+    const big = {
+      prices: [{ model: 'toy', usd_per_mtok: { input: 5, output: 25 }, max_output_tokens: 128_000 }],
+    };
+    const small = { ...big, ...budget(50_000) };
+    const unlimited = { max_output_tokens: null };
+    const { costs } = openBooks(async () => store, small);
+    const exact = openBooks(async () => store, { ...small, reserve_unlimited_calls: 'model_limit' });
+    const over = await refused(exact.costs, unlimited);
+    assert.equal(over.cause, 'exceeds_remaining');
+    assert.match(over.reason, /may come to \$3\.20005: /);
+    const asked = await refused(costs, { max_output_tokens: 128_000 });
+    assert.equal(asked.cause, 'exceeds_remaining', 'a limit that the call names is reserved as it is');
+    const one = await held(costs, unlimited);
+    // 10 tokens in, and 1,024 of the 128,000 that may come out.
+    assert.deepEqual(await stands(costs), [0, 50 + 25_600, 'ok']);
+    await one.settle(usage({ output_tokens: 3_000 }));
+    assert.deepEqual(
+      await stands(costs),
+      [75_050, 0, 'exhausted'],
+      'all is charged, beyond the reservation too',
+    );
+    assert.equal((await refused(costs, unlimited)).cause, 'exhausted');
+    assert.equal((await refused(costs, { max_output_tokens: 1 })).cause, 'exhausted');
+  });
+
+  law(
+    'tokens reserved for calls without a limit count for each answer, and are capped as all are',
+    async ({ store }) => {
+      const { costs } = openBooks(async () => store, { ...budget(10_000), typical_output_tokens: 20 });
+      await held(costs, { max_output_tokens: null, choices: 3 });
+      assert.deepEqual(await stands(costs), [0, 610, 'ok']);
+      await held(costs, { max_output_tokens: 50 });
+      assert.deepEqual(await stands(costs), [0, 610 + 510, 'ok']);
+      const capped = openBooks(async () => store, {
+        ...budget(10_000),
+        reserve_unlimited_calls: 'model_limit',
+        reserve_output_tokens_max: 5,
+      });
+      await held(capped.costs, { max_output_tokens: null });
+      assert.deepEqual(await stands(costs), [0, 1_120 + 60, 'ok']);
+    },
+  );
+
+  law('models nobody knows are put aside as assumed, or refused', async ({ store }) => {
+    const unknown = { model: 'mystery', max_output_tokens: 100 };
+    const { costs } = openBooks(async () => store, budget(1_000_000));
+    const one = await held(costs, unknown);
+    assert.deepEqual(await stands(costs), [0, 50 + 2_500, 'ok']);
+    assert.deepEqual(await one.settle(usage({ model: 'mystery', output_tokens: 100 })), {
+      micro_usd: 50 + 2_500,
+      is_assumed: true,
+    });
+    const strict = openBooks(
+      async () => store,
+      { unknown_models: 'refuse' },
+      {
+        modelsOf: (model) => (model === 'alias' ? ['toy', 'mystery'] : []),
+      },
+    );
+    await held(strict.costs);
+    for (const model of ['mystery', 'alias', null]) {
+      const over = await refused(strict.costs, { ...unknown, model });
+      assert.deepEqual(
+        [over.cause, over.budget, over.resets_at_ms],
+        ['unknown_model', 'unknown_models', null],
+      );
+    }
+    assert.deepEqual(
+      strict.events.map(({ decision, policy_name }) => [decision, policy_name].join(' ')),
+      Array(3).fill('block budget.unknown_models'),
+    );
+  });
+
+  law('names and numbers that callers make up hold nobody else up', async ({ store }) => {
+    const { costs, faults } = openBooks(async () => store, {
+      budgets: [
+        { name: 'b', limit_usd: 1_000_000_000, limit_tokens: 1_000_000_000_000 },
+        { name: 'each', limit_usd: 1_000_000_000, scope: { model: 'each', user_id: 'each' } },
+      ],
+    });
+    const wild = ['toy\u0000', '\ud800', 'x'.repeat(1_000_000), '__proto__', "'; drop table spending; --"];
+    const many = { max_output_tokens: 1e300, input_tokens: Number.POSITIVE_INFINITY };
+    const calls = wild.flatMap((model) => [
+      spend(costs, { model, user_id: model, ...many }, { model, output_tokens: 1e300 }),
+      spend(costs, { model, user_id: model }, { model }),
+    ]);
+    await Promise.all([...calls, spend(costs)]);
+    assert.deepEqual(faults, []);
+    const all = {
+      since: '2026-01-01',
+      until: '2026-12-31',
+      tenant_ids: '*',
+      agent_ids: '*',
+      model: null,
+    } as const;
+    const lines = await costs.spending(all, ['model'], 100);
+    assert.equal(
+      lines.reduce((sum, { calls: each }) => sum + each, 0),
+      11,
+    );
+    assert.equal(lines.length, 6);
+    assert.ok(lines.every(({ model = '' }) => model.length <= 256));
+    // And the same where no budget concerns them.
+    const free = openBooks(async () => store, {});
+    for (const model of wild) await spend(free.costs, { model, user_id: model }, { model });
+    await free.costs.close();
+    assert.deepEqual(free.faults, []);
+  });
+
+  law('budgets by the hundred, each in 24 steps, hold at once', async ({ store }) => {
+    const budgets = Array.from({ length: 120 }, (_, at) => ({
+      name: `b${at}`,
+      limit_usd: 1,
+      period: '24h',
+      scope: { user_id: 'each' },
+    }));
+    const { costs } = openBooks(async () => store, { budgets });
+    await Promise.all(Array.from({ length: 20 }, (_, at) => spend(costs, { user_id: `user-${at}` })));
+    const standing = await costs.standing(ask({ user_id: 'user-7' }), 'toy');
+    assert.equal(standing.length, 120);
+    assert.ok(standing.every(({ spent_micro_usd }) => spent_micro_usd === 110));
+  });
+
+  law('tokens are limited too, alone or beside dollars', async ({ store }) => {
+    const { costs } = openBooks(async () => store, {
+      budgets: [
+        { name: 'tokens', limit_tokens: 40 },
+        { name: 'both', limit_tokens: 1_000, limit_usd: 1 },
+      ],
+    });
+    await spend(costs);
+    await held(costs);
+    assert.deepEqual([(await refused(costs)).budget, (await refused(costs)).cause], ['tokens', 'exhausted']);
+    const [tokens, both] = await costs.standing(ask(), 'toy');
+    assert.deepEqual([tokens?.spent_tokens, tokens?.reserved_tokens], [20, 20]);
+    assert.deepEqual([both?.spent_tokens, both?.reserved_micro_usd], [20, 110]);
+  });
+
+  law('a refusal by one budget puts nothing aside in another', async ({ store }) => {
+    const { costs } = openBooks(async () => store, {
+      budgets: [
+        { name: 'wide', limit_usd: 1 },
+        { name: 'narrow', limit_usd: 0.0001 },
+      ],
+    });
+    assert.equal((await refused(costs)).budget, 'narrow');
+    const standing = await costs.standing(ask(), 'toy');
+    assert.deepEqual(
+      standing.map(({ reserved_micro_usd }) => reserved_micro_usd),
+      [0, 0],
+    );
+  });
+
+  law('each user has their own, and leaving the name out is one too', async ({ store }) => {
+    const { costs } = openBooks(async () => store, budget(110, { scope: { user_id: 'each' } }));
+    for (const user_id of ['ann', 'bob', null]) {
+      await spend(costs, { user_id });
+      assert.equal((await refused(costs, { user_id })).budget, 'b', String(user_id));
+    }
+    const all = await costs.standings('*');
+    assert.deepEqual(all.map(({ scope }) => scope.user_id).sort(), ['', 'ann', 'bob']);
+  });
+
+  law('a scope is a name or a pattern, and all of it must fit', async ({ store }) => {
+    const scope = { tenant_id: 'acme', agent_id: 'crawl*', model: 'TOY*' };
+    const { costs } = openBooks(async () => store, budget(0, { scope }));
+    const inside = { tenant_id: 'acme', agent_id: 'crawler-1' };
+    await refused(costs, inside);
+    const outside = [{ tenant_id: 'other' }, { agent_id: 'writer' }, { model: 'gpt-4o' }];
+    for (const parts of outside) await held(costs, { ...inside, ...parts });
+    assert.equal(outside.length, 3);
+  });
+
+  law('a period ends, and the budget begins anew', async ({ store }) => {
+    const periods = { day: DAY, week: 2 * DAY, month: 10 * DAY, '24h': 25 * HOUR } as const;
+    let ran = 0;
+    for (const [period, later_ms] of Object.entries(periods)) {
+      const { costs } = openBooks(async () => store, {
+        budgets: [{ name: `by-${period}`, limit_usd: 0.00011, period }],
+      });
+      await spend(costs);
+      const over = await refused(costs);
+      assert.ok(over.resets_at_ms !== null && over.resets_at_ms > NOW && over.resets_at_ms <= NOW + later_ms);
+      await refused(costs, { now_ms: NOW + later_ms / 3 });
+      await spend(costs, { now_ms: NOW + later_ms });
+      ran += 1;
+    }
+    assert.equal(ran, 4);
+    const { costs } = openBooks(async () => store, {
+      budgets: [{ name: 'for-good', limit_usd: 0.00011, period: 'total' }],
+    });
+    await spend(costs);
+    assert.equal((await refused(costs, { now_ms: NOW + 5_000 * DAY })).resets_at_ms, null);
+  });
+
+  law('a period that rolls along gives back step by step', async ({ store }) => {
+    const { costs } = openBooks(async () => store, budget(220, { period: '24h' }));
+    await spend(costs);
+    await spend(costs, { now_ms: NOW + 12 * HOUR });
+    assert.equal((await refused(costs, { now_ms: NOW + 24 * HOUR })).cause, 'exhausted');
+    await spend(costs, { now_ms: NOW + 25 * HOUR });
+    await refused(costs, { now_ms: NOW + 36 * HOUR });
+    await spend(costs, { now_ms: NOW + 37 * HOUR });
+  });
+
+  law('a budget on trial refuses nothing, and says that it was reached', async ({ store }) => {
+    const { costs, events } = openBooks(async () => store, budget(110, { enforcement: 'monitor' }));
+    for (let call = 0; call < 3; call++) await spend(costs);
+    assert.deepEqual(await stands(costs), [330, 0, 'exhausted']);
+    assert.deepEqual(
+      events.map(({ action, metadata }) => [action, metadata.phase]),
+      [['flag', 'budget_reached']],
+    );
+  });
+
+  law(
+    'a warning is given once in a period, and again where it could not be written down',
+    async ({ store }) => {
+      let full = true;
+      const { costs, events } = openBooks(async () => store, budget(1_100, { warn_at: 0.1 }), {});
+      const failing = openBooks(async () => store, budget(1_100, { warn_at: 0.1 }), {
+        ports: () => ({
+          policy: { hash: 'sha256:0' } as never,
+          now_ms: () => NOW,
+          new_event_id: () => 'evt_1',
+          record: async () => {
+            if (full) throw new Error('the disk is full');
+          },
+        }),
+      });
+      await spend(failing.costs);
+      assert.deepEqual([failing.news.length, failing.faults.length], [0, 1]);
+      full = false;
+      for (let call = 0; call < 4; call++) await spend(costs);
+      assert.deepEqual(
+        events.map(({ metadata }) => metadata.phase),
+        ['budget_warning'],
+      );
+      assert.deepEqual(events[0]?.metadata.budget_spent_micro_usd, 220);
+    },
+  );
+
+  law('without a store nothing is sent that a budget holds back', async ({ store }) => {
+    const away = openBooks(gone, budget(1_000_000));
+    await assert.rejects(away.costs.reserve(ask()), StoreFailure);
+    const trial = openBooks(gone, budget(1_000_000, { enforcement: 'monitor' }));
+    await held(trial.costs);
+    // And without a budget nobody asks the store.
+    const free = fragile(store);
+    const { costs } = openBooks(async () => free.store, budget(0, { scope: { agent_id: 'other' } }));
+    const one = await held(costs);
+    await one.settle(usage());
+    assert.equal(free.trips, 0);
+    const [sum] = await costs.spending(
+      { since: '2026-11-21', until: '2026-11-21', tenant_ids: '*', agent_ids: '*', model: null },
+      [],
+      1,
+    );
+    assert.deepEqual([free.trips, sum?.calls, sum?.micro_usd], [1, 1, 110]);
+  });
+
+  law('what cannot be settled stays put aside, and is settled when the store is back', async ({ store }) => {
+    const link = fragile(store);
+    const { costs, faults } = openBooks(async () => link.store, budget(1_000));
+    const one = await held(costs);
+    link.works = false;
+    assert.equal((await one.settle(usage())).micro_usd, 110);
+    assert.equal(faults.length, 1);
+    assert.deepEqual(await stands(costs), [0, 110, 'ok']);
+    link.works = true;
+    await costs.close();
+    assert.deepEqual(await stands(costs), [110, 0, 'ok']);
+  });
+
+  law('a call that goes to another model is booked with that one’s budgets', async ({ store }) => {
+    const { costs } = openBooks(
+      async () => store,
+      {
+        budgets: [
+          { name: 'first', limit_usd: 1, scope: { model: 'toy' } },
+          { name: 'second', limit_usd: 1, scope: { model: 'gpt-4o-mini' } },
+        ],
+      },
+      { modelsOf: (model) => (model === 'fast' ? ['toy'] : []) },
+    );
+    const one = await held(costs, { model: 'fast' });
+    const standings = async () =>
+      (await costs.standings('*')).map(({ budget, spent_micro_usd, reserved_micro_usd }) =>
+        [budget, spent_micro_usd, reserved_micro_usd].join(' '),
+      );
+    assert.deepEqual(await standings(), ['first 0 110', 'second 0 0']);
+    await one.settle(usage({ model: 'gpt-4o-mini-2024-07-18', input_tokens: 1_000, output_tokens: 100 }));
+    assert.deepEqual(await standings(), ['first 0 0', 'second 0 0']);
+    await (await held(costs, { model: 'fast' })).settle(
+      usage({ model: 'gpt-4o-mini', input_tokens: 1_000, output_tokens: 100 }),
+    );
+    assert.deepEqual((await standings()).sort(), ['first 0 0', 'second 210 0']);
+  });
+
+  law(
+    'eight processes spend what there is between them, and not a millionth more',
+    async ({ settings, store }) => {
+      const work = new URL('testing/spend-racer.ts', import.meta.url);
+      const budgets = [
+        { name: 'all', limit_usd: 0.01 },
+        { name: 'rolling', limit_usd: 0.01, period: '1h' },
+        { name: 'own', limit_usd: 1, scope: { user_id: 'each' } },
+      ];
+      const input: SpendRace = { budgets, tries: 40, output_tokens: 6 };
+      const raced = await races<Raced, SpendRace>({ settings, work, input });
+      const { costs } = openBooks(async () => store, { budgets });
+      const [all, rolling] = await costs.standing(ask(), 'toy');
+      const booked = raced.reduce((sum, { micro_usd }) => sum + micro_usd, 0);
+      assert.equal(all?.spent_micro_usd, booked);
+      assert.equal(rolling?.spent_micro_usd, booked);
+      const held_back = all.spent_micro_usd + all.reserved_micro_usd;
+      assert.ok(held_back <= 10_000, `${held_back} of 10000`);
+      // It was worth racing for: not one call more would have gone on, and several had some.
+      assert.ok(held_back > 10_000 - 110, `${held_back} of 10000`);
+      assert.ok(raced.filter(({ calls }) => calls > 0).length > 1);
+      assert.equal((await refused(costs, { user_id: 'late' })).budget, 'all');
+    },
+  );
+});

@@ -1,0 +1,33 @@
+import type { Chore } from '../../platform/store/housekeeping.ts';
+import type { Store } from '../../platform/store/index.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import { sessionClock } from '../../runtime/enforcement/sessions/clock.ts';
+import type { Ports } from '../../runtime/enforcement/types.ts';
+import { bookExpired, forgetCosts } from './expiry.ts';
+
+const BOOK_EVERY_MS = 15_000;
+const FORGET_EVERY_MS = 10 * 60_000;
+
+interface Parts {
+  readonly config: Pick<Config, 'cost'>;
+  readonly store: () => Promise<Store>;
+  readonly ports: () => Pick<Ports, 'now_ms'>;
+}
+
+/** Books what nobody settled, and removes what is old. A clock that is set forward by mistake ages nothing at once. */
+export function costChores({ config: { cost }, store, ports }: Parts): readonly Chore[] {
+  const timeOf = sessionClock();
+  const now_ms = () => timeOf(ports().now_ms());
+  return [
+    {
+      name: 'costs: book what nobody settled',
+      every_ms: BOOK_EVERY_MS,
+      run: async () => bookExpired(await store(), now_ms()),
+    },
+    {
+      name: 'costs: forget what is old',
+      every_ms: FORGET_EVERY_MS,
+      run: async () => forgetCosts(await store(), cost.retention_days, now_ms()),
+    },
+  ];
+}

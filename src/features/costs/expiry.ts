@@ -1,0 +1,111 @@
+import type { Store } from '../../platform/store/index.ts';
+import { lockRows, partsOf } from './books.ts';
+import { addSpending } from './spending.ts';
+import type { SpendingRow } from './types.ts';
+
+const BATCH = 200;
+const DAY_MS = 86_400_000;
+/** How long a call can still be settled whose time is over. */
+const SETTLE_MS = DAY_MS;
+/** How long a window is kept after its end: longer than any call that was begun in it can be settled. */
+const ENDED_MS = 2 * DAY_MS;
+
+/**
+ * Counts as spent what was put aside for calls that nobody settled in time, for their process was killed: at the most
+ * that they may have come to. Whoever settles one later puts it right. Does one batch; `true` where more is left.
+ */
+export async function bookExpired(store: Store, now_ms: number): Promise<boolean> {
+  return store.transaction(async (trx) => {
+    const expired = await trx
+      .selectFrom('budget_reservations')
+      .selectAll()
+      .where('is_booked', '=', 0)
+      .where('expires_ms', '<=', now_ms)
+      .orderBy('reservation_id')
+      .limit(BATCH)
+      .forUpdate()
+      .execute();
+    if (expired.length === 0) return false;
+    const parts = expired.flatMap((held) => partsOf(held));
+    const rows = await lockRows(trx, [...new Set(parts.map(([row_id]) => row_id))]);
+    for (const [row_id, micro_usd, tokens] of parts) {
+      const row = rows.get(row_id);
+      if (row === undefined) continue;
+      row.reserved_micro_usd = Math.max(0, row.reserved_micro_usd - micro_usd);
+      row.reserved_tokens = Math.max(0, row.reserved_tokens - tokens);
+      row.spent_micro_usd += micro_usd;
+      row.spent_tokens += tokens;
+    }
+    for (const {
+      row_id,
+      spent_micro_usd,
+      spent_tokens,
+      reserved_micro_usd,
+      reserved_tokens,
+    } of rows.values())
+      await trx
+        .updateTable('budget_windows')
+        .set({ spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, changed_ms: now_ms })
+        .where('row_id', '=', row_id)
+        .execute();
+    await trx
+      .updateTable('budget_reservations')
+      .set({ is_booked: 1 })
+      .where(
+        'reservation_id',
+        'in',
+        expired.map(({ reservation_id }) => reservation_id),
+      )
+      .execute();
+    await addSpending(
+      trx,
+      expired.map(({ estimate }) => JSON.parse(estimate) as SpendingRow),
+    );
+    return expired.length === BATCH;
+  });
+}
+
+/** Removes what nobody asks about any more. Does one batch of each kind; `true` where more is left. */
+export async function forgetCosts({ db }: Store, retention_days: number, now_ms: number): Promise<boolean> {
+  const kept_ms = now_ms - retention_days * DAY_MS;
+  const counts = [
+    await db
+      .deleteFrom('budget_reservations')
+      .where('reservation_id', 'in', (eb) =>
+        eb
+          .selectFrom('budget_reservations')
+          .select('reservation_id')
+          .where('is_booked', '=', 1)
+          .where('expires_ms', '<', now_ms - SETTLE_MS)
+          .limit(BATCH),
+      )
+      .executeTakeFirst(),
+    await db
+      .deleteFrom('budget_windows')
+      .where('row_id', 'in', (eb) =>
+        eb
+          .selectFrom('budget_windows')
+          .select('row_id')
+          .where(({ or, and, eb: each }) =>
+            or([
+              each('ends_ms', '<', now_ms - ENDED_MS),
+              // Those without an end: what a session that is long gone has spent.
+              and([each('ends_ms', 'is', null), each('changed_ms', '<', kept_ms), each('scope', '!=', '{}')]),
+            ]),
+          )
+          .limit(BATCH),
+      )
+      .executeTakeFirst(),
+    await db
+      .deleteFrom('spending')
+      .where('row_id', 'in', (eb) =>
+        eb
+          .selectFrom('spending')
+          .select('row_id')
+          .where('day', '<', new Date(kept_ms).toISOString().slice(0, 10))
+          .limit(BATCH),
+      )
+      .executeTakeFirst(),
+  ];
+  return counts.some(({ numDeletedRows }) => Number(numDeletedRows) === BATCH);
+}

@@ -1,0 +1,273 @@
+import { type Context, operation, Refusal } from '../../operations/operation.ts';
+import { name } from '../../operations/shapes.ts';
+import { named, tenantsOf } from '../../operations/subject.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import { dollars, money } from './budget-operations.ts';
+import { type Period, periodOf } from './period.ts';
+import type { Costs, SpendingFilter, SpendingKey, SpendingSum } from './types.ts';
+
+const period = {
+  type: 'string',
+  maxLength: 32,
+  description:
+    'Days, UTC: `last_30d` (the default), `7d`, `4w`, `today`, `this_month`, `all`, from a day `2026-01-31` on, or `2026-01-01/2026-01-31`.',
+} as const;
+
+/** Which spending is asked for. */
+const which = {
+  period,
+  since: { ...period, description: 'The same, under another name.' },
+  tenant_id: { ...name, description: 'One tenant; without it all that the user sees.' },
+  agent_id: { ...name, description: 'One agent.' },
+  model: { ...name, description: 'One model.' },
+} as const;
+
+const moneyBy = (what: string) =>
+  ({
+    type: 'object',
+    description: `US dollars by ${what}.`,
+    additionalProperties: { type: 'number' },
+  }) as const;
+
+const tokens = {
+  type: 'object',
+  required: ['input', 'output', 'cache_read', 'cache_write'],
+  properties: {
+    input: { type: 'integer', description: 'That went in, those from and for the cache included.' },
+    output: { type: 'integer' },
+    cache_read: { type: 'integer' },
+    cache_write: { type: 'integer' },
+  },
+} as const;
+
+const counts = {
+  calls: { type: 'integer' },
+  tokens,
+  estimated_calls: {
+    type: 'integer',
+    description: 'Calls whose tokens were counted here, for the provider did not say.',
+  },
+  assumed_calls: {
+    type: 'integer',
+    description: 'Calls to models without a known price, at `cost.assumed_usd_per_mtok`.',
+  },
+} as const;
+
+/** Entries that one list of a summary has at most; the others are put together. */
+const ENTRIES_MAX = 1_000;
+const OTHERS = '(others)';
+const NOBODY = '(none)';
+
+export const dashboardCostSummary = operation({
+  name: 'dashboard_cost_summary',
+  summary: 'What was spent',
+  description:
+    'Spending on calls to model providers, by model, tenant, agent, user, provider and day. For users with the role `admin` or `billing`, of the tenants that they see. What other workers spent in the last quarter of a second may be missing.',
+  http: { method: 'GET', path: '/v1/dashboard/cost/summary' },
+  permission: 'costs:read',
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', properties: which },
+  output: {
+    type: 'object',
+    required: ['total_cost', 'by_model', 'by_tenant', 'period'],
+    properties: {
+      total_cost: money,
+      by_model: moneyBy('model'),
+      by_tenant: moneyBy('tenant'),
+      period: { type: 'string', description: 'The time, `last_30d`.' },
+      since: { type: 'string', description: 'Its first day.' },
+      until: { type: 'string', description: 'Its last day.' },
+      by_agent: moneyBy('agent'),
+      by_user: moneyBy('user; `(none)` where a call named none'),
+      by_provider: moneyBy('provider'),
+      by_day: moneyBy('day'),
+      ...counts,
+    },
+  },
+  example: { period: 'last_30d' },
+  answer: {
+    total_cost: 0,
+    by_model: {},
+    by_tenant: {},
+    period: 'last_30d',
+    since: '2026-01-02',
+    until: '2026-01-31',
+    by_agent: {},
+    by_user: {},
+    by_provider: {},
+    by_day: {},
+    calls: 0,
+    tokens: { input: 0, output: 0, cache_read: 0, cache_write: 0 },
+    estimated_calls: 0,
+    assumed_calls: 0,
+  },
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const asked = periodIn(input, context);
+    const filter = filterOf(input, asked, context);
+    const costs = await context.runtime.costs();
+    const [sum] = await costs.spending(filter, [], 1);
+    if (sum === undefined) throw new Error('a sum of all there always is');
+    const by = (field: keyof SpendingKey) => dollarsBy(costs, filter, field);
+    return {
+      total_cost: dollars(sum.micro_usd),
+      by_model: await by('model'),
+      by_tenant: await by('tenant_id'),
+      period: asked.name,
+      since: asked.since,
+      until: asked.until,
+      by_agent: await by('agent_id'),
+      by_user: await by('user_id'),
+      by_provider: await by('provider'),
+      by_day: await by('day'),
+      ...countsOf(sum),
+    };
+  },
+});
+
+const GROUPS = {
+  day: 'day',
+  tenant: 'tenant_id',
+  agent: 'agent_id',
+  user: 'user_id',
+  model: 'model',
+  provider: 'provider',
+} as const;
+const GROUP_WORDS = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
+
+export const dashboardCostReport = operation({
+  name: 'dashboard_cost_report',
+  summary: 'What was spent, line by line',
+  description: 'Spending added up by what is asked for, the dearest line first. For users as the summary.',
+  http: { method: 'GET', path: '/v1/dashboard/cost/report' },
+  permission: 'costs:read',
+  for_users: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: {
+      ...which,
+      group_by: {
+        type: 'string',
+        pattern: `^(${GROUP_WORDS.join('|')})(,(${GROUP_WORDS.join('|')})){0,5}$`,
+        maxLength: 64,
+        description: `Words with commas between them: ${GROUP_WORDS.map((word) => `\`${word}\``).join(', ')}. Default \`day,agent,model\`.`,
+      },
+      limit: { type: 'integer', minimum: 1, maximum: 10_000, description: 'Lines at most; default 1,000.' },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['period', 'lines', 'truncated'],
+    properties: {
+      period: { type: 'string' },
+      since: { type: 'string' },
+      until: { type: 'string' },
+      lines: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['cost'],
+          properties: {
+            day: { type: 'string' },
+            tenant: { type: 'string' },
+            agent: { type: 'string' },
+            user: { type: 'string', description: 'Empty where a call named none.' },
+            model: { type: 'string' },
+            provider: { type: 'string', description: 'Empty for calls that nobody settled.' },
+            cost: money,
+            ...counts,
+          },
+        },
+      },
+      truncated: { type: 'boolean', description: 'There are more lines than were asked for.' },
+    },
+  },
+  example: { period: 'last_30d', group_by: 'day,model' },
+  answer: { period: 'last_30d', since: '2026-01-02', until: '2026-01-31', lines: [], truncated: false },
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const asked = periodIn(input, context);
+    const words = [...new Set((input.group_by ?? 'day,agent,model').split(','))] as (keyof typeof GROUPS)[];
+    const limit = input.limit ?? 1_000;
+    const costs = await context.runtime.costs();
+    const sums = await costs.spending(
+      filterOf(input, asked, context),
+      words.map((word) => GROUPS[word]),
+      limit + 1,
+    );
+    const lines = sums.slice(0, limit).map((sum) => ({
+      ...Object.fromEntries(words.map((word) => [word, sum[GROUPS[word]] ?? ''])),
+      cost: dollars(sum.micro_usd),
+      ...countsOf(sum),
+    }));
+    return {
+      period: asked.name,
+      since: asked.since,
+      until: asked.until,
+      lines,
+      truncated: sums.length > limit,
+    };
+  },
+});
+
+interface Which {
+  readonly period?: string;
+  readonly since?: string;
+  readonly tenant_id?: string | null;
+  readonly agent_id?: string | null;
+  readonly model?: string | null;
+}
+
+function periodIn({ period: written, since }: Which, { runtime }: Context): Period {
+  const asked = periodOf(written ?? since ?? 'last_30d', runtime.now_ms());
+  if (asked !== null) return asked;
+  throw new Refusal(
+    'invalid_request',
+    'That is not a period. Write `last_30d`, `7d`, or two dates as in `2026-01-01/2026-01-31`.',
+  );
+}
+
+function filterOf(input: Which, { since, until }: Period, context: Context): SpendingFilter {
+  return {
+    since,
+    until,
+    tenant_ids: tenantsOf(input, context),
+    agent_ids: agentsOf(named(input.agent_id), context.caller.agents),
+    model: named(input.model),
+  };
+}
+
+/** Those that are asked for, as far as the credential goes. */
+function agentsOf(asked: string | null, scope: Caller['agents']): SpendingFilter['agent_ids'] {
+  if (asked === null) return scope;
+  return scope === '*' || scope.includes(asked) ? [asked] : [];
+}
+
+async function dollarsBy(
+  costs: Costs,
+  filter: SpendingFilter,
+  field: keyof SpendingKey,
+): Promise<Record<string, number>> {
+  const sums = await costs.spending(filter, [field], ENTRIES_MAX);
+  const named_ = sums.map((sum) => [sum[field] || NOBODY, dollars(sum.micro_usd)] as const);
+  if (sums.length < ENTRIES_MAX) return Object.fromEntries(named_);
+  const [all] = await costs.spending(filter, [], 1);
+  const shown_micro_usd = sums.reduce((sum, { micro_usd }) => sum + micro_usd, 0);
+  return Object.fromEntries([...named_, [OTHERS, dollars((all?.micro_usd ?? 0) - shown_micro_usd)]]);
+}
+
+function countsOf(sum: SpendingSum) {
+  return {
+    calls: sum.calls,
+    tokens: {
+      input: sum.input_tokens,
+      output: sum.output_tokens,
+      cache_read: sum.cache_read_tokens,
+      cache_write: sum.cache_write_tokens,
+    },
+    estimated_calls: sum.estimated_calls,
+    assumed_calls: sum.assumed_calls,
+  };
+}

@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { Store, StoreTables } from '../../platform/store/index.ts';
+import type { Figures, SpendingFilter, SpendingKey, SpendingRow, SpendingSum } from './types.ts';
+
+/** Adds lines to what was spent, by day and all that it is counted by. */
+export async function addSpending(db: Kysely<StoreTables>, lines: readonly SpendingRow[]): Promise<void> {
+  const rows = [...summed(lines)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  for (const [row_id, line] of rows) {
+    await db
+      .insertInto('spending')
+      .values({ row_id, ...line })
+      .onConflict((conflict) =>
+        conflict
+          .column('row_id')
+          .doUpdateSet((eb) =>
+            Object.fromEntries(
+              FIGURES.map((name) => [name, eb(`spending.${name}`, '+', eb.ref(`excluded.${name}`))]),
+            ),
+          ),
+      )
+      .execute();
+  }
+}
+
+/** Lines of one kind put together, by their id. */
+function summed(lines: Iterable<SpendingRow>): ReadonlyMap<string, SpendingRow> {
+  const rows = new Map<string, SpendingRow>();
+  for (const line of lines) {
+    const row_id = lineId(line);
+    const known = rows.get(row_id);
+    rows.set(row_id, known === undefined ? line : { ...line, ...sumOf(known, line) });
+  }
+  return rows;
+}
+
+/** Both together. */
+export function sumOf(a: Figures, b: Figures): Figures {
+  return mapFigures((name) => a[name] + b[name]);
+}
+
+/** What lines have in common that are added up. */
+export function lineId({ day, tenant_id, agent_id, user_id, model, provider }: SpendingKey): string {
+  return hash('sha256', JSON.stringify([day, tenant_id, agent_id, user_id, model, provider]), 'hex');
+}
+
+/**
+ * What was spent, added up by some of what it is counted by (by nothing: one line with all), the dearest first. Sums
+ * of days that were never spent on are no line; a line for all there always is.
+ */
+export async function readSpending(
+  store: Store,
+  { since, until, tenant_ids, agent_ids, model }: SpendingFilter,
+  by: readonly (keyof SpendingKey)[],
+  limit: number,
+): Promise<readonly SpendingSum[]> {
+  let query = store.db.selectFrom('spending').where('day', '>=', since).where('day', '<=', until);
+  // A list without entries is no SQL; neither a tenant nor an agent has the empty name.
+  if (tenant_ids !== '*') query = query.where('tenant_id', 'in', ['', ...tenant_ids]);
+  if (agent_ids !== '*') query = query.where('agent_id', 'in', ['', ...agent_ids]);
+  if (model !== null) query = query.where('model', '=', model);
+  const rows = await query
+    .select([...by])
+    .select(({ fn }) => FIGURES.map((name) => fn.sum<number | string | null>(name).as(name)))
+    .$if(by.length > 0, (some) => some.groupBy([...by]))
+    .orderBy(({ fn }) => fn.sum('micro_usd'), 'desc')
+    .$call((some) => by.reduce((sorted, name) => sorted.orderBy(name), some))
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, ...mapFigures((name) => Number(row[name] ?? 0)) }));
+}
+
+/** All figures of a line. */
+export const FIGURES = [
+  'calls',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'micro_usd',
+  'estimated_calls',
+  'assumed_calls',
+] as const satisfies readonly (keyof Figures)[];
+
+function mapFigures(figureOf: (name: keyof Figures) => number): Figures {
+  return Object.fromEntries(FIGURES.map((name) => [name, figureOf(name)])) as unknown as Figures;
+}

@@ -1,0 +1,103 @@
+import type { Log } from '../../platform/log.ts';
+import type { Chore } from '../../platform/store/housekeeping.ts';
+import type { Store } from '../../platform/store/index.ts';
+import type { Ports } from '../../runtime/enforcement/types.ts';
+import { type MemoryClock, openClock } from './clock.ts';
+import { openRow, sealEntry } from './entry.ts';
+import { type KeyPlace, type MasterKeys, readMasterKeys } from './master-keys.ts';
+import { purgeEvent } from './purge.ts';
+import { PURGE_BATCH, purgeSome, readState, reseal, rowsUnder, storedKeyIds, writeState } from './rows.ts';
+
+export interface MemoryChoreParts {
+  readonly config: KeyPlace;
+  readonly store: () => Promise<Store>;
+  readonly ports: () => Pick<Ports, 'now_ms' | 'new_event_id' | 'record' | 'policy'>;
+  readonly log: Pick<Log, 'info' | 'error'>;
+}
+
+const EVERY_MS = 60_000;
+
+/** What the owner of the state does to memory from time to time. */
+export function memoryChores(parts: MemoryChoreParts): readonly Chore[] {
+  return [
+    { name: 'memory: delete what has expired', every_ms: EVERY_MS, run: purging(parts) },
+    { name: 'memory: encrypt anew under the new key', every_ms: EVERY_MS, run: resealing(parts) },
+  ];
+}
+
+/** Deletes a batch, and notes how late it is: after a restart nothing comes back, even where the clock was set back. */
+function purging({ store: open, ports }: MemoryChoreParts): Chore['run'] {
+  let clock: MemoryClock | null = null;
+  return async () => {
+    const store = await open();
+    const latest_ms = Number((await readState(store.db, 'latest_ms')) ?? 0);
+    clock ??= openClock(ports().now_ms, () => performance.now(), latest_ms);
+    const now_ms = clock.now_ms();
+    // Without entries there is nothing that could come back, and an idle service writes nothing.
+    if ((await storedKeyIds(store)).length > 0)
+      await writeState(store.db, 'latest_ms', `${Math.max(now_ms, latest_ms)}`);
+    const purged = await purgeSome(store, now_ms);
+    if (purged > 0) await ports().record(purgeEvent(ports(), purged, 'schedule', 'service:schedule'));
+    return purged === PURGE_BATCH;
+  };
+}
+
+/** How many entries are in memory at once, and how often one run takes so many. */
+const ROWS = 8;
+const ROUNDS = 12;
+
+/** How far one key's entries have been gone through. What cannot be opened is passed by, and stays. */
+interface Pass {
+  readonly key_id: string;
+  after_id: string;
+  unreadable: number;
+}
+
+/** Encrypts some entries anew. It can end at any moment and goes on with what is left; handles stay as they are. */
+function resealing({ config, store: open, log }: MemoryChoreParts): Chore['run'] {
+  let pass: Pass | null = null;
+  const done = new Set<string>();
+  return async () => {
+    const store = await open();
+    const keys = readMasterKeys(config);
+    // Another service that shares the store may have a newer key by now.
+    if (keys === null || (await readState(store.db, 'key_id')) !== keys.current.key_id) return false;
+    const old = (await storedKeyIds(store)).filter((key_id) => isOld(key_id, keys) && !done.has(key_id));
+    const [first] = old;
+    if (first === undefined) {
+      done.clear();
+      return false;
+    }
+    if (pass?.key_id !== first) pass = { key_id: first, after_id: '', unreadable: 0 };
+    for (let round = 0; round < ROUNDS; round++) {
+      if (!(await resealRows(store, keys, pass))) {
+        done.add(first);
+        tell(log, pass);
+        pass = null;
+        break;
+      }
+    }
+    return true;
+  };
+}
+
+function isOld(key_id: string, keys: MasterKeys): boolean {
+  return key_id !== keys.current.key_id && keys.by_id.has(key_id);
+}
+
+async function resealRows(store: Store, keys: MasterKeys, pass: Pass): Promise<boolean> {
+  const rows = await rowsUnder(store, pass.key_id, pass.after_id, ROWS);
+  for (const row of rows) {
+    const entry = openRow(row, keys);
+    if (entry === null) pass.unreadable += 1;
+    else await reseal(store, row, sealEntry(entry, keys.current));
+    pass.after_id = row.entry_id;
+  }
+  return rows.length > 0;
+}
+
+function tell(log: MemoryChoreParts['log'], { key_id, unreadable }: Pass): void {
+  if (unreadable === 0)
+    log.info('memory is encrypted under the new key, and the old one is not needed', { key_id });
+  else log.error('entries of memory are not as they were written', { key_id, entries: unreadable });
+}

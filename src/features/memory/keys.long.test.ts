@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { Store } from '../../platform/store/index.ts';
+import { withStores } from '../../platform/store/testing/stores.ts';
+import { Unavailable } from '../../platform/unavailable.ts';
+import { ports } from '../../server/testing/examples.ts';
+import { admitKeys, openAdmission } from './admission.ts';
+import { memoryChores } from './chores.ts';
+import { type KeyPlace, memoryKeyPath } from './master-keys.ts';
+import { HOUR_MS, MASTER, memoryOver, NOW_MS, withStateDir } from './testing/memory.ts';
+
+const NEW_KEY = 'another-master-key-'.padEnd(43, '2');
+const now_ms = () => NOW_MS;
+
+function placeOf(state_dir: string, master_key?: string, previous_keys: string[] = []): KeyPlace {
+  return { state_dir, memory: { ...(master_key !== undefined && { master_key }), previous_keys } };
+}
+
+/** The whole content of the tables of memory. */
+async function contentOf(store: Store) {
+  return {
+    entries: await store.db.selectFrom('memory_entries').selectAll().orderBy('entry_id').execute(),
+    state: await store.db.selectFrom('memory_state').selectAll().orderBy('name').execute(),
+  };
+}
+
+function resealer(store: Store, config: KeyPlace) {
+  const told: string[] = [];
+  const log = (message: string) => void told.push(message);
+  const own = ports([], { now_ms });
+  const [, reseal] = memoryChores({
+    config,
+    store: async () => store,
+    ports: () => own,
+    log: { info: log, error: log },
+  });
+  return { run: reseal!.run, told };
+}
+
+const REFUSAL = { name: 'StartFailure', code: 'state_unusable' };
+
+withStores('keys of memory', (law) => {
+  law('the key is made once, for its owner alone, and never over another', async ({ store }) =>
+    withStateDir(async (state_dir) => {
+      const place = placeOf(state_dir);
+      const path = memoryKeyPath(state_dir);
+      const admit = openAdmission(place, store, now_ms);
+      await admit({ memory_schemas: [] });
+      assert.ok(!existsSync(path), 'no document asks for memory');
+      await admit({ memory_schemas: [{}] as never });
+      assert.equal(statSync(path).mode & 0o777, 0o600);
+      const key = readFileSync(path, 'utf8');
+      assert.match(key, /^[A-Za-z0-9_-]{43}\n$/);
+      const first = await admitKeys(place, store, now_ms);
+      assert.equal((await admitKeys(place, store, now_ms)).current.key_id, first.current.key_id);
+      assert.equal(readFileSync(path, 'utf8'), key);
+      assert.deepEqual((await contentOf(store)).state, [{ name: 'key_id', value: first.current.key_id }]);
+      writeFileSync(path, 'no key at all');
+      await assert.rejects(admitKeys(place, store, now_ms), REFUSAL);
+      assert.equal(readFileSync(path, 'utf8'), 'no key at all');
+    }),
+  );
+
+  law('a wrong or lost master key is refused at the start, and nothing is changed', async ({ store }) =>
+    withStateDir(async (state_dir) => {
+      const { keep } = await memoryOver(store);
+      const handle = (await keep('sealed', 'x')) as string;
+      const before = await contentOf(store);
+      const refused: readonly [KeyPlace, RegExp][] = [
+        [
+          placeOf(state_dir, NEW_KEY),
+          /master key `mk_[0-9a-f]{16}`.*Nothing was changed.*`memory.previous_keys`/,
+        ],
+        [placeOf(state_dir, NEW_KEY, [`${MASTER}x`]), /Nothing was changed/],
+        [placeOf(state_dir), /Restore the file.*memory-key/],
+      ];
+      for (const [place, message] of refused) {
+        await assert.rejects(admitKeys(place, store, now_ms), { ...REFUSAL, message });
+        assert.deepEqual(await contentOf(store), before);
+        assert.ok(!existsSync(memoryKeyPath(state_dir)), 'no key is made where one was lost');
+      }
+      assert.equal(refused.length, 3);
+      await admitKeys(placeOf(state_dir, MASTER), store, now_ms);
+      const again = await memoryOver(store);
+      assert.equal(await again.resolved(handle), 'x');
+      // Once nothing is left that it could open, the lost key is not missed.
+      await admitKeys(placeOf(state_dir), store, () => NOW_MS + 2 * HOUR_MS);
+      assert.ok(existsSync(memoryKeyPath(state_dir)));
+    }),
+  );
+
+  law('a lost key file is the same refusal', async ({ store }) =>
+    withStateDir(async (state_dir) => {
+      const place = placeOf(state_dir);
+      await admitKeys(place, store, now_ms);
+      const key = readFileSync(memoryKeyPath(state_dir), 'utf8');
+      const { keep, resolved } = await memoryOver(store, { master_key: key.trim() });
+      const handle = (await keep('sealed', 'x')) as string;
+      rmSync(memoryKeyPath(state_dir));
+      await assert.rejects(admitKeys(place, store, now_ms), REFUSAL);
+      writeFileSync(memoryKeyPath(state_dir), key);
+      await admitKeys(place, store, now_ms);
+      assert.equal(await resolved(handle), 'x');
+      // The key of the file goes on opening what it sealed beside one of the configuration.
+      const keys = await admitKeys(placeOf(state_dir, NEW_KEY), store, now_ms);
+      assert.equal(keys.by_id.size, 2);
+    }),
+  );
+
+  law('a process with a key that is not in force writes nothing', async ({ store }) => {
+    const old = await memoryOver(store);
+    await old.keep('text', 'x');
+    await memoryOver(store, { master_key: NEW_KEY, previous_keys: [MASTER] });
+    await assert.rejects(old.keep('text', 'y'), Unavailable);
+    assert.equal(old.events.at(-1)?.policy_name, 'fault.store');
+    assert.equal(await old.value('text'), 'x');
+  });
+
+  law(
+    'after a change of the key everything is encrypted anew in the background, and handles stay',
+    async ({ store }) => {
+      const old = await memoryOver(store);
+      const handles: string[] = [];
+      for (let at = 0; at < 230; at++) {
+        handles.push((await old.keep('sealed', `value ${at}`, { session_id: `s-${at}` })) as string);
+      }
+      const both = await memoryOver(store, { master_key: NEW_KEY, previous_keys: [MASTER] });
+      assert.equal(await both.resolved(handles[0]!, { session_id: 's-0' }), 'value 0');
+      await both.keep('sealed', 'written under the new key', { session_id: 's-1' });
+      const first = resealer(store, both.place);
+      assert.equal(await first.run(), true);
+      // A new process takes up what the one before left, while others write.
+      const second = resealer(store, both.place);
+      let rounds = 0;
+      for (let more = true; more; rounds++) {
+        const [has_more] = await Promise.all([
+          second.run(),
+          both.keep('sealed', `again ${rounds}`, { session_id: `s-${229 - rounds}` }),
+        ]);
+        more = has_more;
+      }
+      assert.equal(rounds, 3);
+      assert.deepEqual(second.told, ['memory is encrypted under the new key, and the old one is not needed']);
+      const key_ids = await store.db.selectFrom('memory_entries').select('key_id').distinct().execute();
+      assert.equal(key_ids.length, 1);
+      const alone = await memoryOver(store, { master_key: NEW_KEY });
+      let same = 0;
+      for (const [at, handle] of handles.entries()) {
+        const value = await alone.resolved(handle, { session_id: `s-${at}` });
+        if (value === `value ${at}`) same++;
+        else assert.equal(value, null);
+      }
+      assert.equal(same, 226);
+      for (let round = 0; round < rounds; round++)
+        assert.equal(
+          await alone.resolved((await alone.value('sealed', { session_id: `s-${229 - round}` })) as string, {
+            session_id: `s-${229 - round}`,
+          }),
+          `again ${round}`,
+        );
+      await assert.rejects(memoryOver(store), REFUSAL);
+    },
+  );
+
+  law(
+    'an entry that was tampered with stays as it is, and keeps none of the others from it',
+    async ({ store }) => {
+      const old = await memoryOver(store);
+      for (let at = 0; at < 20; at++) await old.keep('sealed', `value ${at}`, { session_id: `s-${at}` });
+      const rows = await store.db
+        .selectFrom('memory_entries')
+        .select('entry_id')
+        .orderBy('entry_id')
+        .execute();
+      const spoilt = [rows[0]!.entry_id, rows[11]!.entry_id];
+      await store.db
+        .updateTable('memory_entries')
+        .set({ field: 'text' })
+        .where('entry_id', 'in', spoilt)
+        .execute();
+      const both = await memoryOver(store, { master_key: NEW_KEY, previous_keys: [MASTER] });
+      const { run, told } = resealer(store, both.place);
+      assert.deepEqual([await run(), await run(), await run()], [true, false, true]);
+      assert.equal(told[0], 'entries of memory are not as they were written');
+      const left = await store.db
+        .selectFrom('memory_entries')
+        .select('entry_id')
+        .where('key_id', '!=', (await contentOf(store)).state[0]!.value)
+        .orderBy('entry_id')
+        .execute();
+      assert.deepEqual(
+        left.map(({ entry_id }) => entry_id),
+        spoilt,
+      );
+    },
+  );
+});

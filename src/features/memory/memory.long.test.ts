@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import fc from 'fast-check';
+import type { Json } from '../../core/types/index.ts';
+import { StoreFailure } from '../../platform/store/index.ts';
+import { withStores } from '../../platform/store/testing/stores.ts';
+import { Unavailable } from '../../platform/unavailable.ts';
+import type { EntryRow } from './entry.ts';
+import { AGENT, CALLER, memoryOver } from './testing/memory.ts';
+
+/** Not what any detector looks for, and found wherever it stands in a file. */
+const PLAIN = 'the-walrus-and-the-carpenter';
+
+withStores('memory', (law) => {
+  law('any value of its field’s type comes back as it was', async ({ store }) => {
+    const { keep, resolved, value } = await memoryOver(store);
+    const rounds: readonly [string, fc.Arbitrary<Json>][] = [
+      ['number', fc.double({ noNaN: true, noDefaultInfinity: true }).filter((it) => !Object.is(it, -0))],
+      ['flag', fc.boolean()],
+      ['list', fc.array(fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>)],
+      ['object', fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>)],
+      ['text', fc.string({ unit: 'binary' })],
+      [
+        'sealed',
+        fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
+      ],
+    ];
+    let ran = 0;
+    for (const [key, values] of rounds) {
+      const property = fc.asyncProperty(values, async (written) => {
+        const plain = JSON.parse(JSON.stringify(written)) as Json;
+        const handle = await keep(key, plain);
+        assert.ok(handle !== null, key);
+        assert.deepEqual(await resolved(handle), plain);
+        assert.deepEqual(await value(key), key === 'sealed' ? handle : plain);
+        ran++;
+      });
+      await fc.assert(property, { numRuns: 20 });
+    }
+    assert.equal(ran, 120);
+  });
+
+  law('a row with anything changed in it is never given', async ({ store }) => {
+    const { keep, resolved, memory, events } = await memoryOver(store);
+    const entry_id = (await keep('sealed', PLAIN)) as string;
+    const rows = store.db.selectFrom('memory_entries').selectAll();
+    const row = await rows.executeTakeFirstOrThrow();
+    let ran = 0;
+    for (const [column, value] of Object.entries(row)) {
+      for (const other of changesOf(value)) {
+        await store.db
+          .updateTable('memory_entries')
+          .set({ [column]: other })
+          .execute();
+        const note = `${column} ${other}`;
+        assert.equal(await resolved(entry_id), null, note);
+        assert.equal((await memory.readKey(AGENT, CALLER, 'sealed', null)).value, null, note);
+        assert.deepEqual((await memory.list(AGENT, CALLER, null, 100)).entries, [], note);
+        await store.db
+          .updateTable('memory_entries')
+          .set({ [column]: value })
+          .execute();
+        ran++;
+      }
+    }
+    assert.equal(ran, 512);
+    assert.equal(await resolved(entry_id), PLAIN);
+    assert.ok(events.some(({ policy_name }) => policy_name === 'memory.unreadable'));
+    assert.equal(events.find(({ policy_name }) => policy_name === 'memory.unreadable')?.decision, 'block');
+  });
+
+  law('a row that is moved to another owner does not open there', async ({ store }) => {
+    const { keep, resolved, value } = await memoryOver(store);
+    const own = (await keep('sealed', PLAIN)) as string;
+    const other = { agent_id: 'other-bot' };
+    const theirs = (await keep('sealed', 'their own', other)) as string;
+    const rows = await store.db.selectFrom('memory_entries').selectAll().orderBy('agent_id').execute();
+    const [their_row, own_row] = rows as [EntryRow, EntryRow];
+    const { sealed, key_id } = own_row;
+    await store.db
+      .updateTable('memory_entries')
+      .set({ sealed, key_id })
+      .where('entry_id', '=', theirs)
+      .execute();
+    assert.equal(await resolved(theirs, other), null);
+    await store.db.deleteFrom('memory_entries').where('entry_id', '=', own).execute();
+    await store.db
+      .updateTable('memory_entries')
+      .set({ ...own_row, slot: their_row.slot, agent_id: 'other-bot' })
+      .execute();
+    assert.equal(await resolved(own, other), null);
+    assert.equal(await value('sealed', other), null);
+    await store.db.updateTable('memory_entries').set(own_row).execute();
+    assert.equal(await resolved(own), PLAIN);
+  });
+
+  law('a new value takes the place of the old one, whose handle is gone', async ({ store }) => {
+    const { keep, resolved, value } = await memoryOver(store);
+    const first = (await keep('sealed', 'one')) as string;
+    const second = (await keep('sealed', 'two')) as string;
+    assert.notEqual(first, second);
+    assert.equal(await resolved(first), null);
+    assert.equal(await resolved(second), 'two');
+    assert.equal(await value('sealed'), second);
+    assert.match(second, /^hdl_[0-9a-f]{32}$/);
+  });
+
+  law('another process sees the same, and so does a next start', async ({ store, another }) => {
+    const one = await memoryOver(store);
+    const two = await memoryOver(await another());
+    const handle = (await one.keep('sealed', PLAIN)) as string;
+    assert.equal(await two.resolved(handle), PLAIN);
+    await two.keep('text', 'from the other');
+    assert.equal(await one.value('text'), 'from the other');
+    await store.close();
+    const three = await memoryOver(await another());
+    assert.equal(await three.resolved(handle), PLAIN);
+  });
+
+  law('no value stands in an event, a log or the database', async ({ store, settings, server }) => {
+    const rules = [{ name: 'keep', boundary: 'action', data_tags: ['internal'], action: 'flag' }];
+    const { keep, resolved, value, memory, events, logged } = await memoryOver(store, { rules });
+    const handle = (await keep('sealed', PLAIN)) as string;
+    await keep('text', `${PLAIN} again`);
+    await keep('object', { [PLAIN]: PLAIN });
+    await resolved(handle);
+    await value('text');
+    await memory.list(AGENT, CALLER, null, 100);
+    await keep('number', PLAIN);
+    await keep(PLAIN, PLAIN);
+    await resolved(PLAIN);
+    await resolved(handle, { agent_id: 'other-bot' });
+    const written = JSON.stringify([events, logged]);
+    assert.ok(!written.includes('walrus'), written);
+    assert.ok(written.includes(handle));
+    assert.equal(events.length, 10);
+    const stored = await store.db.selectFrom('memory_entries').selectAll().execute();
+    assert.equal(stored.length, 3);
+    assert.ok(!JSON.stringify(stored).includes('walrus'));
+    if (settings.kind !== 'sqlite') return assert.ok(server !== null);
+    const names = readdirSync(dirname(settings.path)).filter((name) =>
+      name.startsWith(basename(settings.path)),
+    );
+    const bytes = Buffer.concat(names.map((name) => readFileSync(join(dirname(settings.path), name))));
+    assert.ok(bytes.includes(handle) && names.length > 0);
+    assert.ok(!bytes.includes('walrus'));
+  });
+
+  law(
+    'while the store is away everything is refused and written down, and it comes back by itself',
+    async ({ store }) => {
+      let is_there = true;
+      const { keep, resolved, memory, events } = await memoryOver(store, {
+        store: async () => {
+          if (is_there) return store;
+          throw new StoreFailure('store_unavailable', 'It is away.');
+        },
+      });
+      is_there = false;
+      const calls = [
+        () => keep('text', PLAIN),
+        () => resolved(`hdl_${'0'.repeat(32)}`),
+        () => memory.readKey(AGENT, CALLER, 'text', null),
+        () => memory.list(AGENT, CALLER, null, 100),
+        () => memory.purge(CALLER),
+      ];
+      for (const call of calls) await assert.rejects(call, Unavailable);
+      const rules = events.map(({ policy_name, decision }) => `${policy_name} ${decision}`);
+      assert.equal(rules.filter((rule) => rule === 'fault.store block').length, 4);
+      is_there = true;
+      const handle = (await keep('text', PLAIN)) as string;
+      assert.equal(await resolved(handle), PLAIN);
+    },
+  );
+
+  law('an event that cannot be written keeps the value back', async ({ store }) => {
+    const { keep, memory, events } = await memoryOver(store);
+    const handle = (await keep('sealed', PLAIN)) as string;
+    events.push = () => {
+      throw new Error('the disk is full');
+    };
+    for (const out of [
+      await memory.resolve(AGENT, CALLER, handle),
+      await memory.readKey(AGENT, CALLER, 'sealed', null),
+      await memory.list(AGENT, CALLER, null, 100),
+    ]) {
+      assert.equal(out.ruling.verdict.rule, 'fault.audit');
+      assert.equal(out.value, null);
+      assert.deepEqual(out.entries, []);
+    }
+    assert.equal(await keep('text', PLAIN), null);
+    const { length } = await store.db.selectFrom('memory_entries').select('entry_id').execute();
+    assert.equal(length, 1);
+  });
+});
+
+/** Some other values for a column: every bit of bytes, another digit, another text. */
+function changesOf(value: string | number | Uint8Array): (string | number | Uint8Array)[] {
+  if (typeof value === 'number') return [value + 1, value - 1, 0];
+  if (typeof value === 'string') return [`${value}x`, value.slice(1), ''];
+  return Array.from({ length: value.length * 8 }, (_, bit) => {
+    const flipped = Uint8Array.from(value);
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    return flipped;
+  });
+}

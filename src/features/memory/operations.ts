@@ -1,0 +1,345 @@
+import { contentAt, plain } from '../../operations/check.ts';
+import { checkBody } from '../../operations/check-body.ts';
+import { type Context, operation, Refusal } from '../../operations/operation.ts';
+import { replyOf } from '../../operations/reply.ts';
+import {
+  agentId,
+  dataTags,
+  name,
+  sessionId,
+  tenantId,
+  verdictProperties,
+  verdictRequired,
+  whoContext,
+} from '../../operations/shapes.ts';
+import { named, readSessionId, resolveSubject, type SubjectFields } from '../../operations/subject.ts';
+import type { MemoryListed, MemoryRead } from './types.ts';
+
+const owner = {
+  agent_id: { ...agentId, description: `${agentId.description} Its memory is its own.` },
+  tenant_id: tenantId,
+  session_id: { ...sessionId, description: 'The session; memory of scope `session` belongs to it.' },
+  user_id: { ...name, description: 'The user; memory of scope `user` belongs to them.' },
+  context: whoContext,
+  source_agent_id: { ...name, description: 'Who acts: the agent itself, where it is named.' },
+  destination_agent_id: { ...name, description: 'Who is acted upon; recorded.' },
+} as const;
+
+const memory = {
+  ...name,
+  description: 'The memory document; without it the first of the tenant that has the key.',
+} as const;
+
+const entry = {
+  type: 'object',
+  required: [
+    'key',
+    'memory',
+    'scope',
+    'type',
+    'tag',
+    'data_tags',
+    'encrypted',
+    'handle_id',
+    'value_bytes',
+    'created_at',
+    'expires_at',
+  ],
+  properties: {
+    key: { type: 'string' },
+    memory: { type: 'string', description: 'The memory document.' },
+    scope: { enum: ['session', 'user', 'global'] },
+    type: { type: 'string' },
+    tag: { type: 'string', description: 'That of the field.' },
+    data_tags: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'All that the value had when it was written.',
+    },
+    encrypted: { type: 'boolean', description: 'A read gives the handle in place of the value.' },
+    handle_id: { type: 'string' },
+    value_bytes: { type: 'integer' },
+    created_at: { type: 'string' },
+    expires_at: { type: 'string' },
+  },
+} as const;
+
+export const memoryWrite = operation({
+  name: 'memory_write',
+  summary: 'Keep a value in an agent’s memory',
+  description:
+    'Judges a value as the arguments of a call to `memory.write`, and keeps it, encrypted, as the field of a memory document says. It takes the place of the value before. On `modify` what was kept is `modified_value`.',
+  http: { method: 'POST', path: '/v1/memory/write' },
+  permission: 'memory:use',
+  needs: 'store',
+  check_body: {},
+  input: checkBody({
+    type: 'object',
+    required: ['key', 'value'],
+    properties: {
+      key: { type: 'string', minLength: 1, maxLength: 256, pattern: name.pattern },
+      value: { description: 'Any JSON value of the field’s type.' },
+      memory,
+      ...owner,
+      data_tags: dataTags,
+    },
+  }),
+  output: {
+    type: 'object',
+    required: [...verdictRequired, 'allowed'],
+    properties: {
+      ...verdictProperties,
+      allowed: { type: 'boolean', description: 'Whether it is kept.' },
+      handle_id: { type: 'string', description: 'Stands for the value; only when it is kept.' },
+      expires_at: { type: 'string', description: 'From when on it is not given out any more.' },
+      modified_value: { description: 'What was kept instead; only when the policy changed it.' },
+    },
+  },
+  example: {
+    key: 'user_preference',
+    value: 'A seat at the window.',
+    agent_id: 'support-bot',
+    session_id: 'sess-1',
+  },
+  answer: {
+    decision: 'allow',
+    action: 'allow',
+    rule: 'default.allow',
+    reason: 'Nothing was found that a rule acts on.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    allowed: true,
+    handle_id: 'hdl_0123456789abcdef0123456789abcdef',
+    expires_at: '2026-03-02T12:00:00.000Z',
+  },
+  async run(input, context) {
+    const asking = askingOf(input, context);
+    const store = await context.runtime.memory();
+    const {
+      ruling,
+      crossing,
+      entry: kept,
+      changed,
+    } = await store.write(asking, context.caller, {
+      key: input.key,
+      ...valueIn(input, context),
+      schema: named(input.memory),
+      declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
+    });
+    return {
+      ...replyOf(ruling, crossing, false),
+      allowed: kept !== null,
+      ...(kept !== null && { handle_id: kept.entry_id, expires_at: isoTime(kept.expires_at_ms) }),
+      ...(changed !== null && { modified_value: plain(changed) }),
+    };
+  },
+});
+
+function valueIn(input: { readonly value: unknown }, context: Context) {
+  const content = contentAt(input, 'value', context);
+  return content.kind === 'text'
+    ? { value: content.text }
+    : { value: content.value, ...(content.source !== undefined && { source: content.source }) };
+}
+
+const readProperties = {
+  ...verdictProperties,
+  value: { description: 'The value; `null` where none is given.' },
+} as const;
+
+export const memoryRead = operation({
+  name: 'memory_read',
+  summary: 'Read an agent’s memory',
+  description:
+    'With a `key` gives its value, or, where the field is `encrypted`, the handle in its place. Without one it lists what there is, without values. What is given is judged as the result of `memory.read`.',
+  http: { method: 'POST', path: '/v1/memory/read' },
+  permission: 'memory:use',
+  needs: 'store',
+  check_body: {},
+  input: checkBody({
+    type: 'object',
+    properties: {
+      key: { ...name, description: 'The field; without it all are listed.' },
+      memory,
+      limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Entries at most; 100 without it.' },
+      ...owner,
+    },
+  }),
+  output: {
+    type: 'object',
+    required: [...verdictRequired, 'found', 'value', 'entries', 'missing'],
+    properties: {
+      ...readProperties,
+      found: { type: 'boolean', description: 'Whether there is something that may be read.' },
+      entries: { type: 'array', items: entry, description: 'What was read, without values.' },
+      missing: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Keys that a document requires and that have no value.',
+      },
+      truncated: { type: 'boolean', description: 'There are more than `limit`; only when so.' },
+    },
+  },
+  example: { key: 'user_preference', agent_id: 'support-bot', session_id: 'sess-1' },
+  answer: {
+    decision: 'allow',
+    action: 'allow',
+    rule: 'default.allow',
+    reason: 'Nothing was found that a rule acts on.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    found: true,
+    value: 'A seat at the window.',
+    entries: [
+      {
+        key: 'user_preference',
+        memory: 'session-memory',
+        scope: 'session',
+        type: 'string',
+        tag: 'internal',
+        data_tags: ['internal'],
+        encrypted: false,
+        handle_id: 'hdl_0123456789abcdef0123456789abcdef',
+        value_bytes: 23,
+        created_at: '2026-01-31T12:00:00.000Z',
+        expires_at: '2026-03-02T12:00:00.000Z',
+      },
+    ],
+    missing: [],
+  },
+  async run(input, context) {
+    const asking = askingOf(input, context);
+    const store = await context.runtime.memory();
+    const key = named(input.key);
+    const schema = named(input.memory);
+    const out =
+      key === null
+        ? await store.list(asking, context.caller, schema, input.limit ?? LIMIT_DEFAULT)
+        : await store.readKey(asking, context.caller, key, schema);
+    return {
+      ...replyWithValue(out),
+      found: out.entries.length > 0,
+      entries: out.entries.map(shown),
+      missing: [...out.missing],
+      ...(out.truncated && { truncated: true }),
+    };
+  },
+});
+
+const LIMIT_DEFAULT = 100;
+
+export const memoryResolveHandle = operation({
+  name: 'memory_resolve_handle',
+  summary: 'Give the value of a handle',
+  description:
+    'Gives the value that a handle stands for to its owner alone, as far as the policy lets the result of `memory.resolve_handle` be. A handle of another owner is answered as one that does not exist.',
+  http: { method: 'POST', path: '/v1/memory/resolve-handle' },
+  permission: 'memory:use',
+  needs: 'store',
+  check_body: {},
+  input: checkBody({
+    type: 'object',
+    required: ['handle_id'],
+    properties: { handle_id: { type: 'string', minLength: 1, maxLength: 256 }, ...owner },
+  }),
+  output: { type: 'object', required: [...verdictRequired, 'value'], properties: readProperties },
+  example: {
+    handle_id: 'hdl_0123456789abcdef0123456789abcdef',
+    agent_id: 'support-bot',
+    session_id: 'sess-1',
+  },
+  answer: {
+    decision: 'allow',
+    action: 'allow',
+    rule: 'default.allow',
+    reason: 'Nothing was found that a rule acts on.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    value: 'A seat at the window.',
+  },
+  async run(input, context) {
+    const asking = askingOf(input, context);
+    const store = await context.runtime.memory();
+    return replyWithValue(await store.resolve(asking, context.caller, input.handle_id));
+  },
+});
+
+export const memoryPurgeExpired = operation({
+  name: 'memory_purge_expired',
+  summary: 'Delete what has expired in memory',
+  description:
+    'Deletes the entries of all agents whose retention is over. They are not given out any more in any case, and the service deletes them by itself every minute. Needs a person.',
+  http: { method: 'POST', path: '/v1/memory/purge-expired' },
+  permission: 'memory:purge',
+  needs: 'store',
+  input: { type: 'object', properties: {} },
+  output: {
+    type: 'object',
+    required: ['purged'],
+    properties: { purged: { type: 'integer', description: 'How many entries.' } },
+  },
+  example: {},
+  answer: { purged: 0 },
+  async run(_input, { runtime, caller }) {
+    const store = await runtime.memory();
+    return { purged: await store.purge(caller) };
+  },
+});
+
+interface Owned extends SubjectFields {
+  readonly user_id?: string | null;
+  readonly destination_agent_id?: string | null;
+}
+
+/** Whose memory it is: the agent that a credential proves, or that the only agent of this machine says to be. */
+function askingOf(input: Owned, context: Context) {
+  if (context.runtime.mode === 'gateway' && context.caller.kind === 'anonymous') {
+    throw new Refusal(
+      'unauthenticated',
+      'Memory needs a credential in gateway mode: it proves whose memory it is. Send it as `Authorization: Bearer` or `x-service-key`.',
+    );
+  }
+  const subject = resolveSubject(input, context);
+  if (subject.source_agent_id !== null && subject.source_agent_id !== subject.agent_id) {
+    throw new Refusal(
+      'forbidden',
+      'An agent’s memory is for that agent alone: `source_agent_id` must be the same as `agent_id`.',
+    );
+  }
+  return {
+    ...subject,
+    session_id: readSessionId(input),
+    user_id: named(input.user_id),
+    destination_agent_id: named(input.destination_agent_id),
+  };
+}
+
+function replyWithValue({ ruling, crossing, value }: MemoryRead) {
+  return { ...replyOf(ruling, crossing, false), value };
+}
+
+function shown({ entry_id, schema_name, scope, field, data_tags, value_bytes, ...times }: MemoryListed) {
+  return {
+    key: field.name,
+    memory: schema_name,
+    scope,
+    type: field.type,
+    tag: field.tag,
+    data_tags: [...data_tags],
+    encrypted: field.encrypted,
+    handle_id: entry_id,
+    value_bytes,
+    created_at: isoTime(times.created_at_ms),
+    expires_at: isoTime(times.expires_at_ms),
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,33 @@
+import type { Store } from '../../platform/store/index.ts';
+import { serviceEvent } from '../../runtime/audit/service-event.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import type { Ports } from '../../runtime/enforcement/types.ts';
+import { PURGE_BATCH, purgeSome } from './rows.ts';
+
+/** Deletes all that has expired, and gives how many entries. */
+export async function purgeAll(store: Store, now_ms: number): Promise<number> {
+  let purged = 0;
+  for (let batch = PURGE_BATCH; batch === PURGE_BATCH; purged += batch)
+    batch = await purgeSome(store, now_ms);
+  return purged;
+}
+
+/** One line of the trail for a purge. */
+export function purgeEvent(
+  { now_ms, new_event_id, policy }: Pick<Ports, 'now_ms' | 'new_event_id' | 'policy'>,
+  purged_count: number,
+  trigger: 'manual' | 'schedule',
+  caller_id: string,
+): AuditEvent {
+  return serviceEvent({
+    event_id: new_event_id(now_ms()),
+    now_ms: now_ms(),
+    boundary: 'memory',
+    phase: 'retention_purge',
+    done: true,
+    reason: 'What had expired in memory was deleted.',
+    caller_id,
+    policy_hash: policy.hash,
+    metadata: { purged_count, trigger },
+  });
+}

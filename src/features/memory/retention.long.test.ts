@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { withStores } from '../../platform/store/testing/stores.ts';
+import { ports } from '../../server/testing/examples.ts';
+import { memoryChores } from './chores.ts';
+import { AGENT, CALLER, HOUR_MS, memoryOver, NOW_MS, type TestMemory } from './testing/memory.ts';
+
+const PERSON = { ...CALLER, id: 'operator', kind: 'person' } as const;
+
+/** The chores of the process that owns the state, over the same store and clock. */
+function choresOver(store: Parameters<typeof memoryOver>[0], { place, wall, events }: TestMemory) {
+  const told: string[] = [];
+  const log = (message: string) => void told.push(message);
+  const own = ports(events, { now_ms: () => wall.ms });
+  const [purge, reseal] = memoryChores({
+    config: place,
+    store: async () => store,
+    ports: () => own,
+    log: { info: log, error: log },
+  });
+  return { purge: purge!.run, reseal: reseal!.run, told };
+}
+
+withStores('retention of memory', (law) => {
+  law('from its last moment on an entry is not given, purged or not', async ({ store }) => {
+    const { keep, resolved, value, memory, wall } = await memoryOver(store);
+    const handle = (await keep('sealed', 'x')) as string;
+    const out = await memory.list(AGENT, CALLER, null, 100);
+    assert.equal(out.entries[0]?.expires_at_ms, NOW_MS + HOUR_MS);
+    const short = (await keep('short', 'y')) as string;
+    wall.ms = NOW_MS + 9_999;
+    assert.equal(await resolved(short), 'y');
+    wall.ms = NOW_MS + 10_001;
+    assert.equal(await resolved(short), null);
+    assert.equal(await resolved(handle), 'x');
+    wall.ms = NOW_MS + HOUR_MS + 1;
+    assert.equal(await resolved(handle), null);
+    assert.equal(await value('sealed'), null);
+    assert.deepEqual((await memory.list(AGENT, CALLER, null, 100)).entries, []);
+    const rows = await store.db.selectFrom('memory_entries').select('entry_id').execute();
+    assert.equal(rows.length, 2, 'nothing was purged yet');
+  });
+
+  law(
+    'what has expired stays so when the clock is set back, also after a restart',
+    async ({ store, another }) => {
+      const before = await memoryOver(store);
+      const handle = (await before.keep('sealed', 'x')) as string;
+      const long = (await before.keep('language', 'en')) as string;
+      before.wall.ms = NOW_MS + HOUR_MS + 1;
+      assert.equal(await before.resolved(handle), null);
+      before.wall.ms = NOW_MS;
+      assert.equal(await before.resolved(handle), null);
+      assert.equal(await before.resolved(long), 'en');
+      before.wall.ms = NOW_MS + HOUR_MS + 2;
+      const other = await memoryOver(await another(), { wall: { ms: NOW_MS } });
+      assert.equal(await other.resolved(handle), 'x', 'a process that never saw the later time');
+      // The owner of the state notes how late it is.
+      await choresOver(store, before).purge();
+      const rows = await store.db.selectFrom('memory_entries').select('entry_id').execute();
+      assert.equal(rows.length, 1);
+      const after = await memoryOver(await another(), { wall: { ms: NOW_MS } });
+      const again = (await after.keep('sealed', 'later')) as string;
+      const listed = await after.memory.list(AGENT, CALLER, 'notes', 100);
+      assert.ok(listed.entries[0]!.created_at_ms >= NOW_MS + HOUR_MS + 2, 'time goes on where it was');
+      assert.equal(await after.resolved(again), 'later');
+    },
+  );
+
+  law('a purge deletes what has expired and nothing else, and says how much', async ({ store }) => {
+    const own = await memoryOver(store);
+    const { keep, memory, wall, events } = own;
+    for (let at = 0; at < 7; at++) await keep('short', 'x', { session_id: `s-${at}` });
+    const kept = await keep('sealed', 'y');
+    assert.equal(await memory.purge(PERSON), 0);
+    wall.ms += HOUR_MS / 2;
+    assert.equal(await memory.purge(PERSON), 7);
+    const { boundary, decision, caller_id, metadata } = events.at(-1)!;
+    assert.deepEqual(
+      { boundary, decision, caller_id, metadata },
+      {
+        boundary: 'memory',
+        decision: 'allow',
+        caller_id: 'operator',
+        metadata: { phase: 'retention_purge', purged_count: 7, trigger: 'manual' },
+      },
+    );
+    const rows = await store.db.selectFrom('memory_entries').select('entry_id').execute();
+    assert.deepEqual(
+      rows.map(({ entry_id }) => entry_id),
+      [kept],
+    );
+    const { purge } = choresOver(store, own);
+    const before = events.length;
+    assert.equal(await purge(), false);
+    assert.equal(events.length, before, 'a purge of nothing is no event');
+    wall.ms += HOUR_MS;
+    assert.equal(await purge(), false);
+    assert.deepEqual(events.at(-1)?.metadata, {
+      phase: 'retention_purge',
+      purged_count: 1,
+      trigger: 'schedule',
+    });
+    assert.equal(events.at(-1)?.caller_id, 'service:schedule');
+  });
+
+  law('a scheduled purge goes by batches', async ({ store }) => {
+    const own = await memoryOver(store);
+    await own.keep('sealed', 'x');
+    const [row] = await store.db.selectFrom('memory_entries').selectAll().execute();
+    const many = Array.from({ length: 1_200 }, (_, at) => ({ ...row!, entry_id: `e${at}`, slot: `s${at}` }));
+    for (let at = 0; at < many.length; at += 50)
+      await store.db
+        .insertInto('memory_entries')
+        .values(many.slice(at, at + 50))
+        .execute();
+    own.wall.ms += 2 * HOUR_MS;
+    const { purge } = choresOver(store, own);
+    assert.deepEqual([await purge(), await purge(), await purge()], [true, true, false]);
+    assert.deepEqual(await store.db.selectFrom('memory_entries').select('entry_id').execute(), []);
+    const counts = own.events.flatMap(({ metadata }) => metadata.purged_count ?? []);
+    assert.deepEqual(counts, [500, 500, 201]);
+  });
+});

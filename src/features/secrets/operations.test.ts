@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { call } from '../../operations/call.ts';
+import { interceptTool } from '../../operations/intercept.ts';
+import { Refusal } from '../../operations/operation.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import { type TestOptions, testRuntime } from '../../operations/testing/runtime.ts';
+import { person } from '../../runtime/access/callers.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { CAUSE_SENTENCES } from '../../runtime/enforcement/capabilities/fit.ts';
+import type { Capabilities, Presented, Shown } from '../../runtime/enforcement/capabilities/types.ts';
+import { secretsCheck, secretsResolve } from './operations.ts';
+
+const VALUE = ['mail', 'password', '7a61'].join('-');
+const TOKEN = `svc_cap_${'0'.repeat(24)}_${'A'.repeat(43)}`;
+const ASKED = {
+  secret_key: 'MAIL_PASSWORD',
+  capability_token_id: TOKEN,
+  tool: 'send_email',
+  agent_id: 'bot',
+};
+
+/** Tokens of which a test says what becomes of each question, in turn; the last answer stands. */
+function tokens(...answers: readonly Shown[]): { capabilities: Runtime['capabilities']; asked: Presented[] } {
+  const asked: Presented[] = [];
+  const next = async (presented: Presented): Promise<Shown> => {
+    asked.push(presented);
+    return answers[Math.min(asked.length, answers.length) - 1]!;
+  };
+  const capabilities = { look: next, use: next } as unknown as Capabilities;
+  return { capabilities: async () => capabilities, asked };
+}
+
+const GOOD: Shown = { taken: true, token_id: 'cap_1', expires_ms: Number.MAX_SAFE_INTEGER };
+const bad = (cause: 'revoked' | 'unknown'): Shown => ({ taken: false, token_id: 'cap_1', cause });
+
+interface Outcome {
+  readonly reply: Record<string, unknown> | null;
+  readonly refusal: string | null;
+  readonly events: readonly AuditEvent[];
+}
+
+async function resolve(options: TestOptions, more: object = {}): Promise<Outcome> {
+  const { runtime, events } = testRuntime(options);
+  const context = { runtime, caller: person('operator'), request_id: 'r' };
+  try {
+    const reply = (await call(secretsResolve, { ...ASKED, ...more }, context)) as Record<string, unknown>;
+    return { reply, refusal: null, events };
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error));
+    assert.ok(!error.message.includes(VALUE));
+    return { reply: null, refusal: error.code, events };
+  }
+}
+
+const results = ({ events }: Outcome) => events.flatMap(({ metadata }) => metadata.result ?? []);
+
+test('a value is given when the token, the rules and the journal say so', async () => {
+  const { capabilities, asked } = tokens(GOOD);
+  const outcome = await resolve({ instead: { capabilities } });
+  assert.deepEqual([outcome.reply?.decision, outcome.reply?.value], ['allow', VALUE]);
+  assert.deepEqual(results(outcome), ['allow']);
+  assert.deepEqual(
+    asked.map(({ agent_id, tool, action, secret_key, has_credential }) => [
+      agent_id,
+      tool,
+      action,
+      secret_key,
+      has_credential,
+    ]),
+    Array(2).fill(['bot', 'send_email', 'invoke', 'MAIL_PASSWORD', true]),
+  );
+  assert.ok(!JSON.stringify(outcome.events).includes(VALUE));
+});
+
+test('a token that ends while the backend is asked gives nothing', async () => {
+  const { capabilities } = tokens(GOOD, bad('revoked'));
+  const outcome = await resolve({ instead: { capabilities } });
+  assert.deepEqual(
+    [outcome.reply?.decision, outcome.reply?.rule, outcome.reply?.reason],
+    ['block', 'capability_token.revoked', CAUSE_SENTENCES.revoked],
+  );
+  assert.ok(!('value' in (outcome.reply ?? {})));
+  assert.deepEqual(results(outcome), ['denied']);
+});
+
+test('what cannot be written down is not given', async () => {
+  for (const phase of ['request', 'secret_resolve']) {
+    const record = async (event: AuditEvent) => {
+      if (event.metadata.phase === phase) throw new Error('the disk is full');
+    };
+    const outcome = await resolve({ record, instead: { capabilities: tokens(GOOD).capabilities } });
+    const told = JSON.stringify(outcome);
+    assert.ok(!told.includes(VALUE), told);
+    if (phase === 'request') assert.deepEqual(outcome.reply?.rule, 'fault.audit');
+    else assert.equal(outcome.refusal, 'unavailable');
+  }
+});
+
+test('without the store no token is good, and no backend is asked', async () => {
+  let opened = 0;
+  const secrets: Runtime['secrets'] = {
+    backend: 'env',
+    open: async () => {
+      opened += 1;
+      throw new Error('not to be asked');
+    },
+  };
+  const outcome = await resolve({ instead: { secrets } });
+  assert.deepEqual([outcome.reply?.decision, outcome.reply?.rule, opened], ['block', 'fault.store', 0]);
+  const { runtime } = testRuntime();
+  const context = { runtime, caller: person('operator'), request_id: 'r' };
+  const intercepted = (await call(
+    interceptTool,
+    { tool: 't', capability_token_id: TOKEN },
+    context,
+  )) as object;
+  assert.partialDeepStrictEqual(intercepted, { decision: 'block', rule: 'fault.store', violations: [] });
+});
+
+test('rules, contracts and identities know the resolution as a call of `secrets.resolve`', async () => {
+  const rule = (action: string) => ({
+    name: 'r',
+    boundary: 'action',
+    condition: { tools: ['secrets.resolve'] },
+    action,
+  });
+  const contractOf = (own: object) => ({
+    version: 'v1alpha1',
+    contract: {
+      tool_name: 'secrets.resolve',
+      accepts: { tags: [] },
+      emits: {},
+      side_effects: { reversible: true, requires_approval: false },
+      ...own,
+    },
+  });
+  const contract = contractOf({ arguments: { type: 'object', properties: { key: { pattern: '^MAIL_' } } } });
+  const stripping = contractOf({ accepts: { tags: [], fields: ['key'] } });
+  const cases: readonly (readonly [string, TestOptions, object, string])[] = [
+    ['a rule that blocks', { rules: [rule('block')] }, {}, 'block'],
+    ['a rule that asks for approval', { rules: [rule('require_approval')] }, {}, 'block'],
+    ['a contract that takes arguments away', { documents: [stripping] }, {}, 'block'],
+    ['a rule that takes note', { rules: [rule('flag')] }, {}, 'allow'],
+    ['tools must be declared', { settings: { undeclared_tools: 'block' } }, {}, 'block'],
+    ['it is declared', { settings: { undeclared_tools: 'block' }, documents: [contract] }, {}, 'allow'],
+    ['another key than declared', { documents: [contract] }, { secret_key: 'DB_PASSWORD' }, 'block'],
+  ];
+  for (const [name, options, more, decision] of cases) {
+    const { capabilities } = tokens(GOOD);
+    const outcome = await resolve({ ...options, instead: { capabilities } }, more);
+    assert.equal(outcome.reply?.decision, decision, `${name}: ${JSON.stringify(outcome.reply)}`);
+    assert.equal('value' in (outcome.reply ?? {}), decision === 'allow', name);
+  }
+  assert.equal(cases.length, 7);
+});
+
+test('a name that is a secret itself is not written down', async () => {
+  const pasted = ['sk', 'ABCDEF1234567890'].join('-');
+  const outcome = await resolve(
+    { instead: { capabilities: tokens(GOOD).capabilities } },
+    { secret_key: pasted },
+  );
+  assert.equal(outcome.reply?.decision, 'block');
+  assert.ok(!JSON.stringify(outcome.events).includes(pasted));
+});
+
+test('usual names of secrets are no secrets', async () => {
+  const names = [
+    'MAIL_PASSWORD',
+    'db/prod#password',
+    'prod/stripe-secret-key',
+    'aws_secret_access_key',
+    'a.b-c/d_e#f',
+  ];
+  for (const secret_key of names) {
+    const outcome = await resolve({ instead: { capabilities: tokens(GOOD).capabilities } }, { secret_key });
+    assert.notEqual(outcome.reply?.decision, 'block', `${secret_key} ${JSON.stringify(outcome.reply)}`);
+  }
+});
+
+test('a check of the backend tells what can be read, and writes down what was asked for', async () => {
+  const { runtime, events } = testRuntime();
+  const context = { runtime, caller: person('operator'), request_id: 'r' };
+  const reply = await call(secretsCheck, { secret_keys: ['MAIL_PASSWORD', 'NOPE', 'NOPE'] }, context);
+  assert.deepEqual(reply, {
+    backend: 'env',
+    reachable: true,
+    secrets: [
+      { secret_key: 'MAIL_PASSWORD', result: 'allow' },
+      { secret_key: 'NOPE', result: 'missing' },
+    ],
+  });
+  assert.deepEqual(
+    events.map(({ caller_id, metadata }) => [caller_id, metadata.secret_key, metadata.result]),
+    [
+      ['operator', 'MAIL_PASSWORD', 'allow'],
+      ['operator', 'NOPE', 'missing'],
+    ],
+  );
+});

@@ -1,0 +1,231 @@
+import { presentedOf } from '../../operations/capabilities.ts';
+import { type Context, operation, Refusal } from '../../operations/operation.ts';
+import { replyOf } from '../../operations/reply.ts';
+import {
+  agentId,
+  approvalRequestId,
+  capabilityAction,
+  capabilityToken,
+  name,
+  sessionId,
+  tenantId,
+  verdictProperties,
+  verdictRequired,
+} from '../../operations/shapes.ts';
+import { named, resolveSubject } from '../../operations/subject.ts';
+import { KEY_CHARACTERS_MAX, KEY_PATTERN } from '../../runtime/secrets/keys.ts';
+import { type Secrets, SecretUnread } from '../../runtime/secrets/secrets.ts';
+import { readingEvents } from './reading-event.ts';
+import { resolveSecret } from './resolve.ts';
+
+const secretKey = {
+  type: 'string',
+  minLength: 1,
+  maxLength: KEY_CHARACTERS_MAX,
+  pattern: KEY_PATTERN,
+  description: 'Its name in the backend.',
+} as const;
+
+export const secretsResolve = operation({
+  name: 'secrets_resolve',
+  summary: 'Resolve a secret for an agent',
+  description:
+    'Gives the value of a secret to an agent that shows a capability token for it. The token must be for this agent, session, tool and secret, and the policy must allow the tool `secrets.resolve`; what is not allowed answers 200 with `decision: block` and no value. Being on this machine is not enough: the credential needs the permission `secrets:resolve`.',
+  http: { method: 'POST', path: '/v1/secrets/resolve' },
+  permission: 'secrets:resolve',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['secret_key', 'capability_token_id', 'tool'],
+    properties: {
+      secret_key: secretKey,
+      capability_token_id: capabilityToken,
+      capability_action: capabilityAction,
+      tool: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 256,
+        pattern: name.pattern,
+        description: 'The tool that needs it.',
+      },
+      agent_id: agentId,
+      session_id: sessionId,
+      tenant_id: tenantId,
+      source_agent_id: { ...name, description: 'Who acts; without it `agent_id`.' },
+      approval_request_id: approvalRequestId,
+    },
+  },
+  output: {
+    type: 'object',
+    required: [...verdictRequired, 'secret_key', 'agent_id'],
+    properties: {
+      ...verdictProperties,
+      secret_key: { type: 'string' },
+      agent_id: { type: 'string' },
+      value: {
+        type: 'string',
+        description: 'Only when `decision` is `allow`. Keep it no longer than needed.',
+      },
+    },
+  },
+  example: {
+    secret_key: 'MAIL_PASSWORD',
+    capability_token_id: 'svc_cap_0123456789abcdef01234567_…',
+    tool: 'send_email',
+    agent_id: 'support-bot',
+    session_id: 'sess-1',
+  },
+  answer: {
+    decision: 'block',
+    action: 'block',
+    rule: 'capability_token.unknown',
+    reason: 'The capability token is not known.',
+    event_id: 'evt_0123456789abcdef01234567',
+    violations: [
+      {
+        type: 'identity_violation',
+        detector: 'agent_identity',
+        severity: 'high',
+        rule: 'capability_token.unknown',
+        reason: 'The capability token is not known.',
+      },
+    ],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    secret_key: 'MAIL_PASSWORD',
+    agent_id: 'support-bot',
+  },
+  refusals: ['not_found', 'not_configured', 'agent_context_required'],
+  async run(input, context) {
+    const { runtime, caller } = context;
+    const { secret_key } = input;
+    const { source_agent_id } = resolveSubject(input, context);
+    const presented = presentedOf(input, input.tool, context);
+    if (presented.agent_id === 'unknown')
+      throw new Refusal('agent_context_required', 'Name the agent: `agent_id` says who wants the secret.');
+    if (runtime.secrets === null) throw notConfigured();
+    const answer = await resolveSecret(
+      { ...presented, secret_key, source_agent_id },
+      {
+        backend: runtime.secrets.backend,
+        secrets: runtime.secrets.open,
+        capabilities: runtime.capabilities,
+        enforce: (crossing) =>
+          runtime.enforce(crossing, caller, 'secrets_resolve', named(input.approval_request_id)),
+        caller,
+        now_ms: runtime.now_ms,
+        policy_hash: () => runtime.policy().hash,
+        note: runtime.note,
+      },
+    );
+    if ('message' in answer)
+      throw new Refusal(answer.result === 'missing' ? 'not_found' : 'unavailable', answer.message);
+    return {
+      ...replyOf(answer.ruling, answer.crossing, false),
+      // A name that a rule would change is no name to give a value for.
+      decision: answer.result === 'allow' ? ('allow' as const) : ('block' as const),
+      secret_key,
+      agent_id: presented.agent_id,
+      ...(answer.result === 'allow' && { value: answer.value }),
+    };
+  },
+});
+
+export const secretsCheck = operation({
+  name: 'secrets_check',
+  summary: 'Check the secret backend',
+  description:
+    'Whether the running service reaches its secret backend, and which of the named secrets it can read there; never a value. Needs a person.',
+  http: { method: 'POST', path: '/v1/secrets/check' },
+  permission: 'secrets:check',
+  needs: 'live',
+  input: {
+    type: 'object',
+    properties: { secret_keys: { type: 'array', maxItems: 100, items: secretKey } },
+  },
+  output: {
+    type: 'object',
+    required: ['backend', 'reachable', 'secrets'],
+    properties: {
+      backend: { enum: ['env', 'vault', 'cloud', 'plugin'] },
+      reachable: { type: 'boolean' },
+      reason: { type: 'string', description: 'Why not; only where it is not reachable.' },
+      secrets: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['secret_key', 'result'],
+          properties: {
+            secret_key: { type: 'string' },
+            result: { enum: ['allow', 'missing', 'error'], description: '`allow`: it can be read.' },
+            reason: { type: 'string', description: 'Only with `error`.' },
+          },
+        },
+      },
+    },
+  },
+  example: { secret_keys: ['MAIL_PASSWORD'] },
+  answer: { backend: 'env', reachable: true, secrets: [{ secret_key: 'MAIL_PASSWORD', result: 'allow' }] },
+  refusals: ['not_configured'],
+  async run({ secret_keys = [] }, context) {
+    const secrets = await opened(context);
+    const failure = await failureOf(secrets.check());
+    const results = await Promise.all([...new Set(secret_keys)].map((key) => look(key, secrets)));
+    await record(results, secrets, context);
+    return {
+      backend: secrets.backend as 'env' | 'vault' | 'cloud' | 'plugin',
+      reachable: failure === null,
+      ...(failure !== null && { reason: failure }),
+      secrets: results,
+    };
+  },
+});
+
+interface Looked {
+  readonly secret_key: string;
+  readonly result: 'allow' | 'missing' | 'error';
+  readonly reason?: string;
+}
+
+async function opened({ runtime: { secrets } }: Context): Promise<Secrets> {
+  if (secrets === null) throw notConfigured();
+  try {
+    return await secrets.open();
+  } catch (error) {
+    throw error instanceof SecretUnread ? new Refusal('unavailable', error.message) : error;
+  }
+}
+
+async function look(secret_key: string, secrets: Secrets): Promise<Looked> {
+  const value = secrets.get(secret_key);
+  const reason = await failureOf(value);
+  if (reason !== null) return { secret_key, result: 'error', reason };
+  return { secret_key, result: (await value) === null ? 'missing' : 'allow' };
+}
+
+async function failureOf(question: Promise<unknown>): Promise<string | null> {
+  try {
+    await question;
+    return null;
+  } catch (error) {
+    if (error instanceof SecretUnread) return error.message;
+    throw error;
+  }
+}
+
+async function record(
+  results: readonly Looked[],
+  { backend }: Secrets,
+  { runtime, caller }: Context,
+): Promise<void> {
+  const by = { caller_id: caller.id, policy_hash: runtime.policy().hash };
+  const readings = results.map(({ secret_key, result }) => ({ secret_key, result, secret_backend: backend }));
+  for (const event of readingEvents(readings, by, runtime.now_ms())) await runtime.note(event);
+}
+
+function notConfigured(): Refusal {
+  return new Refusal(
+    'not_configured',
+    'No secret backend is configured: see `secrets.backend` in service.yaml.',
+  );
+}

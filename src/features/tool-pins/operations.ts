@@ -1,0 +1,392 @@
+import { redact } from '../../core/decision/redact.ts';
+import { UNLIMITED, walk } from '../../core/json/payload.ts';
+import { contentHash } from '../../core/policy/compile/canonical.ts';
+import type { Content, Json, JudgedFinding, Verdict } from '../../core/types/index.ts';
+import { checkBody } from '../../operations/check-body.ts';
+import { type Context, operation, Refusal } from '../../operations/operation.ts';
+import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
+import { named, resolveSubject, resolveTenant } from '../../operations/subject.ts';
+import { newEventId } from '../../runtime/audit/event-id.ts';
+import { serviceEvent } from '../../runtime/audit/service-event.ts';
+import { type Look, lookedAt, rememberLook } from './looks.ts';
+import {
+  approvePin,
+  listPins,
+  type PinRow,
+  type PinScope,
+  type Sighting,
+  shownName,
+  sight,
+  standing,
+} from './pins.ts';
+
+const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
+const toolName = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' } as const;
+const userId = {
+  ...name,
+  description: 'Whose list it is, where a server shows users different ones.',
+} as const;
+const hash = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 } as const;
+const text = { type: ['string', 'null'] } as const;
+
+export const mcpToolsCheck = operation({
+  name: 'mcp_tools_check',
+  summary: 'Check the tools that an MCP server lists',
+  description:
+    'Looks for hidden instructions in the definitions, compares each with the one that was pinned when it was first seen, and says which may be shown to an agent. What has changed, or is suspicious, is held back until a person agrees. A list that was looked at before and is the same is compared only, and is no further event.',
+  http: { method: 'POST', path: '/v1/mcp/tools/check' },
+  permission: 'check',
+  needs: 'store',
+  check_body: {},
+  input: checkBody({
+    type: 'object',
+    required: ['server', 'tools'],
+    properties: {
+      server: { ...server, description: 'By which name the server is known here.' },
+      user_id: userId,
+      agent_id: agentId,
+      tenant_id: tenantId,
+      session_id: sessionId,
+      tools: {
+        type: 'array',
+        maxItems: 1_000,
+        items: { type: 'object' },
+        description: 'The definitions, just as the server lists them; the whole list.',
+      },
+    },
+  }),
+  output: {
+    type: 'object',
+    required: ['event_id', 'tools'],
+    properties: {
+      event_id: { type: 'string', description: 'The audit event in which the list was looked at.' },
+      tools: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['tool', 'status', 'sha256', 'reason'],
+          properties: {
+            tool: { type: 'string' },
+            status: {
+              enum: ['pinned', 'quarantined'],
+              description: '`quarantined`: not to be shown or called.',
+            },
+            sha256: { type: 'string', description: 'Of the canonical definition (RFC 8785).' },
+            reason: text,
+            definition: {
+              type: 'object',
+              description: 'The definition to show instead; only if something in it was redacted.',
+            },
+          },
+        },
+      },
+    },
+  },
+  example: { server: 'files', tools: [{ name: 'read_file', inputSchema: { type: 'object' } }] },
+  answer: {
+    event_id: 'evt_0123456789abcdef01234567',
+    tools: [
+      {
+        tool: 'read_file',
+        status: 'pinned',
+        sha256: 'sha256:8a71338879652c5454562c7b01684c894cdc60e26b7cbb5818102796909f7067',
+        reason: null,
+      },
+    ],
+  },
+  async run(input, context) {
+    const { runtime, caller } = context;
+    const subject = resolveSubject(input, context);
+    const scope = { tenant_id: subject.tenant_id, server: input.server, user_id: named(input.user_id) ?? '' };
+    const definitions = input.tools as { [name: string]: Json }[];
+    const now_ms = runtime.now_ms();
+    const { db } = await runtime.store();
+    const look: Look = {
+      version: runtime.version,
+      policy_hash: runtime.policy().hash,
+      ...scope,
+      agent_id: subject.agent_id,
+      session_id: named(input.session_id),
+      definitions,
+    };
+    const before = await lookedAt(db, look, now_ms);
+    const known = before === null ? null : await standing(db, scope, definitions);
+    if (before !== null && known !== null) return { event_id: before, tools: known };
+    const content: Content = { kind: 'json', value: [...definitions, ...joinedTexts(definitions)] };
+    const { verdict, event_id } = await runtime.enforce(
+      {
+        boundary: 'input',
+        phase: null,
+        content,
+        ...subject,
+        session_id: named(input.session_id),
+        source_agent_id: null,
+        destination_agent_id: null,
+        tool: 'tools/list',
+        declared_tags: ['untrusted.mcp'],
+        now_ms,
+      },
+      caller,
+      'scan_structured',
+    );
+    const whole = wholeList(verdict);
+    // What is wrong with the moment, or with all of the list, is no word against a single tool, and leaves no trace.
+    if (whole !== null) return { event_id, tools: definitions.map((one) => heldFor(one, whole)) };
+    const problemOf = problems(verdict, definitions.length);
+    const redacted = redactedList(content, verdict, runtime.policy().redaction.typed, definitions.length);
+    const list = definitions.map((definition, at) => {
+      const shown = redacted[at]!;
+      const problem = problemOf(at) ?? (shown.name === definition.name ? null : NAME_FOUND);
+      return { definition, shown, problem };
+    });
+    const sightings = await sight(db, scope, list, now_ms);
+    for (const one of sightings.filter(({ is_news }) => is_news))
+      await tell(one, scope, subject.agent_id, context);
+    if (verdict.policy_hash === look.policy_hash) await rememberLook(db, look, event_id, now_ms);
+    return { event_id, tools: sightings.map(({ is_news: _is_news, ...shown }) => shown) };
+  },
+});
+
+/** What is never shown to an agent in a definition without a person’s word. */
+const FORBIDDEN = /^(?:injection|hidden|content\.hidden_text)(?:\.|$)/;
+
+/** Why no tool of a list may be shown at the moment, whatever its definition says; `null` where they are looked at. */
+function wholeList(verdict: Verdict): string | null {
+  if (verdict.fault) return 'The list could not be looked at: try again.';
+  if (verdict.decision !== 'block' || verdict.coverage.status !== 'full') return null;
+  const is_one_tools = verdict.findings.some(
+    ({ rule, action }) => rule === verdict.rule && action === 'block',
+  );
+  return is_one_tools ? null : `The policy lets no list of this server in (rule ${verdict.rule}).`;
+}
+
+function heldFor(definition: { readonly [name: string]: Json }, reason: string) {
+  return {
+    tool: shownName(definition),
+    status: 'quarantined' as const,
+    sha256: contentHash(definition),
+    reason,
+  };
+}
+
+const NAME_FOUND = 'Its name holds what no name should.';
+/** Of a definition this much is joined to its neighbour's: no sentence that is found is longer. */
+const WINDOW_UNITS = 2_048;
+
+/**
+ * The texts of each definition as a client may show them, one behind the other, and behind those the texts of each two
+ * neighbours: a sentence that was cut in two is whole in one of them.
+ */
+function joinedTexts(definitions: readonly { readonly [name: string]: Json }[]): string[] {
+  const texts = definitions.map((definition) => {
+    const all: string[] = [];
+    for (const key of ['title', 'description']) {
+      const said = definition[key];
+      if (typeof said === 'string') all.push(said);
+    }
+    walk(definition, UNLIMITED, ({ kind, text: said }) => {
+      if (kind === 'string') all.push(said);
+    });
+    return all.join('\n');
+  });
+  const pairs = texts
+    .slice(1)
+    .map((next, at) => `${texts[at]!.slice(-WINDOW_UNITS)}\n${next.slice(0, WINDOW_UNITS)}`);
+  return [...texts, ...pairs];
+}
+
+/** The definitions with everything masked that a rule says to redact, also where the list as a whole is blocked. */
+function redactedList(
+  content: Content,
+  { findings }: Verdict,
+  typed: boolean,
+  count: number,
+): readonly { readonly [name: string]: Json }[] {
+  const masked = findings.filter(({ action }) => action === 'redact');
+  const changed = redact(content, masked, typed) as { readonly value: Json };
+  return (changed.value as readonly { readonly [name: string]: Json }[]).slice(0, count);
+}
+
+/** Says what is wrong with the definition at a place of the list, in our own words alone. */
+function problems(verdict: Verdict, count: number): (at: number) => string | null {
+  if (verdict.coverage.status !== 'full') return () => 'Not all of the list could be looked at.';
+  const found = Map.groupBy(verdict.findings.filter(isForbidden), ({ path }) =>
+    Number(/^\$\[(\d+)\]/.exec(path ?? '')?.[1] ?? Number.NaN),
+  );
+  const alone = (at: number) => (found.get(at) ?? found.get(count + at))?.[0] ?? null;
+  /** What is found over the border of two definitions, and in neither of them, concerns both. */
+  const between = (at: number) =>
+    at < 0 || at >= count - 1 || alone(at) !== null || alone(at + 1) !== null
+      ? null
+      : (found.get(2 * count + at)?.[0] ?? null);
+  return (at) => {
+    const first = alone(at) ?? between(at - 1) ?? between(at);
+    return first === null ? null : `Its definition holds what no definition should: \`${first.detector}\`.`;
+  };
+}
+
+function isForbidden({ tags, severity, action }: JudgedFinding): boolean {
+  if (action === 'block') return true;
+  return severity !== 'low' && tags.some((tag) => FORBIDDEN.test(tag));
+}
+
+async function tell(one: Sighting, scope: PinScope, agent_id: string, context: Context): Promise<void> {
+  const { runtime, caller } = context;
+  const now_ms = runtime.now_ms();
+  await runtime.note(
+    serviceEvent({
+      event_id: newEventId(now_ms),
+      now_ms,
+      phase: 'mcp_tool_quarantined',
+      done: false,
+      reason: `A tool of an MCP server is held back. ${one.reason}`,
+      caller_id: caller.id,
+      policy_hash: runtime.policy().hash,
+      about: { tenant_id: scope.tenant_id, agent_id, tool_name: one.tool },
+      metadata: { mcp_server: scope.server, sha256: one.sha256, user_id: scope.user_id },
+    }),
+  );
+}
+
+const pin = {
+  type: 'object',
+  required: [
+    'server',
+    'user_id',
+    'tool',
+    'status',
+    'pinned_sha256',
+    'quarantined_sha256',
+    'quarantined_reason',
+  ],
+  properties: {
+    tenant_id: { type: 'string' },
+    server: { type: 'string' },
+    user_id: { type: 'string' },
+    tool: { type: 'string' },
+    status: {
+      enum: ['pinned', 'quarantined'],
+      description: '`quarantined`: a new definition waits for approval.',
+    },
+    pinned_sha256: text,
+    pinned_definition: { type: ['object', 'null'], description: 'What agents are shown.' },
+    quarantined_sha256: text,
+    quarantined_definition: {
+      type: ['object', 'null'],
+      description: 'What waits. Read it as you would a stranger’s mail.',
+    },
+    quarantined_reason: text,
+    approved_by: text,
+    first_seen_at: { type: 'string' },
+    changed_at: { type: 'string' },
+  },
+} as const;
+
+export const mcpPinsList = operation({
+  name: 'mcp_pins_list',
+  summary: 'List the tools of MCP servers that are known',
+  description: 'Which definition of each tool is pinned, and which waits for a person.',
+  http: { method: 'GET', path: '/v1/mcp/pins' },
+  permission: 'approvals:read',
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: { server: name, tool: name, tenant_id: tenantId },
+  },
+  output: {
+    type: 'object',
+    required: ['pins', 'count'],
+    properties: { pins: { type: 'array', items: pin }, count: { type: 'integer' } },
+  },
+  example: { server: 'files' },
+  answer: { pins: [], count: 0 },
+  async run(input, context) {
+    const { db } = await context.runtime.store();
+    const one = named(input.tenant_id) ?? named(context.tenant_id);
+    const tenant_ids = one === null ? context.caller.tenants : [resolveTenant(input, context)];
+    const rows = await listPins(db, { tenant_ids, server: named(input.server), tool: named(input.tool) });
+    return { pins: rows.map(shown), count: rows.length };
+  },
+});
+
+export const mcpPinsApprove = operation({
+  name: 'mcp_pins_approve',
+  summary: 'Approve a quarantined definition of a tool',
+  description:
+    'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Needs a person.',
+  http: { method: 'POST', path: '/v1/mcp/pins/approve' },
+  permission: 'approvals:decide',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['server', 'tool', 'sha256'],
+    properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
+  },
+  output: pin,
+  example: {
+    server: 'files',
+    tool: 'read_file',
+    sha256: 'sha256:98aa30f036a188f9dceb3f74a948bf9308d12f81736528a312f3b93dac080dd2',
+  },
+  answer: {
+    tenant_id: 'default',
+    server: 'files',
+    user_id: '',
+    tool: 'read_file',
+    pinned_sha256: 'sha256:98aa30f036a188f9dceb3f74a948bf9308d12f81736528a312f3b93dac080dd2',
+    quarantined_sha256: null,
+    quarantined_reason: null,
+    approved_by: 'operator',
+    status: 'pinned',
+    pinned_definition: { description: 'Reads a file.', inputSchema: { type: 'object' }, name: 'read_file' },
+    quarantined_definition: null,
+    first_seen_at: '2026-01-31T12:00:00.000Z',
+    changed_at: '2026-01-31T12:00:05.000Z',
+  },
+  refusals: ['conflict'],
+  async run(input, context) {
+    const { caller, runtime } = context;
+    if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
+    const scope = {
+      tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
+      server: input.server,
+      user_id: named(input.user_id) ?? '',
+    };
+    const now_ms = runtime.now_ms();
+    // Written down first: what is not in the journal is not in the store.
+    await runtime.note(
+      serviceEvent({
+        event_id: newEventId(now_ms),
+        now_ms,
+        phase: 'mcp_pin_approve',
+        done: true,
+        reason: 'A person lets a definition of a tool through.',
+        caller_id: caller.id,
+        policy_hash: runtime.policy().hash,
+        about: { tenant_id: scope.tenant_id, tool_name: input.tool },
+        metadata: { mcp_server: scope.server, sha256: input.sha256, user_id: scope.user_id },
+      }),
+    );
+    const { db } = await runtime.store();
+    const row = await approvePin(db, scope, input.tool, input.sha256, caller.id, now_ms);
+    if (row === null)
+      throw new Refusal(
+        'conflict',
+        'No definition with this hash is held back: see what is, and approve that.',
+      );
+    return shown(row);
+  },
+});
+
+function shown(row: PinRow) {
+  const { pinned_definition, quarantined_definition, first_seen_ms, changed_ms, ...rest } = row;
+  const read = (json: string | null) => (json === null ? null : (JSON.parse(json) as object));
+  return {
+    ...rest,
+    status: row.quarantined_sha256 === null ? ('pinned' as const) : ('quarantined' as const),
+    pinned_definition: read(pinned_definition),
+    quarantined_definition: read(quarantined_definition),
+    first_seen_at: new Date(Number(first_seen_ms)).toISOString(),
+    changed_at: new Date(Number(changed_ms)).toISOString(),
+  };
+}

@@ -1,0 +1,316 @@
+import type { Kysely, Selectable } from 'kysely';
+import { canonical, contentHash } from '../../core/policy/compile/canonical.ts';
+import type { Json } from '../../core/types/index.ts';
+import type { StoreTables } from '../../platform/store/index.ts';
+
+export type PinRow = Selectable<StoreTables['mcp_pins']>;
+type Db = Kysely<StoreTables>;
+
+/** Whose list of tools it is. */
+export interface PinScope {
+  readonly tenant_id: string;
+  readonly server: string;
+  readonly user_id: string;
+}
+
+/** A definition as a server lists it, and what detectors say against it, as a sentence; `null` nothing. */
+export interface Seen {
+  readonly definition: { readonly [name: string]: Json };
+  /** The definition as agents and people may see it: what a rule says to redact is masked. Only this is stored. Without it, the definition itself. */
+  readonly shown?: { readonly [name: string]: Json };
+  readonly problem: string | null;
+}
+
+/** What becomes of a tool. Only one that is `pinned` is shown to agents, and may be called. */
+export interface Sighting {
+  readonly tool: string;
+  readonly status: 'pinned' | 'quarantined';
+  readonly sha256: string;
+  /** Why it is held; `null` for one that is pinned. */
+  readonly reason: string | null;
+  /** What agents are shown of one that is `pinned`; absent if that is the definition itself. */
+  readonly definition?: { readonly [name: string]: Json };
+  /** It was not known to be held so before: somebody should hear of it. */
+  readonly is_news: boolean;
+}
+
+/** The names that the protocol allows: no look-alikes from other alphabets, no controls. */
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+const DEFINITION_CHARS_MAX = 65_536;
+/** Names that one list is remembered by: a server cannot fill the store with new ones. */
+const ROWS_MAX = 2_000;
+
+/**
+ * Compares a whole list of tools with what was pinned. What is new, clean and no other tool under a new name is
+ * pinned; everything else that differs is held back until a person agrees.
+ */
+export async function sight(
+  db: Db,
+  scope: PinScope,
+  list: readonly Seen[],
+  now_ms: number,
+): Promise<Sighting[]> {
+  const rows = new Map((await rowsOf(db, scope)).map((row) => [row.tool, row]));
+  const folded = Map.groupBy(list, ({ definition }) => nameOf(definition).toLowerCase());
+  const present = new Set(list.map(({ definition }) => nameOf(definition)));
+  const sightings: Sighting[] = [];
+  let room = ROWS_MAX - rows.size;
+  for (const seen of list) {
+    const name = nameOf(seen.definition);
+    const twins = folded.get(name.toLowerCase())?.length ?? 0;
+    const reason = unfit(name, seen.definition, twins, rows.has(name) || room > 0);
+    if (reason !== null) {
+      sightings.push({
+        tool: shownName(seen.definition),
+        status: 'quarantined',
+        sha256: '',
+        reason,
+        is_news: true,
+      });
+      continue;
+    }
+    if (!rows.has(name)) room -= 1;
+    sightings.push(await settle(db, scope, name, seen, rows, present, now_ms));
+  }
+  return sightings;
+}
+
+/**
+ * How a list stands that was looked at before, by what is remembered alone; nothing is changed. `null` where that does
+ * not tell: then it is looked at anew.
+ */
+export async function standing(
+  db: Db,
+  scope: PinScope,
+  definitions: readonly Seen['definition'][],
+): Promise<Omit<Sighting, 'is_news'>[] | null> {
+  const rows = new Map((await rowsOf(db, scope)).map((row) => [row.tool, row]));
+  const folded = Map.groupBy(definitions, (definition) => nameOf(definition).toLowerCase());
+  const known: Omit<Sighting, 'is_news'>[] = [];
+  for (const definition of definitions) {
+    const name = nameOf(definition);
+    const twins = folded.get(name.toLowerCase())?.length ?? 0;
+    const reason = unfit(name, definition, twins, true);
+    const sha256 = contentHash(definition);
+    const row = rows.get(name);
+    if (reason !== null)
+      known.push({ tool: shownName(definition), status: 'quarantined', sha256: '', reason });
+    else if (row?.quarantined_sha256 === sha256)
+      known.push({ tool: name, status: 'quarantined', sha256, reason: row.quarantined_reason });
+    else if (row?.pinned_sha256 === sha256 && row.quarantined_sha256 === null)
+      known.push({ tool: name, status: 'pinned', sha256, reason: null, ...instead(definition, row) });
+    else return null;
+  }
+  return known;
+}
+
+/** Why a definition cannot be pinned at all, whoever agrees. */
+function unfit(
+  name: string,
+  definition: Seen['definition'],
+  twins: number,
+  has_room: boolean,
+): string | null {
+  if (!NAME.test(name))
+    return 'Its name is none that the protocol allows, and may be made to look like another.';
+  if (twins > 1) return 'Several tools of the list have this name, or one that differs in case alone.';
+  if (canonical(definition).length > DEFINITION_CHARS_MAX) return 'Its definition is too long.';
+  return has_room ? null : 'The server has shown more tools than are remembered.';
+}
+
+async function settle(
+  db: Db,
+  scope: PinScope,
+  tool: string,
+  { definition, shown = definition, problem }: Seen,
+  rows: ReadonlyMap<string, PinRow>,
+  present: ReadonlySet<string>,
+  now_ms: number,
+): Promise<Sighting> {
+  const sha256 = contentHash(definition);
+  const row = rows.get(tool);
+  const base = { tool, sha256 };
+  if (row?.pinned_sha256 === sha256 && (problem === null || row.approved_by !== null)) {
+    const pinned_definition = canonical(shown);
+    if (row.quarantined_sha256 !== null || row.pinned_definition !== pinned_definition)
+      await update(db, scope, tool, { ...NOT_HELD, pinned_definition });
+    return { ...base, ...pinnedAs(definition, pinned_definition) };
+  }
+  const reason = problem ?? controls(definition) ?? differs(row, sha256, shown, rows, present);
+  if (reason === null) {
+    const pinned = { pinned_sha256: sha256, pinned_definition: canonical(shown), ...NOT_HELD };
+    await insert(db, scope, tool, pinned, now_ms);
+    const kept = (await rowsOf(db, scope)).find((one) => one.tool === tool);
+    if (kept?.pinned_sha256 === sha256) return { ...base, ...pinnedAs(definition, kept.pinned_definition) };
+    return {
+      ...base,
+      status: 'quarantined',
+      reason: 'Another definition was pinned at this moment.',
+      is_news: false,
+    };
+  }
+  const held = {
+    quarantined_sha256: sha256,
+    quarantined_definition: canonical(shown),
+    quarantined_reason: reason,
+  };
+  if (row === undefined)
+    await insert(db, scope, tool, { pinned_sha256: null, pinned_definition: null, ...held }, now_ms);
+  else if (row.quarantined_sha256 !== sha256 || row.quarantined_reason !== reason)
+    await update(db, scope, tool, { ...held, changed_ms: now_ms });
+  return { ...base, status: 'quarantined', reason, is_news: row?.quarantined_sha256 !== sha256 };
+}
+
+function pinnedAs(definition: Seen['definition'], pinned_definition: string | null) {
+  const as = { status: 'pinned', reason: null, is_news: false } as const;
+  return { ...as, ...instead(definition, { pinned_definition }) };
+}
+
+/** What is shown in place of a definition in which something is masked. */
+function instead(
+  definition: Seen['definition'],
+  { pinned_definition }: Pick<PinRow, 'pinned_definition'>,
+): Pick<Sighting, 'definition'> {
+  if (pinned_definition === null || pinned_definition === canonical(definition)) return {};
+  return { definition: JSON.parse(pinned_definition) as Seen['definition'] };
+}
+
+const NOT_HELD = { quarantined_sha256: null, quarantined_definition: null, quarantined_reason: null };
+
+/** In what a definition without findings differs from what is known; `null` where it is simply new. */
+function differs(
+  row: PinRow | undefined,
+  sha256: string,
+  shown: Seen['definition'],
+  rows: ReadonlyMap<string, PinRow>,
+  present: ReadonlySet<string>,
+): string | null {
+  if (row !== undefined && row.pinned_sha256 !== null)
+    return 'Its definition has changed since it was pinned.';
+  if (row !== undefined)
+    return row.quarantined_sha256 === sha256 && row.quarantined_reason !== null
+      ? row.quarantined_reason
+      : 'It was held back before, and its definition has changed since.';
+  const former = [...rows.values()].find(
+    (other) =>
+      !present.has(other.tool) && nameless(other) === nameless({ pinned_definition: canonical(shown) }),
+  );
+  return former === undefined ? null : `It is \`${former.tool}\` under another name.`;
+}
+
+// C0 and C1 controls but tabs and line ends: they move cursors and hide text where a definition is shown.
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+
+/** Says that a definition holds control characters, in a key or a text; `null` where it holds none. */
+function controls(definition: Seen['definition']): string | null {
+  let found = false;
+  JSON.stringify(definition, (key, value: unknown) => {
+    found ||= CONTROL.test(key) || (typeof value === 'string' && CONTROL.test(value));
+    return value;
+  });
+  return found ? 'Its definition holds control characters.' : null;
+}
+
+function nameless({ pinned_definition }: Pick<PinRow, 'pinned_definition'>): string | null {
+  if (pinned_definition === null) return null;
+  const { name: _name, ...rest } = JSON.parse(pinned_definition) as { [name: string]: Json };
+  return canonical(rest);
+}
+
+function nameOf(definition: Seen['definition']): string {
+  return typeof definition.name === 'string' ? definition.name : '';
+}
+
+/** A tool's name as an answer may hold it: what the protocol does not allow is masked. */
+export function shownName(definition: Seen['definition']): string {
+  const name = nameOf(definition);
+  return NAME.test(name) ? name : name.slice(0, 128).replace(/[^A-Za-z0-9_.-]/gu, '?');
+}
+
+function rowsOf(db: Db, { tenant_id, server, user_id }: PinScope): Promise<PinRow[]> {
+  return db
+    .selectFrom('mcp_pins')
+    .selectAll()
+    .where('tenant_id', '=', tenant_id)
+    .where('server', '=', server)
+    .where('user_id', '=', user_id)
+    .orderBy('tool')
+    .execute();
+}
+
+type Change = Partial<Omit<PinRow, 'tenant_id' | 'server' | 'user_id' | 'tool'>>;
+type First = Pick<
+  PinRow,
+  | 'pinned_sha256'
+  | 'pinned_definition'
+  | 'quarantined_sha256'
+  | 'quarantined_definition'
+  | 'quarantined_reason'
+>;
+
+/** Two that see a tool first at once agree on one pin; who comes second looks at which it is. */
+async function insert(db: Db, scope: PinScope, tool: string, first: First, now_ms: number): Promise<void> {
+  await db
+    .insertInto('mcp_pins')
+    .values({ ...scope, tool, ...first, approved_by: null, first_seen_ms: now_ms, changed_ms: now_ms })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'server', 'user_id', 'tool']).doNothing())
+    .execute();
+}
+
+async function update(db: Db, scope: PinScope, tool: string, change: Change): Promise<void> {
+  await db
+    .updateTable('mcp_pins')
+    .set(change)
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('server', '=', scope.server)
+    .where('user_id', '=', scope.user_id)
+    .where('tool', '=', tool)
+    .execute();
+}
+
+const LISTED_MAX = 1_000;
+
+/** What is known, of one server or of all, at most 1,000 tools. */
+export function listPins(
+  db: Db,
+  filter: {
+    readonly tenant_ids: '*' | readonly string[];
+    readonly server: string | null;
+    readonly tool: string | null;
+  },
+): Promise<PinRow[]> {
+  let query = db.selectFrom('mcp_pins').selectAll();
+  if (filter.tenant_ids !== '*') query = query.where('tenant_id', 'in', [...filter.tenant_ids, '']);
+  if (filter.server !== null) query = query.where('server', '=', filter.server);
+  if (filter.tool !== null) query = query.where('tool', '=', filter.tool);
+  return query.orderBy('server').orderBy('user_id').orderBy('tool').limit(LISTED_MAX).execute();
+}
+
+/**
+ * Lets the definition through that is held back, if it is still the one that the person has seen.
+ * @returns the row as it is now; `null` where nothing of that hash is held
+ */
+export async function approvePin(
+  db: Db,
+  scope: PinScope,
+  tool: string,
+  sha256: string,
+  by: string,
+  now_ms: number,
+): Promise<PinRow | null> {
+  const of = (row: PinRow) => row.tool === tool;
+  const held = (await rowsOf(db, scope)).find(of);
+  if (held === undefined || held.quarantined_sha256 !== sha256) return null;
+  const pinned = { pinned_sha256: sha256, pinned_definition: held.quarantined_definition };
+  const done = await db
+    .updateTable('mcp_pins')
+    .set({ ...pinned, ...NOT_HELD, approved_by: by, changed_ms: now_ms })
+    .where('tenant_id', '=', scope.tenant_id)
+    .where('server', '=', scope.server)
+    .where('user_id', '=', scope.user_id)
+    .where('tool', '=', tool)
+    .where('quarantined_sha256', '=', sha256)
+    .executeTakeFirst();
+  if (Number(done.numUpdatedRows) === 0) return null;
+  return (await rowsOf(db, scope)).find(of) ?? null;
+}

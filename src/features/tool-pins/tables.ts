@@ -1,0 +1,66 @@
+import type { Migration } from 'kysely/migration';
+
+declare module '../../platform/store/tables.ts' {
+  interface StoreTables extends McpTables {}
+}
+
+/** What is known of the tools of MCP servers. Times are milliseconds since 1970, UTC; definitions are canonical JSON. */
+export interface McpTables {
+  readonly mcp_pins: {
+    tenant_id: string;
+    server: string;
+    /** Whose list it is, where a server shows users different ones; empty for everybody’s. */
+    user_id: string;
+    tool: string;
+    /** The definition that agents are shown; `null` where none was let through yet. */
+    pinned_sha256: string | null;
+    pinned_definition: string | null;
+    /** The one that waits for a person; `null` where none does. */
+    quarantined_sha256: string | null;
+    quarantined_definition: string | null;
+    quarantined_reason: string | null;
+    /** Who let the pinned one through; `null` where it was pinned on first sight. */
+    approved_by: string | null;
+    first_seen_ms: number;
+    changed_ms: number;
+  };
+  readonly mcp_looks: {
+    /** Hash of a list, of whom it was shown to and by which policy it was judged. */
+    look: string;
+    event_id: string;
+    looked_ms: number;
+  };
+}
+
+export const mcpMigrations: Readonly<Record<string, Migration>> = {
+  '0070_mcp_pins': {
+    async up({ schema }) {
+      await schema
+        .createTable('mcp_pins')
+        .addColumn('tenant_id', 'text', (column) => column.notNull())
+        .addColumn('server', 'text', (column) => column.notNull())
+        .addColumn('user_id', 'text', (column) => column.notNull())
+        .addColumn('tool', 'text', (column) => column.notNull())
+        .addColumn('pinned_sha256', 'text')
+        .addColumn('pinned_definition', 'text')
+        .addColumn('quarantined_sha256', 'text')
+        .addColumn('quarantined_definition', 'text')
+        .addColumn('quarantined_reason', 'text')
+        .addColumn('approved_by', 'text')
+        .addColumn('first_seen_ms', 'bigint', (column) => column.notNull())
+        .addColumn('changed_ms', 'bigint', (column) => column.notNull())
+        .addPrimaryKeyConstraint('mcp_pins_key', ['tenant_id', 'server', 'user_id', 'tool'])
+        .execute();
+    },
+  },
+  '0080_mcp_looks': {
+    async up({ schema }) {
+      await schema
+        .createTable('mcp_looks')
+        .addColumn('look', 'text', (column) => column.primaryKey())
+        .addColumn('event_id', 'text', (column) => column.notNull())
+        .addColumn('looked_ms', 'bigint', (column) => column.notNull())
+        .execute();
+    },
+  },
+};

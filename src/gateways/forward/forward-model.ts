@@ -1,0 +1,146 @@
+import { formats } from '../../core/wire/formats/index.ts';
+import type { WireError, WireFormat } from '../../core/wire/types.ts';
+import { type Context, Refusal, type RefusalCode } from '../../operations/operation.ts';
+import { changedContent, replyOf, type VerdictReply } from '../../operations/reply.ts';
+import type { Acting } from '../../runtime/enforcement/tool-calls.ts';
+import type { ApiRoute } from '../llm/api-paths.ts';
+import type { Denial, LlmReply, Ruled } from '../llm/call.ts';
+import type { Forwarded } from '../llm/envelope.ts';
+import type { UpstreamAnswer } from '../upstream/types.ts';
+
+export interface ForwardedModelCall {
+  readonly route: Extract<ApiRoute, { readonly kind: 'served' }>;
+  /** As it goes out. */
+  readonly url: URL;
+  readonly body: Uint8Array;
+  readonly acting: Acting;
+  readonly approval_request_id: string | null;
+  /** Sends the body as the policy lets it be. */
+  readonly send: (body: Uint8Array | null, signal: AbortSignal) => Promise<Forwarded>;
+}
+
+export interface ForwardedModelAnswer {
+  readonly answered: Forwarded;
+  readonly input_event_id: string;
+  /** `null` if the provider answered with an error, which was not judged. */
+  readonly reply: (VerdictReply & { readonly body: string }) | null;
+}
+
+/** What a call came to, as far as the pipeline told. */
+interface Outcome {
+  answered: Forwarded | null;
+  denial: Denial | null;
+  error: WireError | null;
+  readonly rulings: Map<Ruled['boundary'], Ruled>;
+}
+
+/**
+ * Makes one call of a model through the pipeline of the LLM routes.
+ * @throws Refusal if nothing was sent, or no answer came
+ */
+export async function forwardModelCall(
+  call: ForwardedModelCall,
+  context: Context,
+): Promise<ForwardedModelAnswer> {
+  const outcome: Outcome = { answered: null, denial: null, error: null, rulings: new Map() };
+  const text = await guardedText(call, context, outcome);
+  const { answered, denial, error, rulings } = outcome;
+  if (denial?.ruling.verdict.fault === true) throw new Error('a decision of the call met a fault');
+  if (answered === null) throw refusalOf(denial, error);
+  const input_event_id = rulings.get('input')?.ruling.event_id ?? '';
+  if (denial !== null) {
+    const instead = changedContent(denial.ruling.verdict);
+    const body = instead?.kind === 'text' ? instead.text : '';
+    return { answered, input_event_id, reply: { ...replyOf(denial.ruling, denial.crossing, false), body } };
+  }
+  if (error !== null) throw refusalOf(null, error);
+  const output = rulings.get('output');
+  const reply =
+    output === undefined ? null : { ...replyOf(output.ruling, output.crossing, false), body: text };
+  return { answered, input_event_id, reply };
+}
+
+async function guardedText(call: ForwardedModelCall, context: Context, outcome: Outcome): Promise<string> {
+  const { caller, request_id, user_id, signal } = context;
+  const { route, url, body, acting, approval_request_id } = call;
+  if (context.llm === undefined)
+    throw new Refusal('not_configured', 'Models cannot be called over this transport.');
+  const llm = await context.llm();
+  const reply = await llm.call({
+    format: heedingFormat(route.wire, outcome),
+    path: `${url.pathname}${url.search}`,
+    headers: [],
+    body,
+    in_path: route.in_path,
+    acting,
+    user_id: user_id ?? null,
+    caller,
+    request_id,
+    approval_request_id,
+    capability_token: null,
+    signal: signal?.() ?? new AbortController().signal,
+    denialOf: (denial) => {
+      outcome.denial = denial;
+      return { status: 403, code: 'policy_violation', message: '', request_id, beside: {} };
+    },
+    send: async ({ bodyFor, model, signal }) => {
+      outcome.answered = await call.send(bodyFor(model), signal);
+      return upstreamAnswer(outcome.answered, url, model);
+    },
+    onRuling: (ruled) => void outcome.rulings.set(ruled.boundary, ruled),
+  });
+  return wholeText(reply);
+}
+
+/** The format, whose errors are kept instead of written: here they are errors of this service. */
+function heedingFormat(wire: WireFormat['name'], outcome: Outcome): WireFormat {
+  const format = formats.find(({ name }) => name === wire)!;
+  const keep = (error: WireError): string => {
+    outcome.error = error;
+    return '';
+  };
+  return { ...format, errorBody: keep, errorEvents: keep };
+}
+
+function upstreamAnswer(
+  { status, headers, text }: Forwarded,
+  url: URL,
+  model: string | null,
+): UpstreamAnswer {
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(text);
+  }
+  return {
+    status,
+    headers: Object.entries(headers).flat(),
+    body: body(),
+    provider: url.hostname,
+    model,
+    attempts: 1,
+  };
+}
+
+async function wholeText({ body }: LlmReply): Promise<string> {
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');
+  const pieces: string[] = [];
+  for await (const piece of body) pieces.push(piece);
+  return pieces.join('');
+}
+
+/** Codes of the pipeline that an operation has too; every other one is a failure of the provider. */
+const CODES: Readonly<Record<string, RefusalCode>> = {
+  insufficient_quota: 'insufficient_quota',
+  invalid_request: 'invalid_request',
+  upstream_timeout: 'upstream_timeout',
+};
+
+function refusalOf(denial: Denial | null, error: WireError | null): Refusal {
+  if (denial !== null) {
+    const reply = replyOf(denial.ruling, denial.crossing, false);
+    return new Refusal('policy_violation', reply.reason, [], { ...reply });
+  }
+  const { code, message, beside } = error!;
+  const refused = CODES[code] ?? 'upstream_failed';
+  return new Refusal(refused, message, [], code === 'insufficient_quota' ? { ...beside } : {});
+}

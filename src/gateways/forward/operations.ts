@@ -1,0 +1,405 @@
+import {
+  contentOf as contentOfValue,
+  jsonTextOf,
+  readSource,
+  sourceOfMember,
+} from '../../core/json/source.ts';
+import type { Content, Crossing, Json } from '../../core/types/index.ts';
+import { check, contentAt, plain } from '../../operations/check.ts';
+import { checkBody } from '../../operations/check-body.ts';
+import { type Context, operation, Refusal, type RefusalCode } from '../../operations/operation.ts';
+import {
+  agentId,
+  approvalRequestId,
+  dataTags,
+  name,
+  sessionId,
+  tenantId,
+  verdictProperties,
+  verdictRequired,
+  whoContext,
+} from '../../operations/shapes.ts';
+import type { RequestSubject, SubjectFields } from '../../operations/subject.ts';
+import { actingAgent, named, readSessionId, resolveSubject } from '../../operations/subject.ts';
+import { type ApiRoute, apiRouteAt } from '../llm/api-paths.ts';
+import type { Forwarded, Forwarder, ForwardPlace } from '../llm/envelope.ts';
+import { CREDENTIALS } from '../upstream/headers.ts';
+import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/index.ts';
+import { changedUrl, urlParts } from './forwarded-url.ts';
+
+export const proxyForward = operation({
+  name: 'proxy_forward',
+  summary: 'Forward one request, guarded both ways',
+  description:
+    'Judges a request by the `input` rules, sends it to `proxy.target` or to a public address, and judges the answer by the `output` rules. A request that is blocked is a 403 with `decision` and `violations`, and nothing is sent. An answer that is blocked is a 200 without its body. Calls of a model provider’s API are also held to budgets, and their tool calls are judged. What the upstream answered, errors too, is in `upstream_status` and `body`.',
+  http: { method: 'POST', path: '/v1/proxy/forward' },
+  permission: 'check',
+  needs: 'policy',
+  calls_models: true,
+  check_body: {},
+  input: checkBody({
+    type: 'object',
+    properties: {
+      method: { type: 'string', maxLength: 16, description: 'Without it `POST`.' },
+      path: {
+        type: ['string', 'null'],
+        maxLength: 8_192,
+        description: 'Path and query at `proxy.target`; not looked at beside `upstream_url`.',
+      },
+      upstream_url: {
+        type: ['string', 'null'],
+        maxLength: 8_192,
+        description: 'A public address in place of `proxy.target`. One that is not public is refused.',
+      },
+      headers: {
+        type: ['object', 'null'],
+        description:
+          'Headers by their names. Their values are judged, but for those in which a credential for `proxy.target` goes.',
+      },
+      json_body: { description: 'Any JSON value as the body; `null` is none. It comes before `text_body`.' },
+      text_body: { type: ['string', 'null'], description: 'The body, as it is.' },
+      timeout_seconds: {
+        type: ['number', 'null'],
+        minimum: 0.001,
+        maximum: 3_600,
+        description: 'How long all of it may take; without it `proxy.timeout_seconds`.',
+      },
+      agent_id: agentId,
+      tenant_id: tenantId,
+      session_id: sessionId,
+      context: whoContext,
+      source_agent_id: { ...name, description: 'Who asks; without it `agent_id`.' },
+      destination_agent_id: { ...name, description: 'Who is asked; without it the host.' },
+      data_tags: dataTags,
+      approval_request_id: approvalRequestId,
+    },
+  }),
+  output: {
+    type: 'object',
+    required: [...verdictRequired, 'input_event_id', 'upstream_status', 'upstream_headers', 'body'],
+    properties: {
+      ...verdictProperties,
+      input_event_id: {
+        type: 'string',
+        description: 'The audit event of the request; `event_id` is that of the answer.',
+      },
+      upstream_status: { type: ['integer', 'null'], description: '`null` where nothing was sent.' },
+      upstream_headers: { type: 'object', description: 'Those that are safe to show, in lower case.' },
+      body: {
+        type: 'string',
+        description:
+          'What the policy lets through: the answer, the changed answer, or nothing or a rule’s own text where it blocks.',
+      },
+    },
+  },
+  example: {
+    method: 'POST',
+    path: '/v1/tickets',
+    json_body: { subject: 'When are you open?' },
+    agent_id: 'support-bot',
+  },
+  answer: {
+    decision: 'allow',
+    action: 'allow',
+    rule: 'default.allow',
+    reason: 'Nothing was found that a rule acts on.',
+    event_id: 'evt_0123456789abcdef01234568',
+    violations: [],
+    scan_duration_ms: 1,
+    coverage: 'full',
+    input_event_id: 'evt_0123456789abcdef01234567',
+    upstream_status: 200,
+    upstream_headers: { 'content-type': 'application/json' },
+    body: '{"ticket":17,"answer":"From nine to five."}',
+  },
+  refusals: [
+    'agent_context_required',
+    'policy_violation',
+    'insufficient_quota',
+    'not_configured',
+    'upstream_failed',
+    'upstream_timeout',
+  ],
+  async run(input, context) {
+    const about = { subject: resolveSubject(input, context), session_id: readSessionId(input) };
+    const forwarder = await context.runtime.forward();
+    const asked = { upstream_url: named(input.upstream_url), path: pathOf(input.path) };
+    const place = inWords(() => forwarder.placeOf(asked));
+    const outgoing = outgoingOf(input, place, context);
+    const who = whoOf(input, about, place, context);
+    const timeout_ms = input.timeout_seconds == null ? null : Math.ceil(input.timeout_seconds * 1_000);
+    const route = apiRouteAt(place.url, outgoing.method);
+    if (route?.kind === 'unserved') throw unserved();
+    if (route !== null) {
+      const { approval_request_id } = input;
+      const call = { ...outgoing, route, timeout_ms, approval_request_id };
+      return callModel(call, who, forwarder, context);
+    }
+    const crossing: Crossing = { ...who, boundary: 'input', content: contentOf(outgoing, context) };
+    const before = await check(
+      { crossing, endpoint: 'proxy_forward', matches: false, approval_request_id: input.approval_request_id },
+      context,
+    );
+    const { reply } = before;
+    const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
+    if (reply.fault === true) return { ...reply, ...nothing };
+    if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
+    const changed = before.changed === null ? outgoing : outgoingFrom(before.changed, outgoing);
+    const answer = await send(forwarder, { ...changed, timeout_ms }, context);
+    return {
+      ...(await guarded(answer, { ...who, now_ms: context.runtime.now_ms() }, context)),
+      input_event_id: reply.event_id,
+      upstream_status: answer.status,
+      upstream_headers: answer.headers,
+    };
+  },
+});
+
+/** A request for a model: its parts, and what the route at the provider is. */
+interface ModelCall extends Outgoing {
+  readonly route: Extract<ApiRoute, { readonly kind: 'served' }>;
+  readonly timeout_ms: number | null;
+  readonly approval_request_id: string | null | undefined;
+}
+
+/**
+ * Calls a model as the LLM routes do: with budgets, and with every tool call of the answer judged. Path, query and headers are
+ * judged here, because those routes have none of the caller's choice.
+ */
+async function callModel(
+  { route, timeout_ms, approval_request_id, ...outgoing }: ModelCall,
+  who: Who,
+  forwarder: Forwarder,
+  context: Context,
+) {
+  const bare: Outgoing = { ...outgoing, body: { kind: 'none' } };
+  const crossing: Crossing = { ...who, boundary: 'input', content: contentOf(bare, context) };
+  const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
+  const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
+  if (reply.fault === true) return { ...reply, ...nothing };
+  if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
+  const shown = changed === null ? bare : outgoingFrom(changed, bare);
+  const { forwardModelCall } = await import('./forward-model.ts');
+  const { answered, ...answer } = await forwardModelCall(
+    {
+      route,
+      url: shown.place.url,
+      body: bytesOf(outgoing.body) ?? new Uint8Array(),
+      acting: who,
+      approval_request_id: named(approval_request_id),
+      send: (body, signal) =>
+        forwarder.send(shown.place, {
+          method: shown.method,
+          headers: typedHeaders(shown.headers, outgoing.body).flat(),
+          body,
+          timeout_ms,
+          signal,
+        }),
+    },
+    context,
+  );
+  // An error of a provider is judged as text: nobody knows what stands in it.
+  const judged =
+    answer.reply ?? (await guarded(answered, { ...who, now_ms: context.runtime.now_ms() }, context));
+  return {
+    ...judged,
+    input_event_id: answer.input_event_id,
+    upstream_status: answered.status,
+    upstream_headers: answered.headers,
+  };
+}
+
+function unserved(): Refusal {
+  return new Refusal(
+    'invalid_request',
+    'This route of a model provider cannot be guarded or charged to a budget, so it is not forwarded. Use one of the routes in docs/reference/llm-proxy.md.',
+    [{ path: 'path', message: 'is a route of a model provider that is not served' }],
+  );
+}
+
+/** The answer as the policy lets it be. */
+async function guarded(answer: Forwarded, who: Who, context: Context) {
+  const crossing: Crossing = { ...who, boundary: 'output', content: { kind: 'text', text: answer.text } };
+  const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
+  const instead = changed?.kind === 'text' ? changed.text : '';
+  return { ...reply, body: reply.decision === 'allow' ? answer.text : instead };
+}
+
+/** Of a crossing, all but what crosses and where. */
+type Who = Omit<Crossing, 'boundary' | 'content'>;
+
+interface About {
+  readonly subject: RequestSubject;
+  readonly session_id: string | null;
+}
+
+interface Routed extends SubjectFields {
+  readonly destination_agent_id?: string | null;
+  readonly data_tags?: readonly string[];
+}
+
+function whoOf(input: Routed, { subject, session_id }: About, { url }: ForwardPlace, context: Context): Who {
+  return {
+    phase: null,
+    tenant_id: subject.tenant_id,
+    agent_id: subject.agent_id,
+    session_id,
+    source_agent_id: actingAgent(subject, context.runtime),
+    destination_agent_id: named(input.destination_agent_id) ?? url.hostname,
+    tool: null,
+    declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
+    now_ms: context.runtime.now_ms(),
+  };
+}
+
+/** What goes out, in the parts that are judged. */
+interface Outgoing {
+  readonly place: ForwardPlace;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body;
+}
+
+type Body =
+  | { readonly kind: 'none' }
+  /** A JSON text, as it was sent. */
+  | { readonly kind: 'json'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string };
+
+interface Envelope {
+  readonly method?: string;
+  readonly headers?: object | null;
+  readonly json_body?: unknown;
+  readonly text_body?: string | null;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
+
+function outgoingOf(input: Envelope, place: ForwardPlace, context: Context): Outgoing {
+  const method = (input.method ?? 'POST').toUpperCase();
+  if (!METHODS.includes(method)) throw invalid('method', `must be one of ${METHODS.join(', ')}`);
+  const body = bodyOf(input, context);
+  if (body.kind !== 'none' && ['GET', 'HEAD'].includes(method))
+    throw invalid('method', 'must be another one where there is a body');
+  return { place, method, headers: headersOf(input.headers ?? {}), body };
+}
+
+function bodyOf(input: Envelope, context: Context): Body {
+  const { json_body, text_body } = input;
+  if (json_body !== undefined && json_body !== null)
+    return { kind: 'json', text: jsonTextOf(contentAt(input, 'json_body', context)) };
+  if (text_body !== undefined && text_body !== null) return { kind: 'text', text: text_body };
+  return { kind: 'none' };
+}
+
+const HEADERS_MAX = 100;
+const HEADER_CHARACTERS_MAX = 16_384;
+
+function headersOf(written: object): Record<string, string> {
+  const entries: [string, unknown][] = Object.entries(written);
+  if (entries.length > HEADERS_MAX) throw invalid('headers', `must have at most ${HEADERS_MAX} headers`);
+  for (const [header, value] of entries) {
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/.test(header))
+      throw invalid('headers', 'has a name that is no name of a header');
+    const fits = typeof value === 'string' && value.length <= HEADER_CHARACTERS_MAX;
+    if (!fits || /[^\t\x20-\x7e\x80-\xff]/.test(value))
+      throw invalid('headers', 'has a value that HTTP does not allow, or a very long one');
+  }
+  return written as Record<string, string>;
+}
+
+function pathOf(path: string | null | undefined): string | null {
+  const given = named(path);
+  if (given === null) return null;
+  return given.startsWith('/') ? given : `/${given}`;
+}
+
+/** All that goes out, but for what is meant to hold a credential. */
+function contentOf({ place, headers, body }: Outgoing, { runtime }: Context): Content {
+  const judged = Object.entries(headers).filter(([header]) => !holdsCredential(header, place));
+  const around = JSON.stringify({ ...urlParts(place.url), headers: Object.fromEntries(judged) });
+  const text = body.kind === 'none' ? around : `${around.slice(0, -1)},"body":${jsonOf(body)}}`;
+  // What is over a limit has no places; it is blocked for the limit.
+  return contentOfValue(JSON.parse(text) as Json, readSource(text, runtime.policy().limits));
+}
+
+function jsonOf({ kind, text }: Exclude<Body, { kind: 'none' }>): string {
+  return kind === 'json' ? text : JSON.stringify(text);
+}
+
+/** A key may go where the configuration says; at an address that the caller names it could be anyone's, and go to anyone. */
+function holdsCredential(header: string, { is_configured }: ForwardPlace): boolean {
+  return is_configured && CREDENTIALS.has(header.toLowerCase());
+}
+
+/** What goes out instead, where the policy changed it. */
+function outgoingFrom(changed: Content, { place, method, headers, body }: Outgoing): Outgoing {
+  const value = plain(changed) as Record<string, Json>;
+  const credentials = Object.entries(headers).filter(([header]) => holdsCredential(header, place));
+  return {
+    method,
+    place: { ...place, url: changedUrl(place.url, value) },
+    headers: { ...headersOf(value.headers as object), ...Object.fromEntries(credentials) },
+    body: changedBody(body, value.body, changed),
+  };
+}
+
+function changedBody(body: Body, value: Json | undefined, changed: Content): Body {
+  if (body.kind === 'text') return { kind: 'text', text: value as string };
+  if (body.kind === 'none') return body;
+  const source = changed.kind === 'json' && changed.source ? sourceOfMember(changed.source, 'body') : null;
+  if (source === null) throw new TypeError('The changed request has no body.');
+  return { kind: 'json', text: source.text.slice(source.root.start, source.root.end) };
+}
+
+async function send(
+  forwarder: Forwarder,
+  { place, method, headers, body, timeout_ms }: Outgoing & { readonly timeout_ms: number | null },
+  { signal }: Context,
+): Promise<Forwarded> {
+  const call = {
+    method,
+    headers: typedHeaders(headers, body).flat(),
+    body: bytesOf(body),
+    timeout_ms,
+    signal: signal?.() ?? new AbortController().signal,
+  };
+  return forwarder.send(place, call).catch(inOurWords);
+}
+
+function typedHeaders(headers: Outgoing['headers'], body: Body): [string, string][] {
+  const has_type = Object.keys(headers).some((header) => header.toLowerCase() === 'content-type');
+  const typed = body.kind === 'none' || has_type ? headers : { ...headers, 'content-type': TYPES[body.kind] };
+  return Object.entries(typed);
+}
+
+const TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8' } as const;
+
+function bytesOf(body: Body): Uint8Array | null {
+  if (body.kind === 'none') return null;
+  return Buffer.from(body.text);
+}
+
+function inWords<Value>(work: () => Value): Value {
+  try {
+    return work();
+  } catch (fault) {
+    return inOurWords(fault);
+  }
+}
+
+function inOurWords(fault: unknown): never {
+  if (!(fault instanceof UpstreamFailure)) throw fault;
+  throw new Refusal(CODES[fault.code] ?? 'upstream_failed', fault.message);
+}
+
+/** What a failure of an upstream is called here; all others are `upstream_failed`. */
+const CODES: Partial<Record<UpstreamFailureCode, RefusalCode>> = {
+  not_configured: 'not_configured',
+  invalid_request: 'invalid_request',
+  upstream_timeout: 'upstream_timeout',
+};
+
+function invalid(path: string, message: string): Refusal {
+  return new Refusal('invalid_request', `\`${path}\` ${message}.`, [{ path, message }]);
+}

@@ -1,0 +1,137 @@
+/** Sessions on the road of calls: what a request and its tools bring in is there before the answer is judged. */
+import assert from 'node:assert/strict';
+import { readJson } from '../../core/json/text.ts';
+import { policyOf } from '../../core/testing/policies.ts';
+import { type Store, StoreFailure } from '../../platform/store/index.ts';
+import { withStores } from '../../platform/store/testing/stores.ts';
+import { sessionClock } from '../../runtime/enforcement/sessions/clock.ts';
+import { LIMITS } from '../../runtime/enforcement/sessions/testing/limits.ts';
+import { guardAnswer } from './guard-answer.ts';
+import { guardRequest } from './guard-request.ts';
+import { guardStream } from './guard-stream.ts';
+import { answerOf, roadOf, type TestRoad } from './testing/road.ts';
+import { type Streaming, streamings } from './testing/streams.ts';
+
+const contract = (tool_name: string, more: object = {}) => ({
+  tool_name,
+  accepts: {},
+  emits: {},
+  side_effects: { reversible: true, requires_approval: false },
+  ...more,
+});
+
+/** Who has read what a tool gave back may not send mail; a tool may be called twice a minute. */
+const POLICY = policyOf({
+  rules: [
+    {
+      name: 'no-way-out',
+      boundary: 'action',
+      data_tags: ['egress.tool'],
+      action: 'block',
+      condition: { session_tags: ['untrusted.tool_result'] },
+    },
+  ],
+  documents: [
+    {
+      contracts: [
+        contract('web.read'),
+        contract('limited', { max_calls_per_minute: 2 }),
+        contract('mail.send', {
+          side_effects: { reversible: false, requires_approval: false, egress: true },
+        }),
+      ],
+    },
+  ],
+});
+
+const PLAIN = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
+const READ = {
+  model: 'm',
+  messages: [
+    { role: 'user', content: 'Look' },
+    { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'web.read' } }] },
+    { role: 'tool', tool_call_id: 'c1', content: 'A page.' },
+  ],
+};
+
+function roadIn(store: () => Promise<Store>, body: object): TestRoad {
+  return roadOf({
+    policy: POLICY,
+    body,
+    ports: { sessions: { store, limits: LIMITS, timeOf: sessionClock() } },
+  });
+}
+
+/** Judges a request, then an answer that calls a tool, whole or streamed; gives the rule that kept the call. */
+async function turn(road: TestRoad['road'], tool: string, way: 'whole' | 'streamed'): Promise<string | null> {
+  const node = readJson(Buffer.from(road.call.body).toString(), road.ports.policy.limits);
+  assert.ok(node.kind !== 'problem');
+  const { written } = await guardRequest(road, road.call.format.readRequest(node));
+  assert.equal((await written).denied, null);
+  const answering = { road, model: null, tokens: null };
+  if (way === 'whole') {
+    const call = { id: 't1', type: 'function', function: { name: tool, arguments: '{}' } };
+    const body = JSON.stringify({ choices: [{ message: { tool_calls: [call] } }] });
+    const answer = readJson(body, road.ports.policy.limits);
+    assert.ok(answer.kind !== 'problem');
+    const read = road.call.format.readAnswer(answer);
+    assert.ok(read);
+    const { denied } = await guardAnswer(read, body, answering);
+    return denied?.ruling.verdict.rule ?? null;
+  }
+  const [chat] = streamings as readonly [Streaming];
+  const news = { chunk: () => {}, note: () => {}, over: () => {} };
+  const stream = answerOf(chat.call?.(tool, ['{', '}']) ?? []);
+  let out = '';
+  for await (const text of await guardStream(
+    stream,
+    { choices: 1, drops_usage: false, repeatable: new Set<string>() },
+    answering,
+    news,
+  ))
+    out += text;
+  return /"rule":"([^"]+)"/.exec(out)?.[1] ?? null;
+}
+
+withStores('the flow of calls', (law) => {
+  for (const way of ['whole', 'streamed'] as const) {
+    law(`what a tool gave back counts for the call that follows it, ${way}`, async ({ store }) => {
+      const open = async () => store;
+      assert.equal(await turn(roadIn(open, PLAIN).road, 'mail.send', way), null);
+      const { road, events } = roadIn(open, READ);
+      assert.equal(await turn(road, 'mail.send', way), 'no-way-out');
+      const call = events.find(({ tool_name }) => tool_name === 'mail.send');
+      assert.deepEqual(call?.metadata.session_tags, ['untrusted.tool_result']);
+      // It is remembered beyond the request that brought it.
+      assert.equal(await turn(roadIn(open, PLAIN).road, 'mail.send', way), 'no-way-out');
+    });
+
+    law(`calls are counted with those of every other road, ${way}`, async ({ store }) => {
+      const { road } = roadIn(async () => store, PLAIN);
+      const rules: (string | null)[] = [];
+      for (let at = 0; at < 3; at++) rules.push(await turn(road, 'limited', way));
+      assert.deepEqual(rules, [null, null, 'contract.max_calls_per_minute']);
+    });
+  }
+
+  law('where the session cannot be looked up, nothing of a stream goes out', async () => {
+    const { road, events } = roadIn(
+      () => Promise.reject(new StoreFailure('store_unavailable', 'It is down.')),
+      PLAIN,
+    );
+    const [chat] = streamings as readonly [Streaming];
+    const news = { chunk: () => {}, note: () => {}, over: () => {} };
+    const answering = { road, model: null, tokens: null };
+    let out = '';
+    const stream = answerOf(chat.text(['One ', 'two.']));
+    for await (const text of await guardStream(
+      stream,
+      { choices: 1, drops_usage: false, repeatable: new Set<string>() },
+      answering,
+      news,
+    ))
+      out += text;
+    assert.ok(!out.includes('One') && out.includes('fault.store'), out);
+    assert.deepEqual([events.length, events[0]?.decision], [1, 'block']);
+  });
+});

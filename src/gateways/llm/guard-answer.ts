@@ -1,0 +1,146 @@
+import { detect } from '../../core/detect/detect.ts';
+import type { Crossing, Finding, Policy, Verdict } from '../../core/types/index.ts';
+import type { Splice, StringNode } from '../../core/types/json.ts';
+import type { WireAnswer } from '../../core/wire/types.ts';
+import { decide } from '../../runtime/enforcement/enforce.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
+import { aboutCall, type Denial } from './call.ts';
+import { isCleanWord } from './clean-words.ts';
+import { unreadable } from './faults.ts';
+import { type Answering, guardCall } from './guard-call.ts';
+import { textsContent, textsIn, written } from './texts.ts';
+
+/** An answer that was judged whole; all events on it are durable. */
+export type GuardedAnswer =
+  | { readonly denied: Denial; readonly splices: readonly []; readonly ruling: null }
+  | {
+      readonly denied: null;
+      /** What the policy changes in the body. */
+      readonly splices: readonly Splice[];
+      /** On the texts. */
+      readonly ruling: Ruling;
+    };
+
+/** Judges an answer that is no stream: its texts together at `output`, each tool call by itself. */
+export async function guardAnswer(
+  answer: WireAnswer,
+  body: string,
+  answering: Answering,
+): Promise<GuardedAnswer> {
+  const said = await guardTexts(answer, answering);
+  if (said.denied !== null) return said;
+  const splices = [...said.splices];
+  for (const { tool, arguments: node, is_free } of answer.tool_calls) {
+    const is_text = node.kind === 'string';
+    const text = is_text ? node.value : body.slice(node.start, node.end);
+    const guarded = await guardCall({ tool, arguments: text, is_free }, answering);
+    if (guarded.denied !== null) return { denied: guarded.denied, splices: [], ruling: null };
+    if (guarded.arguments === text) continue;
+    splices.push(
+      is_text
+        ? written(node, guarded.arguments)
+        : { start: node.start, end: node.end, text: guarded.arguments },
+    );
+  }
+  return { ...said, splices };
+}
+
+async function guardTexts(answer: WireAnswer, answering: Answering): Promise<GuardedAnswer> {
+  const { road, model, tokens } = answering;
+  const { call, ports } = road;
+  const words = answer.words.filter(({ value }) => !isCleanWord(value, ports.policy));
+  const joined = answer.joined.filter((nodes) => tellsMore(nodes, ports.policy));
+  const nodes = [...answer.texts, ...words];
+  const texts = [...nodes.map(({ value }) => value), ...joined.map(textOf)];
+  // Whoever embeds or counts gets figures, and nothing is said.
+  const crossing: Crossing = {
+    ...call.acting,
+    boundary: 'output',
+    phase: null,
+    content: texts.length === 0 ? { kind: 'text', text: '' } : textsContent(texts),
+    source_agent_id: call.acting.source_agent_id,
+    destination_agent_id: null,
+    tool: null,
+  };
+  const extras = { about: () => aboutCall(call, model), reuse_approval: true };
+  const decided = await decide(
+    crossing,
+    call.caller,
+    'llm_response',
+    ports,
+    call.approval_request_id,
+    extras,
+  );
+  const ruling = await decided.ruling;
+  const { verdict } = ruling;
+  if (verdict.decision === 'block')
+    return { denied: { ruling, crossing: decided.crossing }, splices: [], ruling: null };
+  call.onRuling?.({ boundary: 'output', ruling, crossing: decided.crossing });
+  const judged = judgedTexts(verdict, texts);
+  const is_list = verdict.content === null || textsIn(verdict.content, texts.length) !== null;
+  const apart = is_list ? withJoined(nodes, judged, joined) : judged.slice(0, nodes.length);
+  const shown = tokens === null ? apart : apart.map(tokens.restored);
+  return { denied: null, splices: answerSplices(nodes, answer.echoes, shown), ruling };
+}
+
+function textOf(nodes: readonly StringNode[]): string {
+  return nodes.map(({ value }) => value).join('');
+}
+
+/** Whether something is found in texts that clients put together that is in none of them by itself. */
+function tellsMore(nodes: readonly StringNode[], { detection, limits }: Policy): boolean {
+  const found = (text: string) => detect({ kind: 'text', text }, detection, limits).findings;
+  const nameOf = ({ detector, start, end, severity }: Finding, from: number): string =>
+    `${detector} ${start + from} ${end + from} ${severity}`;
+  const apart = new Set<string>();
+  let from = 0;
+  for (const { value } of nodes) {
+    for (const finding of found(value)) apart.add(nameOf(finding, from));
+    from += value.length;
+  }
+  return found(textOf(nodes)).some((finding) => !apart.has(nameOf(finding, 0)));
+}
+
+/**
+ * The texts as they may go on, each by itself. What was changed in texts that are put together stands in the first of
+ * them, and nothing in the others; where one of them is changed for itself too, nobody can say what they come to.
+ */
+function withJoined(
+  nodes: readonly StringNode[],
+  judged: readonly string[],
+  joined: readonly (readonly StringNode[])[],
+): readonly string[] {
+  const shown = judged.slice(0, nodes.length);
+  const place_of = new Map(nodes.map((node, at) => [node, at]));
+  for (const [at, group] of joined.entries()) {
+    const whole = judged[nodes.length + at] ?? '';
+    if (whole === textOf(group)) continue;
+    const places = group.map((node) => place_of.get(node) ?? 0);
+    if (places.some((place) => shown[place] !== nodes[place]?.value))
+      throw unreadable(
+        'The answer of the provider says something in parts that must not be said as a whole.',
+      );
+    for (const [part, place] of places.entries()) shown[place] = part === 0 ? whole : '';
+  }
+  return shown;
+}
+
+/** A rule's own text takes the place of all. */
+function judgedTexts(verdict: Verdict, texts: readonly string[]): readonly string[] {
+  const { content } = verdict;
+  if (content === null || texts.length === 0) return texts;
+  const changed = textsIn(content, texts.length);
+  if (changed !== null) return changed;
+  return texts.map((_text, at) => (at === 0 && content.kind === 'text' ? content.text : ''));
+}
+
+function answerSplices(
+  nodes: readonly StringNode[],
+  echoes: WireAnswer['echoes'],
+  shown: readonly string[],
+): Splice[] {
+  const changed = new Set(nodes.filter((node, at) => shown[at] !== node.value));
+  const said = nodes.flatMap((node, at) => (changed.has(node) ? written(node, shown[at]!) : []));
+  const vouching = echoes.filter(({ of }) => of.some((node) => changed.has(node)));
+  return [...said, ...vouching.map(({ splice }) => splice)];
+}

@@ -1,0 +1,142 @@
+import { hasTwins } from '../../core/json/source.ts';
+import { readJson } from '../../core/json/text.ts';
+import type { Content, Json } from '../../core/types/index.ts';
+import { decide, type Objected, refuse } from '../../runtime/enforcement/enforce.ts';
+import { showForCall, toolCrossing } from '../../runtime/enforcement/tool-calls.ts';
+import { aboutCall, type Denial, type Road } from './call.ts';
+import { plainText } from './texts.ts';
+import type { Tokens } from './tokens.ts';
+import { type JudgedToolName, judgeToolName } from './tool-name.ts';
+
+/** A tool call that a model asks for. */
+export interface AskedCall {
+  /** `null` where the answer names none, which blocks. */
+  readonly tool: string | null;
+  readonly arguments: string;
+  /** The tool takes a text in a form of its own, and no JSON. */
+  readonly is_free: boolean;
+}
+
+/** What became of it: what keeps it from going on, or its arguments as they may go on. */
+export type GuardedCall =
+  | { readonly denied: Denial; readonly arguments: null }
+  | { readonly denied: null; readonly arguments: string };
+
+/** What all calls of one answer share. */
+export interface Answering {
+  readonly road: Road;
+  /** What is asked for, where events may name it. */
+  readonly model: string | null;
+  readonly tokens: Tokens | null;
+}
+
+/**
+ * Judges a tool call by contract, identity, capability, rules, session and approval, as `/v1/intercept/tool` does.
+ * Its event is durable when this resolves. Tokens are restored behind that: what they stand for is declared, so that
+ * rules and contracts know of it.
+ */
+export async function guardCall(asked: AskedCall, answering: Answering): Promise<GuardedCall> {
+  const { road, tokens, model } = answering;
+  const { call, ports, capabilities } = road;
+  const { tool } = asked;
+  if (tool === null || !isToolName(tool)) return refused(UNNAMED, 'unknown', answering);
+  const { shown, refusal } = nameIn(tool, road);
+  if (refusal !== null) return refused(refusal, shown, answering);
+  const read = asked.is_free ? textRead(asked.arguments) : readArguments(asked.arguments, road);
+  if (read === null) return refused(UNREADABLE, shown, answering);
+  const { text, content } = read;
+  const { declared_tags } = call.acting;
+  const acting = { ...call.acting, declared_tags: [...declared_tags, ...(tokens?.tagsIn(text) ?? [])] };
+  const token = call.capability_token;
+  const capability =
+    token === null
+      ? null
+      : await showForCall(token, { tool, action: 'invoke' }, acting, call.caller, capabilities);
+  const crossing = toolCrossing(acting, {
+    phase: 'request',
+    tool,
+    content,
+    destination_agent_id: null,
+    capability,
+  });
+  const extras = { about: () => aboutCall(call, model), reuse_approval: true, shown_tool: shown };
+  const decided = await decide(
+    crossing,
+    call.caller,
+    'llm_tool_call',
+    ports,
+    call.approval_request_id,
+    extras,
+  );
+  const ruling = await decided.ruling;
+  const { verdict } = ruling;
+  if (verdict.decision === 'block')
+    return { denied: { ruling, crossing: decided.crossing }, arguments: null };
+  const judged = verdict.content === null ? text : plainText(verdict.content);
+  return { denied: null, arguments: tokens === null ? judged : tokens.restoredInJson(judged) };
+}
+
+/** The name of a tool as it may be recorded, and what speaks against it. */
+export function nameIn(tool: string, { call, ports }: Road): JudgedToolName {
+  const content = { kind: 'text', text: '' } as const;
+  const use = { phase: 'request', tool, content, destination_agent_id: null, capability: null } as const;
+  return judgeToolName(toolCrossing(call.acting, use), ports);
+}
+
+/** Whether a text is fit to name a tool, in an event too: as `/v1/intercept/tool` takes it. */
+export function isToolName(text: string): boolean {
+  return NAME.test(text);
+}
+
+const NAME = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
+
+const UNNAMED: Objected = {
+  rule: 'tool.unnamed',
+  reason: 'The model calls a tool without a name of 1 to 256 characters.',
+};
+
+const UNREADABLE: Objected = {
+  rule: 'tool.arguments_unreadable',
+  reason:
+    'The arguments of the tool call are not a JSON object within the limits, so they cannot be checked.',
+};
+
+/** Blocks a call that no contract, identity or rule can be evaluated for. */
+async function refused(objected: Objected, tool: string, { road, model }: Answering): Promise<GuardedCall> {
+  const { call, ports } = road;
+  const crossing = toolCrossing(call.acting, {
+    phase: 'request',
+    tool,
+    content: { kind: 'text', text: '' },
+    destination_agent_id: null,
+    capability: null,
+  });
+  const about = () => aboutCall(call, model);
+  const ruling = await refuse(objected, crossing, call.caller, 'llm_tool_call', ports, { about });
+  return { denied: { ruling, crossing }, arguments: null };
+}
+
+interface ReadArguments {
+  /** What goes on where nothing changes it. */
+  readonly text: string;
+  readonly content: Content;
+}
+
+function textRead(text: string): ReadArguments {
+  return { text, content: { kind: 'text', text } };
+}
+
+/**
+ * Reads arguments as they are judged; `null` if they are no JSON, or over a limit: clients mend such arguments, each
+ * in its own way. Of members that stand there twice the last one counts, and nothing of the others goes on. A string is
+ * no set of arguments: clients that read one as JSON once more would see what was not judged.
+ */
+function readArguments(text: string, { ports }: Road): ReadArguments | null {
+  if (text.trim() === '') return { text, content: { kind: 'json', value: {} } };
+  const node = readJson(text, ports.policy.limits);
+  if (node.kind === 'problem' || node.kind === 'string') return null;
+  const value = JSON.parse(text) as Json;
+  return hasTwins(node)
+    ? { text: JSON.stringify(value), content: { kind: 'json', value } }
+    : { text, content: { kind: 'json', value, source: { text, root: node } } };
+}

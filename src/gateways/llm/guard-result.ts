@@ -1,0 +1,87 @@
+import { contractOf } from '../../core/decision/contracts.ts';
+import { contentOfJson } from '../../core/json/source.ts';
+import { isUntouched } from '../../core/stream/merged.ts';
+import type { Content, Crossing, Verdict } from '../../core/types/index.ts';
+import type { Splice } from '../../core/types/json.ts';
+import type { WireToolResult } from '../../core/wire/types.ts';
+import { type Decision, decide } from '../../runtime/enforcement/enforce.ts';
+import { toolCrossing } from '../../runtime/enforcement/tool-calls.ts';
+import { aboutCall, type Road } from './call.ts';
+import { isToolName } from './guard-call.ts';
+import type { KnownOfCall } from './known-results.ts';
+import { changes, plainText, textsContent, textsIn } from './texts.ts';
+import { judgeToolName } from './tool-name.ts';
+
+export interface GuardedResult {
+  readonly decision: Decision;
+  readonly splices: readonly Splice[];
+}
+
+/** Where no call in the conversation says which tool it was that gave something back. */
+const UNKNOWN_TOOL = 'unknown';
+const UNTRUSTED = 'untrusted.tool_result';
+
+/**
+ * Judges what a tool gave back. What is blocked makes room for a notice, so that the conversation can go on. `null`
+ * where the same was let be unchanged before.
+ */
+export async function guardResult(
+  road: Road,
+  result: WireToolResult,
+  known: KnownOfCall | null,
+): Promise<GuardedResult | null> {
+  const { call, ports } = road;
+  const tool = result.tool !== null && isToolName(result.tool) ? result.tool : UNKNOWN_TOOL;
+  const texts = result.texts.map(({ value }) => value);
+  const key = known?.keyOf(tool, texts) ?? null;
+  if (key !== null && known?.has(key)) return null;
+  const content = textsContent(texts);
+  const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };
+  const use = { phase: 'response', tool, content, destination_agent_id: null, capability: null } as const;
+  const crossing = withFields(toolCrossing(acting, use), road);
+  const extras = {
+    about: () => aboutCall(call, null),
+    reuse_approval: true,
+    shown_tool: judgeToolName(crossing, ports).shown,
+  };
+  const decision = await decide(
+    crossing,
+    call.caller,
+    'llm_tool_result',
+    ports,
+    call.approval_request_id,
+    extras,
+  );
+  const { verdict } = decision;
+  if (key !== null && known !== null && isUntouched(verdict)) {
+    // Known from the moment on at which its event is durable: before, nobody may rely on it.
+    void decision.ruling.then((ruling) => {
+      if (isUntouched(ruling.verdict)) known.add(key);
+    });
+  }
+  const is_list = crossing.content === content;
+  return { decision, splices: splicesOf(result, verdict, is_list ? texts.length : 0) };
+}
+
+/** Contracts speak about fields, so that what is a document is read as one where the tool has a contract. */
+function withFields(crossing: Crossing, { ports }: Road): Crossing {
+  const { content } = crossing;
+  if (content.kind !== 'text') return crossing;
+  const contract = contractOf(crossing, ports.policy);
+  if (contract === null || contract === 'undeclared' || contract.emits.fields.length === 0) return crossing;
+  const read = contentOfJson(content.text, ports.policy.limits);
+  const has_fields = read.kind === 'json' && typeof read.value === 'object' && read.value !== null;
+  return has_fields ? { ...crossing, content: read } : crossing;
+}
+
+function splicesOf(result: WireToolResult, verdict: Verdict, count: number): readonly Splice[] {
+  if (verdict.decision === 'block') return result.replaced(noticeOf(verdict));
+  if (verdict.decision === 'allow' || verdict.content === null) return [];
+  const texts = textsIn(verdict.content as Content, count);
+  return texts === null ? result.replaced(plainText(verdict.content)) : changes(result.texts, texts);
+}
+
+/** Stands in the conversation, for the model to read. It holds words of the policy alone. */
+function noticeOf({ reason }: Verdict): string {
+  return `[The result of this tool was withheld. ${reason}]`;
+}

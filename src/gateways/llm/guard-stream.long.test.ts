@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cutAt, units } from '../../core/stream/testing/pieces.ts';
+import { policyOf } from '../../core/testing/policies.ts';
+import { UpstreamFailure } from '../upstream/failure.ts';
+import type { UpstreamAnswer } from '../upstream/types.ts';
+import { guardStream, type StreamNews } from './guard-stream.ts';
+import { answerOf, type RoadOptions, roadOf } from './testing/road.ts';
+import { parsed, type Streaming, streamings } from './testing/streams.ts';
+
+const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
+const QUIET: StreamNews = { chunk: () => {}, note: () => {}, over: () => {} };
+const ASKED = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
+
+/** All that went out for an answer. */
+async function guarded(answer: UpstreamAnswer, options: RoadOptions = {}, asked = ASKED) {
+  const { road, events } = roadOf(options);
+  const news: string[] = [];
+  const out: string[] = [];
+  const answering = { road, model: null, tokens: null };
+  const told = { ...QUIET, over: (error: string | null) => void news.push(error ?? 'whole') };
+  for await (const text of await guardStream(answer, asked, answering, told)) out.push(text);
+  return { text: out.join(''), out, events, news };
+}
+
+const SAID = `The key is ${SECRET}, keep it.`;
+const SHOWN = 'The key is [REDACTED], keep it.';
+
+test('a secret never leaves, wherever its text is cut, and what a client puts together is the masked text', async () => {
+  let ran = 0;
+  for (const { wire, text, read } of streamings) {
+    const cuts = Array.from({ length: SAID.length - 1 }, (_, at) => cutAt(SAID, [at + 1]));
+    for (const pieces of [[SAID], units(SAID), ...cuts]) {
+      const { text: shown, news, events } = await guarded(answerOf(text(pieces)), { wire });
+      assert.ok(!shown.includes(SECRET), `${wire} ${JSON.stringify(pieces)}`);
+      for (const said of read(parsed(shown))) assert.equal(said, SHOWN, `${wire} ${JSON.stringify(pieces)}`);
+      assert.deepEqual([news, events.length], [['whole'], 1]);
+      ran += 1;
+    }
+  }
+  assert.equal(ran, 5 * (SAID.length + 1));
+});
+
+test('bytes may be cut anywhere, within characters too', async () => {
+  let ran = 0;
+  for (const { wire, text, read } of streamings) {
+    const bytes = Buffer.from(text([SAID.slice(0, 18), `${SAID.slice(18)} – 🗼`]).join(''));
+    for (let at = 1; at < bytes.length; at += 3) {
+      const answer = answerOf([bytes.subarray(0, at), bytes.subarray(at)]);
+      const { text: shown } = await guarded(answer, { wire });
+      for (const said of read(parsed(shown))) assert.equal(said, `${SHOWN} – 🗼`, `${wire} ${at}`);
+      ran += 1;
+    }
+  }
+  assert.ok(ran > 1_000);
+});
+
+test('what has nothing in it goes out byte for byte, but for where it is held', async () => {
+  let ran = 0;
+  for (const { wire, text, call } of streamings) {
+    const plain = text(['One. ', 'Two. ', 'Three.\n']);
+    const { text: shown } = await guarded(answerOf(plain), { wire });
+    assert.equal(parsed(shown).length >= plain.length - 2, true);
+    const calls = call?.('look', ['{"a":', '12345678901234567890}']);
+    if (calls === undefined) continue;
+    // Pings go by what waits.
+    const { text: let_go } = await guarded(answerOf(calls), { wire });
+    assert.deepEqual(let_go.split('\n\n').sort(), calls.join('').split('\n\n').sort(), wire);
+    ran += 1;
+  }
+  assert.equal(ran, 4);
+});
+
+/** Blocks what is found in the arguments of calls, and lets the output be. */
+const ARGUMENTS = JSON.stringify({ command: 'ls', note: SECRET });
+
+test('of a tool call that is blocked nothing is shown, whatever its pieces are', async () => {
+  let ran = 0;
+  for (const { wire, call } of streamings) {
+    if (call === null) continue;
+    for (let at = 1; at < ARGUMENTS.length; at += 1) {
+      const answer = answerOf(call('run_shell', cutAt(ARGUMENTS, [at])));
+      const { text: shown, events, news } = await guarded(answer, { wire });
+      assert.ok(!shown.includes('command') && !shown.includes('run_shell'), `${wire}: ${shown}`);
+      assert.match(shown, /policy_violation/i);
+      const [action, output] = events;
+      assert.deepEqual(
+        [action?.metadata.endpoint, action?.decision, output?.boundary],
+        ['llm_tool_call', 'block', 'output'],
+      );
+      assert.deepEqual([news, events.length], [['policy_violation'], 2]);
+      ran += 1;
+    }
+  }
+  assert.equal(ran, 4 * (ARGUMENTS.length - 1));
+});
+
+/** An event of the second call of an answer. */
+function atNextIndex(event: string): string {
+  return event
+    .replaceAll('"output_index":0', '"output_index":1')
+    .replaceAll(/"(i|call_|toolu_)1"/g, '"$12"')
+    .replace(/("status":"completed",.*"output":)\[.*\](?=,"usage")/, '$1[]')
+    .replace(/("index":)0(,"(?:content_block|delta":\{"type)|\}|,"id":"call_2"|,"function")/g, '$11$2');
+}
+
+test('an allowed call before a blocked one does not go out either', async () => {
+  let ran = 0;
+  for (const { wire, call } of streamings) {
+    if (call === null || wire === 'gemini.generate') continue;
+    const allowed = call('look_up', ['{"a":1}']);
+    const isEnd = (event: string) =>
+      /message_(?:delta|stop)|response.completed|"finish_reason":"|DONE/.test(event);
+    const isStart = (event: string) => /message_start|response.created/.test(event);
+    const both = (second: readonly string[]) => [
+      ...allowed.filter((each) => !isEnd(each)),
+      ...second
+        .filter((each) => !isStart(each))
+        .map(atNextIndex)
+        // The end of a response says all that came, and here nothing of it.
+        .map((each) => each.replace(/("status":"completed".*"output":)\[.*\](?=,"usage")/, '$1[]')),
+    ];
+    const { text: harmless } = await guarded(answerOf(both(call('run_shell', ['{}']))), { wire });
+    assert.ok(harmless.includes('look_up') && harmless.includes('run_shell'), `${wire}: ${harmless}`);
+    const { text: shown, news } = await guarded(answerOf(both(call('run_shell', [ARGUMENTS]))), { wire });
+    assert.ok(!shown.includes('look_up') && !shown.includes('run_shell'), `${wire}: ${shown}`);
+    assert.deepEqual(news, ['policy_violation'], wire);
+    ran += 1;
+  }
+  assert.equal(ran, 3);
+});
+
+test('a tool call that is changed goes out changed, everywhere where it is said', async () => {
+  const policy = policyOf({
+    rules: [{ name: 'mask', boundary: 'action', data_tags: ['secret'], action: 'redact' }],
+    settings: { builtin_rules: false },
+  });
+  let ran = 0;
+  for (const { wire, call, readCall } of streamings) {
+    if (call === null) continue;
+    const { text: shown, events } = await guarded(answerOf(call('run', units(ARGUMENTS))), { wire, policy });
+    const said = readCall(parsed(shown));
+    assert.ok(said.length > 0);
+    for (const each of said)
+      assert.deepEqual(each, JSON.stringify({ command: 'ls', note: '[REDACTED]' }), `${wire}: ${shown}`);
+    assert.ok(!shown.includes(SECRET));
+    assert.equal(events.length, 2);
+    ran += 1;
+  }
+  assert.equal(ran, 4);
+});
+
+test('a text that is blocked ends the stream in the way of the protocol', async () => {
+  const rules = [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }];
+  const policy = policyOf({ rules });
+  let ran = 0;
+  for (const { wire, text } of streamings) {
+    const answer = answerOf(text(units(SAID)));
+    const { text: shown, events } = await guarded(answer, { wire, policy });
+    assert.ok(!shown.includes(SECRET.slice(0, 8)), shown);
+    assert.match(shown, /policy_violation/i);
+    const last = parsed(shown).at(-1);
+    // Anthropic's clients are told in a finished message.
+    if (wire === 'anthropic.messages') assert.equal(last?.type, 'message_stop', shown);
+    else assert.notEqual((last?.response ?? last)?.error, undefined, shown);
+    assert.deepEqual([events.length, events[0]?.decision], [1, 'block']);
+    assert.deepEqual(answer.ends, ['left']);
+    ran += 1;
+  }
+  assert.equal(ran, 5);
+});
+
+test('an upstream that breaks off, or ends too early, is told as an error; what was held is not shown', async () => {
+  const fault = new UpstreamFailure('upstream_broken', 'The provider broke off.');
+  let ran = 0;
+  for (const { wire, text } of streamings) {
+    for (const ending of [fault, undefined]) {
+      const sent = text(['It is ', SECRET.slice(0, 12), 'x']).slice(0, wire === 'openai.chat' ? 3 : -1);
+      const begun = wire === 'gemini.generate' || wire === 'openai.completions' ? sent.slice(0, 2) : sent;
+      const { text: shown, events, news } = await guarded(answerOf(cutBefore(begun), ending), { wire });
+      assert.ok(!shown.includes(SECRET.slice(0, 12)), `${wire}: ${shown}`);
+      assert.match(shown, /upstream_invalid/i);
+      assert.deepEqual([news, events.length], [['upstream_broken'], 1], wire);
+      ran += 1;
+    }
+  }
+  assert.equal(ran, 10);
+});
+
+/** The events up to the one that brings the piece that is held. */
+function cutBefore(events: readonly string[]): string[] {
+  const at = events.findIndex((each) => each.includes(SECRET.slice(0, 12)));
+  return events.slice(0, at + 1);
+}
+
+test('a client that leaves stops the upstream, and what came is written down', async () => {
+  const { road, events } = roadOf();
+  const answer = answerOf((streamings[0] as Streaming).text(['One ', 'two ', 'three ']));
+  const news: unknown[] = [];
+  const stream = await guardStream(
+    answer,
+    ASKED,
+    { road, model: null, tokens: null },
+    { ...QUIET, over: (error) => void news.push(error) },
+  );
+  await stream.next();
+  await stream.return(undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([news, events.length, answer.ends], [['aborted'], 1, ['left']]);
+});
+
+test('the end does not go out before it is written down', async () => {
+  let makeDurable = (): void => {};
+  const durable = new Promise<void>((resolve) => {
+    makeDurable = resolve;
+  });
+  const { road } = roadOf({ ports: { record: () => durable } });
+  const answer = answerOf((streamings[0] as Streaming).text(['One ', 'two.']));
+  const stream = await guardStream(answer, ASKED, { road, model: null, tokens: null }, QUIET);
+  const out: string[] = [];
+  const reading = (async () => {
+    for await (const text of stream) out.push(text);
+  })();
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(out.join('').includes('One '));
+  assert.ok(!out.join('').includes('[DONE]') && !out.join('').includes('"stop"'), out.join(''));
+  makeDurable();
+  await reading;
+  assert.ok(out.join('').endsWith('data: [DONE]\n\n'));
+});
+
+test('an end that cannot be written down is an error in place of it', async () => {
+  const fault = () => Promise.reject(new Error('no space'));
+  const answer = answerOf((streamings[0] as Streaming).text(['One ', 'two.']));
+  const { text } = await guarded(answer, { ports: { record: fault } });
+  assert.ok(!text.includes('[DONE]') && text.includes('"error"'), text);
+});
+
+test('pings go by what is held, and more than may be held ends the stream', async () => {
+  const { call } = streamings[2] as Streaming;
+  const [start, block, ping, ...rest] = call!('run', units('{"a":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}'));
+  const events = [start!, block!, rest[0]!, ping!, ...rest.slice(1)];
+  const wire = 'anthropic.messages';
+  const { out } = await guarded(answerOf(events), { wire });
+  assert.deepEqual([out[0], out[1]], [start, ping]);
+  // The call goes out with the end of the answer.
+  assert.equal(out.length, 3);
+  const { text, events: recorded } = await guarded(answerOf(events), {
+    wire,
+    settings: { held_units_max: 500 },
+  });
+  assert.match(text, /proxy.stream_buffer_bytes_max/);
+  assert.ok(!text.includes('bbb'));
+  assert.deepEqual(recorded.map(({ policy_name, decision }) => [policy_name, decision])[0], [
+    'limit.held_bytes',
+    'block',
+  ]);
+});
+
+test('a text that a provider adds to every event is judged there, in an event that is sent again too', async () => {
+  const [chat] = streamings as readonly [Streaming];
+  const noted = (note: string) =>
+    chat
+      .text(['One ', 'two.'])
+      .map((event) => event.replace('"id":"c1"', () => `"id":"c1","note":${JSON.stringify(note)}`));
+  const clean = await guarded(answerOf(noted('A note of mine.')));
+  assert.equal(clean.text.split('A note of mine.').length, 6);
+  const masked = await guarded(answerOf(noted(SAID)));
+  assert.ok(!masked.text.includes(SECRET) && masked.text.includes(SHOWN));
+  assert.equal(masked.events[0]?.metadata.findings, 4);
+  const rules = [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }];
+  const blocked = await guarded(answerOf(noted(SAID)), { policy: policyOf({ rules }) });
+  assert.ok(!blocked.text.includes('note') && /policy_violation/.test(blocked.text));
+});
+
+test('no more is read of the provider than the client takes', async () => {
+  const [chat] = streamings as readonly [Streaming];
+  let read = 0;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (const event of chat.text(units('a word '.repeat(100)))) {
+      read += 1;
+      yield Buffer.from(event);
+    }
+  }
+  const { road } = roadOf();
+  const answering = { road, model: null, tokens: null };
+  const stream = await guardStream({ ...answerOf([]), body: chunks() }, ASKED, answering, QUIET);
+  for (let taken = 1; taken <= 5; taken++) {
+    await stream.next();
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    // A word is held until the next one begins, so that several events bring one piece.
+    assert.ok(read <= taken * 10, `${read} events read for ${taken} pieces`);
+  }
+  await stream.return(undefined);
+});

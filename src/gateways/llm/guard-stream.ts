@@ -1,0 +1,130 @@
+import type { Envelope } from '../../core/types/index.ts';
+import { openSse, type SsePiece } from '../../core/wire/sse.ts';
+import type { AnswerAsked, EventParts, StreamEnding, WireError } from '../../core/wire/types.ts';
+import { enforceTexts, type GuardedTexts } from '../../runtime/enforcement/enforce-stream.ts';
+import { UpstreamFailure } from '../upstream/failure.ts';
+import type { UpstreamAnswer } from '../upstream/types.ts';
+import { aboutCall } from './call.ts';
+import { errorOfFailure, unreadable } from './faults.ts';
+import type { Answering } from './guard-call.ts';
+import { type EventGuard, openEventGuard } from './stream/guard-events.ts';
+import type { EventsEnd } from './stream/state.ts';
+
+/** What is told of a stream while it goes by. */
+export interface StreamNews {
+  readonly chunk: () => void;
+  readonly note: (parts: EventParts) => void;
+  /** The stream is over; `null`: it came to its end, else why not. Once, however it ends. */
+  readonly over: (error: string | null) => void;
+}
+
+/** What of the request concerns its stream. */
+export interface StreamAsked extends AnswerAsked {
+  readonly drops_usage: boolean;
+}
+
+/**
+ * The events of a streamed answer as they may go out. It reads on when it is read; its `return` stops the upstream.
+ * However it ends, what was decided on its texts is durable by then.
+ */
+export async function guardStream(
+  answer: UpstreamAnswer,
+  asked: StreamAsked,
+  answering: Answering,
+  news: StreamNews,
+): Promise<AsyncGenerator<string>> {
+  const { road, model } = answering;
+  const { call, ports } = road;
+  const envelope: Envelope = {
+    ...call.acting,
+    boundary: 'output',
+    phase: null,
+    destination_agent_id: null,
+    tool: null,
+  };
+  const about = () => aboutCall(call, model);
+  // What the session has read is looked up before any of the answer is.
+  const texts = await enforceTexts(envelope, call.caller, 'llm_response', ports, { about });
+  const reader = call.format.openEvents(asked);
+  const ending = call.format.openEnding();
+  const guard = openEventGuard({ ...asked, reader, ending, texts, answering, note: news.note });
+  return events(answer, { guard, texts, ending }, answering, news);
+}
+
+interface Guards {
+  readonly guard: EventGuard;
+  readonly texts: GuardedTexts;
+  readonly ending: StreamEnding;
+}
+
+const UNREADABLE = 'The answer of the provider broke off, or holds what cannot be looked at.';
+
+async function* events(
+  answer: UpstreamAnswer,
+  { guard, texts, ending }: Guards,
+  answering: Answering,
+  news: StreamNews,
+): AsyncGenerator<string> {
+  const { call, settings } = answering.road;
+  const sse = openSse({ event_units_max: settings.held_units_max });
+  const chunks = answer.body[Symbol.asyncIterator]();
+  let end: EventsEnd | null = null;
+  let failure: unknown = null;
+  try {
+    while (end === null) {
+      const { done, value } = await chunks.next();
+      news.chunk();
+      end = await takeAll(done === true ? sse.end() : sse.read(value), guard);
+      if (done === true) end ??= await guard.end();
+      const text = guard.flush();
+      if (text !== '') yield text;
+    }
+    if (end.how === 'broken') failure = unreadable(UNREADABLE);
+  } catch (fault) {
+    end = { how: 'broken' };
+    failure = fault;
+  } finally {
+    leave(chunks, end);
+    // Whoever is gone, or is told of an error: what had come is written down all the same.
+    const ended = await texts.finish();
+    call.onRuling?.({ boundary: 'output', ...ended });
+    news.over(causeOf(end, failure));
+  }
+  const error = errorOf(end, failure, answering);
+  if (error === null) return;
+  const is_denied = end.how === 'denied' && !end.denial.ruling.verdict.fault;
+  yield is_denied ? ending.denialEvents(error) : ending.errorEvents(error);
+}
+
+/** Why a stream did not come to its end; `null` where it did. One that is left has no end. */
+function causeOf(end: EventsEnd | null, failure: unknown): string | null {
+  if (end === null) return 'aborted';
+  if (end.how === 'whole') return null;
+  if (end.how === 'denied') return 'policy_violation';
+  return failure instanceof UpstreamFailure ? failure.code : 'internal_error';
+}
+
+/** Stops the upstream. Behind its last event there is but the end of the body: read, it leaves the connection usable. */
+function leave(chunks: AsyncIterator<Uint8Array>, end: EventsEnd | null): void {
+  const stop = async (): Promise<void> => {
+    if (end?.how === 'whole' && (await chunks.next()).done === true) return;
+    await chunks.return?.();
+  };
+  stop().catch(() => {});
+}
+
+async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promise<EventsEnd | null> {
+  for (const event of events) {
+    const end = await guard.take(event);
+    if (end !== null) return end;
+  }
+  return problem === null ? null : { how: 'broken' };
+}
+
+function errorOf(end: EventsEnd, failure: unknown, { road }: Answering): WireError | null {
+  const { call } = road;
+  if (end.how === 'whole') return null;
+  if (end.how === 'denied') return call.denialOf(end.denial);
+  const error = errorOfFailure(failure, call.request_id);
+  return error.code === 'aborted' ? null : error;
+}

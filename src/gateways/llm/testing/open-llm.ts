@@ -1,0 +1,28 @@
+import { policyOf } from '../../../core/testing/policies.ts';
+import type { Budgets } from '../../../features/costs/types.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
+import { ports } from '../../../server/testing/examples.ts';
+import { openUpstreams } from '../../upstream/index.ts';
+import { settingsOf } from '../../upstream/testing/calls.ts';
+import type { Llm } from '../call.ts';
+import { openLlm } from '../llm.ts';
+
+/** A ledger without a limit. */
+const NO_LIMIT: Budgets = {
+  reserve: async () => ({ settle: async () => ({ micro_usd: 0, is_assumed: false }) }),
+};
+
+/** Opens the real LLM proxy for a test of transports: no budgets unless given, and decisions are added to `decided`. */
+export function openTestLlm(budgets: Budgets = NO_LIMIT, decided: AuditEvent[] = []): Llm {
+  const context = ports(decided, { policy: policyOf() });
+  return openLlm({
+    ports: () => context,
+    capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
+    upstreams: openUpstreams(settingsOf({})),
+    budgets,
+    settings: { mode: 'mask', response_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },
+    telemetry: null,
+    calls: null,
+    unsettled: () => {},
+  });
+}

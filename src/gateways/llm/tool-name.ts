@@ -1,0 +1,34 @@
+import { contractOf } from '../../core/decision/contracts.ts';
+import { judge } from '../../core/decision/judge.ts';
+import { maskPart } from '../../core/decision/redact.ts';
+import type { Crossing, Verdict } from '../../core/types/index.ts';
+import type { Ports } from '../../runtime/enforcement/types.ts';
+
+/** The name of a tool in a model's answer, which the model may have made up. */
+export interface JudgedToolName {
+  /** As it may be recorded. */
+  readonly shown: string;
+  /** What the policy has against a text that says this name; `null` if nothing. */
+  readonly refusal: Pick<Verdict, 'rule' | 'reason'> | null;
+}
+
+/** Judges the name of a tool as a text of the answer, unless the policy itself names the tool. */
+export function judgeToolName(crossing: Crossing, { policy, fingerprintOf = null }: Ports): JudgedToolName {
+  const { tool } = crossing;
+  const contract = contractOf(crossing, policy);
+  if (tool === null || (contract !== null && contract !== 'undeclared'))
+    return { shown: tool ?? '', refusal: null };
+  const asked: Crossing = {
+    ...crossing,
+    boundary: 'output',
+    phase: null,
+    tool: null,
+    destination_agent_id: null,
+    declared_tags: [],
+    content: { kind: 'text', text: tool },
+  };
+  const { decision, rule, reason, findings, allowlisted_findings } = judge(asked, policy, fingerprintOf);
+  const shown = maskPart(tool, findings, policy.redaction.typed);
+  const is_found = findings.length + allowlisted_findings.length > 0;
+  return { shown, refusal: decision === 'allow' || !is_found ? null : { rule, reason } };
+}

@@ -1,0 +1,157 @@
+import { type CallToolRequest, ProtocolError as TheirError, type Tool } from '@modelcontextprotocol/client';
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import { rewriteJson } from '../../core/json/rewrite.ts';
+import type { Json } from '../../core/types/index.ts';
+import type { Behind } from './behind.ts';
+import type { Standing } from './catalogue.ts';
+import { guardAnswer, type ToolAnswer, withShownUris } from './content.ts';
+import { withSource } from './exact-numbers.ts';
+import { failureOf } from './failure.ts';
+import { guardInputRequired, isInputRequired, type ServerInput, serverInput } from './input-required.ts';
+import { unjudgedDigits } from './numbers.ts';
+import type { GatewayParts } from './parts.ts';
+import { requestOf } from './persons.ts';
+import { Refused } from './refused.ts';
+
+const CALL_MS_MAX = 3_600_000;
+
+/** A call as an agent makes it. */
+export interface Call {
+  readonly name: string;
+  readonly input: Json;
+  /** The text of the arguments if numbers in them change where they are read. */
+  readonly source: string | null;
+}
+
+/** Calls a tool by the name that agents know. Every no is a result: the agent reads why, and its host keeps the connection. */
+export async function callTool(
+  call: Call,
+  server: Server,
+  context: ServerContext,
+  { behinds, failed }: GatewayParts,
+): Promise<object> {
+  const { name } = call;
+  const behind = behinds.find(({ naming }) => name.startsWith(naming.judged('')));
+  if (behind === undefined) return stopped(NO_TOOL);
+  try {
+    // Looked at with every call: the definition may have changed since the list was shown.
+    const meant = await behind.catalogue.meant((tool) => behind.naming.shown(tool) === name);
+    const reason = whyNot(meant);
+    if (reason !== null) return stopped(reason);
+    return await pass(behind, meant[0]!.tool, call, server, context);
+  } catch (error) {
+    const [sentence, fault] = whyFailed(error);
+    failed(behind.name, 'a call could not be made', fault);
+    return stopped(sentence);
+  }
+}
+
+/** What the agent is told of a failure, and what the log. */
+function whyFailed(error: unknown): [sentence: string, fault: unknown] {
+  if (error instanceof Refused) return [error.message, error.cause ?? error];
+  const failure = failureOf(error);
+  return [`The server behind the gateway has failed: nothing was passed on. ${failure.message}`, failure];
+}
+
+const NO_TOOL = 'No server behind the gateway has such a tool: see `tools/list`.';
+
+function whyNot(meant: readonly Standing[]): string | null {
+  const [only, other] = meant;
+  if (only === undefined) return NO_TOOL;
+  if (other !== undefined) return 'Several tools of the server have this name, and none of them is called.';
+  if (only.held === null) return null;
+  return `The tool is held back until a person has looked at it: ${only.held} See \`service mcp pins show\`.`;
+}
+
+async function pass(
+  behind: Behind,
+  tool: Tool,
+  { input, source }: Call,
+  server: Server,
+  context: ServerContext,
+): Promise<object> {
+  const { guard, naming } = behind;
+  const judged_name = naming.judged(tool.name);
+  const stop = source === null ? null : await guard.digits(unjudgedDigits(source));
+  if (stop !== null) return stopped(stop);
+  const asked = await requestOf(guard, judged_name, input, server, context);
+  if ('question' in asked) return asked.question;
+  if ('blocked' in asked) return stopped(asked.blocked);
+  const given = await serverInput(behind, server, context);
+  if ('blocked' in given) return stopped(given.blocked);
+  const judged_source = source === null ? null : rewriteJson(source, asked.value);
+  const answer = await answerOf(
+    behind,
+    tool,
+    { input: asked.value, source: judged_source, given },
+    context,
+  ).catch(unanswered);
+  if (isInputRequired(answer)) {
+    const question = await guardInputRequired(behind, judged_name, answer);
+    return 'blocked' in question ? stopped(question.blocked) : question.answer;
+  }
+  const judged = await guardAnswer(guard, judged_name, answer);
+  return 'blocked' in judged ? stopped(judged.blocked) : withShownUris(judged.answer, naming);
+}
+
+/** It is not known how far the call has come: whoever makes it again may have it done twice. */
+function unanswered(error: unknown): never {
+  const failure = failureOf(error);
+  throw new Refused(
+    `The server behind the gateway gave no answer, and may have done what was asked. ${failure.message}`,
+    failure,
+  );
+}
+
+/** What a server is asked for, as it was judged. */
+interface Asking {
+  readonly input: Json;
+  readonly source: string | null;
+  readonly given: ServerInput;
+}
+
+async function answerOf(
+  { upstream, call_ms }: Behind,
+  tool: Tool,
+  { input, source, given }: Asking,
+  { mcpReq: { signal, notify, _meta } }: ServerContext,
+): Promise<ToolAnswer> {
+  const progressToken = _meta?.progressToken;
+  // Headers that mirror arguments are made by the definition that was let through; what it says of results is the agent's to hold it to.
+  const { outputSchema: _unchecked, ...toolDefinition } = tool;
+  const options = {
+    signal,
+    toolDefinition: toolDefinition as Tool,
+    timeout: call_ms,
+    // What the server asks for before it answers is for the client.
+    allowInputRequired: true,
+    maxTotalTimeout: Math.max(call_ms, CALL_MS_MAX),
+    ...(progressToken !== undefined && {
+      resetTimeoutOnProgress: true,
+      // Numbers pass; the words beside them are the server's own, and nobody has judged them.
+      onprogress: ({ progress, total }: { progress: number; total?: number | undefined }) =>
+        void notify({
+          method: 'notifications/progress',
+          params: { progressToken, progress, ...(total !== undefined && { total }) },
+        }).catch(() => {}),
+    }),
+  };
+  const _source = withSource(source)._meta;
+  const call = {
+    name: tool.name,
+    arguments: input as Record<string, unknown>,
+    ...given.params,
+    _meta: { ...given.meta, ..._source },
+  } as CallToolRequest['params'];
+  try {
+    return (await upstream.use((client) => client.callTool(call, options))) as unknown as ToolAnswer;
+  } catch (error) {
+    // What a server says of a call that it refuses is for the agent, and is judged like any result.
+    if (!(error instanceof TheirError)) throw error;
+    return { isError: true, content: [{ type: 'text', text: error.message }] };
+  }
+}
+
+function stopped(sentence: string): object {
+  return { isError: true, content: [{ type: 'text', text: sentence }] };
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { memberOf, textOf } from '../../core/json/nodes.ts';
+import { readJson } from '../../core/json/text.ts';
+
+/**
+ * The library reads every number into a double and writes the double: `1234567890123456789` becomes
+ * `1234567890123456800`, `1.0` becomes `1`. So the text of the two members that belong to tools alone, `arguments` and
+ * `structuredContent`, travels beside their value through the library, and takes its place when the message is written. Its
+ * key in `_meta` cannot be known outside of this process, and is taken off every message that is written.
+ */
+const SOURCE = `service/source-${randomUUID()}`;
+
+/** A number of many digits, with a zero at the end of a fraction, with an exponent, or a negative zero. */
+const MAY_CHANGE = /\d(?:\.?\d){15}|\d\.\d*0(?!\d)|\d[eE][+-]?\d|-0(?![\d.])/;
+/** What is nested deeper, or has more parts, goes on as doubles. */
+const LIMITS = { depth_max: 256, nodes_max: 5_000_000 };
+
+/** The text of a message, with the source of its free member beside it where numbers in it would change. */
+export function markSource(text: string): string {
+  if (!MAY_CHANGE.test(text)) return text;
+  const root = readJson(text, LIMITS);
+  if (root.kind !== 'object') return text;
+  const is_call = textOf(root, 'method') === 'tools/call';
+  const key = is_call ? 'params' : 'result';
+  const member = memberOf(memberOf(root, key), is_call ? 'arguments' : 'structuredContent');
+  if (member === null) return text;
+  const source = text.slice(member.start, member.end);
+  if (!MAY_CHANGE.test(source)) return text;
+  const message = JSON.parse(text) as Record<string, Holder>;
+  const holder = message[key]!;
+  const meta = holder._meta ?? {};
+  if (typeof meta !== 'object' || Array.isArray(meta)) return text;
+  message[key] = { ...holder, _meta: { ...meta, [SOURCE]: source } };
+  return JSON.stringify(message);
+}
+
+interface Holder {
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** The source that came with a message; `null` if its numbers do not change. */
+export function sourceIn(meta: unknown): string | null {
+  const source = (meta as Record<string, unknown> | null | undefined)?.[SOURCE];
+  return typeof source === 'string' ? source : null;
+}
+
+/** What is added to `params` or `result` so that the source is written in place of the value. */
+export function withSource(source: string | null): { readonly _meta?: Readonly<Record<string, string>> } {
+  return source === null ? {} : { _meta: { [SOURCE]: source } };
+}
+
+interface Sending {
+  send(message: never, options?: never): Promise<void>;
+}
+
+/** Has a transport write the sources that travel with messages. */
+export function writesSources<T extends Sending>(transport: T): T {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => send(writeSource(message) as never, options);
+  return transport;
+}
+
+function writeSource(message: object): object {
+  const { params, result } = message as { params?: Holder; result?: Holder };
+  if (sourceIn(params?._meta) !== null) return { ...message, params: inPlace(params!, 'arguments') };
+  if (sourceIn(result?._meta) !== null) return { ...message, result: inPlace(result!, 'structuredContent') };
+  return message;
+}
+
+function inPlace(holder: Holder, member: string): Holder {
+  const { [SOURCE]: source, ...meta } = holder._meta as Record<string, unknown>;
+  const { _meta: _left, ...rest } = holder;
+  return {
+    ...rest,
+    [member]: JSON.parse(source as string, keepDigits),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
+  } as Holder;
+}
+
+/** `JSON.rawJSON` and the third argument of a reviver are in Node 24, and not yet in the types. */
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+
+function keepDigits(
+  this: unknown,
+  _key: string,
+  value: unknown,
+  context?: { readonly source?: string },
+): unknown {
+  const source = context?.source;
+  return typeof value === 'number' && source !== undefined && source !== String(value)
+    ? rawJSON(source)
+    : value;
+}

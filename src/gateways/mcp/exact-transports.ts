@@ -1,0 +1,110 @@
+import { isUtf8 } from 'node:buffer';
+import { deserializeMessage } from '@modelcontextprotocol/server';
+import { openSse, type SsePiece, withData } from '../../core/wire/sse.ts';
+import { markSource } from './exact-numbers.ts';
+import { BehindFailure } from './failure.ts';
+
+/** The library's reader of lines, as a transport uses it. */
+interface LineReader {
+  append(chunk: Uint8Array): void;
+  /** `null` if no whole line is there. Throws on a message that the protocol does not know. */
+  readMessage(): unknown;
+  clear(): void;
+}
+
+/**
+ * Has a transport on standard input and output read messages with their sources. The library has no place for that, so its
+ * own reader of lines is replaced; a test sees that it still uses this one.
+ * @param bytes_max - of one message; a longer one is an error, on which the transport closes
+ */
+export function readsSources<T extends object>(transport: T, bytes_max: number): T {
+  const holder = transport as unknown as { _readBuffer?: LineReader };
+  if (holder._readBuffer === undefined)
+    throw new Error('The MCP library reads lines in another way than it did.');
+  holder._readBuffer = openLineReader(bytes_max);
+  return transport;
+}
+
+const LF = 10;
+
+function openLineReader(bytes_max: number): LineReader {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  let lines: string[] = [];
+  const clear = () => {
+    pieces = [];
+    bytes = 0;
+    lines = [];
+  };
+  const add = (piece: Uint8Array) => {
+    bytes += piece.length;
+    if (bytes > bytes_max) {
+      clear();
+      throw new Error(`A message has more than ${bytes_max} bytes.`);
+    }
+    pieces.push(piece);
+  };
+  return {
+    clear,
+    append: (chunk) => {
+      let at = 0;
+      for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, at)) {
+        add(chunk.subarray(at, end));
+        lines.push(Buffer.concat(pieces).toString('utf8'));
+        pieces = [];
+        bytes = 0;
+        at = end + 1;
+      }
+      if (at < chunk.length) add(chunk.subarray(at));
+    },
+    readMessage: () => {
+      for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
+        try {
+          return deserializeMessage(markSource(line));
+        } catch (error) {
+          // Programs print other lines too.
+          if (!(error instanceof SyntaxError)) throw error;
+        }
+      }
+      return null;
+    },
+  };
+}
+
+/** The same response, whose messages have their sources beside them. Its body has been held to a limit. */
+export function markResponse(response: Response, event_units_max: number): Response {
+  const type = response.headers.get('content-type') ?? '';
+  if (response.body === null) return response;
+  const { status, statusText, headers } = response;
+  const mark = /^text\/event-stream/i.test(type) ? eventMarker(event_units_max) : bodyMarker();
+  return new Response(response.body.pipeThrough(mark), { status, statusText, headers });
+}
+
+function bodyMarker(): TransformStream<Uint8Array, Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  return new TransformStream({
+    transform: (piece) => void pieces.push(piece),
+    flush: (controller) => {
+      const bytes = Buffer.concat(pieces);
+      controller.enqueue(isUtf8(bytes) ? Buffer.from(markSource(bytes.toString('utf8'))) : bytes);
+    },
+  });
+}
+
+function eventMarker(event_units_max: number): TransformStream<Uint8Array, Uint8Array> {
+  const reader = openSse({ event_units_max });
+  const write = (
+    { events, problem }: SsePiece,
+    controller: TransformStreamDefaultController<Uint8Array>,
+  ): void => {
+    for (const event of events) {
+      const data = markSource(event.data);
+      controller.enqueue(Buffer.from(data === event.data ? event.raw : withData(event, data)));
+    }
+    if (problem !== null) controller.error(new BehindFailure(problem === 'utf8' ? 'rude' : 'too_long'));
+  };
+  return new TransformStream({
+    transform: (piece, controller) => write(reader.read(piece), controller),
+    flush: (controller) => write(reader.end(), controller),
+  });
+}

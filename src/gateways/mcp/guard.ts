@@ -1,0 +1,144 @@
+import type { Json } from '../../core/types/index.ts';
+import { mcpToolsCheck } from '../../features/tool-pins/operations.ts';
+import { approvalsCancel, approvalsShow } from '../../operations/approvals.ts';
+import { guardOutput } from '../../operations/guard.ts';
+import { interceptTool } from '../../operations/intercept.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
+import { Refused } from './refused.ts';
+
+/** Whom the gateway speaks for. */
+export interface Speaker {
+  readonly agent_id: string | null;
+  readonly session_id: string | null;
+  readonly user_id: string;
+}
+
+/** Has an operation run for whoever calls. */
+export type Ask = (operation: AnyOperation, input: unknown) => Promise<unknown>;
+
+/** What became of a value: what to go on with, or a sentence that says why it stops here. */
+export type Judged = { readonly value: Json } | Blocked;
+
+export interface Blocked {
+  readonly blocked: string;
+  /** The request that waits for a person, where that is why, and the sentence without what to do about it. */
+  readonly pending?: { readonly request_id: string; readonly why: string };
+}
+
+/** Asks the policy about what goes to a server and what comes back. Nothing here ever allows by itself. */
+export interface Guard {
+  /** @param request_id - a request for approval that may be answered by now; `null` looks for one */
+  readonly request: (tool: string, input: Json, request_id: string | null) => Promise<Judged>;
+  readonly response: (tool: string, output: Json) => Promise<Judged>;
+  /** Judges digits of arguments that are not in their value as it is judged. Gives the sentence where they stop here. */
+  readonly digits: (digits: readonly string[]) => Promise<string | null>;
+  /**
+   * What of the definitions may be shown, by name, and why the others may not.
+   * @param server - by which name the server is known here
+   */
+  readonly definitions: (
+    server: string,
+    tools: readonly object[],
+  ) => Promise<ReadonlyMap<string, CheckedDefinition>>;
+  /** Resolves when a request does not wait for people any more, or after half a minute. */
+  readonly decided: (request_id: string) => Promise<void>;
+  /** Takes a request back that waits. */
+  readonly takeBack: (request_id: string) => Promise<void>;
+}
+
+export interface CheckedDefinition {
+  /** Why it may be neither shown nor called; `null` if it may. */
+  readonly held: string | null;
+  /** What is shown instead; `null` if that is the definition itself. */
+  readonly instead: object | null;
+}
+
+interface Reply {
+  readonly decision: string;
+  readonly reason: string;
+  readonly rule: string;
+  readonly approval?: { readonly request_id: string; readonly status: string };
+  readonly modified_input?: Json;
+  readonly modified_output?: Json;
+}
+
+const WAIT = '30s';
+
+/** A guard for one caller: every question goes to the policy by the road of all operations. */
+export function openGuard(road: Ask, { agent_id, session_id, user_id }: Speaker): Guard {
+  const ask: Ask = (operation, input) => road(operation, input).catch(unasked);
+  const about = { agent_id, session_id };
+  return {
+    request: async (tool, input, request_id) => {
+      const approval = { approval_request_id: request_id, reuse_approval: true };
+      const reply = (await ask(interceptTool, { tool, input, ...about, ...approval })) as Reply;
+      return judged(reply, input, reply.modified_input);
+    },
+    response: async (tool, output) => {
+      const question = { tool, phase: 'response', output, ...about, data_tags: ['untrusted.mcp'] };
+      const reply = (await ask(interceptTool, question)) as Reply;
+      return judged(reply, output, reply.modified_output);
+    },
+    digits: async (digits) => {
+      if (digits.length === 0) return null;
+      const reply = (await ask(guardOutput, { text: digits.join('\n'), ...about })) as Reply;
+      return reply.decision === 'allow' ? null : blocked(reply).blocked;
+    },
+    definitions: async (server, tools) => {
+      const answer = (await ask(mcpToolsCheck, { server, user_id, ...about, tools })) as {
+        tools: readonly { tool: string; status: string; reason: string | null; definition?: object }[];
+      };
+      return new Map(
+        answer.tools.map(({ tool, status, reason, definition }) => [
+          tool,
+          { held: status === 'pinned' ? null : (reason ?? status), instead: definition ?? null },
+        ]),
+      );
+    },
+    decided: async (request_id) => {
+      await ask(approvalsShow, { request_id, wait: WAIT }).catch(unlessForbidden);
+    },
+    takeBack: async (request_id) => {
+      await ask(approvalsCancel, { request_id });
+    },
+  };
+}
+
+/** A credential that may not read requests does not wait for them; the call is judged all the same. */
+function unlessForbidden(error: unknown): void {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  if (cause?.code !== 'forbidden') throw error;
+}
+
+/** Errors that stand for an expected no, by name: their sentences are ours, and hold nothing that was asked about. */
+const EXPECTED = ['Refusal', 'SocketFailure', 'StoreFailure'];
+
+/** Where nobody can say what the policy says, nothing passes. */
+function unasked(error: unknown): never {
+  const is_expected = error instanceof Error && EXPECTED.includes(error.name);
+  const why = is_expected ? error.message : 'The service has a fault; its log says more.';
+  throw new Refused(`The policy could not be asked, so nothing is passed on. ${why}`, error);
+}
+
+function judged(reply: Reply, before: Json, after: Json | undefined): Judged {
+  switch (reply.decision) {
+    case 'allow':
+      return { value: before };
+    case 'modify':
+      return after === undefined ? { blocked: 'The policy changes it, and says not how.' } : { value: after };
+    default:
+      return blocked(reply);
+  }
+}
+
+function blocked({ reason, rule, approval }: Reply): Blocked {
+  const said = `Blocked by the policy (rule ${rule}): ${reason}`;
+  if (approval === undefined) return { blocked: said };
+  const { request_id, status } = approval;
+  if (status !== 'pending')
+    return { blocked: `${said} The request for approval ${request_id} is ${status}.` };
+  return {
+    blocked: `${said} A person has to approve the request ${request_id}; then make the same call again.`,
+    pending: { request_id, why: said },
+  };
+}

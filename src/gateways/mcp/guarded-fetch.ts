@@ -1,0 +1,110 @@
+import { isIP } from 'node:net';
+import type { FetchLike } from '@modelcontextprotocol/client';
+import type { Agent, RequestInit } from 'undici';
+import { isMetadata, lookupBut } from '../../platform/net/metadata-address.ts';
+import { markResponse } from './exact-transports.ts';
+import { BehindFailure } from './failure.ts';
+
+export interface GuardedFetch {
+  readonly fetch: FetchLike;
+  /** Breaks off what is under way. */
+  readonly close: () => Promise<void>;
+}
+
+export interface FetchLimits {
+  readonly connect_ms: number;
+  /** Of one message, decoded. */
+  readonly response_bytes_max: number;
+  /** Told when a message is longer. */
+  readonly exceeded: () => void;
+}
+
+/**
+ * A `fetch` for one configured server: to its origin and nowhere else, no redirection followed, no address where clouds
+ * keep credentials, no message longer than the limit. The library is loaded with the first call.
+ * @param address - of the server's endpoint
+ */
+export function openGuardedFetch(address: string, limits: FetchLimits): GuardedFetch {
+  const { origin, hostname } = new URL(address);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  let agent: Agent | null = null;
+  return {
+    fetch: async (url, init) => {
+      if (new URL(url).origin !== origin) throw new BehindFailure('elsewhere');
+      if (isIP(host) !== 0 && isMetadata(host)) throw new BehindFailure('metadata');
+      const library = await import('undici');
+      agent ??= new library.Agent({
+        allowH2: false,
+        // The time of a call is counted by who makes it, and a stream of changes may be silent for ever.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        connect: { timeout: limits.connect_ms, lookup: lookupBut(() => new BehindFailure('metadata')) },
+      });
+      const options = { ...(init as unknown as RequestInit), redirect: 'manual', dispatcher: agent } as const;
+      const response = await library.fetch(url, options);
+      if (response.status >= 300 && response.status < 400) {
+        await response.body?.cancel();
+        throw new BehindFailure('redirected');
+      }
+      return markResponse(bounded(response as unknown as Response, limits), limits.response_bytes_max);
+    },
+    close: async () => agent?.destroy(),
+  };
+}
+
+const NO_BODY = [204, 205, 304];
+
+/** The same response, whose body ends in an error where one message is too long. */
+function bounded(response: Response, { response_bytes_max, exceeded }: FetchLimits): Response {
+  if (response.body === null || NO_BODY.includes(response.status)) return response;
+  const is_stream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const count = is_stream ? eventBytes() : allBytes();
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      if (count(chunk) <= response_bytes_max) return controller.enqueue(chunk);
+      controller.error(new BehindFailure('too_long'));
+      exceeded();
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(counted), {
+    status,
+    statusText,
+    headers: [...headers].filter(([name]) => !/^content-(?:encoding|length)$/.test(name)),
+  });
+}
+
+function allBytes(): (chunk: Uint8Array) => number {
+  let bytes = 0;
+  return ({ length }) => {
+    bytes += length;
+    return bytes;
+  };
+}
+
+const LF = 10;
+const CR = 13;
+
+/** Counts the bytes of the longest event so far; an empty line ends one. */
+function eventBytes(): (chunk: Uint8Array) => number {
+  let bytes = 0;
+  let line_bytes = 0;
+  let before = 0;
+  return (chunk) => {
+    let longest = 0;
+    for (const byte of chunk) {
+      bytes += 1;
+      const is_second_half = byte === LF && before === CR;
+      before = byte;
+      if (is_second_half) continue;
+      if (byte !== LF && byte !== CR) {
+        line_bytes += 1;
+        continue;
+      }
+      longest = Math.max(longest, bytes);
+      if (line_bytes === 0) bytes = 0;
+      line_bytes = 0;
+    }
+    return Math.max(longest, bytes);
+  };
+}

@@ -1,0 +1,86 @@
+import { CLIENT_CAPABILITIES_META_KEY, type Server, type ServerContext } from '@modelcontextprotocol/server';
+import type { Json } from '../../core/types/index.ts';
+import type { Behind } from './behind.ts';
+import { guardContent, withoutMeta } from './content.ts';
+import type { Blocked } from './guard.ts';
+import { elicitationOf, isApprovalKey } from './persons.ts';
+
+/** What a request to a server has besides its own parameters: answers to what the server asked for, and its state. */
+export interface ServerInput {
+  readonly params: { readonly inputResponses?: object; readonly requestState?: string };
+  /** What the client can be asked for, as far as the gateway passes it on. */
+  readonly meta: object;
+}
+
+/** Judges what a client answers to a server, as a call of a tool `elicitation/create`. */
+export async function serverInput(
+  { guard, naming, name }: Behind,
+  server: Server,
+  context: ServerContext,
+): Promise<ServerInput | Blocked> {
+  const { inputResponses, requestState } = context.mcpReq;
+  const given = Object.entries(inputResponses ?? {}).filter(([key]) => !isApprovalKey(key));
+  let responses = Object.fromEntries(given) as Json;
+  if (given.length > 0) {
+    const judged = await guard.request(naming.judged('elicitation/create'), responses, null);
+    if ('blocked' in judged) return judged;
+    responses = judged.value;
+  }
+  const state = openState(requestState<unknown>(), name);
+  const elicitation = elicitationOf(server, context);
+  return {
+    params: {
+      ...(given.length > 0 && { inputResponses: responses as object }),
+      ...(state !== null && { requestState: state }),
+    },
+    meta: elicitation === undefined ? {} : { [CLIENT_CAPABILITIES_META_KEY]: { elicitation } },
+  };
+}
+
+interface InputRequired {
+  readonly resultType?: unknown;
+  readonly inputRequests?: Readonly<Record<string, { readonly method?: unknown }>>;
+  readonly requestState?: unknown;
+}
+
+/** Whether a server asks for something before it answers. */
+export function isInputRequired(answer: object): answer is InputRequired {
+  return (answer as InputRequired).resultType === 'input_required';
+}
+
+const NOT_PASSED = 'The server asks for something that is not passed on: only questions to the person are.';
+
+/** Judges what a server asks a person, as a result of the tool. Gives what the client is asked. */
+export async function guardInputRequired(
+  { guard, name }: Behind,
+  tool: string,
+  { inputRequests, requestState }: InputRequired,
+): Promise<{ readonly answer: object } | Blocked> {
+  const requests = withoutMeta(inputRequests ?? {});
+  for (const [key, request] of Object.entries(requests))
+    if (request?.method !== 'elicitation/create' || isApprovalKey(key)) return { blocked: NOT_PASSED };
+  const stop = await guardContent(guard, tool, requests);
+  if (stop !== null) return { blocked: stop };
+  return {
+    answer: {
+      resultType: 'input_required',
+      ...(Object.keys(requests).length > 0 && { inputRequests: requests }),
+      ...(typeof requestState === 'string' && { requestState: sealState(requestState, name) }),
+    },
+  };
+}
+
+/** A server's state is for the server alone: the client is given it in a form that nobody reads, for this server. */
+function sealState(state: string, server: string): string {
+  return Buffer.from(JSON.stringify([server, state])).toString('base64url');
+}
+
+function openState(sealed: unknown, server: string): string | null {
+  if (typeof sealed !== 'string') return null;
+  try {
+    const [name, state] = JSON.parse(Buffer.from(sealed, 'base64url').toString('utf8')) as unknown[];
+    return name === server && typeof state === 'string' ? state : null;
+  } catch {
+    return null;
+  }
+}

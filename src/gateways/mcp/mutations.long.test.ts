@@ -1,0 +1,224 @@
+/**
+ * Judged is what is sent: servers answer in mutated structures, over both transports and cut anywhere, and the protocol's
+ * own client tells what a client sees. What the policy masks may be in none of it. `MUTATIONS=100000` sets how many answers
+ * are tried on each transport, `MUTATIONS_SEED` with which one to begin.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client } from '@modelcontextprotocol/client';
+import { call } from '../../operations/call.ts';
+import { testRuntime } from '../../operations/testing/runtime.ts';
+import { caller } from '../../server/testing/examples.ts';
+import { configuredBehind } from './behind.ts';
+import { openConnection } from './connection.ts';
+import { gatewayServer } from './gateway.ts';
+import { type Guard, openGuard } from './guard.ts';
+import { type Dice, type Mutation, mutate, openDice } from './testing/mutate.ts';
+import { overHttp, overLines, type RawAnswer, textPair } from './testing/raw-server.ts';
+import type { McpServerSettings } from './transports.ts';
+
+const COUNT = Number(process.env.MUTATIONS ?? 1_500);
+const SEED = Number(process.env.MUTATIONS_SEED ?? 1);
+const MARKER = ['AKIA', 'Z7QXR2LMNB4TVWYC'].join('');
+
+const SETTINGS: McpServerSettings = {
+  name: 's',
+  command: ['true'],
+  headers: {},
+  env: [],
+  allow: ['*'],
+  deny: [],
+  agents: ['*'],
+  tenants: ['*'],
+  // A message that the protocol does not know is never answered.
+  timeout_ms: 100,
+  response_bytes_max: 1_000_000,
+};
+
+/** Definitions are looked at by their own operation, which has a store; everything else goes to the policy. */
+const definitions: Guard['definitions'] = async (_server, tools) =>
+  new Map(tools.map((tool) => [(tool as { name: string }).name, { held: null, instead: null }]));
+
+function realGuard(): Guard {
+  const { runtime } = testRuntime({ record: async () => {} });
+  const road = (operation: never, input: unknown) =>
+    call(operation, input, { runtime, caller, request_id: 'r' });
+  return { ...openGuard(road as never, { agent_id: null, session_id: null, user_id: '' }), definitions };
+}
+
+/** What the library itself leaves out of blocks, whether it is judged or not. */
+const LEFT_OUT = new Set(['name_of_member', 'unknown_type', 'extra_member', 'annotation']);
+
+/** The negative control: everything passes as it came. */
+const noGuard: Guard = {
+  request: async (_tool, value) => ({ value }),
+  response: async (_tool, value) => ({ value }),
+  digits: async () => null,
+  definitions,
+  decided: async () => {},
+  takeBack: async () => {},
+};
+
+const INFO = '"capabilities":{"tools":{},"resources":{},"prompts":{}}';
+const COMPLETE = '"resultType":"complete","ttlMs":600000,"cacheScope":"private"';
+/** How the server connects and what it has. */
+const FIXED: Readonly<Record<string, string>> = {
+  initialize: `"result":{"protocolVersion":"2025-11-25",${INFO},"serverInfo":{"name":"s","version":"1"}}`,
+  'server/discover': `"result":{"supportedVersions":["2026-07-28"],${INFO},${COMPLETE}}`,
+  'tools/list': `"result":{"tools":[{"name":"get","inputSchema":{"type":"object"}}],${COMPLETE}}`,
+};
+const UNKNOWN = '"error":{"code":-32601,"message":"Method not found"}';
+
+type Era = 'lines' | 'http';
+
+interface Bench {
+  /** Has the client ask what leads to the answer, and gives all that it sees, and all that was on its wire. */
+  readonly see: (mutation: Mutation) => Promise<unknown[]>;
+  readonly close: () => Promise<void>;
+}
+
+async function openBench(era: Era, guard: Guard, dice: Dice): Promise<Bench> {
+  let next: RawAnswer = { member: UNKNOWN, before: [] };
+  let wire: unknown[] = [];
+  const server = {
+    answer: (method: string): RawAnswer => {
+      if (method === 'server/discover' && era === 'lines') return { member: UNKNOWN, before: [] };
+      const fixed = FIXED[method];
+      return fixed === undefined ? next : { member: fixed, before: [] };
+    },
+    cut: (bytes: Buffer) => pieces(bytes, dice),
+    is_stream: () => dice.roll(2) === 0,
+  };
+  const way = () => (era === 'http' ? overHttp(server) : overLines(server));
+  const times = { version: '1', connect_ms: 60_000, list_ms: 60_000, wait_ms: 60_000 };
+  const behind = configuredBehind(SETTINGS, (told) => openConnection({ ...times, way, told }), {
+    guard,
+    told: () => {},
+  });
+  const quiet = { arrived: () => {}, failed: () => {} };
+  const gateway = gatewayServer({ behinds: [behind], watching: null, version: '1', title: 'test', ...quiet });
+  const [near, far] = textPair((text) => void wire.push(JSON.parse(text)));
+  const client = new Client({ name: 'oracle', version: '1' }, { versionNegotiation: { mode: 'legacy' } });
+  await gateway.connect(far);
+  await client.connect(near);
+  return {
+    see: async (mutation) => {
+      next = mutation;
+      wire = [];
+      const seen = await ask(client, mutation).catch((error: unknown) => String(error));
+      return [seen, ...wire];
+    },
+    close: async () => {
+      await client.close();
+      await behind.upstream.close();
+    },
+  };
+}
+
+function ask(client: Client, { method }: Mutation): Promise<unknown> {
+  switch (method) {
+    case 'tools/call':
+      return client.callTool({ name: 's__get', arguments: {} });
+    case 'resources/read':
+      return client.readResource({ uri: 's+file:///a' });
+    case 'prompts/get':
+      return client.getPrompt({ name: 's__a' });
+    default:
+      return client.request({ method, params: {} });
+  }
+}
+
+function pieces(bytes: Buffer, dice: Dice): readonly Buffer[] {
+  const cut: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const length = dice.roll(4) === 0 ? 1 + dice.roll(8) : 1 + dice.roll(bytes.length);
+    cut.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return cut;
+}
+
+/** Everything that somebody can read in a value: names, texts, what is in bytes and in JSON texts, and texts in a row. */
+function readable(value: unknown): string {
+  const said: string[] = [];
+  const texts: string[] = [];
+  const ahead: unknown[] = [value];
+  for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
+    if (typeof at === 'string') {
+      said.push(at, decoded(at));
+      const inner = parsed(at);
+      if (inner !== null) ahead.push(inner);
+    }
+    if (typeof at !== 'object' || at === null) continue;
+    for (const [name, inner] of Object.entries(at).reverse()) {
+      said.push(name);
+      ahead.push(inner ?? '');
+      if (name === 'text' && typeof inner === 'string') texts.unshift(inner);
+    }
+  }
+  return [...said, textsInOrder(value).join('')].join('\n');
+}
+
+function textsInOrder(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === 'text' && typeof inner === 'string' ? [inner] : textsInOrder(inner),
+  );
+}
+
+const BYTES = /^(?:data:[^,]*,)?([A-Za-z0-9+/_=-]{8,})$/;
+
+function decoded(text: string): string {
+  const bytes = BYTES.exec(text)?.[1];
+  if (bytes === undefined) return decodeURIComponent(text.replace(/%(?![0-9a-f]{2})/gi, '%25'));
+  const all = [bytes, ...bytes.split(/=+/)].map((piece) => Buffer.from(piece, 'base64'));
+  return all.flatMap((each) => [each.toString('utf8'), each.toString('utf16le')]).join('\n');
+}
+
+function parsed(text: string): unknown {
+  if (!/^\s*[[{"]/.test(text)) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** How many of the answers showed the marker, by the place that it was in. */
+async function shown(era: Era, guard: Guard, count: number): Promise<Map<string, Mutation[]>> {
+  const found = new Map<string, Mutation[]>();
+  const dice = openDice(SEED);
+  const bench = await openBench(era, guard, dice);
+  for (let at = 0; at < count; at++) {
+    const mutation = mutate(MARKER, openDice(SEED + at));
+    const seen = await bench.see(mutation);
+    if (!readable(seen).includes(MARKER)) continue;
+    found.set(mutation.place, [...(found.get(mutation.place) ?? []), mutation]);
+  }
+  await bench.close();
+  return found;
+}
+
+for (const era of ['lines', 'http'] as const) {
+  test(`no client sees what was not judged, over ${era}`, async (t) => {
+    const found = await shown(era, realGuard(), COUNT);
+    for (const [place, [first]] of found) t.diagnostic(`${place}: ${first!.member} ${first!.before.join()}`);
+    assert.deepEqual([...found.keys()], []);
+    t.diagnostic(`${COUNT} answers from seed ${SEED}`);
+  });
+
+  test(`without a guard the client sees it in every place, over ${era}`, async () => {
+    const count = Math.min(COUNT, 1_000);
+    const found = await shown(era, noGuard, count);
+    const total = [...found.values()].reduce((sum, { length }) => sum + length, 0);
+    assert.ok(total > count / 2, `${total} of ${count}`);
+    const places = new Set(
+      Array.from({ length: count }, (_, at) => mutate(MARKER, openDice(SEED + at)).place),
+    );
+    assert.deepEqual(
+      [...places].filter((place) => !found.has(place) && !LEFT_OUT.has(place.replace('prompt ', ''))),
+      [],
+    );
+    assert.ok(places.size >= 25, `${places.size} places`);
+  });
+}

@@ -1,0 +1,81 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  inputRequired,
+  inputResponse,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Json } from '../../core/types/index.ts';
+import type { Blocked, Guard, Judged } from './guard.ts';
+
+/** What a request comes to: what to go on with, why it stops, or a question for the person at the client. */
+export type Asked = Judged | { readonly question: object };
+
+/**
+ * Has a request judged. Where it waits for a person's approval and the client can put a question to whoever sits before
+ * it, that one is asked to see to it: the answer approves nothing, for nobody there is known to be an operator. Once
+ * they say that it is done, it is waited half a minute for the approval itself.
+ */
+export async function requestOf(
+  guard: Guard,
+  tool: string,
+  input: Json,
+  server: Server,
+  context: ServerContext,
+): Promise<Asked> {
+  const answer = answerIn(context);
+  if (answer?.action === 'decline') {
+    await guard.takeBack(answer.request_id);
+    return {
+      blocked: `The request for approval ${answer.request_id} was taken back: it was declined at the client.`,
+    };
+  }
+  if (answer?.action === 'accept') await guard.decided(answer.request_id);
+  const judged = await guard.request(tool, input, answer?.request_id ?? null);
+  if (!('blocked' in judged) || judged.pending === undefined) return judged;
+  return answer === null && canAsk(server, context) ? question(tool, judged.pending) : judged;
+}
+
+const REQUEST = /^apr_[0-9a-f]{24}$/;
+
+/** Whether a question, or an answer to one, is this service's own. */
+export function isApprovalKey(key: string): boolean {
+  return key.startsWith('apr_');
+}
+
+/** What the client says of the questions that it can put to a person; `undefined` if none. */
+export function elicitationOf(
+  server: Server,
+  { mcpReq: { envelope } }: ServerContext,
+): ClientCapabilities['elicitation'] {
+  const said = (envelope as Readonly<Record<string, unknown>> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] as
+    | ClientCapabilities
+    | undefined;
+  return (said ?? server.getClientCapabilities())?.elicitation;
+}
+
+interface Answer {
+  readonly request_id: string;
+  readonly action: 'accept' | 'decline' | 'cancel';
+}
+
+/** What the client brings of the person's answer. It names the request; what that is by now, only the store says. */
+function answerIn({ mcpReq: { inputResponses } }: ServerContext): Answer | null {
+  const request_id = Object.keys(inputResponses ?? {}).find((key) => REQUEST.test(key));
+  if (request_id === undefined) return null;
+  const response = inputResponse(inputResponses, request_id);
+  return response.kind === 'elicit' ? { request_id, action: response.action } : null;
+}
+
+/** Whether the client says that it can show a form. One without any words about how can, as in earlier revisions. */
+function canAsk(server: Server, context: ServerContext): boolean {
+  const elicitation = elicitationOf(server, context);
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+function question(tool: string, { request_id, why }: NonNullable<Blocked['pending']>): Asked {
+  const message = `${tool}: ${why} A person decides with \`service approvals approve ${request_id}\` (or \`deny\`). Accept when that is done, or decline to take the request back; accepting here approves nothing.`;
+  const form = inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: {} } });
+  return { question: inputRequired({ inputRequests: { [request_id]: form } }) };
+}

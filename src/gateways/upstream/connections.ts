@@ -1,0 +1,46 @@
+import type { Dispatcher } from 'undici';
+import { lazy } from '../../platform/lazy.ts';
+
+export interface ConnectionSettings {
+  readonly connect_ms: number;
+  readonly connections_max: number;
+}
+
+/** Connections to providers, kept open between calls. */
+export interface Connections {
+  /** @param origin `https://host:port` */
+  readonly to: (origin: string) => Promise<Dispatcher>;
+  /** Breaks off what is under way. */
+  readonly close: () => Promise<void>;
+}
+
+/** Largest headers of an answer, in bytes. */
+export const HEADER_BYTES_MAX = 65_536;
+/** How long a connection stays open that nobody uses: shorter than what servers do on their side. */
+const KEPT_MS = 4_000;
+
+/** One pool for each origin, made with the first call; the library is loaded then and not before. */
+export function openConnections({ connect_ms, connections_max }: ConnectionSettings): Connections {
+  const pools = new Map<string, Dispatcher>();
+  const library = lazy(() => import('undici'));
+  const poolOf = ({ Pool }: typeof import('undici'), origin: string): Dispatcher => {
+    const known = pools.get(origin);
+    if (known !== undefined) return known;
+    const pool = new Pool(origin, {
+      connections: connections_max,
+      pipelining: 1,
+      allowH2: false,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      keepAliveTimeout: KEPT_MS,
+      connect: { timeout: connect_ms },
+    });
+    pools.set(origin, pool);
+    return pool;
+  };
+  return {
+    to: async (origin) => poolOf(await library.open(), origin),
+    close: async () => {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+    },
+  };
+}

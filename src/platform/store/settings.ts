@@ -1,0 +1,42 @@
+import { join, resolve } from 'node:path';
+import { isLoopbackHost } from '../net/loopback.ts';
+
+/** Which store, and where. */
+export type StoreSettings =
+  | { readonly kind: 'sqlite'; readonly path: string; readonly patience_ms?: number }
+  | { readonly kind: 'postgres'; readonly url: string; readonly patience_ms?: number };
+
+/** What of the configuration says so. */
+export interface StorageConfig {
+  readonly state_dir: string;
+  readonly storage: { readonly url?: string };
+  readonly origin: { readonly base_dir: string };
+}
+
+/** Reads `storage.url`: without it a file in the state folder; relative names are those of the configuration's folder. */
+export function storeSettings(config: StorageConfig): StoreSettings {
+  const { url } = config.storage;
+  if (url === undefined) return { kind: 'sqlite', path: join(config.state_dir, 'store.db') };
+  if (!url.startsWith('sqlite:')) return { kind: 'postgres', url };
+  return { kind: 'sqlite', path: resolve(config.origin.base_dir, url.slice('sqlite:'.length)) };
+}
+
+/** What a person who starts the service with this store should know; one sentence each. */
+export function storeWarnings(settings: StoreSettings): string[] {
+  if (settings.kind === 'sqlite' || !URL.canParse(settings.url)) return [];
+  const { hostname, searchParams } = new URL(settings.url);
+  const is_local = hostname === '' || isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
+  const is_encrypted = ![null, 'disable'].includes(searchParams.get('sslmode')) || searchParams.has('ssl');
+  if (is_local || is_encrypted) return [];
+  return [
+    'What goes to and from the database of `storage.url` is not encrypted. Add `?sslmode=verify-full` to it.',
+  ];
+}
+
+/** Where the data is, for people: a file, or a database without user and password. */
+export function placeOf(settings: StoreSettings): string {
+  if (settings.kind === 'sqlite') return settings.path;
+  if (!URL.canParse(settings.url)) return 'PostgreSQL';
+  const { host, pathname } = new URL(settings.url);
+  return `PostgreSQL at ${host || 'this machine'}, database ${pathname.slice(1) || '(the default one)'}`;
+}

@@ -1,0 +1,36 @@
+/**
+ * Writes pairs of rows, each pair in one transaction, and says the number of a pair when it is durable, until it
+ * is killed. Told to `stay`, it stays within a transaction after the first row of a pair.
+ */
+import { once } from 'node:events';
+import { openServiceStore } from '../../../server/store.ts';
+import type { StoreSettings } from '../index.ts';
+import { lawTables, migrations } from './law-tables.ts';
+
+export interface PairsOrders {
+  readonly settings: StoreSettings;
+  readonly first: number;
+  readonly stay: boolean;
+}
+
+process.once('disconnect', () => process.exit(1));
+const [{ settings, first, stay }] = (await once(process, 'message')) as [PairsOrders];
+const store = await openServiceStore(settings, { migrations });
+for (let pair = first; ; pair++) {
+  await store.transaction(async (trx) => {
+    const db = lawTables(trx);
+    await db
+      .insertInto('counts')
+      .values({ id: `${pair} left`, amount: pair })
+      .execute();
+    if (stay) {
+      process.send?.('inside');
+      await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+    }
+    await db
+      .insertInto('counts')
+      .values({ id: `${pair} right`, amount: pair })
+      .execute();
+  });
+  process.send?.(pair);
+}

@@ -1,0 +1,102 @@
+/** The same laws for every database: each runs against a store of its own, on a file and on a real PostgreSQL. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import { openServiceStore } from '../../../server/store.ts';
+import type { Migrations, Store, StoreOptions, StoreSettings } from '../index.ts';
+import { type PostgresServer, startPostgres, whyNoPostgres } from './postgres-server.ts';
+
+/** What a law is given: an empty store with all tables, closed and removed afterwards. */
+export interface LawStore {
+  readonly kind: Store['kind'];
+  readonly settings: StoreSettings;
+  readonly store: Store;
+  /** Another connection to the same data, as another process has it. */
+  readonly another: (options?: Partial<StoreOptions>) => Promise<Store>;
+  /** The server of a PostgreSQL; all laws of a file share it. */
+  readonly server: PostgresServer | null;
+}
+
+export type Law = (name: string, work: (at: LawStore, t: TestContext) => Promise<void>) => void;
+
+export interface LawsOptions {
+  /** Instead of those of the program: for laws about tables of a test's own. */
+  readonly migrations?: Migrations;
+}
+
+const KINDS = ['sqlite', 'postgres'] as const;
+
+/**
+ * Declares the laws of a subject and runs each on both databases. What cannot be had is skipped by its name and
+ * with the number of laws, and how many ran is asserted and printed.
+ */
+export function withStores(subject: string, laws: (law: Law) => void, options: LawsOptions = {}): void {
+  const declared: Parameters<Law>[] = [];
+  laws((...law) => declared.push(law));
+  for (const kind of KINDS) {
+    const reason = kind === 'postgres' ? whyNoPostgres() : null;
+    const name = `${subject} on ${kind}: ${declared.length} laws`;
+    test(name, { skip: reason ?? false }, async (t) => {
+      let ran = 0;
+      for (const [law, work] of declared) {
+        await t.test(law, async (context) => {
+          const home = await makeHome(kind);
+          ran += 1;
+          await withHome(home, options, (at) => work(at, context));
+        });
+      }
+      t.diagnostic(`laws: ${ran} of ${subject} ran on ${kind}`);
+      assert.equal(ran, declared.length);
+      assert.ok(ran > 0, 'no law was declared');
+    });
+  }
+}
+
+interface Home {
+  readonly settings: StoreSettings;
+  readonly server: PostgresServer | null;
+  readonly remove: () => void;
+}
+
+async function makeHome(kind: Store['kind']): Promise<Home> {
+  if (kind === 'postgres') {
+    const running = await sharedServer();
+    const settings: StoreSettings = { kind, url: await running.makeDatabase() };
+    return { settings, server: running, remove: () => {} };
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'store-test-'));
+  const settings: StoreSettings = { kind, path: join(dir, 'store.db') };
+  return { settings, server: null, remove: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+async function withHome(
+  { settings, server, remove }: Home,
+  { migrations }: LawsOptions,
+  work: (at: LawStore) => Promise<void>,
+): Promise<void> {
+  const own = migrations === undefined ? {} : { migrations };
+  const opened: Store[] = [];
+  const open = async (options: Partial<StoreOptions>): Promise<Store> => {
+    const store = await openServiceStore(settings, { ...own, ...options });
+    opened.push(store);
+    return store;
+  };
+  try {
+    const store = await open({ migrate: true });
+    await work({ kind: store.kind, settings, store, another: (options = {}) => open(options), server });
+  } finally {
+    await Promise.all(opened.map((store) => store.close()));
+    remove();
+  }
+}
+
+let started: Promise<PostgresServer> | null = null;
+after(async () => (await started?.catch(() => null))?.remove());
+
+/** One server for all tests of a file, started by the first that wants it. */
+export function sharedServer(): Promise<PostgresServer> {
+  started ??= startPostgres();
+  return started;
+}

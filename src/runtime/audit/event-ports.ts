@@ -1,0 +1,11 @@
+import type { Policy } from '../../core/types/index.ts';
+import type { AuditEvent } from './types.ts';
+
+/** What a part of the service needs to write an event of its own. */
+export interface EventPorts {
+  readonly policy: Policy;
+  readonly now_ms: () => number;
+  readonly new_event_id: (now_ms: number) => string;
+  /** Resolves when the event is durable. A rejection becomes a block. */
+  readonly record: (event: AuditEvent) => Promise<void>;
+}

@@ -1,0 +1,95 @@
+import { faultFields, type Log } from '../../../platform/log.ts';
+import type { IndexedBlock, IndexWatch } from '../arrivals.ts';
+import type { AuditEvent } from '../types.ts';
+import { streamedOf } from './streamed.ts';
+import type { StreamBatch, StreamedText } from './types.ts';
+
+/** The parent's part of the stream: takes what comes into the index, and gives it to the workers that have readers. */
+export interface Feed extends IndexWatch {
+  /** Gives a worker all that comes from now on. `send` resolves when the worker has it. */
+  readonly join: (worker: string, turn: number, send: (batch: StreamBatch) => Promise<unknown>) => void;
+  readonly leave: (worker: string, turn: number) => void;
+  /** Calls `come` whenever something has come, until what it gives is called. */
+  readonly watch: (come: () => void) => () => void;
+}
+
+/**
+ * What waits for one worker, in UTF-16 units of text. Where there is more it is let go: the next batch begins behind
+ * a gap, and the worker reads what it misses out of the index.
+ */
+const WAITING_MAX = 4_194_304;
+
+/** Makes the feed of a service. Nothing is written for readers while there are none. */
+export function openFeed(log: Pick<Log, 'warn'>): Feed {
+  const workers = new Map<string, { readonly turn: number; readonly queue: Queue }>();
+  const remove = (worker: string, turn: number): void => {
+    if (workers.get(worker)?.turn === turn) workers.delete(worker);
+  };
+  const watchers = new Set<() => void>();
+  return {
+    wanted: () => workers.size + watchers.size > 0,
+    told: (block) => {
+      for (const come of watchers) come();
+      if (workers.size === 0) return;
+      const events = block.events.map(({ event }) => textOf(event));
+      for (const { queue } of workers.values()) queue.add(block, events);
+    },
+    join: (worker, turn, send) => {
+      const queue = openQueue(turn, send, (fault) => {
+        if ((fault as { code?: unknown }).code === 'gone') remove(worker, turn);
+        else log.warn('a worker is late with events for its readers', { worker, ...faultFields(fault) });
+      });
+      workers.set(worker, { turn, queue });
+    },
+    leave: remove,
+    watch: (come) => {
+      // One that is there twice is two.
+      const own = (): void => come();
+      watchers.add(own);
+      return () => void watchers.delete(own);
+    },
+  };
+}
+
+function textOf(event: AuditEvent): StreamedText {
+  const { caller_id, json } = streamedOf(event);
+  return { caller_id, json };
+}
+
+interface Queue {
+  readonly add: (block: Pick<IndexedBlock, 'from' | 'to'>, events: readonly StreamedText[]) => void;
+}
+
+/** Sends one batch at a time, so that a busy worker gets few large ones and none is piled up in between. */
+function openQueue(
+  turn: number,
+  send: (batch: StreamBatch) => Promise<unknown>,
+  onFault: (fault: unknown) => void,
+): Queue {
+  let waiting: { from: number; to: number; events: StreamedText[]; units: number } | null = null;
+  let is_sending = false;
+
+  async function sendAll(): Promise<void> {
+    is_sending = true;
+    for (let batch = waiting; batch !== null; batch = waiting) {
+      waiting = null;
+      // What did not get there is a gap before the next one.
+      await send({ turn, from: batch.from, to: batch.to, events: batch.events }).catch(onFault);
+    }
+    is_sending = false;
+  }
+
+  return {
+    add: ({ from, to }, events) => {
+      const units = events.reduce((sum, { json }) => sum + json.length, 0);
+      if (waiting === null || waiting.units + units > WAITING_MAX)
+        waiting = { from, to, events: [...events], units };
+      else {
+        waiting.to = to;
+        waiting.units += units;
+        waiting.events.push(...events);
+      }
+      if (!is_sending) void sendAll();
+    },
+  };
+}

@@ -1,0 +1,314 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { faultFields, type Log } from '../../../platform/log.ts';
+import { openTurnstile } from '../../../platform/queue/turnstile.ts';
+import { Unavailable } from '../../../platform/unavailable.ts';
+import type { Page } from './replay.ts';
+import { fits, inScope } from './streamed.ts';
+import type {
+  EventStream,
+  Frame,
+  StreamAsked,
+  StreamBatch,
+  StreamEnd,
+  StreamEvent,
+  Streamed,
+  StreamFilter,
+  StreamScope,
+  Subscription,
+} from './types.ts';
+
+/** What a hub needs of the service and of the index. */
+export interface HubPorts {
+  /** Has the parent send batches of this turn, and gives the position that they begin at. */
+  readonly join: (turn: number) => Promise<number>;
+  readonly leave: (turn: number) => Promise<unknown>;
+  readonly read: (from: number, to: number) => Promise<Page>;
+  readonly find: (
+    event_id: string,
+  ) => Promise<{ readonly position: number; readonly streamed: Streamed } | null>;
+  readonly log: Pick<Log, 'error'>;
+  /** How long one that catches up may take for what was read ahead for it; half a minute unless told. */
+  readonly patience_ms?: number;
+}
+
+/** Serves the readers of one worker. */
+export interface Hub extends EventStream {
+  /** Takes what the parent sends; resolves when all readers have been given it. */
+  readonly receive: (batch: StreamBatch) => Promise<void>;
+  /** Ends all readers, for the service stops. */
+  readonly close: () => void;
+}
+
+/** Readers of one worker. */
+const READERS_MAX = 1_000;
+/** Bytes that wait for one reader before it is dropped. */
+const WAITING_BYTES_MAX = 1_048_576;
+/** Bytes beside which no more is read for one that catches up. */
+const READ_AHEAD_BYTES = 262_144;
+const PATIENCE_MS = 30_000;
+
+interface Member {
+  readonly asked: StreamAsked;
+  filter: StreamFilter;
+  /** Those that want the same; `null` while it catches up. */
+  group: Group | null;
+  /** The position at which it came. */
+  readonly came_at: number;
+  ended: boolean;
+}
+
+/** Readers that get the same bytes. */
+interface Group {
+  readonly key: string;
+  readonly frame: Frame;
+  readonly wants: (streamed: Streamed) => boolean;
+  readonly members: Set<Member>;
+}
+
+interface State {
+  readonly ports: HubPorts;
+  readonly members: Set<Member>;
+  readonly groups: Map<string, Group>;
+  /** Readers that are there or on their way. */
+  readers: number;
+  turn: number;
+  /** Settled once the parent has said where its batches begin; `null` while nobody reads. */
+  joined: Promise<void> | null;
+  /** How far the readers that are up to date have been served. */
+  position: number;
+  closed: boolean;
+}
+
+/** Opens the hub of a worker. The parent is asked for events while there are readers, and not before. */
+export function openHub(ports: HubPorts): Hub {
+  const state: State = {
+    ports,
+    members: new Set(),
+    groups: new Map(),
+    readers: 0,
+    turn: 0,
+    joined: null,
+    position: 0,
+    closed: false,
+  };
+  const inTurn = openTurnstile();
+  return {
+    subscribe: (asked) => subscribe(state, asked),
+    receive: (batch) => inTurn(() => receive(state, batch)),
+    close: () => {
+      state.closed = true;
+      for (const member of state.members) finish(state, member, 'stopping');
+    },
+  };
+}
+
+async function subscribe(state: State, asked: StreamAsked): Promise<Subscription | null> {
+  if (state.closed) throw new Unavailable('The service stops.', null);
+  if (state.readers >= READERS_MAX)
+    throw new Unavailable('Too many read the event stream. Try again later.', null);
+  state.readers += 1;
+  try {
+    await join(state);
+    const after = asked.after === null ? null : await placeOf(state, asked, asked.after);
+    if (after === 'unknown') {
+      leave(state);
+      return null;
+    }
+    if (state.closed) throw new Unavailable('The service stops.', null);
+    const { filter } = asked;
+    const member: Member = { asked, filter, group: null, came_at: state.position, ended: false };
+    state.members.add(member);
+    if (after === null) goLive(state, member);
+    else void catchUp(state, member, after);
+    return {
+      narrow: (wanted, missed) => narrow(state, member, wanted, missed),
+      close: () => drop(state, member),
+    };
+  } catch (fault) {
+    leave(state);
+    throw fault;
+  }
+}
+
+function join(state: State): Promise<void> {
+  if (state.joined === null) {
+    const turn = ++state.turn;
+    const joined = state.ports.join(turn).then((position) => {
+      if (state.turn === turn) state.position = position;
+    });
+    joined.catch(() => {
+      if (state.turn === turn) state.joined = null;
+    });
+    state.joined = joined;
+  }
+  return state.joined;
+}
+
+/** One reader less; without any the parent need not send. */
+function leave(state: State): void {
+  state.readers -= 1;
+  if (state.readers > 0 || state.joined === null) return;
+  state.joined = null;
+  // A parent that does not hear it sends on, and what it sends is let go of.
+  state.ports.leave(state.turn).catch(() => {});
+}
+
+async function placeOf(state: State, { scope }: StreamAsked, event_id: string): Promise<number | 'unknown'> {
+  const place = await state.ports.find(event_id);
+  // Who may not see an event is not told that it is there.
+  return place === null || !inScope(place.streamed, scope) ? 'unknown' : place.position;
+}
+
+async function narrow(
+  state: State,
+  member: Member,
+  filter: StreamFilter,
+  after: string | null,
+): Promise<boolean> {
+  const from = after === null ? null : await placeOf(state, member.asked, after);
+  if (from === 'unknown') return false;
+  if (member.ended) return true;
+  member.filter = filter;
+  if (member.group === null) return true;
+  outOfGroup(state, member);
+  if (from === null) goLive(state, member);
+  else void catchUp(state, member, from);
+  return true;
+}
+
+async function receive(state: State, batch: StreamBatch): Promise<void> {
+  await state.joined;
+  if (state.joined === null || batch.turn !== state.turn) return;
+  // What the parent could not keep for this worker stands in the index.
+  while (state.position < batch.from) {
+    const page = await state.ports.read(state.position, batch.from);
+    if (batch.turn !== state.turn) return;
+    await deliver(state, page.events, page.to);
+  }
+  const events = batch.events.map(({ caller_id, json }) => ({
+    event: JSON.parse(json) as StreamEvent,
+    caller_id,
+    json,
+  }));
+  await deliver(state, events, batch.to);
+}
+
+/** So many are written to before a decision that waits has its turn. */
+const WRITTEN_AT_ONCE = 32;
+
+/**
+ * Gives events to all readers that are up to date; with them these are so up to the position `to`. Who gets what is
+ * settled first and at once, so that one that comes meanwhile neither misses an event nor has it twice.
+ */
+async function deliver(state: State, events: readonly Streamed[], to: number): Promise<void> {
+  const given = shareOut(state, events);
+  state.position = to;
+  for (const [at, [member, bytes]] of given.entries()) {
+    if (at % WRITTEN_AT_ONCE === WRITTEN_AT_ONCE - 1) await nextTurn();
+    give(state, member, bytes);
+  }
+}
+
+/** What each reader is to get. Each event is framed once for each form. */
+function shareOut(state: State, events: readonly Streamed[]): [Member, Buffer][] {
+  const framed = new Map<Frame, Map<Streamed, Buffer>>();
+  const given: [Member, Buffer][] = [];
+  for (const group of state.groups.values()) {
+    const wanted = events.filter(group.wants);
+    if (wanted.length === 0) continue;
+    const frames = framed.get(group.frame) ?? new Map<Streamed, Buffer>();
+    framed.set(group.frame, frames);
+    const bytes = Buffer.concat(wanted.map((each) => frameOf(each, group.frame, frames)));
+    for (const member of group.members) given.push([member, bytes]);
+  }
+  return given;
+}
+
+function frameOf(streamed: Streamed, frame: Frame, frames: Map<Streamed, Buffer>): Buffer {
+  const made = frames.get(streamed) ?? frame.bytes(streamed);
+  frames.set(streamed, made);
+  return made;
+}
+
+/** A reader that leaves too much waiting is dropped, so that it costs no more memory than that. */
+function give(state: State, member: Member, bytes: Buffer): void {
+  if (member.ended) return;
+  if (member.asked.sink.waitingBytes() > WAITING_BYTES_MAX) finish(state, member, 'slow');
+  else member.asked.sink.write(bytes);
+}
+
+/**
+ * Gives a reader what it missed before it came, behind `missed`, then what came while it read, as fast as it takes it.
+ * It is up to date in the very moment in which nothing is left between it and the others.
+ */
+async function catchUp(state: State, member: Member, missed: number): Promise<void> {
+  const left_at = state.position;
+  try {
+    await readOut(state, member, missed, () => member.came_at);
+    await readOut(state, member, left_at, () => state.position);
+    if (!member.ended) goLive(state, member);
+  } catch (fault) {
+    state.ports.log.error('a reader of the event stream could not be served', faultFields(fault));
+    finish(state, member, 'fault');
+  }
+}
+
+async function readOut(state: State, member: Member, from: number, to: () => number): Promise<void> {
+  const { sink } = member.asked;
+  for (let at = from; at < to() && !member.ended; ) {
+    const page = await state.ports.read(at, to());
+    if (member.ended) return;
+    at = page.to;
+    const wanted = page.events.filter(wantsOf(member.asked.scope, member.filter));
+    if (wanted.length > 0) sink.write(Buffer.concat(wanted.map(sink.frame.bytes)));
+    await nextTurn();
+    if (sink.waitingBytes() <= READ_AHEAD_BYTES) continue;
+    const late = new AbortController();
+    const { patience_ms = PATIENCE_MS } = state.ports;
+    await Promise.race([sink.drained(), sleep(patience_ms, null, { signal: late.signal, ref: false })]);
+    late.abort();
+    if (sink.waitingBytes() > READ_AHEAD_BYTES) finish(state, member, 'slow');
+  }
+}
+
+function wantsOf(scope: StreamScope, filter: StreamFilter): (streamed: Streamed) => boolean {
+  return (streamed) => fits(streamed, filter) && inScope(streamed, scope);
+}
+
+function goLive(state: State, member: Member): void {
+  const { scope, sink } = member.asked;
+  const { frame } = sink;
+  const { filter } = member;
+  const key = JSON.stringify([frame.name, scope, filter]);
+  const group: Group = state.groups.get(key) ?? {
+    key,
+    frame,
+    wants: wantsOf(scope, filter),
+    members: new Set(),
+  };
+  group.members.add(member);
+  state.groups.set(key, group);
+  member.group = group;
+}
+
+function outOfGroup(state: State, member: Member): void {
+  const { group } = member;
+  if (group === null) return;
+  member.group = null;
+  group.members.delete(member);
+  if (group.members.size === 0) state.groups.delete(group.key);
+}
+
+function finish(state: State, member: Member, why: StreamEnd): void {
+  if (member.ended) return;
+  drop(state, member);
+  member.asked.sink.end(why);
+}
+
+function drop(state: State, member: Member): void {
+  if (member.ended) return;
+  member.ended = true;
+  outOfGroup(state, member);
+  state.members.delete(member);
+  leave(state);
+}

@@ -1,0 +1,60 @@
+import { lazy } from '../../../platform/lazy.ts';
+import { faultFields, type Log } from '../../../platform/log.ts';
+import { Unavailable } from '../../../platform/unavailable.ts';
+import type { AuditIndex } from '../store.ts';
+import type { Hub } from './hub.ts';
+
+interface LazyHub {
+  readonly open: () => Promise<Hub>;
+  readonly close: () => Promise<void>;
+}
+
+interface HubParts {
+  readonly centre: {
+    readonly events: ((turn: number, wanted: boolean) => Promise<number>) | null;
+    readonly syncIndex: () => Promise<void>;
+  };
+  readonly log: Log;
+}
+
+/** No start waits for what only readers of the event stream use. */
+export function lazyHub({ centre, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
+  const opened = lazy(load);
+  let is_closed = false;
+  const ask = (turn: number, wanted: boolean): Promise<number> => {
+    if (centre.events === null) throw new Error('this process has no readers');
+    return centre.events(turn, wanted).catch((fault) => {
+      log.warn('the whole service was asked for its events, in vain', faultFields(fault));
+      throw new Unavailable('The event stream cannot be had at the moment; the log says why.', fault);
+    });
+  };
+  return {
+    open: opened.open,
+    close: async () => {
+      is_closed = true;
+      await opened.ifOpened((hub) => hub.close());
+    },
+  };
+
+  async function load(): Promise<Hub> {
+    const [{ openHub }, { placeOf, readPage }] = await Promise.all([
+      import('./hub.ts'),
+      import('./replay.ts'),
+    ]);
+    const hub = openHub({
+      join: (turn) => ask(turn, true),
+      leave: (turn) => ask(turn, false),
+      read: async (from, to) => readPage(await index(), from, to),
+      find: async (event_id) => {
+        const found = await placeOf(await index(), event_id);
+        if (found !== null) return found;
+        // It may be so new that it stands in no more than the journal.
+        await centre.syncIndex();
+        return placeOf(await index(), event_id);
+      },
+      log,
+    });
+    if (is_closed) hub.close();
+    return hub;
+  }
+}

@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import { indexPosition as position } from '../arrivals.ts';
+import type { AuditIndex } from '../store.ts';
+import type { AuditEvent } from '../types.ts';
+import { streamedOf } from './streamed.ts';
+import type { Streamed } from './types.ts';
+
+/** Some events in the order of the stream, and the position behind them. */
+export interface Page {
+  readonly events: readonly Streamed[];
+  readonly to: number;
+}
+
+const PAGE_ROWS = 500;
+
+/** Reads what stands behind `from` up to `to`, one page of it. */
+export async function readPage(index: AuditIndex, from: number, to: number): Promise<Page> {
+  const rows = await index.db
+    .selectFrom('audit_events')
+    .select([position.as('position'), 'event'])
+    .where(position, '>', from)
+    .where(position, '<=', to)
+    .orderBy(position)
+    .limit(PAGE_ROWS)
+    .execute();
+  return {
+    events: rows.map(({ event }) => streamedOf(JSON.parse(event) as AuditEvent)),
+    to: rows.length < PAGE_ROWS ? to : rows.at(-1)!.position,
+  };
+}
+
+/**
+ * Where an event stands in the stream; `null` where the index does not know it, or no longer, or where what came before it
+ * and what behind is not known any more.
+ */
+export async function placeOf(
+  index: AuditIndex,
+  event_id: string,
+): Promise<{ readonly position: number; readonly streamed: Streamed } | null> {
+  const row = await index.db
+    .selectFrom('audit_events')
+    .select([sql<number>`audit_events.rowid`.as('position'), 'event'])
+    .leftJoin('journal_positions', 'journal_positions.writer', 'audit_events.writer')
+    .where('event_id', '=', event_id)
+    .where(sql<boolean>`audit_events.seq > coalesce(unordered_seq, 0)`)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  return { position: row.position, streamed: streamedOf(JSON.parse(row.event) as AuditEvent) };
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { parseFilter } from '../filter.ts';
+import { openIndexer } from '../indexer.ts';
+import { openIndex } from '../store.ts';
+import { appendRange, eventually, makeTrail, sampleEvent } from '../testing/trail.ts';
+import type { AuditFilter } from '../types.ts';
+import { openFeed } from './feed.ts';
+import { endOfTrail, followIndex, type TrailPage } from './trail.ts';
+
+async function staged(t: TestContext) {
+  const trail = await makeTrail(t);
+  const index = await openIndex({ path: join(trail.state, 'index.db') });
+  t.after(() => index.close());
+  const { openArrivals } = await import('../arrivals.ts');
+  const feed = openFeed({ warn: (message) => assert.fail(message) });
+  const arrivals = await openArrivals(index, feed);
+  const indexer = openIndexer({ index, dir: trail.dir, arrivals });
+  const sync = async () => void (await indexer.sync());
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const follow = async (after: string | null, filter: AuditFilter = {}) => {
+    const wish = { filter: parseFilter(filter, 0), after };
+    const pages = await followIndex(wish, { index, sync, watch: feed.watch }, stop.signal);
+    if (pages === null) return null;
+    const seen: TrailPage[] = [];
+    const ended = (async () => {
+      for await (const page of pages) seen.push(page);
+    })();
+    const ids = () => seen.flatMap(({ events }) => events.map(({ event }) => event.event_id));
+    return { ids, ended, place: () => seen.findLast(({ place }) => place !== null)?.place ?? null };
+  };
+  return { trail, index, sync, follow, feed, stop };
+}
+
+const ids = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, at) => sampleEvent(from + at).event_id);
+
+test('what is there comes in pages, then what comes, with the place behind it', async (t) => {
+  const { trail, index, sync, follow, feed, stop } = await staged(t);
+  const journal = await trail.open();
+  await appendRange(journal, 0, 450);
+  await sync();
+  assert.equal(feed.wanted(), false);
+  const reader = (await follow(null))!;
+  await eventually(() => reader.ids().length === 450 && reader.place() !== null);
+  assert.equal(feed.wanted(), true, 'the index is looked after more often for it');
+  await appendRange(journal, 450, 452);
+  await sync();
+  await eventually(() => reader.ids().length === 452);
+  assert.deepEqual(reader.ids(), ids(0, 452));
+  const { position, ...place } = await endOfTrail(index);
+  await eventually(() => reader.place()?.after === sampleEvent(451).event_id);
+  assert.deepEqual(reader.place(), place);
+  assert.equal(position, 452);
+  stop.abort();
+  await reader.ended;
+  assert.equal(feed.wanted(), false);
+});
+
+test('it goes on behind an event, also one that stands in the journal alone, and refuses one that is not known', async (t) => {
+  const { trail, sync, follow } = await staged(t);
+  const journal = await trail.open();
+  await appendRange(journal, 0, 5);
+  await sync();
+  await appendRange(journal, 5, 8);
+  const reader = (await follow(sampleEvent(6).event_id))!;
+  await eventually(() => reader.ids().length === 1);
+  assert.deepEqual(reader.ids(), ids(7, 8));
+  assert.equal(await follow('evt_ffffffffffffffffffffffff'), null);
+});
+
+test('filters are texts that are compared, whatever they look like', async (t) => {
+  const { trail, sync, follow } = await staged(t);
+  const journal = await trail.open();
+  const rows = [
+    { agent_id: 'plain' },
+    { agent_id: "o'hara%_.*" },
+    { agent_id: '(a+)+$', tenant_id: 'acme', data_tags: ['personal.pii'] },
+    { metadata: { phase: 'response', monitored: ['watch:block'], cost: 3 } },
+  ];
+  for (const [at, fields] of rows.entries()) await journal.append(sampleEvent(at, fields));
+  await sync();
+  const asked: readonly (readonly [AuditFilter, number[]])[] = [
+    [{ agent_id: '.*' }, []],
+    [{ agent_id: '%' }, []],
+    [{ agent_id: "o'hara%_.*" }, [1]],
+    [{ agent_id: `${'('.repeat(500)}a+` }, []],
+    [{ agent_id: '(a+)+$' }, [2]],
+    [{ tenant_id: 'acme' }, [2]],
+    [{ data_tag: 'personal' }, [2]],
+    [{ phase: 'response' }, [3]],
+    [{ monitored: 'watch' }, [3]],
+    [{ metadata_key: 'cost', metadata_value: '3' }, [3]],
+    [{ metadata_key: '__proto__' }, []],
+    [{ metadata_key: 'constructor' }, []],
+  ];
+  let ran = 0;
+  for (const [filter, found] of asked) {
+    const reader = (await follow(null, filter))!;
+    await eventually(() => reader.place() !== null);
+    assert.deepEqual(
+      reader.ids(),
+      found.map((at) => sampleEvent(at).event_id),
+      JSON.stringify(filter),
+    );
+    ran += 1;
+  }
+  assert.equal(ran, 12);
+});
+
+test('many rows that do not fit are looked at in turns', async (t) => {
+  const { trail, index, sync, follow } = await staged(t);
+  const journal = await trail.open();
+  await appendRange(journal, 0, 1);
+  await sync();
+  // As if events had been forgotten: a place far on, and nothing before it.
+  const row = await index.db.selectFrom('audit_events').selectAll().executeTakeFirstOrThrow();
+  const late = { ...row, event_id: sampleEvent(9).event_id, event: JSON.stringify(sampleEvent(9)) };
+  await index.db
+    .insertInto('audit_events')
+    .values({ rowid: 35_000, ...late } as never)
+    .execute();
+  const reader = (await follow(row.event_id))!;
+  await eventually(() => reader.place() !== null);
+  assert.deepEqual(reader.ids(), ids(9, 10));
+});

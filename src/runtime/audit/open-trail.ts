@@ -1,0 +1,67 @@
+import { available } from '../../platform/available.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Activity, ActivityAsked } from './activity.ts';
+import { AuditFailure } from './failure.ts';
+import { type LazyIndex, lazyIndex } from './lazy-index.ts';
+import type { AuditIndex } from './store.ts';
+import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
+
+interface TrailParts {
+  /** `null`: nothing is written down. */
+  readonly journal: object | null;
+  readonly index_path: string;
+  readonly centre: { readonly syncIndex: () => Promise<void> };
+  readonly log: Log;
+  readonly now_ms: () => number;
+}
+
+interface Trail {
+  readonly offers: AuditQueries;
+  /** The index as it is, opened with the first question. */
+  readonly index: () => Promise<AuditIndex>;
+  readonly close: () => Promise<void>;
+}
+
+/** Answers questions to the audit trail, for one process. */
+export function openTrail(parts: TrailParts): Trail {
+  const index = lazyIndex(parts.index_path);
+  return {
+    offers: {
+      queryAudit: (filter) => queryAudit(parts, index, filter),
+      activity: (asked) => activity(parts, index, asked),
+    },
+    index: index.open,
+    close: index.close,
+  };
+}
+
+/** Asks the index, once it has every event whose answer was given before the question. */
+async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
+  if (parts.journal === null) throw disabled();
+  const { now_ms } = parts;
+  const [{ parseFilter }, { queryIndex }] = await Promise.all([import('./filter.ts'), import('./query.ts')]);
+  // A filter that cannot be used is refused before anyone works for it.
+  parseFilter(filter, now_ms());
+  await upToDate(parts);
+  return queryIndex(await index.open(), filter, { now_ms });
+}
+
+/** The same of those who did something. */
+async function activity(parts: TrailParts, index: LazyIndex, asked: ActivityAsked): Promise<Activity> {
+  if (parts.journal === null) throw disabled();
+  const { activityIn } = await import('./activity.ts');
+  await upToDate(parts);
+  return activityIn(await index.open(), asked);
+}
+
+function disabled(): AuditFailure {
+  return new AuditFailure('audit_disabled', 'There is no audit log: `audit.enabled` is `false`.');
+}
+
+function upToDate({ centre, log }: TrailParts): Promise<void> {
+  return available(
+    centre.syncIndex(),
+    log,
+    'The audit index cannot be brought up to date; the log says why.',
+  );
+}

@@ -1,0 +1,114 @@
+import { hash } from 'node:crypto';
+import type { AuditEvent } from './types.ts';
+
+type Metadata = AuditEvent['metadata'];
+
+export type Hashed = Pick<
+  AuditEvent,
+  | 'event_id'
+  | 'boundary'
+  | 'action'
+  | 'policy_name'
+  | 'reason'
+  | 'data_tags'
+  | 'agent_id'
+  | 'tool_name'
+  | 'session_id'
+  | 'source_agent_id'
+  | 'destination_agent_id'
+  | 'metadata'
+>;
+
+/**
+ * `sha256:` and the SHA-256, in hex, of twelve fields of an event as canonical JSON (RFC 8785): `action`,
+ * `agent_id`, `boundary`, `data_tags`, `destination_agent_id`, `event_id`, `metadata`, `policy_name`, `reason`,
+ * `session_id`, `source_agent_id`, `tool_name`.
+ */
+export function contextHash(event: Hashed): string {
+  // The names stand in the order that the canonical form asks for, so that writing it is all there is to do.
+  const canonical = JSON.stringify({
+    action: event.action,
+    agent_id: event.agent_id,
+    boundary: event.boundary,
+    data_tags: event.data_tags,
+    destination_agent_id: event.destination_agent_id,
+    event_id: event.event_id,
+    metadata: inOrder(event.metadata),
+    policy_name: event.policy_name,
+    reason: event.reason,
+    session_id: event.session_id,
+    source_agent_id: event.source_agent_id,
+    tool_name: event.tool_name,
+  });
+  return `sha256:${hash('sha256', canonical, 'hex')}`;
+}
+
+/** The same metadata with its names sorted by UTF-16 unit; itself where they already are, as ours are. */
+export function inOrder(metadata: Metadata): Metadata {
+  let before = '';
+  for (const name in metadata) {
+    if (name < before)
+      return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
+    before = name;
+  }
+  return metadata;
+}
+
+let last_ms = Number.NaN;
+let last_time = '';
+
+/** Many events fall into one millisecond, and writing a date costs more than all else here. */
+export function isoTime(now_ms: number): string {
+  if (now_ms !== last_ms) {
+    last_time = new Date(now_ms).toISOString();
+    last_ms = now_ms;
+  }
+  return last_time;
+}
+
+/** A change of the service itself, as it stands in the audit trail. */
+export interface ServiceChange {
+  readonly event_id: string;
+  readonly now_ms: number;
+  /** What was done: `policy_reload`. It becomes the event's `phase`. */
+  readonly phase: string;
+  readonly boundary?: AuditEvent['boundary'];
+  /** `false`: it was refused, and nothing changed. */
+  readonly done: boolean;
+  readonly reason: string;
+  readonly caller_id: string;
+  /** The policy in force afterwards. */
+  readonly policy_hash: string;
+  /** Whom it concerns, where it is not the whole service. */
+  readonly about?: Partial<
+    Pick<AuditEvent, 'tenant_id' | 'agent_id' | 'tool_name' | 'session_id' | 'data_tags'>
+  >;
+  readonly metadata: Metadata;
+}
+
+/** Writes down a change of the service: in goes what was done and by whom, out comes one line of the trail. */
+export function serviceEvent(change: ServiceChange): AuditEvent {
+  const { about = {} } = change;
+  const event: AuditEvent = {
+    event_id: change.event_id,
+    timestamp: isoTime(change.now_ms),
+    boundary: change.boundary ?? 'action',
+    decision: change.done ? 'allow' : 'block',
+    action: change.done ? 'allow' : 'block',
+    policy_name: `service.${change.phase}`,
+    reason: change.reason,
+    data_tags: about.data_tags ?? [],
+    tenant_id: about.tenant_id ?? 'default',
+    agent_id: about.agent_id ?? 'unknown',
+    tool_name: about.tool_name ?? null,
+    session_id: about.session_id ?? null,
+    source_agent_id: null,
+    destination_agent_id: null,
+    caller_id: change.caller_id,
+    context_hash: '',
+    policy_hash: change.policy_hash,
+    coverage: 'full',
+    metadata: inOrder({ ...change.metadata, phase: change.phase }),
+  };
+  return { ...event, context_hash: contextHash(event) };
+}

@@ -1,0 +1,79 @@
+import type { Action, Boundary, Decision, Tag } from '../../core/types/index.ts';
+import type { Activity, ActivityAsked } from './activity.ts';
+
+/** One line of the audit trail: what was decided, never what the text was. Plain JSON. */
+export interface AuditEvent {
+  /** `evt_` and 24 hex digits, which sort by time. */
+  readonly event_id: string;
+  /** ISO 8601, UTC, milliseconds: `2026-01-31T12:00:00.000Z`. */
+  readonly timestamp: string;
+  readonly boundary: Boundary | 'memory';
+  readonly decision: Decision;
+  readonly action: Action;
+  /** The rule that decided. */
+  readonly policy_name: string;
+  readonly reason: string;
+  readonly data_tags: readonly Tag[];
+  readonly tenant_id: string;
+  readonly agent_id: string;
+  readonly tool_name: string | null;
+  readonly session_id: string | null;
+  readonly source_agent_id: string | null;
+  readonly destination_agent_id: string | null;
+  readonly caller_id: string;
+  /** `sha256:` and hex over the canonical JSON (RFC 8785) of the fields that `contextHash` names. */
+  readonly context_hash: string;
+  readonly policy_hash: string;
+  readonly coverage: 'full' | 'partial';
+  /** `phase` and what else belongs to the event; strings, numbers and booleans, or lists of strings. */
+  readonly metadata: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+}
+
+/** Filters of an audit query; all are joined with AND. Times are ISO 8601 or durations, see `query`. */
+export interface AuditFilter {
+  readonly boundary?: string;
+  readonly action?: string;
+  readonly decision?: string;
+  readonly policy_name?: string;
+  readonly agent_id?: string;
+  readonly tool_name?: string;
+  /** Finds the tag and its descendants. */
+  readonly data_tag?: string;
+  readonly phase?: string;
+  readonly session_id?: string;
+  readonly event_id?: string;
+  readonly source_agent_id?: string;
+  readonly destination_agent_id?: string;
+  readonly tenant_id?: string;
+  readonly caller_id?: string;
+  readonly metadata_key?: string;
+  readonly metadata_value?: string;
+  /** A rule in monitor mode that would have acted; `*` for any. */
+  readonly monitored?: string;
+  readonly since?: string;
+  readonly until?: string;
+  /** `15m`, `24h`, `7d`: overrides `since` and `until`. */
+  readonly last?: string;
+  readonly limit?: number;
+  readonly newest_first?: boolean;
+  /** Where a page before ended (`next_cursor`); empty for the first of several pages. */
+  readonly cursor?: string;
+  /** What the caller may read: the events that count as searched if none matches. Everything, if it is left out. */
+  readonly scope?: Readonly<Partial<Record<'tenant_id' | 'agent_id' | 'caller_id', string>>>;
+}
+
+export interface AuditPage {
+  readonly events: readonly AuditEvent[];
+  readonly count: number;
+  /** Where the next page begins; `null` or absent where there are no more events. It survives a rebuild of the index. */
+  readonly next_cursor?: string | null;
+  /** The number of events in the time range and scope, if no event matches and the query is not paged. */
+  readonly events_searched?: number;
+}
+
+/** Questions about the audit log; each sees every event whose answer was given before the call. */
+export interface AuditQueries {
+  readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
+  /** Who did something lately. */
+  readonly activity: (asked: ActivityAsked) => Promise<Activity>;
+}

@@ -1,0 +1,150 @@
+import { glob, lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { Problem } from '../../core/types/index.ts';
+import { problemAt } from './problem-text.ts';
+import { type Config, configSchema } from './schema.ts';
+
+/** One file of documents. */
+export interface DocumentFile {
+  readonly path: string;
+  /** The name that messages use: relative to the configuration where it is below it. */
+  readonly label: string;
+}
+
+export interface DocumentFiles {
+  /** Each file once, in the order of the keys and, within one, of the names. */
+  readonly files: readonly DocumentFile[];
+  /** The patterns that found files, each with its key. */
+  readonly filled: readonly string[];
+  /** The patterns that found none. */
+  readonly empty: readonly EmptyPattern[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** A pattern that finds nothing; `steps` lead to it in the configuration. */
+export interface EmptyPattern {
+  /** The key and the pattern. */
+  readonly id: string;
+  readonly pattern: string;
+  readonly steps: readonly (string | number)[];
+}
+
+/** The keys of `paths`, in the order in which their files are read. */
+export const PATH_KEYS = ['policy_files', 'contract_files', 'identity_files', 'memory_schema_files'] as const;
+export type PathKey = (typeof PATH_KEYS)[number];
+
+const FILES_MAX = 2000;
+const MAGIC = /[*?[\]{}()!]/;
+
+type PatternRead = { readonly paths: readonly string[]; readonly wrong: string | null };
+
+/**
+ * Finds the files that `paths` names. A name of one file that is not there is a problem; a pattern of one's
+ * own that finds nothing is a warning; a default pattern may find nothing. Links are followed; a file that is
+ * reached twice is read once.
+ */
+export async function findDocuments(config: Config): Promise<DocumentFiles> {
+  const files = new Map<string, DocumentFile>();
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  const filled: string[] = [];
+  const empty: EmptyPattern[] = [];
+  for (const key of PATH_KEYS) {
+    for (const [i, pattern] of config.paths[key].entries()) {
+      const steps = ['paths', key, i];
+      const { paths, wrong } = await filesOf(pattern, config.origin.base_dir);
+      if (wrong !== null) problems.push(problemAt(config.origin.label, steps, wrong));
+      else if (paths.length === 0 && !isDefault(key, pattern)) {
+        warnings.push(problemAt(config.origin.label, steps, 'matches no file', undefined, 'warning'));
+      }
+      const id = `${key} ${pattern}`;
+      if (paths.length > 0) filled.push(id);
+      else empty.push({ id, pattern, steps });
+      for (const path of paths) await addFile(files, path, config.origin.base_dir);
+    }
+  }
+  if (files.size > FILES_MAX) {
+    problems.push(problemAt(config.origin.label, ['paths'], `names more than ${FILES_MAX} files`));
+  }
+  return { files: [...files.values()].slice(0, FILES_MAX), filled, empty, problems, warnings };
+}
+
+/** Whether a pattern is the one that stands without being written, so that an empty folder is no surprise. */
+function isDefault(key: PathKey, pattern: string): boolean {
+  const standing: readonly string[] = configSchema.properties.paths.properties[key].default;
+  return standing.includes(pattern);
+}
+
+async function addFile(files: Map<string, DocumentFile>, path: string, base_dir: string): Promise<void> {
+  // A link that leads nowhere keeps its own name: reading it says what is wrong.
+  const real = await realpath(path).catch(() => path);
+  if (!files.has(real)) files.set(real, { path, label: labelOf(path, base_dir) });
+}
+
+/** The name that messages use: relative to the configuration where it is below it. */
+export function labelOf(path: string, base_dir: string): string {
+  const label = relative(base_dir, path);
+  return label.startsWith('..') || isAbsolute(label) ? path : label;
+}
+
+/** What of the files that a pattern matches is passed over: what tests the others stands beside them. */
+const PASSED: Readonly<Record<'documents' | 'cases' | 'code', RegExp | null>> = {
+  documents: /\.test\.ya?ml$/,
+  cases: null,
+  code: /\.(?:test|spec)\.[cm]?[jt]s$|\.d\.[cm]?ts$/,
+};
+
+/**
+ * The absolute names of the files of one pattern, sorted; `wrong` is the predicate of a sentence. A pattern finds
+ * documents, files of cases or code, whatever stands beside them.
+ */
+export async function filesOf(
+  pattern: string,
+  base_dir: string,
+  wanted: keyof typeof PASSED = 'documents',
+): Promise<PatternRead> {
+  const literal = resolve(base_dir, pattern);
+  const there = await stat(literal).catch(() => null);
+  if (there?.isDirectory())
+    return { paths: [], wrong: 'is a folder; name its files, for instance with `/*.yaml` behind it' };
+  if (there !== null) return { paths: [literal], wrong: null };
+  if (!MAGIC.test(pattern))
+    return { paths: [], wrong: 'names a file that does not exist or may not be read' };
+  const from = await folderState(staticPart(pattern, base_dir));
+  if (from === 'refused') return { paths: [], wrong: 'names a folder that may not be read by this user' };
+  if (from === 'missing') return { paths: [], wrong: null };
+  const paths: string[] = [];
+  for await (const found of glob(pattern, { cwd: base_dir })) {
+    const path = resolve(base_dir, found);
+    if (await isFolder(path)) continue;
+    if (PASSED[wanted]?.test(path)) continue;
+    paths.push(path);
+    if (paths.length > FILES_MAX) return { paths: [], wrong: `matches more than ${FILES_MAX} files` };
+  }
+  return { paths: paths.sort(), wrong: null };
+}
+
+/** The folder that a pattern starts from: what stands before its first wildcard. */
+function staticPart(pattern: string, base_dir: string): string {
+  const steps = pattern.split('/');
+  const first = steps.findIndex((step) => MAGIC.test(step));
+  const prefix = steps.slice(0, first).join('/');
+  return resolve(base_dir, pattern.startsWith('/') ? join('/', prefix) : prefix);
+}
+
+/** A folder that is there and whose list is refused is no empty one: its rules would be missing without a word. */
+async function folderState(folder: string): Promise<'there' | 'missing' | 'refused'> {
+  return readdir(folder).then(
+    () => 'there',
+    (error: NodeJS.ErrnoException) =>
+      error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'missing' : 'refused',
+  );
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const own = await lstat(path).catch(() => null);
+  if (own === null) return false;
+  const target = own.isSymbolicLink() ? await stat(path).catch(() => null) : own;
+  return target?.isDirectory() ?? false;
+}

@@ -1,1 +1,0 @@
-export { diskProblem } from '../drivers/stores/disk.ts';

@@ -1,0 +1,118 @@
+import type { Transaction } from 'kysely';
+import type { Store } from '../../../platform/store/index.ts';
+import type { StoreTables } from '../../../platform/store/tables.ts';
+import type { EventPorts } from '../../audit/event-ports.ts';
+import { serviceEvent } from '../../audit/service-event.ts';
+import { agentKey, writeAgentList } from './list-file.ts';
+import type { AgentBlocks } from './types.ts';
+
+/** What the kill switch writes down, and where. */
+export interface AgentBlockParts {
+  readonly state_dir: string;
+  readonly store: () => Promise<Store>;
+  readonly ports: () => EventPorts;
+}
+
+/** Opens the kill switch of one process. A change that cannot be written to the audit log does not happen. */
+export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
+  const change = async (work: (trx: Transaction<StoreTables>) => Promise<boolean>): Promise<boolean> => {
+    const store = await parts.store();
+    const is_changed = await store.transaction(work);
+    await mirrorAgentBlocks(parts.state_dir, store);
+    return is_changed;
+  };
+  return {
+    block: (agent_id, reason, blocked_by) => {
+      const blocked_ms = parts.ports().now_ms();
+      const row = { agent_key: agentKey(agent_id), agent_id, reason, blocked_by, blocked_ms };
+      return change(async (trx) => {
+        const { numInsertedOrUpdatedRows: count = 0n } = await trx
+          .insertInto('blocked_agents')
+          .values(row)
+          .onConflict((conflict) => conflict.column('agent_key').doNothing())
+          .executeTakeFirst();
+        if (count > 0n) await note(parts, 'agent_block', agent_id, blocked_by);
+        return count > 0n;
+      });
+    },
+    unblock: (agent_id, caller_id) =>
+      change(async (trx) => {
+        const { numDeletedRows: count } = await trx
+          .deleteFrom('blocked_agents')
+          .where('agent_key', '=', agentKey(agent_id))
+          .executeTakeFirst();
+        if (count > 0n) await note(parts, 'agent_unblock', agent_id, caller_id);
+        return count > 0n;
+      }),
+    list: async () => {
+      const { db } = await parts.store();
+      const rows = await db.selectFrom('blocked_agents').selectAll().orderBy('agent_key').execute();
+      return rows.map(({ agent_id, reason, blocked_by, blocked_ms }) => ({
+        agent_id,
+        reason,
+        blocked_by,
+        blocked_at: new Date(Number(blocked_ms)).toISOString(),
+      }));
+    },
+  };
+}
+
+/** Writes a change to the audit log; where that fails, the transaction around it is taken back. */
+function note(
+  { ports }: AgentBlockParts,
+  phase: 'agent_block' | 'agent_unblock',
+  agent_id: string,
+  caller_id: string,
+): Promise<void> {
+  const { policy, now_ms, new_event_id, record } = ports();
+  const at_ms = now_ms();
+  const change = {
+    event_id: new_event_id(at_ms),
+    now_ms: at_ms,
+    phase,
+    done: true,
+    reason: `An operator ${phase === 'agent_block' ? 'blocked' : 'unblocked'} the agent.`,
+    caller_id,
+    policy_hash: policy.hash,
+    metadata: {},
+    about: { agent_id },
+  };
+  return record(serviceEvent(change));
+}
+
+/** Copies the list of the store into the state folder, where every process on it looks. */
+export async function mirrorAgentBlocks(state_dir: string, { db }: Pick<Store, 'db'>): Promise<void> {
+  const rows = await db.selectFrom('blocked_agents').select('agent_key').execute();
+  writeAgentList(
+    state_dir,
+    rows.map(({ agent_key }) => agent_key),
+  );
+}
+
+/** How soon a block by another replica, on a store that several share, is in force here. */
+const MIRROR_MS = 500;
+
+/** Keeps the copy in the state folder like the store until it is closed. `onFault` is told of each failure. */
+export function followAgentBlocks(
+  state_dir: string,
+  store: Pick<Store, 'db'>,
+  onFault: (fault: unknown) => void,
+): { readonly close: () => Promise<void> } {
+  let is_closed = false;
+  let timer: NodeJS.Timeout | null = null;
+  let running: Promise<void> = Promise.resolve();
+  const plan = (): void => {
+    if (is_closed) return;
+    timer = setTimeout(() => {
+      running = mirrorAgentBlocks(state_dir, store).catch(onFault).finally(plan);
+    }, MIRROR_MS).unref();
+  };
+  plan();
+  return {
+    close: async () => {
+      is_closed = true;
+      if (timer !== null) clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Envelope } from '../../../core/types/index.ts';
+import { writePrivate } from '../../../platform/files/private-file.ts';
+
+/** The rule that a block by the kill switch names. */
+export const AGENT_BLOCKED = 'agent.blocked';
+
+/** Why a crossing is stopped before it is judged: a rule and a sentence. */
+export interface AgentBlock {
+  readonly rule: string;
+  readonly reason: string;
+}
+
+/** Returns why an agent that a crossing names is stopped, or `null`. Never throws. */
+export type FindAgentBlock = (
+  about: Pick<Envelope, 'agent_id' | 'source_agent_id' | 'destination_agent_id'>,
+) => AgentBlock | null;
+
+/** What all spellings of an agent's name have in common: the kill switch ignores case and compatible letters. */
+export function agentKey(agent_id: string): string {
+  return agent_id.normalize('NFKC').trim().toLowerCase();
+}
+
+/** Where the list lies in a state folder: a copy of the store's, which a hook reads without opening the store. */
+function listPath(state_dir: string): string {
+  return join(state_dir, 'blocked-agents.json');
+}
+
+/** Writes the list for all processes on this state folder; does nothing where it is the same. */
+export function writeAgentList(state_dir: string, keys: readonly string[]): void {
+  const text = JSON.stringify([...keys].sort());
+  const current = readText(listPath(state_dir));
+  if (current === null && keys.length === 0) return;
+  if (current?.trim() !== text) writePrivate(listPath(state_dir), text, 'replace');
+}
+
+/** How old the list may be that a decision goes by. */
+const LOOK_MS = 250;
+
+/**
+ * Opens the list of blocked agents of a state folder. The file is looked at four times a second at most. One that is
+ * there and cannot be read blocks every agent.
+ */
+export function openAgentList(state_dir: string): FindAgentBlock {
+  const path = listPath(state_dir);
+  let looked_ms = Number.NEGATIVE_INFINITY;
+  let version = '';
+  let keys: ReadonlySet<string> | null = new Set();
+  const refresh = (): void => {
+    const now_ms = performance.now();
+    if (now_ms - looked_ms < LOOK_MS) return;
+    looked_ms = now_ms;
+    try {
+      const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+      const next = stats === undefined ? '' : `${stats.ino}:${stats.mtimeNs}:${stats.size}`;
+      if (next === version && keys !== null) return;
+      keys = stats === undefined ? new Set() : parseList(readFileSync(path, 'utf8'));
+      version = next;
+    } catch {
+      keys = null;
+    }
+  };
+  return ({ agent_id, source_agent_id, destination_agent_id }) => {
+    refresh();
+    if (keys === null) return UNREADABLE;
+    if (keys.size === 0) return null;
+    const named = [agent_id, source_agent_id, destination_agent_id].filter((name) => name !== null);
+    const blocked = named.find((name) => keys!.has(agentKey(name)));
+    if (blocked === undefined) return null;
+    return { rule: AGENT_BLOCKED, reason: `An operator has blocked the agent \`${blocked}\`.` };
+  };
+}
+
+const UNREADABLE: AgentBlock = {
+  rule: 'agent.block_list_unreadable',
+  reason: 'The list of blocked agents in the state folder cannot be read, so every agent is blocked.',
+};
+
+function parseList(text: string): ReadonlySet<string> {
+  const list: unknown = JSON.parse(text);
+  if (!Array.isArray(list) || !list.every((key) => typeof key === 'string')) throw new Error('no list');
+  return new Set(list);
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}

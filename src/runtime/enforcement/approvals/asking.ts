@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import type { ApprovalWanted, Crossing, Verdict } from '../../../core/types/index.ts';
+import type { Store } from '../../../platform/store/index.ts';
+import { type Binding, bindingOf, difference, pendingKey } from './binding.ts';
+import { maskedArguments } from './masked.ts';
+import { become, CLOCK, tell } from './moves.ts';
+import type { ApprovalsParts } from './parts.ts';
+import { hasRunOut, listOf, lockRow, type RequestRow } from './rows.ts';
+import type { Asker } from './types.ts';
+
+/** A request that stands for a crossing now, or the limit that is in the way of one. */
+export type Asked =
+  | { readonly asked: true; readonly row: RequestRow }
+  | { readonly asked: false; readonly limit: 'pending_max' | 'pending_per_agent_max' };
+
+/** Asks people for what a verdict wants; who asks the same again while it waits gets the same request. */
+export async function askFor(
+  wanted: ApprovalWanted,
+  judged: Verdict,
+  crossing: Crossing,
+  caller: Asker,
+  parts: ApprovalsParts,
+): Promise<Asked> {
+  const row = newRow(wanted, judged, crossing, caller, parts);
+  const store = await parts.store();
+  const waiting = await sameWaiting(store.db, row);
+  if (waiting !== null && !hasRunOut(waiting, row.requested_ms)) return { asked: true, row: waiting };
+  return store.transaction(async (trx) => {
+    const same = await sameWaiting(trx, row);
+    if (same !== null && !hasRunOut(same, row.requested_ms)) return { asked: true, row: same };
+    if (same !== null) {
+      const old = await lockRow(trx, same.request_id);
+      if (old?.status === 'pending') await become(trx, old, 'expired', CLOCK, parts);
+    }
+    const limit = await limitReached(trx, row, parts);
+    if (limit !== null) return { asked: false, limit };
+    const inserted = await trx
+      .insertInto('approval_requests')
+      .values(row)
+      .onConflict((conflict) => conflict.column('pending_key').doNothing())
+      .executeTakeFirst();
+    if (inserted.numInsertedOrUpdatedRows === 1n) {
+      await tell(trx, row, 'pending', { caller_id: caller.id, approver: null, comment: null }, parts);
+      return { asked: true, row };
+    }
+    // Another process was faster by a moment, and has it.
+    const theirs = await sameWaiting(trx, row);
+    if (theirs === null) throw new Error('a request that was there is gone');
+    return { asked: true, row: theirs };
+  });
+}
+
+function newRow(
+  wanted: ApprovalWanted,
+  judged: Verdict,
+  crossing: Crossing,
+  caller: Asker,
+  { limits, now_ms, policy }: ApprovalsParts,
+): RequestRow {
+  const binding = bindingOf(crossing);
+  const requested_ms = now_ms();
+  const masked = maskedArguments(
+    crossing.content,
+    judged,
+    policy().redaction.typed,
+    limits.arguments_bytes_max,
+  );
+  return {
+    request_id: newRequestId(),
+    status: 'pending',
+    ...binding,
+    arguments_masked: masked.text,
+    arguments_bytes: masked.bytes,
+    rule: judged.rule,
+    rules: JSON.stringify(wanted.rules),
+    reason: judged.reason,
+    data_tags: JSON.stringify(judged.data_tags),
+    policy_hash: judged.policy_hash,
+    min_approvals: wanted.min_approvals,
+    requested_by: caller.id,
+    requested_ms,
+    expires_ms: requested_ms + Math.min(wanted.ttl_ms, limits.ttl_ms_max),
+    decided_by: null,
+    decided_ms: null,
+    consumed_ms: null,
+    pending_key: pendingKey(binding, wanted.rules, caller.kind === 'person' ? caller.id : null),
+  };
+}
+
+/** Nobody can guess one: who has it was told of it. */
+function newRequestId(): string {
+  return `apr_${randomBytes(12).toString('hex')}`;
+}
+
+async function sameWaiting(db: Store['db'], { pending_key }: RequestRow): Promise<RequestRow | null> {
+  const found = db.selectFrom('approval_requests').selectAll().where('pending_key', '=', pending_key);
+  return (await found.executeTakeFirst()) ?? null;
+}
+
+async function limitReached(
+  db: Store['db'],
+  { tenant_id, agent_id, requested_ms }: RequestRow,
+  { limits }: ApprovalsParts,
+): Promise<Extract<Asked, { asked: false }>['limit'] | null> {
+  const pending = db
+    .selectFrom('approval_requests')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('status', '=', 'pending')
+    .where('expires_ms', '>', requested_ms);
+  const ofAgent = pending.where('tenant_id', '=', tenant_id).where('agent_id', '=', agent_id);
+  const own = await ofAgent.executeTakeFirstOrThrow();
+  if (Number(own.count) >= limits.pending_per_agent_max) return 'pending_per_agent_max';
+  const all = await pending.executeTakeFirstOrThrow();
+  return Number(all.count) >= limits.pending_max ? 'pending_max' : null;
+}
+
+/** What became of using an approval. */
+export type Used =
+  | { readonly used: true; readonly row: RequestRow }
+  | {
+      readonly used: false;
+      readonly cause: 'not_found' | 'mismatch' | 'not_approved';
+      /** What differs, in words; where the cause is `mismatch`. */
+      readonly what: string;
+      readonly row: RequestRow | null;
+    };
+
+/** Looks an approval up and compares it with a crossing, without using it. */
+export async function fits(request_id: string, crossing: Crossing, parts: ApprovalsParts): Promise<Used> {
+  const store = await parts.store();
+  const found = await store.db
+    .selectFrom('approval_requests')
+    .selectAll()
+    .where('request_id', '=', request_id)
+    .executeTakeFirst();
+  if (found === undefined) return { used: false, cause: 'not_found', what: '', row: null };
+  if (hasRunOut(found, parts.now_ms())) await expire(request_id, parts);
+  return compare(found, bindingOf(crossing), parts.now_ms());
+}
+
+/**
+ * The newest request that people have answered for exactly this crossing, and that has not run out: who cannot name
+ * it may use it, or is told again that it was denied. `null` where there is none.
+ */
+export async function findAnswered(
+  wanted: ApprovalWanted,
+  crossing: Crossing,
+  parts: ApprovalsParts,
+): Promise<string | null> {
+  const store = await parts.store();
+  const binding = bindingOf(crossing);
+  const rows = await store.db
+    .selectFrom('approval_requests')
+    .selectAll()
+    .where('arguments_hash', '=', binding.arguments_hash)
+    .where('tenant_id', '=', binding.tenant_id)
+    .where('agent_id', '=', binding.agent_id)
+    .where('status', 'in', ['approved', 'denied'])
+    .where('expires_ms', '>', parts.now_ms())
+    .orderBy('requested_ms', 'desc')
+    .limit(ANSWERED_MAX)
+    .execute();
+  const fitting = rows.filter((row) => difference(row, binding) === null && isCovered(wanted, row));
+  return (fitting.find(({ status }) => status === 'approved') ?? fitting[0])?.request_id ?? null;
+}
+
+/** Requests of one agent with the same arguments, for whatever tools and sessions, that are looked at. */
+const ANSWERED_MAX = 100;
+
+function compare(row: RequestRow, binding: Binding, now_ms: number): Used {
+  const what = difference(row, binding);
+  if (what !== null) return { used: false, cause: 'mismatch', what, row: null };
+  const status = hasRunOut(row, now_ms) ? 'expired' : row.status;
+  if (status !== 'approved') return { used: false, cause: 'not_approved', what: '', row: { ...row, status } };
+  return { used: true, row };
+}
+
+/** Uses an approval up: of all who try at the same time one succeeds, and none after. */
+export async function consume(request_id: string, caller: Asker, parts: ApprovalsParts): Promise<Used> {
+  const store = await parts.store();
+  return store.transaction(async (trx) => {
+    const row = await lockRow(trx, request_id);
+    if (row === null) return { used: false, cause: 'not_found', what: '', row: null };
+    const by = { caller_id: caller.id, approver: null, comment: null };
+    if (hasRunOut(row, parts.now_ms())) {
+      const expired = await become(trx, row, 'expired', CLOCK, parts);
+      return { used: false, cause: 'not_approved', what: '', row: expired };
+    }
+    if (row.status !== 'approved') return { used: false, cause: 'not_approved', what: '', row };
+    return { used: true, row: await become(trx, row, 'consumed', by, parts) };
+  });
+}
+
+/** Stores that a request has run out, where it has: it stays so if the clock goes back. */
+export async function expire(request_id: string, parts: ApprovalsParts): Promise<boolean> {
+  const store = await parts.store();
+  return store.transaction(async (trx) => {
+    const row = await lockRow(trx, request_id);
+    if (row === null || !hasRunOut(row, parts.now_ms())) return false;
+    await become(trx, row, 'expired', CLOCK, parts);
+    return true;
+  });
+}
+
+/** Whether what is asked for now was approved: by each rule, and by as many people. */
+export function isCovered(wanted: ApprovalWanted, row: RequestRow): boolean {
+  const approved = listOf(row.rules);
+  return row.min_approvals >= wanted.min_approvals && wanted.rules.every((rule) => approved.includes(rule));
+}

@@ -1,0 +1,65 @@
+import { newEventId } from '../../audit/event-id.ts';
+import { contextHash } from '../../audit/service-event.ts';
+import type { AuditEvent } from '../../audit/types.ts';
+import type { ApprovalStatus } from './lifecycle.ts';
+import { listOf, type RequestRow } from './rows.ts';
+
+/** What befell a request: a state that it came to, or the voice of one of several people. */
+export type Happening = ApprovalStatus | 'voted';
+
+/** Who did it and what they said; nobody's words where time did it. */
+export interface By {
+  readonly caller_id: string;
+  readonly approver: string | null;
+  readonly comment: string | null;
+}
+
+const REASONS: Readonly<Record<Happening, string>> = {
+  pending: 'A person was asked for approval.',
+  voted: 'One of the people who must agree has agreed.',
+  approved: 'The request was approved.',
+  denied: 'The request was denied by a person.',
+  expired: 'The time for the request ran out, and nobody denied it.',
+  cancelled: 'The request was taken back.',
+  consumed: 'The approval was used.',
+};
+
+const GRANTS: readonly Happening[] = ['voted', 'approved', 'consumed'];
+
+/** One line of the audit trail for what befell a request. The arguments are no part of it. */
+export function approvalEvent(row: RequestRow, happening: Happening, by: By, now_ms: number): AuditEvent {
+  const action = GRANTS.includes(happening)
+    ? 'allow'
+    : happening === 'pending'
+      ? 'require_approval'
+      : 'block';
+  const event: AuditEvent = {
+    event_id: newEventId(now_ms),
+    timestamp: new Date(now_ms).toISOString(),
+    boundary: row.boundary as AuditEvent['boundary'],
+    decision: action === 'allow' ? 'allow' : 'block',
+    action,
+    policy_name: row.rule,
+    reason: REASONS[happening],
+    data_tags: listOf(row.data_tags),
+    tenant_id: row.tenant_id,
+    agent_id: row.agent_id,
+    tool_name: row.tool_name,
+    session_id: row.session_id,
+    source_agent_id: row.source_agent_id,
+    destination_agent_id: row.destination_agent_id,
+    caller_id: by.caller_id,
+    context_hash: '',
+    policy_hash: row.policy_hash,
+    coverage: 'full',
+    metadata: {
+      approval_request_id: row.request_id,
+      approval_status: happening === 'voted' ? 'pending' : happening,
+      ...(by.approver !== null && { approver: by.approver }),
+      ...(by.comment !== null && { comment: by.comment }),
+      phase: `approval_${happening}`,
+      rules: listOf(row.rules),
+    },
+  };
+  return { ...event, context_hash: contextHash(event) };
+}

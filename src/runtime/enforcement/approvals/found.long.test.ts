@@ -1,0 +1,66 @@
+/** Approvals of who cannot name a request: a model that asks for the same call again. */
+import assert from 'node:assert/strict';
+import { judge } from '../../../core/decision/judge.ts';
+import type { Crossing } from '../../../core/types/index.ts';
+import { withStores } from '../../../platform/store/testing/stores.ts';
+import { AGENT, ALL, ANN, callOf, type Desk, openDesk, POLICY } from './testing/open.ts';
+
+function ask(desk: Desk, parts: Partial<Crossing> = {}, approval_request_id: string | null = null) {
+  const crossing = callOf(parts);
+  return desk.approvals.settle({
+    judged: judge(crossing, POLICY),
+    crossing,
+    caller: AGENT,
+    approval_request_id,
+    reuse_approval: true,
+    judgeWith: (approved_rules) => judge({ ...crossing, approved_rules }, POLICY),
+  });
+}
+
+const vote = (desk: Desk, request_id: string, vote: 'approve' | 'deny') =>
+  desk.approvals.vote({ request_id, vote, caller: ANN, approver: null, comment: null }, ALL);
+
+withStores('approvals that are found', (law) => {
+  law('the same call again uses the approval up, once', async ({ store }) => {
+    const desk = openDesk(store);
+    const first = await ask(desk);
+    const id = first.approval?.request_id ?? '';
+    assert.deepEqual([first.verdict.decision, first.approval?.status], ['block', 'pending']);
+    assert.equal((await ask(desk)).approval?.request_id, id);
+    await vote(desk, id, 'approve');
+    const second = await ask(desk);
+    assert.deepEqual([second.verdict.decision, second.approval?.status], ['allow', 'consumed']);
+    const third = await ask(desk);
+    assert.deepEqual([third.verdict.decision, third.approval?.status], ['block', 'pending']);
+    assert.notEqual(third.approval?.request_id, id);
+  });
+
+  law('another call, agent or session finds nothing, whatever id is named', async ({ store }) => {
+    const desk = openDesk(store);
+    const id = (await ask(desk)).approval?.request_id ?? '';
+    await vote(desk, id, 'approve');
+    const others: readonly Partial<Crossing>[] = [
+      { content: { kind: 'json', value: { amount: 13, to: 'acme' } } },
+      { agent_id: 'other' },
+      { session_id: 's-2' },
+      { tenant_id: 'other' },
+    ];
+    for (const parts of others) {
+      const { verdict, approval } = await ask(desk, parts, id);
+      assert.deepEqual([verdict.decision, approval?.status], ['block', 'pending'], JSON.stringify(parts));
+      assert.notEqual(approval?.request_id, id);
+    }
+    assert.equal((await ask(desk)).verdict.decision, 'allow');
+  });
+
+  law('who was denied is told so again, and asks nobody until the time is over', async ({ store }) => {
+    const desk = openDesk(store);
+    const id = (await ask(desk)).approval?.request_id ?? '';
+    await vote(desk, id, 'deny');
+    const again = await ask(desk);
+    assert.deepEqual([again.approval?.request_id, again.approval?.status], [id, 'denied']);
+    assert.match(again.verdict.reason, /A person denied/);
+    desk.clock.now_ms += 31 * 60_000;
+    assert.equal((await ask(desk)).approval?.status, 'pending');
+  });
+});

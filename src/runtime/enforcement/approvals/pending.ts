@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Store } from '../../../platform/store/index.ts';
+
+/** A database that takes longer must not hold up the other metrics. */
+const COUNT_MS_MAX = 1_000;
+
+/** Counts the requests that are pending and have not expired; `null` if the store does not answer in a second. */
+export async function countPendingApprovals(store: Store, now_ms: number): Promise<number | null> {
+  const late = new AbortController();
+  try {
+    return await Promise.race([
+      count(store, now_ms).catch(() => null),
+      sleep(COUNT_MS_MAX, null, { signal: late.signal }),
+    ]);
+  } finally {
+    late.abort();
+  }
+}
+
+async function count(store: Store, now_ms: number): Promise<number> {
+  const row = await store.db
+    .selectFrom('approval_requests')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('status', '=', 'pending')
+    .where('expires_ms', '>', now_ms)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}

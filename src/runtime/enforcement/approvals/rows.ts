@@ -1,0 +1,114 @@
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { StoreTables } from '../../../platform/store/index.ts';
+import { type ApprovalStatus, OPEN_STATUSES } from './lifecycle.ts';
+import type { ApprovalFilter, ApprovalRecord } from './types.ts';
+
+export type RequestRow = Selectable<StoreTables['approval_requests']>;
+type VoteRow = Selectable<StoreTables['approval_votes']>;
+export type Trx = Transaction<StoreTables>;
+type Db = Kysely<StoreTables> | Trx;
+
+/** Whether time has ended it, stored or not. */
+export function hasRunOut(row: Pick<RequestRow, 'status' | 'expires_ms'>, now_ms: number): boolean {
+  return OPEN_STATUSES.includes(row.status) && row.expires_ms <= now_ms;
+}
+
+/** The row, which nobody else changes until the transaction ends. */
+export async function lockRow(trx: Trx, request_id: string): Promise<RequestRow | null> {
+  const found = trx.selectFrom('approval_requests').selectAll().where('request_id', '=', request_id);
+  return (await found.forUpdate().executeTakeFirst()) ?? null;
+}
+
+/** Requests as they are shown, in the order of their ids given. Those that are not there are left out. */
+export async function recordsOf(
+  db: Db,
+  rows: readonly RequestRow[],
+  now_ms: number,
+): Promise<readonly ApprovalRecord[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ request_id }) => request_id);
+  const votes = await db
+    .selectFrom('approval_votes')
+    .selectAll()
+    .where('request_id', 'in', ids)
+    .orderBy('voted_ms')
+    .execute();
+  const byRequest = Map.groupBy(votes, ({ request_id }) => request_id);
+  return rows.map((row) => recordOf(row, byRequest.get(row.request_id) ?? [], now_ms));
+}
+
+/** What of a request everyone may see who hears of it, and nothing of the arguments. */
+export function summaryOf(row: RequestRow) {
+  return {
+    request_id: row.request_id,
+    status: row.status,
+    tenant_id: row.tenant_id,
+    agent_id: row.agent_id,
+    source_agent_id: row.source_agent_id,
+    destination_agent_id: row.destination_agent_id,
+    session_id: row.session_id,
+    tool: row.tool_name,
+    boundary: row.boundary,
+    phase: row.phase,
+    rule: row.rule,
+    rules: listOf(row.rules),
+    reason: row.reason,
+    data_tags: listOf(row.data_tags),
+    min_approvals: row.min_approvals,
+    requested_by: row.requested_by,
+    requested_at: isoTime(row.requested_ms),
+    expires_at: isoTime(row.expires_ms),
+    decided_by: row.decided_by,
+  };
+}
+
+/** A time of a row as it is shown: ISO 8601, UTC, milliseconds. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function recordOf(row: RequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
+  return {
+    ...summaryOf(row),
+    status: hasRunOut(row, now_ms) ? 'expired' : row.status,
+    arguments: row.arguments_masked,
+    arguments_bytes: row.arguments_bytes,
+    arguments_truncated: Buffer.byteLength(row.arguments_masked) < row.arguments_bytes,
+    votes: votes.map(({ vote, caller_id, approver, comment, voted_ms }) => ({
+      vote,
+      caller_id,
+      approver,
+      comment,
+      voted_at: isoTime(voted_ms),
+    })),
+    decided_at: row.decided_ms === null ? null : isoTime(row.decided_ms),
+    consumed_at: row.consumed_ms === null ? null : isoTime(row.consumed_ms),
+  };
+}
+
+/** A list as a column holds it. */
+export function listOf(column: string): readonly string[] {
+  return JSON.parse(column) as readonly string[];
+}
+
+/** The newest requests that fit. One that has run out and is not stored as such yet fits `expired` only. */
+export async function listRows(db: Db, filter: ApprovalFilter, now_ms: number): Promise<RequestRow[]> {
+  const { status, agent_ids, tool, tenant_ids, limit } = filter;
+  // PostgreSQL knows no empty list.
+  if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
+  let query = db.selectFrom('approval_requests').selectAll();
+  if (status !== undefined) query = query.where((eb) => eb.or(statusConditions(eb, status, now_ms)));
+  if (agent_ids !== undefined) query = query.where('agent_id', 'in', [...agent_ids]);
+  if (tool !== undefined) query = query.where('tool_name', '=', tool);
+  if (tenant_ids !== undefined) query = query.where('tenant_id', 'in', [...tenant_ids]);
+  return query.orderBy('requested_ms', 'desc').orderBy('request_id', 'desc').limit(limit).execute();
+}
+
+type Expressions = import('kysely').ExpressionBuilder<StoreTables, 'approval_requests'>;
+
+function statusConditions(eb: Expressions, status: ApprovalStatus, now_ms: number) {
+  const is = eb('status', '=', status);
+  if (OPEN_STATUSES.includes(status)) return [eb.and([is, eb('expires_ms', '>', now_ms)])];
+  if (status !== 'expired') return [is];
+  return [is, eb.and([eb('status', 'in', OPEN_STATUSES), eb('expires_ms', '<=', now_ms)])];
+}

@@ -1,0 +1,128 @@
+import type { ApprovalWanted, Verdict } from '../../../core/types/index.ts';
+import { StoreFailure } from '../../../platform/store/index.ts';
+import { askFor, consume, findAnswered, fits, isCovered, type Used } from './asking.ts';
+import { Unrecorded } from './failure.ts';
+import type { ApprovalStatus } from './lifecycle.ts';
+import type { ApprovalsParts } from './parts.ts';
+import type { RequestRow } from './rows.ts';
+import type { ApprovalState, Settled, Settling } from './types.ts';
+
+/**
+ * What a verdict that asks for approval comes to: without the id of a request people are asked, and it stays a
+ * block; with the id of an approved one that fits in everything, the approval is used up and what the rules
+ * leave of the crossing goes on. Never rejects: what cannot be settled is a block.
+ */
+export async function settle(settling: Settling, parts: ApprovalsParts): Promise<Settled> {
+  const { judged } = settling;
+  const wanted = judged.approval;
+  if (wanted === null) return blocked(judged, 'More rules ask for approval than one request can name.', null);
+  try {
+    const approval_request_id = await requestFor(wanted, settling, parts);
+    return approval_request_id === null
+      ? await ask(wanted, settling, parts)
+      : await use(approval_request_id, wanted, settling, parts);
+  } catch (fault) {
+    parts.complain('approvals cannot be settled, and what needs them is blocked', fault);
+    return { verdict: faulty(judged, fault), approval: null };
+  }
+}
+
+/** The request that a crossing depends on: the one that was named, or one that was answered for exactly this. */
+async function requestFor(
+  wanted: ApprovalWanted,
+  { approval_request_id, reuse_approval, crossing }: Settling,
+  parts: ApprovalsParts,
+): Promise<string | null> {
+  if (reuse_approval !== true) return approval_request_id;
+  if (approval_request_id !== null) {
+    const fit = await fits(approval_request_id, crossing, parts);
+    if (fit.row !== null) return approval_request_id;
+  }
+  return findAnswered(wanted, crossing, parts);
+}
+
+async function ask(
+  wanted: ApprovalWanted,
+  { judged, crossing, caller }: Settling,
+  parts: ApprovalsParts,
+): Promise<Settled> {
+  const asked = await askFor(wanted, judged, crossing, caller, parts);
+  if (asked.asked) return { verdict: judged, approval: stateOf(asked.row) };
+  return blocked(judged, LIMITS[asked.limit], null);
+}
+
+const LIMITS = {
+  pending_max: 'Approval is needed, and too many requests wait for people already (`approvals.pending_max`).',
+  pending_per_agent_max:
+    'Approval is needed, and too many requests of this agent wait for people already (`approvals.pending_per_agent_max`).',
+} as const;
+
+async function use(
+  request_id: string,
+  wanted: ApprovalWanted,
+  { judged, crossing, caller, judgeWith }: Settling,
+  parts: ApprovalsParts,
+): Promise<Settled> {
+  const fit = await fits(request_id, crossing, parts);
+  if (!fit.used) return refused(judged, request_id, fit);
+  if (!isCovered(wanted, fit.row)) {
+    const reason =
+      'Another rule, or more people, are asked for now than was approved: ask again without `approval_request_id`.';
+    return blocked(judged, reason, { request_id, status: 'mismatch', expires_at: null });
+  }
+  const verdict = judgeWith(wanted.rules);
+  // What blocks for another reason uses nothing up.
+  if (verdict.decision === 'block') return { verdict, approval: stateOf(fit.row) };
+  const used = await consume(request_id, caller, parts);
+  return used.used
+    ? { verdict, approval: stateOf(used.row), approved_rules: wanted.rules }
+    : refused(judged, request_id, used);
+}
+
+function refused(judged: Verdict, request_id: string, used: Extract<Used, { used: false }>): Settled {
+  if (used.row === null) {
+    const status = used.cause === 'mismatch' ? 'mismatch' : 'not_found';
+    const reason =
+      used.cause === 'mismatch'
+        ? `The approval is for another ${used.what}: ask again without \`approval_request_id\`.`
+        : 'There is no such request for approval: ask again without `approval_request_id`.';
+    return blocked(judged, reason, { request_id, status, expires_at: null });
+  }
+  return blocked(judged, CAUSES[used.row.status], stateOf(used.row));
+}
+
+const CAUSES: Readonly<Record<ApprovalStatus, string>> = {
+  pending: 'The request still waits for a person.',
+  approved: 'The approval could not be used: try again.',
+  denied: 'A person denied the request.',
+  expired: 'The time for the request ran out; no person denied it. Ask again without `approval_request_id`.',
+  cancelled: 'The request was taken back. Ask again without `approval_request_id`.',
+  consumed:
+    'The approval was used before, and is good for one call. Ask again without `approval_request_id`.',
+};
+
+function stateOf({ request_id, status, expires_ms }: RequestRow): ApprovalState {
+  return { request_id, status, expires_at: new Date(expires_ms).toISOString() };
+}
+
+function blocked(judged: Verdict, reason: string, approval: ApprovalState | null): Settled {
+  return { verdict: { ...judged, reason }, approval };
+}
+
+/** A block that keeps what was found, so that the event can say it. */
+function faulty(judged: Verdict, fault: unknown): Verdict {
+  const rule =
+    fault instanceof StoreFailure
+      ? 'fault.store'
+      : fault instanceof Unrecorded
+        ? 'fault.audit'
+        : 'fault.internal';
+  return { ...judged, action: 'block', rule, reason: FAULTS[rule], fault: true };
+}
+
+const FAULTS = {
+  'fault.store':
+    'Approval is needed, and the store that holds approvals cannot be used at the moment, so it blocks.',
+  'fault.audit': 'The request for approval could not be written to the audit journal, so it was not made.',
+  'fault.internal': 'A fault inside the service kept it from settling the approval, so it blocks.',
+} as const;

@@ -1,0 +1,144 @@
+import type { Migration } from 'kysely/migration';
+import type { ApprovalStatus } from './lifecycle.ts';
+
+declare module '../../../platform/store/tables.ts' {
+  interface StoreTables extends ApprovalTables {}
+}
+
+/** The tables of approvals. Times are milliseconds since 1970, UTC; lists are JSON. No column holds raw text. */
+export interface ApprovalTables {
+  readonly approval_requests: {
+    request_id: string;
+    status: ApprovalStatus;
+    tenant_id: string;
+    agent_id: string;
+    source_agent_id: string | null;
+    destination_agent_id: string | null;
+    session_id: string | null;
+    tool_name: string | null;
+    boundary: string;
+    phase: string | null;
+    /** The SHA-256 of the canonical arguments, in hex. It is told to nobody: short arguments could be guessed by it. */
+    arguments_hash: string;
+    /** The arguments as JSON with every finding masked, cut to a limit. */
+    arguments_masked: string;
+    /** UTF-8 bytes of the masked arguments before they were cut. */
+    arguments_bytes: number;
+    /** The rule that decided, and all that ask. */
+    rule: string;
+    rules: string;
+    reason: string;
+    data_tags: string;
+    policy_hash: string;
+    min_approvals: number;
+    requested_by: string;
+    requested_ms: number;
+    expires_ms: number;
+    /** Who ended the waiting or used the approval, and when. */
+    decided_by: string | null;
+    decided_ms: number | null;
+    consumed_ms: number | null;
+    /** What makes two requests the same while they wait; `null` as soon as they do not. */
+    pending_key: string | null;
+  };
+  /** What each person said. */
+  readonly approval_votes: {
+    request_id: string;
+    /** The caller, as far as a credential proves it. */
+    caller_id: string;
+    vote: 'approve' | 'deny';
+    /** The name that the person gave. */
+    approver: string | null;
+    comment: string | null;
+    voted_ms: number;
+  };
+  /** What the webhook has yet to be told. */
+  readonly approval_outbox: {
+    message_id: string;
+    request_id: string;
+    body: string;
+    created_ms: number;
+    attempts: number;
+    next_attempt_ms: number;
+  };
+}
+
+export const approvalMigrations: Readonly<Record<string, Migration>> = {
+  '0010_approvals': {
+    async up(db) {
+      await makeRequests(db);
+      await makeVotes(db);
+      await makeOutbox(db);
+    },
+  },
+};
+
+type Db = Parameters<Migration['up']>[0];
+
+async function makeRequests({ schema }: Db): Promise<void> {
+  await schema
+    .createTable('approval_requests')
+    .addColumn('request_id', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('tenant_id', 'text', (column) => column.notNull())
+    .addColumn('agent_id', 'text', (column) => column.notNull())
+    .addColumn('source_agent_id', 'text')
+    .addColumn('destination_agent_id', 'text')
+    .addColumn('session_id', 'text')
+    .addColumn('tool_name', 'text')
+    .addColumn('boundary', 'text', (column) => column.notNull())
+    .addColumn('phase', 'text')
+    .addColumn('arguments_hash', 'text', (column) => column.notNull())
+    .addColumn('arguments_masked', 'text', (column) => column.notNull())
+    .addColumn('arguments_bytes', 'bigint', (column) => column.notNull())
+    .addColumn('rule', 'text', (column) => column.notNull())
+    .addColumn('rules', 'text', (column) => column.notNull())
+    .addColumn('reason', 'text', (column) => column.notNull())
+    .addColumn('data_tags', 'text', (column) => column.notNull())
+    .addColumn('policy_hash', 'text', (column) => column.notNull())
+    .addColumn('min_approvals', 'integer', (column) => column.notNull())
+    .addColumn('requested_by', 'text', (column) => column.notNull())
+    .addColumn('requested_ms', 'bigint', (column) => column.notNull())
+    .addColumn('expires_ms', 'bigint', (column) => column.notNull())
+    .addColumn('decided_by', 'text')
+    .addColumn('decided_ms', 'bigint')
+    .addColumn('consumed_ms', 'bigint')
+    .addColumn('pending_key', 'text', (column) => column.unique())
+    .execute();
+  await schema
+    .createIndex('approval_requests_newest')
+    .on('approval_requests')
+    .columns(['requested_ms', 'request_id'])
+    .execute();
+  await schema
+    .createIndex('approval_requests_waiting')
+    .on('approval_requests')
+    .columns(['status', 'tenant_id', 'agent_id', 'expires_ms'])
+    .execute();
+}
+
+async function makeVotes({ schema }: Db): Promise<void> {
+  await schema
+    .createTable('approval_votes')
+    .addColumn('request_id', 'text', (column) => column.notNull())
+    .addColumn('caller_id', 'text', (column) => column.notNull())
+    .addColumn('vote', 'text', (column) => column.notNull())
+    .addColumn('approver', 'text')
+    .addColumn('comment', 'text')
+    .addColumn('voted_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('approval_votes_key', ['request_id', 'caller_id'])
+    .execute();
+}
+
+async function makeOutbox({ schema }: Db): Promise<void> {
+  await schema
+    .createTable('approval_outbox')
+    .addColumn('message_id', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('request_id', 'text', (column) => column.notNull())
+    .addColumn('body', 'text', (column) => column.notNull())
+    .addColumn('created_ms', 'bigint', (column) => column.notNull())
+    .addColumn('attempts', 'integer', (column) => column.notNull())
+    .addColumn('next_attempt_ms', 'bigint', (column) => column.notNull())
+    .execute();
+  await schema.createIndex('approval_outbox_next').on('approval_outbox').column('next_attempt_ms').execute();
+}

@@ -1,0 +1,58 @@
+/** A racer that decides on requests, or uses the approvals that others give. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Racer } from '../../../../platform/store/testing/races.ts';
+import { person } from '../../../access/callers.ts';
+import { ALL, openDesk } from './open.ts';
+
+/** What one process came to: the requests that were its own doing, by what it did. */
+export interface Done {
+  readonly approved: readonly string[];
+  readonly denied: readonly string[];
+  readonly cancelled: readonly string[];
+  readonly consumed: readonly string[];
+  /** The events that it recorded: `approval_approved apr_…`. */
+  readonly events: readonly string[];
+}
+
+/** Each request and the session of the call that it is for. */
+export type Requests = readonly (readonly [request_id: string, session_id: string])[];
+
+const ROLES = ['approve', 'approve', 'approve', 'deny', 'cancel', 'consume', 'consume', 'consume'] as const;
+
+/** Races as one of eight: three approve, one denies, one takes back, three use. */
+export default async function decide({ store, number, input }: Racer<Requests>): Promise<Done> {
+  const desk = openDesk(store);
+  const done = {
+    approved: [] as string[],
+    denied: [] as string[],
+    cancelled: [] as string[],
+    consumed: [] as string[],
+  };
+  const role = ROLES[number % ROLES.length]!;
+  const caller = person(`cli:racer-${number}`);
+  // Each begins elsewhere, so that every one of them is sometimes the first.
+  const begin = Math.floor((number / ROLES.length) * input.length);
+  let left = [...input.slice(begin), ...input.slice(0, begin)];
+  while (left.length > 0) {
+    const again: (typeof left)[number][] = [];
+    for (const one of left) {
+      const [request_id, session_id] = one;
+      if (role === 'consume') {
+        const { verdict, approval } = await desk.check({ session_id }, request_id);
+        if (verdict.decision === 'allow') done.consumed.push(request_id);
+        else if (approval?.status === 'pending') again.push(one);
+      } else if (role === 'cancel') {
+        const { moved } = await desk.approvals.cancel(request_id, caller, ALL);
+        if (moved) done.cancelled.push(request_id);
+      } else {
+        const said = { request_id, vote: role, caller, approver: null, comment: null } as const;
+        const { moved } = await desk.approvals.vote(said, ALL);
+        if (moved) (role === 'deny' ? done.denied : done.approved).push(request_id);
+      }
+    }
+    left = again;
+    if (left.length > 0) await sleep(20);
+  }
+  const events = desk.events.map(({ metadata }) => `${metadata.phase} ${metadata.approval_request_id}`);
+  return { ...done, events };
+}

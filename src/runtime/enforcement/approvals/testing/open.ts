@@ -1,0 +1,106 @@
+import { judge } from '../../../../core/decision/judge.ts';
+import { crossingOf, policyOf } from '../../../../core/testing/policies.ts';
+import type { Crossing, Policy } from '../../../../core/types/index.ts';
+import type { Store } from '../../../../platform/store/index.ts';
+import { AGENT_TOKEN, person } from '../../../access/callers.ts';
+import type { Caller } from '../../../access/types.ts';
+import type { AuditEvent } from '../../../audit/types.ts';
+import { openApprovals } from '../index.ts';
+import type { ApprovalLimits, ApprovalsParts } from '../parts.ts';
+import type { Approvals, Settled } from '../types.ts';
+
+export const ANN = person('cli:ann');
+export const BOB = person('cli:bob');
+export const AGENT = AGENT_TOKEN;
+export const ALL = () => true;
+
+export const LIMITS: ApprovalLimits = {
+  ttl_ms_max: 86_400_000,
+  pending_max: 10_000,
+  pending_per_agent_max: 100,
+  arguments_bytes_max: 16_384,
+  keep_ms: 7_776_000_000,
+};
+
+const ask = (name: string, tool: string, more: object = {}) => ({
+  name,
+  boundary: 'action',
+  action: 'require_approval',
+  condition: { tools: [tool] },
+  ...more,
+});
+
+/** Asks for one person at `pay`, for two at `wire`, and never lets `drop` through. */
+export const POLICY: Policy = policyOf({
+  rules: [
+    ask('pay-asks', 'pay', { approval: { ttl: '30m' } }),
+    ask('wire-asks', 'wire', { approval: { ttl: '30m', min_approvals: 2 } }),
+    ask('long-asks', 'long', { approval: { ttl: '52w' } }),
+    { name: 'no-drop', boundary: 'action', action: 'block', condition: { tools: ['drop'] } },
+  ],
+});
+
+/** Approvals of one process, with a clock and a journal that a test holds in its hands. */
+export interface Desk {
+  readonly approvals: Approvals;
+  readonly parts: ApprovalsParts;
+  readonly clock: { now_ms: number };
+  readonly events: AuditEvent[];
+  /** Set to make the journal fail. */
+  readonly journal: { fault: Error | null };
+  readonly faults: unknown[];
+  /** Brings a crossing to the point at which it is settled. */
+  readonly check: (
+    parts?: Partial<Crossing>,
+    request_id?: string | null,
+    caller?: Caller,
+  ) => Promise<Settled>;
+}
+
+export const START_MS = Date.UTC(2026, 0, 31, 12);
+
+export function openDesk(store: Store, limits: Partial<ApprovalLimits> = {}, tells = false): Desk {
+  const clock = { now_ms: START_MS };
+  const journal: Desk['journal'] = { fault: null };
+  const events: AuditEvent[] = [];
+  const faults: unknown[] = [];
+  const parts: ApprovalsParts = {
+    store: async () => store,
+    record: async (event) => {
+      if (journal.fault !== null) throw journal.fault;
+      events.push(event);
+    },
+    now_ms: () => clock.now_ms,
+    limits: { ...LIMITS, ...limits },
+    policy: () => POLICY,
+    tells,
+    complain: (_what, fault) => void faults.push(fault),
+  };
+  const approvals = openApprovals(parts);
+  const check: Desk['check'] = (parts = {}, approval_request_id = null, caller = AGENT) => {
+    const crossing = callOf(parts);
+    return approvals.settle({
+      judged: judge(crossing, POLICY),
+      crossing,
+      caller,
+      approval_request_id,
+      judgeWith: (approved_rules) => judge({ ...crossing, approved_rules }, POLICY),
+    });
+  };
+  return { approvals, parts, clock, events, journal, faults, check };
+}
+
+/** A call of `pay` by one agent in one session, but for what is said otherwise. */
+export function callOf(parts: Partial<Crossing> = {}): Crossing {
+  return crossingOf({
+    boundary: 'action',
+    phase: 'request',
+    tool: 'pay',
+    agent_id: 'clerk',
+    source_agent_id: 'clerk',
+    destination_agent_id: 'pay',
+    session_id: 's-1',
+    content: { kind: 'json', value: { amount: 12, to: 'acme' } },
+    ...parts,
+  });
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { isMetadata } from '../../../platform/net/metadata-address.ts';
+import { withStores } from '../../../platform/store/testing/stores.ts';
+import { deliver } from './outbox.ts';
+import { openDesk } from './testing/open.ts';
+import { type Message, post, signature, type Webhook } from './webhook.ts';
+
+const MESSAGE: Message = {
+  message_id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  timestamp_s: 1_614_265_330,
+  body: '{"test": 2432232314}',
+};
+
+const webhookAt = (url: string, more: Partial<Webhook> = {}): Webhook => ({
+  url,
+  secret: 'a secret of this test',
+  timeout_ms: 1_000,
+  attempts: 3,
+  allow_link_local: false,
+  ...more,
+});
+
+async function withReceiver<Result>(
+  listener: RequestListener,
+  work: (url: string) => Promise<Result>,
+): Promise<Result> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  try {
+    return await work(`http://localhost:${(server.address() as AddressInfo).port}/hook`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test('the signature is that of Standard Webhooks', () => {
+  // The example of the specification.
+  const secret = ['whsec', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'].join('_');
+  assert.equal(signature(MESSAGE, secret), 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  assert.notEqual(signature({ ...MESSAGE, timestamp_s: 1 }, secret), signature(MESSAGE, secret));
+  assert.notEqual(signature(MESSAGE, 'another'), signature(MESSAGE, secret));
+});
+
+test('addresses at which clouds keep credentials are known', () => {
+  const kept = ['169.254.169.254', '::ffff:169.254.169.254', 'fe80::1', 'fd00:ec2::254', '100.100.100.200'];
+  const others = ['127.0.0.1', '10.0.0.1', '192.168.1.1', '::1', 'fd00::1', '203.0.113.9'];
+  for (const address of kept) assert.equal(isMetadata(address), true, address);
+  for (const address of others) assert.equal(isMetadata(address), false, address);
+});
+
+test('what is taken, and what is not', async () => {
+  const STATUSES = { 200: true, 204: true, 302: false, 400: false, 500: false };
+  for (const [status, taken] of Object.entries(STATUSES)) {
+    const sent = await withReceiver(
+      (_request, response) => void response.writeHead(Number(status), { location: '/elsewhere' }).end('no'),
+      (url) => post(MESSAGE, webhookAt(url)),
+    );
+    assert.equal(sent.taken, taken, status);
+  }
+  const late = await withReceiver(
+    () => {},
+    (url) => post(MESSAGE, webhookAt(url, { timeout_ms: 100 })),
+  );
+  assert.deepEqual(late, { taken: false, reason: 'It did not answer in time.' });
+  const none = await post(MESSAGE, webhookAt('http://127.0.0.1:1/'));
+  assert.deepEqual(none, { taken: false, reason: 'It could not be reached (ECONNREFUSED).' });
+  for (const url of ['http://169.254.169.254/latest', 'http://[fe80::1]/', 'http://0xa9fea9fe/']) {
+    const refused = await post(MESSAGE, webhookAt(url));
+    assert.match(refused.taken ? '' : refused.reason, /link-local/, url);
+  }
+});
+
+withStores('the outbox of approvals', (law) => {
+  law(
+    'each transition waits in it until it was taken, and is dropped after the last attempt',
+    async ({ store }) => {
+      const desk = openDesk(store, {}, true);
+      const warned: unknown[] = [];
+      const waiting = () =>
+        store.db.selectFrom('approval_outbox').selectAll().orderBy('message_id').execute();
+      const send = (url: string) =>
+        deliver({
+          store: async () => store,
+          now_ms: () => desk.clock.now_ms,
+          webhook: webhookAt(url),
+          log: { warn: (message, fields) => void warned.push({ message, ...fields }) },
+        });
+      await desk.check();
+      const [first] = await waiting();
+      assert.equal(JSON.parse(first!.body).type, 'approval.pending');
+      const ids: unknown[] = [];
+      for (const attempt of [1, 2, 3]) {
+        await withReceiver(
+          ({ headers }, response) => {
+            ids.push(headers['webhook-id']);
+            response.writeHead(500).end();
+          },
+          async (url) => {
+            assert.equal(await send(url), false);
+            // It is not its turn again yet.
+            assert.equal(await send(url), false);
+          },
+        );
+        const left = await waiting();
+        assert.equal(left.length, attempt === 3 ? 0 : 1);
+        if (attempt < 3)
+          assert.ok(left[0]!.next_attempt_ms >= desk.clock.now_ms + 1_000 + 500 * 2 ** attempt);
+        desk.clock.now_ms += 60_000;
+      }
+      assert.deepEqual(ids, Array(3).fill(first!.message_id));
+      assert.equal(warned.length, 3);
+      assert.match(JSON.stringify(warned.at(-1)), /will not be/);
+
+      for (const session_id of ['a', 'b', 'c']) await desk.check({ session_id });
+      const bodies: string[] = [];
+      await withReceiver((request, response) => {
+        request.on('data', (chunk) => bodies.push(String(chunk)));
+        request.on('end', () => response.writeHead(204).end());
+      }, send);
+      assert.equal(bodies.length, 3);
+      assert.deepEqual(await waiting(), []);
+    },
+  );
+
+  law('two services on one store do not send the same at the same time', async ({ store, another }) => {
+    const desk = openDesk(store, {}, true);
+    for (let at = 0; at < 8; at++) await desk.check({ session_id: `s-${at}` });
+    const other = await another();
+    const ids: unknown[] = [];
+    await withReceiver(
+      ({ headers }, response) => {
+        ids.push(headers['webhook-id']);
+        response.writeHead(204).end();
+      },
+      async (url) => {
+        const parts = { now_ms: () => desk.clock.now_ms, webhook: webhookAt(url), log: { warn: () => {} } };
+        await Promise.all([store, other].map((each) => deliver({ ...parts, store: async () => each })));
+      },
+    );
+    assert.equal(ids.length, 8);
+    assert.equal(new Set(ids).size, 8);
+  });
+});

@@ -1,0 +1,93 @@
+import { createHmac } from 'node:crypto';
+import { request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { isMetadata, lookupBut } from '../../../platform/net/metadata-address.ts';
+
+export interface Webhook {
+  readonly url: string;
+  readonly secret: string;
+  readonly timeout_ms: number;
+  readonly attempts: number;
+  readonly allow_link_local: boolean;
+}
+
+export interface Message {
+  readonly message_id: string;
+  /** JSON. */
+  readonly body: string;
+  readonly timestamp_s: number;
+}
+
+export type Sent = { readonly taken: true } | { readonly taken: false; readonly reason: string };
+
+/**
+ * Sends one message with the headers of Standard Webhooks; taken means a status from 200 to 299. Redirections are
+ * not followed. Never rejects.
+ */
+export function post(message: Message, webhook: Webhook): Promise<Sent> {
+  const url = new URL(webhook.url);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (!webhook.allow_link_local && isIP(host) !== 0 && isMetadata(host))
+    return Promise.resolve({ taken: false, reason: LINK_LOCAL });
+  return new Promise((resolve) => {
+    const send = url.protocol === 'https:' ? secureRequest : plainRequest;
+    const outgoing = send(url, {
+      method: 'POST',
+      agent: false,
+      headers: headersOf(message, webhook.secret),
+      signal: AbortSignal.timeout(webhook.timeout_ms),
+      ...(!webhook.allow_link_local && { lookup: guardedLookup }),
+    });
+    outgoing.on('response', (response) => {
+      const status = response.statusCode ?? 0;
+      // What it says is not read: nobody here would do anything with it.
+      response.destroy();
+      resolve(
+        status >= 200 && status < 300 ? { taken: true } : { taken: false, reason: `It answered ${status}.` },
+      );
+    });
+    outgoing.on('error', (fault) => resolve({ taken: false, reason: reasonOf(fault) }));
+    outgoing.end(message.body);
+  });
+}
+
+function headersOf({ message_id, timestamp_s, body }: Message, secret: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': 'agent-safety',
+    'webhook-id': message_id,
+    'webhook-timestamp': String(timestamp_s),
+    'webhook-signature': signature({ message_id, timestamp_s, body }, secret),
+  };
+}
+
+/** `v1,` and the HMAC-SHA-256, in base64, over id, timestamp and body, joined by full stops. */
+export function signature({ message_id, timestamp_s, body }: Message, secret: string): string {
+  const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : null;
+  const key = encoded === null ? Buffer.from(secret, 'utf8') : Buffer.from(encoded, 'base64');
+  const hmac = createHmac('sha256', key).update(`${message_id}.${timestamp_s}.${body}`).digest('base64');
+  return `v1,${hmac}`;
+}
+
+const LINK_LOCAL =
+  'Its address is a link-local one, where clouds keep credentials; `approvals.webhook.allow_link_local` allows it.';
+
+const guardedLookup = lookupBut(() => new LinkLocal());
+
+class LinkLocal extends Error {
+  constructor() {
+    super(LINK_LOCAL);
+    this.name = 'LinkLocal';
+  }
+}
+
+/** The system's own word; an address that was configured with a password in it is never repeated. */
+function reasonOf(fault: Error & { code?: unknown }): string {
+  if (fault instanceof LinkLocal) return fault.message;
+  if (fault.name === 'TimeoutError' || fault.name === 'AbortError') return 'It did not answer in time.';
+  return typeof fault.code === 'string'
+    ? `It could not be reached (${fault.code}).`
+    : 'It could not be reached.';
+}

@@ -1,0 +1,236 @@
+import type { Insertable, Kysely } from 'kysely';
+import type { Store, StoreTables } from '../../../platform/store/index.ts';
+import { Unavailable } from '../../../platform/unavailable.ts';
+import { newEventId } from '../../audit/event-id.ts';
+import type { EventPorts } from '../../audit/event-ports.ts';
+import { serviceEvent } from '../../audit/service-event.ts';
+import type { AuditEvent } from '../../audit/types.ts';
+import { type CapabilityRow, misfitOf, scopeOf } from './fit.ts';
+import { openGuesses } from './guesses.ts';
+import { isTokenOf, newCapabilityToken, tokenIdOf } from './token.ts';
+import type {
+  Capabilities,
+  CapabilityFilter,
+  CapabilityRecord,
+  IssueRequest,
+  Presented,
+  Shown,
+} from './types.ts';
+
+export interface CapabilityParts {
+  readonly store: () => Promise<Store>;
+  /** The policy in force, the clock, and the journal. */
+  readonly ports: () => Pick<EventPorts, 'policy' | 'now_ms' | 'record'>;
+  readonly ttl_default_ms: number;
+  readonly ttl_max_ms: number;
+  /** Tokens that are live at one time. */
+  readonly active_max: number;
+  /** A clock that never jumps. */
+  readonly steady_ms: () => number;
+}
+
+/** Opens the tokens of one process over the store that all share. */
+export function openCapabilities(parts: CapabilityParts): Capabilities {
+  const { store, ports } = parts;
+  const guesses = openGuesses(parts.steady_ms);
+  const db = async () => (await store()).db;
+
+  async function look(presented: Presented): Promise<Shown> {
+    const who = presented.has_credential ? `${presented.caller_id} ${presented.agent_id}` : null;
+    if (who !== null && guesses.areTooMany(who)) return { taken: false, token_id: null, cause: 'throttled' };
+    const token_id = tokenIdOf(presented.token);
+    const row = token_id === null ? null : await rowOf(await db(), token_id);
+    if (row === null || !isTokenOf(presented.token, row.token_sha256)) {
+      if (who !== null) guesses.note(who);
+      return { taken: false, token_id: null, cause: 'unknown' };
+    }
+    const cause = misfitOf(row, presented, ports().now_ms());
+    if (cause !== null) return { taken: false, token_id: row.token_id, cause };
+    return { taken: true, token_id: row.token_id, expires_ms: row.expires_ms };
+  }
+
+  async function use(presented: Presented): Promise<Shown> {
+    const seen = await look(presented);
+    if (!seen.taken || (await count(await db(), seen.token_id, ports().now_ms()))) return seen;
+    // It ended between the two questions; the third one says how.
+    const again = await look(presented);
+    return again.taken ? { taken: false, token_id: seen.token_id, cause: 'revoked' } : again;
+  }
+
+  return {
+    ttl_max_ms: parts.ttl_max_ms,
+    issue: (request) => issue(request, parts),
+    find: async (token_id) => recordOf(await rowOf(await db(), token_id), ports().now_ms()),
+    list: async (filter) => list(await db(), filter, ports().now_ms()),
+    revoke: async (token_id, by, may) => {
+      const before = recordOf(await rowOf(await db(), token_id), ports().now_ms());
+      if (before === null || !may(before)) return null;
+      const ended = await end(await db(), token_id, by, ports().now_ms());
+      const record = recordOf(await rowOf(await db(), token_id), ports().now_ms());
+      if (record === null) return null;
+      if (ended) await note(revocation(record, by, parts), parts, 'The token was revoked, but');
+      return { record, ended };
+    },
+    look,
+    use,
+  };
+}
+
+async function issue(request: IssueRequest, parts: CapabilityParts): ReturnType<Capabilities['issue']> {
+  const now_ms = parts.ports().now_ms();
+  const { token_id, token, sha256 } = newCapabilityToken();
+  const { scope, tenant_id, agent_id, session_id, issued_by } = request;
+  const row: Insertable<StoreTables['capability_tokens']> & CapabilityRow = {
+    token_id,
+    token_sha256: sha256,
+    tenant_id,
+    agent_id,
+    session_id,
+    tool_name: scope.tool_name,
+    actions: JSON.stringify(scope.actions),
+    secret_keys: JSON.stringify(scope.secret_keys),
+    issued_by,
+    issued_ms: now_ms,
+    expires_ms: now_ms + Math.min(request.ttl_ms ?? parts.ttl_default_ms, parts.ttl_max_ms),
+    revoked_by: null,
+    revoked_ms: null,
+    uses: 0,
+    last_used_ms: null,
+  };
+  const { db } = await parts.store();
+  if ((await countLive(db, now_ms)) >= parts.active_max) return null;
+  await db.insertInto('capability_tokens').values(row).execute();
+  const record = shown(row, now_ms);
+  try {
+    await note(issuance(record, parts), parts, 'No token was issued:');
+  } catch (error) {
+    // Nobody has the token; what is left of it does no harm where this fails too.
+    await db.deleteFrom('capability_tokens').where('token_id', '=', token_id).execute();
+    throw error;
+  }
+  return { token, record };
+}
+
+type Db = Kysely<StoreTables>;
+
+async function rowOf(db: Db, token_id: string): Promise<CapabilityRow | null> {
+  const found = await db
+    .selectFrom('capability_tokens')
+    .selectAll()
+    .where('token_id', '=', token_id)
+    .executeTakeFirst();
+  return found ?? null;
+}
+
+/** Counts a use of a token that is live at this very moment; `false` where it is not. */
+async function count(db: Db, token_id: string, now_ms: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('capability_tokens')
+    .set((row) => ({ uses: row('uses', '+', 1), last_used_ms: now_ms }))
+    .where('token_id', '=', token_id)
+    .where('revoked_ms', 'is', null)
+    .where('expires_ms', '>', now_ms)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+async function end(db: Db, token_id: string, by: string, now_ms: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('capability_tokens')
+    .set({ revoked_ms: now_ms, revoked_by: by })
+    .where('token_id', '=', token_id)
+    .where('revoked_ms', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+async function countLive(db: Db, now_ms: number): Promise<number> {
+  const { active } = await db
+    .selectFrom('capability_tokens')
+    .select((row) => row.fn.countAll<number>().as('active'))
+    .where('expires_ms', '>', now_ms)
+    .where('revoked_ms', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(active);
+}
+
+async function list(db: Db, filter: CapabilityFilter, now_ms: number): Promise<CapabilityRecord[]> {
+  const { agent_ids, tenant_ids, status, limit } = filter;
+  if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
+  let query = db.selectFrom('capability_tokens').selectAll();
+  if (agent_ids !== undefined) query = query.where('agent_id', 'in', agent_ids);
+  if (tenant_ids !== undefined) query = query.where('tenant_id', 'in', tenant_ids);
+  if (status !== undefined) query = query.where('revoked_ms', status === 'revoked' ? 'is not' : 'is', null);
+  if (status === 'active') query = query.where('expires_ms', '>', now_ms);
+  if (status === 'expired') query = query.where('expires_ms', '<=', now_ms);
+  const rows = await query.orderBy('issued_ms', 'desc').orderBy('token_id', 'desc').limit(limit).execute();
+  return rows.map((row) => shown(row, now_ms));
+}
+
+function recordOf(row: CapabilityRow | null, now_ms: number): CapabilityRecord | null {
+  return row === null ? null : shown(row, now_ms);
+}
+
+function shown(row: CapabilityRow, now_ms: number): CapabilityRecord {
+  const time = (ms: number) => new Date(ms).toISOString();
+  const timeOrNull = (ms: number | null) => (ms === null ? null : time(ms));
+  return {
+    token_id: row.token_id,
+    status: row.revoked_ms !== null ? 'revoked' : now_ms >= row.expires_ms ? 'expired' : 'active',
+    tenant_id: row.tenant_id,
+    agent_id: row.agent_id,
+    session_id: row.session_id,
+    scope: scopeOf(row),
+    issued_by: row.issued_by,
+    issued_at: time(row.issued_ms),
+    expires_at: time(row.expires_ms),
+    revoked_by: row.revoked_by,
+    revoked_at: timeOrNull(row.revoked_ms),
+    uses: row.uses,
+    last_used_at: timeOrNull(row.last_used_ms),
+  };
+}
+
+/** Writes an event down; says in words of ours that it could not be. */
+async function note(event: AuditEvent, { ports }: CapabilityParts, what: string): Promise<void> {
+  try {
+    await ports().record(event);
+  } catch (fault) {
+    throw new Unavailable(`${what} it could not be written to the audit journal.`, fault);
+  }
+}
+
+function issuance(record: CapabilityRecord, parts: CapabilityParts): AuditEvent {
+  return changeOf(record, 'capability_issue', record.issued_by, 'A capability token was issued.', parts);
+}
+
+function revocation(record: CapabilityRecord, by: string, parts: CapabilityParts): AuditEvent {
+  return changeOf(record, 'capability_revoke', by, 'A capability token was revoked.', parts);
+}
+
+function changeOf(
+  record: CapabilityRecord,
+  phase: string,
+  caller_id: string,
+  reason: string,
+  { ports }: CapabilityParts,
+): AuditEvent {
+  const { policy, now_ms } = ports();
+  const at_ms = now_ms();
+  return serviceEvent({
+    event_id: newEventId(at_ms),
+    now_ms: at_ms,
+    phase,
+    done: true,
+    reason,
+    caller_id,
+    policy_hash: policy.hash,
+    about: { ...record, tool_name: record.scope.tool_name },
+    metadata: {
+      capability_actions: record.scope.actions,
+      capability_token_id: record.token_id,
+      expires_at: record.expires_at,
+      secret_keys: record.scope.secret_keys,
+    },
+  });
+}

@@ -1,0 +1,40 @@
+import type { Chore } from '../../../platform/store/housekeeping.ts';
+import type { Store } from '../../../platform/store/index.ts';
+
+const EVERY_MS = 60_000;
+/** How long a token can be looked at after it has expired. */
+export const KEPT_MS = 7 * 86_400_000;
+const BATCH_MAX = 1_000;
+
+interface Parts {
+  readonly store: () => Promise<Store>;
+  readonly ports: () => { readonly now_ms: () => number };
+}
+
+/** Forgets tokens that have expired long ago. */
+export function capabilityChores({ store, ports }: Parts): readonly Chore[] {
+  return [
+    {
+      name: 'capabilities: forget tokens that have expired',
+      every_ms: EVERY_MS,
+      run: async () => (await forgetExpired(await store(), ports().now_ms())) === BATCH_MAX,
+    },
+  ];
+}
+
+/** Deletes a batch of tokens that expired long enough ago, and says how many. */
+export async function forgetExpired({ db }: Store, now_ms: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('capability_tokens')
+    .where(
+      'token_id',
+      'in',
+      db
+        .selectFrom('capability_tokens')
+        .select('token_id')
+        .where('expires_ms', '<', now_ms - KEPT_MS)
+        .limit(BATCH_MAX),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}

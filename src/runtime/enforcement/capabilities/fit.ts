@@ -1,0 +1,49 @@
+import { matchesAny, matchesName } from '../../../core/tags.ts';
+import type { CapabilityTables } from './tables.ts';
+import type { CapabilityCause, CapabilityScope, Presented } from './types.ts';
+
+export type CapabilityRow = CapabilityTables['capability_tokens'];
+
+/** Clocks of the machines that share a store may differ by this much. */
+const CLOCK_MS = 60_000;
+
+/** What a known token does not allow of what somebody wants to do; `null` where it allows all of it. */
+export function misfitOf(row: CapabilityRow, presented: Presented, now_ms: number): CapabilityCause | null {
+  const { tool, action, secret_key, session_id } = presented;
+  const scope = scopeOf(row);
+  if (row.revoked_ms !== null) return 'revoked';
+  if (now_ms >= row.expires_ms) return 'expired';
+  // A clock that was set back would make a token live longer than anyone agreed to.
+  if (now_ms < row.issued_ms - CLOCK_MS) return 'not_yet_valid';
+  if (presented.tenant_id !== row.tenant_id) return 'tenant';
+  if (presented.agent_id !== row.agent_id) return 'agent';
+  if (!matchesName(scope.tool_name, tool)) return 'tool';
+  if (!matchesAny(scope.actions, action.toLowerCase())) return 'action';
+  if (row.session_id !== null && session_id !== row.session_id) return 'session';
+  if (secret_key !== null && !matchesAny(scope.secret_keys, secret_key)) return 'secret_key';
+  return null;
+}
+
+/** The scope that a row holds. */
+export function scopeOf({ tool_name, actions, secret_keys }: CapabilityRow): CapabilityScope {
+  return {
+    tool_name,
+    actions: JSON.parse(actions) as string[],
+    secret_keys: JSON.parse(secret_keys) as string[],
+  };
+}
+
+/** Each cause as a sentence for whoever showed the token. */
+export const CAUSE_SENTENCES: Readonly<Record<CapabilityCause, string>> = {
+  unknown: 'The capability token is not known.',
+  revoked: 'The capability token was revoked.',
+  expired: 'The capability token has expired.',
+  not_yet_valid: 'The capability token is from later than now: a clock is wrong.',
+  tenant: 'The capability token is for another tenant.',
+  agent: 'The capability token is for another agent.',
+  tool: 'The capability token is not for this tool.',
+  action: 'The capability token does not allow this action.',
+  session: 'The capability token is for another session.',
+  secret_key: 'The capability token does not allow this secret.',
+  throttled: 'Too many capability tokens were wrong: none is looked at for a minute.',
+};

@@ -1,0 +1,30 @@
+import type { Crossing } from '../../../core/types/index.ts';
+import { StoreFailure } from '../../../platform/store/failure.ts';
+import { CAUSE_SENTENCES } from './fit.ts';
+import type { Capabilities, CapabilityCause, Presented } from './types.ts';
+
+/** What a crossing says of a capability token. */
+export type ShownCapability = NonNullable<Crossing['capability']>;
+
+/**
+ * Shows a token for a crossing: `use` takes it, `look` asks whether it would be taken. Rejects for a fault of ours
+ * only; that the store cannot be asked is a refusal.
+ */
+export async function showCapability(
+  how: 'use' | 'look',
+  capabilities: () => Promise<Capabilities>,
+  presented: Presented,
+): Promise<ShownCapability> {
+  try {
+    const shown = await (await capabilities())[how](presented);
+    return { token_id: shown.token_id, refusal: shown.taken ? null : refusalOf(shown.cause) };
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error;
+    const reason = 'The capability token could not be looked at: the store cannot be asked.';
+    return { token_id: null, refusal: { rule: 'fault.store', reason } };
+  }
+}
+
+function refusalOf(cause: CapabilityCause): ShownCapability['refusal'] {
+  return { rule: `capability_token.${cause}`, reason: CAUSE_SENTENCES[cause] };
+}

@@ -1,0 +1,38 @@
+import type { Policy } from '../../../../core/types/index.ts';
+import type { Store } from '../../../../platform/store/index.ts';
+import type { AuditEvent } from '../../../audit/types.ts';
+import type { CapabilityParts } from '../capabilities.ts';
+
+/** A clock that a test sets, and what was recorded. */
+export interface CapabilityWorld {
+  readonly parts: CapabilityParts;
+  readonly clock: { now_ms: number };
+  readonly events: AuditEvent[];
+  /** Makes the journal refuse. */
+  readonly journal: { refuses: boolean };
+}
+
+/** What tokens need, over a store: the machine's clock until a test sets another one. */
+export function capabilityParts(store: Store, limits: Partial<CapabilityParts> = {}): CapabilityWorld {
+  const events: AuditEvent[] = [];
+  const clock = { now_ms: Date.now() };
+  const journal = { refuses: false };
+  const ports = {
+    policy: { hash: 'sha256:0' } as Policy,
+    now_ms: () => clock.now_ms,
+    record: async (event: AuditEvent) => {
+      if (journal.refuses) throw new Error('the journal refuses');
+      events.push(event);
+    },
+  };
+  const parts: CapabilityParts = {
+    store: async () => store,
+    ports: () => ports,
+    ttl_default_ms: 600_000,
+    ttl_max_ms: 3_600_000,
+    active_max: 1_000_000,
+    steady_ms: () => clock.now_ms,
+    ...limits,
+  };
+  return { parts, clock, events, journal };
+}

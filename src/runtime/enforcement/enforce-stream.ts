@@ -1,0 +1,171 @@
+import { faulty, judge } from '../../core/decision/judge.ts';
+import { joinedStream } from '../../core/stream/joined.ts';
+import { contentOfTexts, isUntouched, type JudgedText, mergedVerdict } from '../../core/stream/merged.ts';
+import { openStream, type Stream } from '../../core/stream/stream.ts';
+import type { Content, Crossing, Envelope, Verdict } from '../../core/types/index.ts';
+import type { Caller } from '../access/types.ts';
+import type { Endpoint } from '../observability/endpoint.ts';
+import type { Settled } from './approvals/types.ts';
+import { aboutOf, agentBlockOn, conditionsFor, give, inSession } from './enforce.ts';
+import { needsSession } from './sessions/index.ts';
+import type { Extras, Ports, Ruling } from './types.ts';
+
+/** Texts that cross as one while they arrive, and one decision on all of them. */
+export interface GuardedTexts {
+  /**
+   * Opens one more text; `null` where nothing may go on at all, and `finish` says why. Clients put it together with
+   * each of `contexts`: see `joinedStream`.
+   */
+  readonly open: (contexts?: readonly string[]) => Stream | null;
+  /**
+   * Judges a text that is there at once, and gives it as it may go on; `null` where it may not. One that nothing speaks
+   * about is not kept: a stream may bring any number of them.
+   */
+  readonly judge: (text: string) => string | null;
+  /** Ends every text that has not ended, and gives the ruling when its event is durable. Never rejects. */
+  readonly finish: () => Promise<GuardedEnd>;
+}
+
+export interface GuardedEnd {
+  readonly ruling: Ruling;
+  /** With all that came, for the places of findings. */
+  readonly crossing: Crossing;
+}
+
+const NO_TEXT: Content = { kind: 'text', text: '' };
+
+/** Decides with what is known of the session; a blocked agent's texts are not looked at. */
+async function decidedIn(
+  asked: Crossing,
+  decideOn: (crossing: Crossing) => Promise<Settled>,
+  ports: Ports,
+): Promise<{ readonly crossing: Crossing; readonly outcome: Settled }> {
+  const stopped = agentBlockOn(asked, ports);
+  if (stopped !== null) return { crossing: asked, outcome: stopped };
+  if (needsSession(asked, ports.policy)) return inSession(asked, decideOn, ports);
+  return { crossing: asked, outcome: await decideOn(asked) };
+}
+
+/**
+ * The road to a verdict, for texts that arrive in pieces: look up what the session has read, let each text through
+ * `core/stream`, and at the end do with the verdict on all of them as `enforce` does. Never rejects.
+ */
+export async function enforceTexts(
+  given: Envelope,
+  caller: Caller,
+  endpoint: Endpoint,
+  ports: Ports,
+  extras: Extras = {},
+): Promise<GuardedTexts> {
+  const about = aboutOf(given, caller, endpoint, ports, extras);
+  const conditions = await conditionsFor(ports.policy);
+  const begun = Promise.withResolvers<Crossing>();
+  const ended = Promise.withResolvers<void>();
+  const texts: TimedText[] = [];
+  const judgeIn = (crossing: Crossing, text: string): Verdict => {
+    const before_ms = performance.now();
+    const asked = { ...crossing, content: { kind: 'text', text } } as const;
+    const verdict = judge(asked, ports.policy, ports.fingerprintOf ?? null, conditions);
+    const ms = performance.now() - before_ms;
+    if (!isUntouched(verdict)) texts.push({ stream: endedStream(text), spent: { ms, verdict } });
+    return verdict;
+  };
+  const openIn = (crossing: Crossing, contexts: readonly string[] = []): Stream => {
+    const opened = () => openStream(ports.policy, crossing, ports.fingerprintOf ?? null, conditions);
+    const own = opened();
+    const timed = startTimed(contexts.length === 0 ? own : joinedStream(own, contexts, opened));
+    texts.push(timed);
+    return timed.stream;
+  };
+  const asked = { ...given, content: NO_TEXT };
+  const decideOn = async (crossing: Crossing): Promise<Settled> => {
+    begun.resolve(crossing);
+    await ended.promise;
+    if (texts.length === 0) openIn(crossing);
+    return settled(texts, crossing, caller, ports);
+  };
+  const decided = decidedIn(asked, decideOn, ports);
+  const crossing = await Promise.race([begun.promise, decided.then(() => null)]);
+  const finish = async (): Promise<GuardedEnd> => {
+    ended.resolve();
+    const { crossing: known, outcome } = await decided;
+    const scan_ms = texts.reduce((sum, { spent }) => sum + spent.ms, 0);
+    const crossed = { ...known, content: contentOfTexts(texts.map(judgedText)) };
+    return { ruling: await give(outcome, scan_ms, crossed, about), crossing: crossed };
+  };
+  let finished: Promise<GuardedEnd> | null = null;
+  return {
+    open: (contexts) => (crossing === null || finished !== null ? null : openIn(crossing, contexts)),
+    judge: (text) => {
+      if (crossing === null || finished !== null) return null;
+      const { decision, content } = judgeIn(crossing, text);
+      if (decision === 'block') return null;
+      return content?.kind === 'text' ? content.text : text;
+    },
+    finish: () => {
+      finished ??= finish();
+      return finished;
+    },
+  };
+}
+
+/** What people are asked for stays a block here: nobody can wait with half an answer. A fault is a block too. */
+async function settled(
+  texts: readonly TimedText[],
+  crossing: Crossing,
+  caller: Caller,
+  { settle, policy }: Ports,
+): Promise<Settled> {
+  try {
+    const judged_texts = texts.map(judgedText);
+    const judged = mergedVerdict(judged_texts);
+    if (judged.action !== 'require_approval' || settle === undefined)
+      return { verdict: judged, approval: null };
+    const crossed = { ...crossing, content: contentOfTexts(judged_texts) };
+    return await settle({
+      judged,
+      crossing: crossed,
+      caller,
+      approval_request_id: null,
+      judgeWith: () => judged,
+    });
+  } catch {
+    return { verdict: faulty(policy), approval: null };
+  }
+}
+
+interface TimedText {
+  readonly stream: Stream;
+  readonly spent: { ms: number; verdict: Verdict | null };
+}
+
+function startTimed(inner: Stream): TimedText {
+  const spent: TimedText['spent'] = { ms: 0, verdict: null };
+  const timed = (work: () => ReturnType<Stream['end']>) => {
+    const before_ms = performance.now();
+    const released = work();
+    spent.ms += performance.now() - before_ms;
+    spent.verdict ??= released.verdict;
+    return released;
+  };
+  const stream: Stream = {
+    push: (piece) => timed(() => inner.push(piece)),
+    end: () => timed(() => inner.end()),
+    text: inner.text,
+    gone: inner.gone,
+  };
+  return { stream, spent };
+}
+
+/** A text that came whole, and was judged. */
+function endedStream(text: string): Stream {
+  const nothing = () => ({ text: '', decision: 'block', findings: [], verdict: null }) as const;
+  return { push: nothing, end: nothing, text: () => text, gone: () => text.length };
+}
+
+/** A text that has not ended is ended. */
+function judgedText({ stream, spent }: TimedText): JudgedText {
+  if (spent.verdict === null) stream.end();
+  if (spent.verdict === null) throw new Error('a stream that has ended gives its verdict');
+  return { text: stream.text(), verdict: spent.verdict };
+}

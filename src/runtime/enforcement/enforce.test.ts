@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { caller, crossing, ports, SECRET, SSN } from '../../server/testing/examples.ts';
+import type { AuditEvent } from '../audit/types.ts';
+import { enforce } from './enforce.ts';
+import type { Ruling } from './types.ts';
+
+test('a ruling is given when its event is durable, and not before', async () => {
+  const events: AuditEvent[] = [];
+  let makeDurable = (): void => {};
+  const durable = new Promise<void>((resolve) => {
+    makeDurable = resolve;
+  });
+  let given = false;
+  const ruling = enforce(
+    crossing('hello'),
+    caller,
+    'scan_input',
+    ports(events, { record: () => durable }),
+  ).then((each) => {
+    given = true;
+    return each;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(given, false);
+  makeDurable();
+  assert.equal((await ruling).verdict.decision, 'allow');
+});
+
+const rows = [
+  { text: 'hello', decision: 'allow', rule: 'default.allow' },
+  { text: `Use key ${SECRET}`, decision: 'block', rule: 'no-secrets' },
+  { text: `My SSN is ${SSN}.`, decision: 'modify', rule: 'mask-personal' },
+] as const;
+
+test('the event says what the verdict says, under the id that the caller gets', async () => {
+  let ran = 0;
+  for (const { text, decision, rule } of rows) {
+    const events: AuditEvent[] = [];
+    const ruling = await enforce(crossing(text), caller, 'scan_input', ports(events));
+    assert.deepEqual([ruling.verdict.decision, ruling.verdict.rule], [decision, rule]);
+    assert.equal(events.length, 1);
+    const { event_id, policy_name, caller_id } = events[0]!;
+    assert.deepEqual([event_id, policy_name, caller_id], [ruling.event_id, rule, 'loopback']);
+    assert.equal(events[0]!.decision, decision);
+    assert.ok(Number.isInteger(ruling.scan_duration_ms) && ruling.scan_duration_ms >= 0);
+    ran += 1;
+  }
+  assert.equal(ran, 3);
+});
+
+test('what cannot be recorded is blocked, and nothing of it is told', async () => {
+  const faults: unknown[] = [];
+  const fault = new Error('no space');
+  const failing = ports([], { record: () => Promise.reject(fault), unrecorded: (each) => faults.push(each) });
+  let ran = 0;
+  for (const { text } of rows) {
+    const { verdict } = await enforce(crossing(text), caller, 'scan_input', failing);
+    assert.deepEqual([verdict.decision, verdict.rule, verdict.fault], ['block', 'fault.audit', true]);
+    assert.deepEqual([verdict.findings, verdict.data_tags, verdict.content], [[], [], null]);
+    ran += 1;
+  }
+  assert.deepEqual(faults, [fault, fault, fault]);
+  assert.equal(ran, 3);
+});
+
+test('a record that throws at once is a block too', async () => {
+  const throwing = ports([], {
+    record: () => {
+      throw new Error('closed');
+    },
+  });
+  const { verdict } = await enforce(crossing('hello'), caller, 'scan_input', throwing);
+  assert.deepEqual([verdict.decision, verdict.rule], ['block', 'fault.audit']);
+});
+
+test('every ruling is observed with the time that judging took', async () => {
+  const seen: { ruling: Ruling; endpoint: string; seconds: number }[] = [];
+  const observed = ports([], {
+    observe: (ruling, _crossing, endpoint, seconds) => seen.push({ ruling, endpoint, seconds }),
+  });
+  const ruling = await enforce(crossing('hello'), caller, 'guard_output', observed);
+  assert.equal(seen.length, 1);
+  assert.equal(seen[0]!.ruling, ruling);
+  assert.equal(seen[0]!.endpoint, 'guard_output');
+  assert.ok(seen[0]!.seconds > 0 && seen[0]!.seconds < 10);
+});

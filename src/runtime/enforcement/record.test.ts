@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { judge } from '../../core/decision/judge.ts';
+import { canonical } from '../../core/policy/compile/canonical.ts';
+import type { Crossing } from '../../core/types/index.ts';
+import { caller, crossing, policy, SECRET, SSN } from '../../server/testing/examples.ts';
+import { contextHash, serviceEvent } from '../audit/service-event.ts';
+import type { AuditEvent } from '../audit/types.ts';
+import { auditEvent } from './record.ts';
+
+const NOTHING = { inputs: false, outputs: false };
+
+function eventOf(given: Crossing, logged = NOTHING): AuditEvent {
+  const verdict = judge(given, policy);
+  return auditEvent({
+    event_id: 'evt_000000000000000000000001',
+    crossing: given,
+    verdict,
+    caller,
+    endpoint: 'scan_input',
+    logged,
+    typed_redaction: false,
+  });
+}
+
+test('an event holds what was decided', () => {
+  const { context_hash, ...event } = eventOf(
+    crossing(`Use key ${SECRET}, SSN ${SSN}`, { session_id: 's-1' }),
+  );
+  assert.match(context_hash, /^sha256:[0-9a-f]{64}$/);
+  assert.deepEqual(event, {
+    event_id: 'evt_000000000000000000000001',
+    timestamp: '2026-11-21T12:00:00.000Z',
+    boundary: 'input',
+    decision: 'block',
+    action: 'block',
+    policy_name: 'no-secrets',
+    reason: 'The rule no-secrets says so.',
+    data_tags: event.data_tags,
+    tenant_id: 'default',
+    agent_id: 'agent-1',
+    tool_name: null,
+    session_id: 's-1',
+    source_agent_id: null,
+    destination_agent_id: null,
+    caller_id: 'loopback',
+    policy_hash: policy.hash,
+    coverage: 'full',
+    metadata: {
+      detectors: ['api_key', 'ssn'],
+      endpoint: 'scan_input',
+      findings: 2,
+      findings_pii_detected: 1,
+      findings_secret_detected: 1,
+      found_tags: ['secret.credential.api_key critical 1', 'personal.pii.ssn high 1'],
+      monitored: ['watch-ssn:block'],
+      monitored_action: 'block',
+      monitored_decision: 'block',
+      monitored_rule: 'no-secrets',
+      monitored_tags: ['personal.pii.ssn'],
+      rule_ids: event.metadata.rule_ids,
+      text_bytes: 44,
+    },
+  });
+  assert.ok(event.data_tags.some((tag) => tag.startsWith('secret.credential')));
+});
+
+test('no part of a text, of a key or of a path stands in an event', () => {
+  const marker = 'Zq7Marker';
+  const key = ['sk-', marker, '1234567890'].join('');
+  const payload = { [key]: { [marker]: [`${SSN} ${marker}`, { deep: key }] } };
+  const contents: Partial<Crossing>[] = [
+    { content: { kind: 'text', text: `key ${key} SSN ${SSN}` } },
+    { content: { kind: 'json', value: payload } },
+    { content: { kind: 'json', value: payload }, boundary: 'action', phase: 'request', tool: 'send' },
+    { content: { kind: 'json', value: payload }, boundary: 'action', phase: 'response', tool: 'send' },
+  ];
+  for (const content of contents) {
+    const event = eventOf(crossing('', content));
+    assert.ok(Number(event.metadata.findings) > 0);
+    const line = JSON.stringify(event);
+    assert.ok(!line.includes(marker) && !line.includes(SSN), line);
+  }
+  assert.equal(contents.length, 4);
+});
+
+test('a text that is asked for stands there with every finding masked', () => {
+  const text = `Use key ${SECRET}, SSN ${SSN}`;
+  const logged = { inputs: true, outputs: false };
+  assert.equal(eventOf(crossing(text), logged).metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
+  assert.equal(eventOf(crossing('plain'), logged).metadata.redacted_text, 'plain');
+  const output = eventOf(crossing(text, { boundary: 'output' }), logged);
+  assert.equal('redacted_text' in output.metadata, false);
+});
+
+test('the event names an allowlisted value by its fingerprint, and in a logged text as a mask', () => {
+  const fingerprint = `hmac-sha256:${'0'.repeat(64)}`;
+  const allowlist = [{ fingerprint, reason: 'r', owner: 'o', expires_ms: Number.POSITIVE_INFINITY }];
+  const listing = { ...policy, detection: { ...policy.detection, allowlist } };
+  const given = crossing(`Use key ${SECRET}, SSN ${SSN}`);
+  const verdict = judge(given, listing, (rule_id) => (rule_id === 'generic.sk_key' ? fingerprint : rule_id));
+  assert.equal(verdict.allowlisted_findings.length, 1);
+  const logged = { inputs: true, outputs: false };
+  const decided = { event_id: 'evt_1', crossing: given, verdict, caller, logged, typed_redaction: false };
+  const event = auditEvent({ ...decided, endpoint: 'scan_input' });
+  assert.deepEqual(event.metadata.allowlisted_fingerprints, [fingerprint]);
+  assert.equal(event.metadata.findings, 1);
+  assert.equal(event.metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
+  assert.equal(event.context_hash, plainHash(event));
+  assert.equal('allowlisted_fingerprints' in eventOf(given).metadata, false);
+});
+
+test('a text that was not looked at whole is never logged, and a long one is cut', () => {
+  const logged = { inputs: true, outputs: true };
+  const beyond = eventOf(crossing('x'.repeat(2_000)), logged);
+  assert.equal(beyond.coverage, 'partial');
+  assert.equal('redacted_text' in beyond.metadata, false);
+  const roomy = { ...policy, limits: { ...policy.limits, text_bytes_max: 100_000 } };
+  const given = crossing('y'.repeat(20_000));
+  const verdict = judge(given, roomy);
+  const decided = { event_id: 'evt_1', crossing: given, verdict, caller, logged, typed_redaction: false };
+  const { metadata } = auditEvent({ ...decided, endpoint: 'scan_input' });
+  assert.equal(String(metadata.redacted_text).length, 8_192);
+  assert.equal(metadata.redacted_text_truncated, true);
+});
+
+/** The plain way to the same hash. */
+function plainHash(event: AuditEvent): string {
+  const { action, agent_id, boundary, data_tags, destination_agent_id, event_id } = event;
+  const { metadata, policy_name, reason, session_id, source_agent_id, tool_name } = event;
+  const ids = { agent_id, destination_agent_id, event_id, session_id, source_agent_id };
+  const fields = { ...ids, reason, tool_name, policy_name, metadata, data_tags, boundary, action };
+  return `sha256:${createHash('sha256').update(canonical(fields)).digest('hex')}`;
+}
+
+test('the context hash is over the canonical JSON of its fields', () => {
+  const event = eventOf(crossing(`Use key ${SECRET}`));
+  assert.equal(event.context_hash, plainHash(event));
+  assert.notEqual(contextHash({ ...event, reason: 'Another.' }), event.context_hash);
+  const name = fc.stringMatching(/^[a-zA-Z_é]{1,8}$/);
+  const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.string()));
+  fc.assert(
+    fc.property(fc.dictionary(name, value), fc.string(), (metadata, reason) => {
+      const changed = { ...event, metadata, reason };
+      assert.equal(contextHash(changed), plainHash(changed));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a change of the service is an event of the same shape', () => {
+  const event = serviceEvent({
+    event_id: 'evt_000000000000000000000002',
+    now_ms: 0,
+    phase: 'policy_reload',
+    done: false,
+    reason: 'The policy was not reloaded: 1 problem.',
+    caller_id: 'operator',
+    policy_hash: policy.hash,
+    metadata: { zone: 'b', generation: 2 },
+  });
+  assert.deepEqual(Object.keys(event), Object.keys(eventOf(crossing('x'))));
+  assert.equal(event.context_hash, plainHash(event));
+  assert.deepEqual([event.decision, event.policy_name], ['block', 'service.policy_reload']);
+  assert.deepEqual(event.metadata, { generation: 2, phase: 'policy_reload', zone: 'b' });
+});

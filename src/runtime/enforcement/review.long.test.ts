@@ -1,0 +1,119 @@
+/** Decisions asked about again from their audit events alone: no text is kept, and nothing is lost that rules see. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { judge } from '../../core/decision/judge.ts';
+import { celConditions } from '../../core/policy/conditions/cel.ts';
+import { replayUnder } from '../../core/review/evaluate-record.ts';
+import { explain } from '../../core/review/explain.ts';
+import { readRecordedDecision } from '../../core/review/recorded-decision.ts';
+import { crossings, policyOfParts, policyParts } from '../../core/testing/generated.ts';
+import { crossingOf, policyOf } from '../../core/testing/policies.ts';
+import type { Crossing, Policy, Verdict } from '../../core/types/index.ts';
+import { caller } from '../../server/testing/examples.ts';
+import type { AuditEvent } from '../audit/types.ts';
+import { auditEvent } from './record.ts';
+
+function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verdict: Verdict } {
+  const verdict = judge(crossing, policy, null, celConditions);
+  const event = auditEvent({
+    event_id: `evt_${'0'.repeat(24)}`,
+    crossing,
+    verdict,
+    caller,
+    endpoint: 'intercept_tool',
+    logged: { inputs: false, outputs: false },
+    typed_redaction: false,
+  });
+  // As the journal gives it back.
+  return { verdict, event: JSON.parse(JSON.stringify(event)) };
+}
+
+test('an explanation comes to the recorded verdict, and its counterfactual to one that lets through', () => {
+  const ran = { all: 0, blocked: 0, modified: 0 };
+  fc.assert(
+    fc.property(policyParts, crossings, (parts, crossing) => {
+      const policy = policyOfParts(parts);
+      const { event, verdict } = recorded(crossing, policy);
+      const told = explain(event, crossing.now_ms, policy, celConditions);
+      assert.ok(typeof told !== 'string', String(told));
+      const { decision, action, rule } = verdict;
+      assert.deepEqual(told.replayed, { decision, action, rule });
+      assert.equal(told.matches_record, true);
+      assert.deepEqual(told.monitored, verdict.monitored);
+      assert.deepEqual(told.enforced_result, verdict.enforced_result);
+      assert.equal(told.evaluations.some(({ decisive }) => decisive) || rule === 'default.allow', true);
+      ran.all += 1;
+      if (decision === 'allow') assert.equal(told.counterfactual, null);
+      else {
+        ran[decision === 'block' ? 'blocked' : 'modified'] += 1;
+        const { changes, result } = told.counterfactual!;
+        assert.notEqual(result.decision, decision);
+        assert.ok(changes.length > 0);
+      }
+    }),
+    { numRuns: 800 },
+  );
+  assert.ok(ran.all >= 800 && ran.blocked > 100 && ran.modified > 10, JSON.stringify(ran));
+});
+
+test('what is told of another policy is what it says to the text itself', () => {
+  const ran = { told: 0, changed: 0, untold: 0 };
+  fc.assert(
+    fc.property(policyParts, policyParts, crossings, (parts, other, crossing) => {
+      const [was, next] = [policyOfParts(parts), policyOfParts(other)];
+      const { event } = recorded(crossing, was);
+      const record = readRecordedDecision(event, 0, celConditions);
+      assert.ok(typeof record !== 'string');
+      const told = replayUnder(record, was, next);
+      if (typeof told === 'string') {
+        ran.untold += 1;
+        return;
+      }
+      const { decision, action } = judge(crossing, next, null, celConditions);
+      assert.deepEqual([told.decision, told.action], [decision, action]);
+      ran.told += 1;
+      if (action !== event.action) ran.changed += 1;
+    }),
+    { numRuns: 1_000 },
+  );
+  assert.ok(ran.told > 600 && ran.changed > 200 && ran.untold > 10, JSON.stringify(ran));
+});
+
+test('the same policy changes nothing', () => {
+  let ran = 0;
+  fc.assert(
+    fc.property(policyParts, crossings, (parts, crossing) => {
+      const [was, again] = [policyOfParts(parts), policyOfParts(parts)];
+      const { event } = recorded(crossing, was);
+      const record = readRecordedDecision(event, 0, celConditions);
+      assert.ok(typeof record !== 'string');
+      const told = replayUnder(record, was, again);
+      assert.deepEqual(told, { decision: event.decision, action: event.action, rule: event.policy_name });
+      ran += 1;
+    }),
+    { numRuns: 400 },
+  );
+  assert.ok(ran >= 400);
+});
+
+test('what a record does not hold is not made up', () => {
+  const policy = policyOf();
+  const { event } = recorded(
+    crossingOf({ content: { kind: 'text', text: 'anna.holm@acme-mail.io' } }),
+    policy,
+  );
+  assert.ok(typeof readRecordedDecision(event, 0, celConditions) !== 'string');
+  const rows: [Partial<AuditEvent>, string][] = [
+    [{ metadata: { ...event.metadata, fault: true } }, 'fault'],
+    [{ metadata: { ...event.metadata, found_tags: [] } }, 'incomplete'],
+    [{ metadata: { ...event.metadata, found_tags: ['personal.pii.email high 7'] } }, 'incomplete'],
+    [{ metadata: { ...event.metadata, found_tags: ['personal.pii.email worst 1'] } }, 'incomplete'],
+    [{ metadata: { ...event.metadata, found_tags: ['personal.pii.email high 999999999'] } }, 'incomplete'],
+    [{ data_tags: [...event.data_tags, 'own.lost'] }, 'incomplete'],
+    [{ boundary: 'memory' }, 'no_decision'],
+    [{ metadata: { phase: 'policy_reload' } }, 'no_decision'],
+  ];
+  for (const [fields, why] of rows) assert.equal(readRecordedDecision({ ...event, ...fields }, 0), why);
+  assert.equal(rows.length, 8);
+});

@@ -1,0 +1,55 @@
+import type { Store } from '../../../platform/store/index.ts';
+import type { SessionLimits } from './types.ts';
+
+const BATCH = 500;
+/** A count without a call for so long is no use; longer than a minute, so that clocks may differ. */
+const COUNT_MS = 3_600_000;
+
+/** Removes one batch of expired sessions and of counts without calls; `true` where more are left. */
+export async function forgetSessions(store: Store, limits: SessionLimits, now_ms: number): Promise<boolean> {
+  const sessions = await forgetExpired(store, limits, now_ms);
+  const counts = await forgetCounts(store, now_ms);
+  return sessions === BATCH || counts === BATCH;
+}
+
+async function forgetExpired(
+  { db }: Store,
+  { idle_ms, age_ms }: SessionLimits,
+  now_ms: number,
+): Promise<number> {
+  const expired = await db
+    .selectFrom('sessions')
+    .select(['tenant_id', 'session_id', 'agent_id', 'seen_ms', 'started_ms'])
+    .where((row) => row.or([row('seen_ms', '<', now_ms - idle_ms), row('started_ms', '<', now_ms - age_ms)]))
+    .limit(BATCH)
+    .execute();
+  for (const { tenant_id, session_id, agent_id, seen_ms, started_ms } of expired)
+    await db
+      .deleteFrom('sessions')
+      .where('tenant_id', '=', tenant_id)
+      .where('session_id', '=', session_id)
+      .where('agent_id', '=', agent_id)
+      // One that has begun anew meanwhile stays.
+      .where('seen_ms', '=', seen_ms)
+      .where('started_ms', '=', started_ms)
+      .execute();
+  return expired.length;
+}
+
+async function forgetCounts({ db }: Store, now_ms: number): Promise<number> {
+  const old = await db
+    .selectFrom('call_counts')
+    .select(['tenant_id', 'agent_id', 'tool_name', 'last_ms'])
+    .where('last_ms', '<', now_ms - COUNT_MS)
+    .limit(BATCH)
+    .execute();
+  for (const { tenant_id, agent_id, tool_name, last_ms } of old)
+    await db
+      .deleteFrom('call_counts')
+      .where('tenant_id', '=', tenant_id)
+      .where('agent_id', '=', agent_id)
+      .where('tool_name', '=', tool_name)
+      .where('last_ms', '=', last_ms)
+      .execute();
+  return old.length;
+}

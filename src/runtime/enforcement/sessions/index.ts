@@ -1,0 +1,98 @@
+import { contractOf } from '../../../core/decision/contracts.ts';
+import { asksSessions } from '../../../core/decision/taint.ts';
+import type { Crossing, Policy, Verdict } from '../../../core/types/index.ts';
+import type { Store } from '../../../platform/store/index.ts';
+import { callsNow, takeCall } from './calls.ts';
+import { keepSession, readSession, type Session, SessionFull } from './sessions.ts';
+import type { SessionPorts } from './types.ts';
+
+/** A crossing with what is remembered of its session, and the verdict on it. */
+export interface Decided<Outcome> {
+  readonly crossing: Crossing;
+  readonly outcome: Outcome;
+}
+
+/** How a crossing is decided on, and how to see and to replace the verdict in what came of it. */
+export interface Deciding<Outcome> {
+  readonly decide: (crossing: Crossing) => Outcome | Promise<Outcome>;
+  readonly verdictOf: (outcome: Outcome) => Verdict;
+}
+
+/** Whether deciding on a crossing takes more than the crossing and the policy. Without, no store is touched. */
+export function needsSession(crossing: Crossing, policy: Policy): boolean {
+  return asksSessions(policy, crossing.tenant_id) || callsLimitOf(crossing, policy) !== null;
+}
+
+/** How often a tool may be called, and under which name its calls are counted. */
+interface CallsLimit {
+  readonly calls_max: number;
+  /** As its contract writes it, so that calls by other spellings of the name count with it. */
+  readonly tool: string;
+}
+
+function callsLimitOf(crossing: Crossing, policy: Policy): CallsLimit | null {
+  if (crossing.phase !== 'request') return null;
+  const contract = contractOf(crossing, policy);
+  if (contract === null || contract === 'undeclared' || contract.max_calls_per_minute === null) return null;
+  return { calls_max: contract.max_calls_per_minute, tool: contract.tool_name };
+}
+
+/**
+ * Decides with what the session has read and how often the tool was called, and makes durable what the decision
+ * changes of both. What was let through and could not be kept is decided again with what is known then.
+ *
+ * @throws SessionFull, StoreFailure: nothing may go through then
+ */
+export async function decideInSession<Outcome>(
+  given: Crossing,
+  policy: Policy,
+  { store: open, limits, timeOf }: SessionPorts,
+  { decide, verdictOf }: Deciding<Outcome>,
+): Promise<Decided<Outcome>> {
+  const store = await open();
+  const asks = asksSessions(policy, given.tenant_id);
+  const limit = callsLimitOf(given, policy);
+  const now_ms = timeOf(given.now_ms);
+  const session = asks ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
+  const crossing: Crossing = {
+    ...given,
+    ...(asks && { session_tags: session.tags }),
+    ...(limit !== null && { calls_last_minute: await callsNow(store, { ...given, tool: limit.tool }) }),
+  };
+  const first = { crossing, outcome: await decide(crossing) };
+  if (verdictOf(first.outcome).decision === 'block') return first;
+  const decided = limit === null ? first : await counted(store, first, limit, decide);
+  const { decision, session_change } = verdictOf(decided.outcome);
+  if (decision !== 'block' && session_change !== null)
+    await keepSession(store, { ...given, now_ms }, session, session_change, limits);
+  return decided;
+}
+
+const NO_SESSION: Session = { tags: [], rows: [] };
+
+/** Counts a call that is to go through, and decides again where another one took the last place meanwhile. */
+async function counted<Outcome>(
+  store: Store,
+  decided: Decided<Outcome>,
+  { calls_max, tool }: CallsLimit,
+  decide: Deciding<Outcome>['decide'],
+): Promise<Decided<Outcome>> {
+  const calls_last_minute = await takeCall(store, { ...decided.crossing, tool }, calls_max);
+  if (calls_last_minute <= calls_max) return decided;
+  const crossing = { ...decided.crossing, calls_last_minute };
+  return { crossing, outcome: await decide(crossing) };
+}
+
+/** Why nothing goes through where sessions cannot be read or kept. */
+export function whyStopped(fault: unknown): {
+  readonly rule: string;
+  readonly reason: string;
+  /** Whether it is a fault of ours, and no limit. */
+  readonly is_fault: boolean;
+} {
+  if (fault instanceof SessionFull)
+    return { rule: 'limit.session_tags', reason: fault.message, is_fault: false };
+  const reason =
+    'What the session has read, or how often the tool was called, could not be looked up or kept, so it blocks.';
+  return { rule: 'fault.store', reason, is_fault: true };
+}

@@ -1,0 +1,56 @@
+import type { Store } from '../../../platform/store/index.ts';
+import type { Caller } from '../../access/types.ts';
+import type { EventPorts } from '../../audit/event-ports.ts';
+import { type ServiceChange, serviceEvent } from '../../audit/service-event.ts';
+import type { ResetTarget } from './types.ts';
+
+/** What a reset writes down, and when. */
+export interface ResetPorts extends EventPorts {
+  readonly store: () => Promise<Store>;
+}
+
+/**
+ * Forgets what was read, and gives how many sessions had read something. What cannot be written down in the audit
+ * trail does not happen.
+ *
+ * @throws StoreFailure
+ */
+export async function resetSession(target: ResetTarget, caller: Caller, ports: ResetPorts): Promise<number> {
+  const { tenant_id, session_id, agent_id } = target;
+  const store = await ports.store();
+  return store.transaction(async (trx) => {
+    let rows = trx
+      .selectFrom('sessions')
+      .select(['agent_id', 'tags'])
+      .where('tenant_id', '=', tenant_id)
+      .where('session_id', '=', session_id ?? '');
+    if (agent_id !== null) rows = rows.where('agent_id', '=', agent_id);
+    const found = await rows.forUpdate().execute();
+    for (const row of found)
+      await trx
+        .deleteFrom('sessions')
+        .where('tenant_id', '=', tenant_id)
+        .where('session_id', '=', session_id ?? '')
+        .where('agent_id', '=', row.agent_id)
+        .execute();
+    const count = found.filter(({ tags }) => tags !== '[]').length;
+    await ports.record(serviceEvent(changeOf(target, count, caller, ports)));
+    return count;
+  });
+}
+
+function changeOf(target: ResetTarget, count: number, caller: Caller, ports: ResetPorts): ServiceChange {
+  const now_ms = ports.now_ms();
+  const { tenant_id, session_id, agent_id } = target;
+  return {
+    event_id: ports.new_event_id(now_ms),
+    now_ms,
+    phase: 'session_reset',
+    done: true,
+    reason: 'A person had it forgotten what the session has read.',
+    caller_id: caller.id,
+    policy_hash: ports.policy.hash,
+    metadata: { sessions: count },
+    about: { tenant_id, session_id, agent_id: agent_id ?? 'unknown' },
+  };
+}

@@ -1,0 +1,139 @@
+import type { Transaction } from 'kysely';
+import { covers } from '../../../core/tags.ts';
+import type { Crossing, SessionChange, Tag } from '../../../core/types/index.ts';
+import type { Store, StoreTables } from '../../../platform/store/index.ts';
+import { askedOf, readersOf, type SessionKey } from './keys.ts';
+import type { SessionLimits } from './types.ts';
+
+/** Tags of one session. More than all detectors have, and a list that one read brings. */
+export const SESSION_TAGS_MAX = 1_000;
+
+/** A session cannot take in what a crossing would add, so the crossing does not go through. */
+export class SessionFull extends Error {
+  constructor() {
+    super(`The session has ${SESSION_TAGS_MAX} tags, and cannot take in another.`);
+    this.name = 'SessionFull';
+  }
+}
+
+/** What is remembered of a session, as far as one crossing asks. */
+export interface Session {
+  /** Of everyone whose reading counts, each once, sorted. */
+  readonly tags: readonly Tag[];
+  /** By session: what is written there. */
+  readonly rows: readonly (SessionKey & { readonly tags: readonly Tag[] })[];
+}
+
+/** Looks up what was read before a crossing. Writes only where a session would be forgotten while it is in use. */
+export async function readSession(store: Store, crossing: Crossing, limits: SessionLimits): Promise<Session> {
+  const asked = askedOf(crossing);
+  let query = store.db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('tenant_id', '=', crossing.tenant_id)
+    .where('session_id', '=', crossing.session_id ?? '');
+  if (asked !== 'everyone') query = query.where('agent_id', 'in', [...asked]);
+  const found = (await query.execute()).filter((row) => isAlive(row, crossing.now_ms, limits));
+  for (const row of found)
+    if (crossing.now_ms - row.seen_ms > limits.idle_ms / TOUCHES) await touch(store, row, crossing.now_ms);
+  const rows = found.map((row) => ({ ...row, tags: tagsIn(row.tags) }));
+  return { tags: [...new Set(rows.flatMap(({ tags }) => tags))].sort(), rows };
+}
+
+/** How often at most, in one idle time, it is written down that a session is in use. */
+const TOUCHES = 10;
+
+async function touch(store: Store, key: SessionKey, now_ms: number): Promise<void> {
+  await store.db
+    .updateTable('sessions')
+    .set({ seen_ms: now_ms })
+    .where('tenant_id', '=', key.tenant_id)
+    .where('session_id', '=', key.session_id)
+    .where('agent_id', '=', key.agent_id)
+    .where('seen_ms', '<', now_ms)
+    .execute();
+}
+
+/** A clock that was set back forgets nothing. */
+function isAlive(
+  { started_ms, seen_ms }: { readonly started_ms: number; readonly seen_ms: number },
+  now_ms: number,
+  { idle_ms, age_ms }: SessionLimits,
+): boolean {
+  return now_ms - seen_ms <= idle_ms && now_ms - started_ms <= age_ms;
+}
+
+function tagsIn(text: string): readonly Tag[] {
+  return JSON.parse(text) as readonly Tag[];
+}
+
+/**
+ * Makes a change durable before the answer goes out, and writes nothing where nothing changes.
+ *
+ * @throws SessionFull
+ */
+export async function keepSession(
+  store: Store,
+  crossing: Crossing,
+  { rows }: Session,
+  change: SessionChange,
+  limits: SessionLimits,
+): Promise<void> {
+  for (const key of readersOf(crossing)) {
+    const known = rows.find(({ agent_id }) => agent_id === key.agent_id);
+    if (known !== undefined && isSame(known.tags, changed(known.tags, change))) continue;
+    await store.transaction((trx) => keepOne(trx, key, change, crossing.now_ms, limits));
+  }
+}
+
+async function keepOne(
+  trx: Transaction<StoreTables>,
+  key: SessionKey,
+  change: SessionChange,
+  now_ms: number,
+  limits: SessionLimits,
+): Promise<void> {
+  const found = await rowOf(trx, key, now_ms);
+  const row = isAlive(found, now_ms, limits) ? found : { ...found, tags: '[]', started_ms: now_ms };
+  const tags = changed(tagsIn(row.tags), change);
+  if (tags.length > SESSION_TAGS_MAX) throw new SessionFull();
+  await trx
+    .updateTable('sessions')
+    .set({
+      tags: JSON.stringify(tags),
+      started_ms: row.started_ms,
+      seen_ms: Math.max(now_ms, Math.min(row.seen_ms, now_ms + limits.idle_ms)),
+    })
+    .where('tenant_id', '=', key.tenant_id)
+    .where('session_id', '=', key.session_id)
+    .where('agent_id', '=', key.agent_id)
+    .execute();
+}
+
+/** The row, made where there is none, and locked. */
+async function rowOf(trx: Transaction<StoreTables>, key: SessionKey, now_ms: number) {
+  const { tenant_id, session_id, agent_id } = key;
+  await trx
+    .insertInto('sessions')
+    .values({ tenant_id, session_id, agent_id, tags: '[]', started_ms: now_ms, seen_ms: now_ms })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return trx
+    .selectFrom('sessions')
+    .selectAll()
+    .where('tenant_id', '=', tenant_id)
+    .where('session_id', '=', session_id)
+    .where('agent_id', '=', agent_id)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+function changed(tags: readonly Tag[], { add, remove }: SessionChange): readonly Tag[] {
+  const left =
+    remove === 'all' ? [] : tags.filter((tag) => !remove.some((ancestor) => covers(ancestor, tag)));
+  return [...new Set([...left, ...add])].sort();
+}
+
+function isSame(before: readonly Tag[], after: readonly Tag[]): boolean {
+  return before.length === after.length && after.every((tag) => before.includes(tag));
+}

@@ -1,0 +1,17 @@
+/** A process that adds one tag after the other and tells of each when it is kept, until it is killed. */
+import type { StoreSettings } from '../../../../platform/store/index.ts';
+import { openServiceStore } from '../../../../server/store.ts';
+import { crossing } from '../../../../server/testing/examples.ts';
+import { keepSession, readSession } from '../sessions.ts';
+import { LIMITS } from './limits.ts';
+
+process.once('disconnect', () => process.exit(1));
+process.once('message', async (settings: StoreSettings) => {
+  const store = await openServiceStore(settings);
+  const given = crossing('', { session_id: 's' });
+  for (let at = 0; ; at++) {
+    const session = await readSession(store, given, LIMITS);
+    await keepSession(store, given, session, { add: [`tag-${at}`], remove: [] }, LIMITS);
+    process.send?.(at);
+  }
+});

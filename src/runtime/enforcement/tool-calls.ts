@@ -1,0 +1,55 @@
+import type { Content, Crossing, Tag } from '../../core/types/index.ts';
+import type { Caller } from '../access/types.ts';
+import { type ShownCapability, showCapability } from './capabilities/show.ts';
+import type { Capabilities } from './capabilities/types.ts';
+
+/** Who acts in a call, a result or a message, where and when. */
+export interface Acting {
+  readonly tenant_id: string;
+  readonly agent_id: string;
+  readonly source_agent_id: string | null;
+  readonly session_id: string | null;
+  readonly declared_tags: readonly Tag[];
+  readonly now_ms: number;
+  /** The folder in which relative paths of the call begin, where it is known. */
+  readonly working_dir?: string;
+}
+
+/** A tool call before it runs (`request`), or what the tool gave back (`response`). */
+export interface ToolUse {
+  readonly phase: 'request' | 'response';
+  readonly tool: string;
+  readonly content: Content;
+  /** `null`: the tool itself. */
+  readonly destination_agent_id: string | null;
+  /** The capability token that was shown for the call. */
+  readonly capability: ShownCapability | null;
+}
+
+/** A tool call or its result as it crosses, by whichever road it comes. */
+export function toolCrossing(acting: Acting, use: ToolUse): Crossing {
+  const { phase, tool, content, capability } = use;
+  return {
+    ...acting,
+    boundary: 'action',
+    ...(capability !== null && { capability }),
+    phase,
+    content,
+    destination_agent_id: use.destination_agent_id ?? tool,
+    tool,
+  };
+}
+
+/** Shows a capability token for a tool call; it is counted as used where it allows the call. */
+export function showForCall(
+  token: string,
+  use: { readonly tool: string; readonly action: string },
+  { tenant_id, agent_id, session_id }: Acting,
+  caller: Caller,
+  capabilities: () => Promise<Capabilities>,
+): Promise<ShownCapability> {
+  const asked = { token, tool: use.tool, action: use.action, secret_key: null };
+  const has_credential = caller.kind !== 'anonymous';
+  const who = { tenant_id, agent_id, session_id, caller_id: caller.id, has_credential };
+  return showCapability('use', capabilities, { ...asked, ...who });
+}

@@ -1,0 +1,152 @@
+import type { WireUsage } from '../../core/wire/types.ts';
+import { boundedNames } from './labels.ts';
+import { counter, gauge, histogram, type Metric, openTimes, type Times, type Value } from './metric.ts';
+
+/** Counts what calls to providers came to, for Prometheus. Nothing here throws or waits. */
+export interface CallCounts {
+  /** A try got the headers of an answer, or `null` where none came, so many seconds after it began. */
+  readonly tried: (provider: string, status: number | null, seconds: number) => void;
+  /** A call that was answered is over, so many seconds after it was sent, tries that failed included. */
+  readonly finished: (provider: string, seconds: number) => void;
+  /** A further try is made because the one before it failed. */
+  readonly retried: (provider: string) => void;
+  readonly breaker: (provider: string, state: BreakerState) => void;
+  /** What was booked for a call. */
+  readonly spent: (provider: string, model: string, usage: WireUsage, micro_usd: number) => void;
+  /** A budget passed its threshold of warning, or refused a call. */
+  readonly budget: (name: string, event: 'warning' | 'refusal') => void;
+}
+
+export type BreakerState = 'closed' | 'half_open' | 'open';
+
+/** The counts, and what they are for whoever reads them. */
+export interface OpenCallCounts {
+  readonly counts: CallCounts;
+  readonly metrics: () => Metric[];
+}
+
+/** Upper bounds in seconds: from a provider beside us to a long answer. */
+const BOUNDS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const PROVIDERS_MAX = 100;
+const MODELS_MAX = 200;
+const BUDGETS_MAX = 200;
+const BREAKER_STATES: Readonly<Record<BreakerState, number>> = { closed: 0, half_open: 1, open: 2 };
+const MICRO = 1_000_000;
+
+/** Opens the counts of one process. Names beyond the bounds are counted together as `other`. */
+export function openCallCounts(): OpenCallCounts {
+  const provider_label = boundedNames(PROVIDERS_MAX);
+  const model_label = boundedNames(MODELS_MAX);
+  const budget_label = boundedNames(BUDGETS_MAX);
+  const requests = series();
+  const retries = series();
+  const tokens = series();
+  const cost = series();
+  const budgets = series();
+  const breakers = series();
+  const first_byte = new Map<string, Times>();
+  const whole = new Map<string, Times>();
+  return {
+    counts: {
+      tried: (name, status, seconds) => {
+        const provider = provider_label(name);
+        requests.add({ provider, status: statusClass(status) }, 1);
+        if (status !== null) timesOf(first_byte, provider).add(seconds);
+      },
+      finished: (name, seconds) => timesOf(whole, provider_label(name)).add(seconds),
+      retried: (name) => retries.add({ provider: provider_label(name) }, 1),
+      breaker: (name, state) => breakers.set({ provider: provider_label(name) }, BREAKER_STATES[state]),
+      spent: (name, model_name, usage, micro_usd) => {
+        const of = { provider: provider_label(name), model: model_label(model_name) };
+        for (const [kind, count] of Object.entries(kindsOf(usage))) tokens.add({ ...of, kind }, count);
+        cost.add(of, micro_usd / MICRO);
+      },
+      budget: (name, event) => budgets.add({ budget: budget_label(name), event }, 1),
+    },
+    metrics: () => [
+      counter(
+        'service_upstream_requests_total',
+        'Tries at providers, by the class of status.',
+        requests.values(),
+      ),
+      timesMetric(
+        'service_upstream_first_byte_seconds',
+        'From a try to the headers of its answer.',
+        first_byte,
+      ),
+      timesMetric(
+        'service_upstream_duration_seconds',
+        'From sending a call to the end of its answer, failed tries included.',
+        whole,
+      ),
+      counter('service_upstream_retries_total', 'Tries after one that failed.', retries.values()),
+      gauge('service_upstream_breaker_state', BREAKER_HELP, breakers.values(), 'max'),
+      counter('service_tokens_total', TOKENS_HELP, tokens.values()),
+      counter('service_cost_usd_total', 'What calls to providers cost, in US dollars.', cost.values()),
+      counter('service_budget_events_total', 'Budgets that warned or refused.', budgets.values()),
+    ],
+  };
+}
+
+const BREAKER_HELP =
+  'Whether a provider is asked: 0 yes, 1 it is being tried again, 2 no. Of several processes the worst.';
+const TOKENS_HELP =
+  'Tokens of calls to providers. Each is of one kind: `input` has none of those from or for the cache.';
+
+/** `2xx`, `4xx`, `429`, `5xx`; `none` where no answer came. */
+function statusClass(status: number | null): string {
+  if (status === null) return 'none';
+  return status === TOO_MANY ? String(status) : `${Math.trunc(status / 100)}xx`;
+}
+
+/** Counted by itself, for it asks for other quotas and no other request. */
+const TOO_MANY = 429;
+
+function kindsOf(usage: WireUsage): Readonly<Record<string, number>> {
+  const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
+  return {
+    input: Math.max(0, input_tokens - cache_read_tokens - cache_write_tokens),
+    output: output_tokens,
+    cache_read: cache_read_tokens,
+    cache_write: cache_write_tokens,
+  };
+}
+
+interface Series {
+  readonly add: (labels: Value['labels'], value: number) => void;
+  readonly set: (labels: Value['labels'], value: number) => void;
+  readonly values: () => Value[];
+}
+
+function series(): Series {
+  const known = new Map<string, { value: number; labels: Value['labels'] }>();
+  const at = (labels: Value['labels']): { value: number } => {
+    const key = Object.values(labels).join(' ');
+    const one = known.get(key) ?? { value: 0, labels };
+    known.set(key, one);
+    return one;
+  };
+  return {
+    add: (labels, value) => {
+      at(labels).value += value;
+    },
+    set: (labels, value) => {
+      at(labels).value = value;
+    },
+    values: () => [...known.values()].map((one) => ({ ...one })),
+  };
+}
+
+function timesOf(known: Map<string, Times>, provider: string): Times {
+  const times = known.get(provider) ?? openTimes(BOUNDS_SECONDS);
+  known.set(provider, times);
+  return times;
+}
+
+function timesMetric(name: string, help: string, known: ReadonlyMap<string, Times>): Metric {
+  return histogram(
+    name,
+    help,
+    [...known].flatMap(([provider, times]) => times.values(name, { provider })),
+  );
+}

@@ -1,0 +1,203 @@
+import type { Registry } from 'prom-client';
+import {
+  DECISIONS,
+  type Decision,
+  type Monitored,
+  type Verdict,
+  VIOLATION_TYPES,
+} from '../../core/types/index.ts';
+import { lazy } from '../../platform/lazy.ts';
+import { type CallCounts, openCallCounts } from './call-counts.ts';
+import type { Endpoint } from './endpoint.ts';
+import { counter, gauge, histogram, type Metric, openTimes, type Times, type Value } from './metric.ts';
+
+/** The counts of one process. Adding to them must cost nothing beside a check; a library reads them later. */
+export interface Metrics {
+  readonly count: (ruling: { readonly verdict: Verdict }, endpoint: Endpoint, scan_seconds: number) => void;
+  /** Counts a reload that was refused or failed. */
+  readonly countFailedReload: () => void;
+  /** Counts an event that the journal did not take. */
+  readonly countJournalFailure: () => void;
+  /** Calls to model providers, their tokens and their cost. */
+  readonly calls: CallCounts;
+  /** Everything counted here and the standard metrics of the process, as plain JSON that can be summed. */
+  readonly snapshot: () => Promise<MetricsSnapshot>;
+}
+
+/** The metrics of one process as the library writes them in JSON. */
+export type MetricsSnapshot = readonly Metric[];
+
+const ENDPOINTS = [
+  'scan_input',
+  'scan_structured',
+  'scan_file',
+  'guard_output',
+  'intercept_tool',
+  'intercept_agent_message',
+  'secrets_resolve',
+  'memory_write',
+  'memory_read',
+  'memory_resolve_handle',
+  'llm_request',
+  'llm_response',
+  'llm_tool_call',
+  'llm_tool_result',
+  'proxy_forward',
+] as const satisfies readonly Endpoint[];
+
+/** Upper bounds in seconds: from a short clean text to the largest one that is accepted. */
+const BUCKETS_SECONDS = [
+  0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
+] as const;
+
+export interface MetricsOptions {
+  readonly version: string;
+  readonly mode: string;
+  /** Counts the approval requests that are pending; `null` if the store does not answer. For one process alone. */
+  readonly countPendingApprovals?: () => Promise<number | null>;
+}
+
+/** Opens the counts of one process. `version` and `mode` become labels of `service_build_info`. */
+export function openMetrics(about: MetricsOptions): Metrics {
+  const requests = new Map<Endpoint, Record<Decision, number>>(
+    ENDPOINTS.map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }]),
+  );
+  const violations = new Map<string, number>(VIOLATION_TYPES.map((type) => [type, 0]));
+  const monitored = new Map<string, { value: number; labels: Value['labels'] }>();
+  const scans = openTimes(BUCKETS_SECONDS);
+  const calls = openCallCounts();
+  const failed = { reloads: 0, journal: 0 };
+  const standard = lazy(standardMetrics);
+
+  return {
+    count: ({ verdict }, endpoint, scan_seconds) => {
+      const row = requests.get(endpoint);
+      if (row !== undefined) row[verdict.decision] += 1;
+      for (const { type } of verdict.findings) violations.set(type, (violations.get(type) ?? 0) + 1);
+      for (const { type } of verdict.violations) violations.set(type, (violations.get(type) ?? 0) + 1);
+      for (const each of verdict.monitored) countMonitored(monitored, each);
+      scans.add(scan_seconds);
+    },
+    countFailedReload: () => {
+      failed.reloads += 1;
+    },
+    countJournalFailure: () => {
+      failed.journal += 1;
+    },
+    calls: calls.counts,
+    snapshot: async () => {
+      const [registry, pending] = await Promise.all([
+        standard.open(),
+        about.countPendingApprovals?.() ?? null,
+      ]);
+      return [
+        requestsMetric(requests),
+        violationsMetric(violations),
+        counter('service_monitored_total', MONITORED_HELP, [...monitored.values()]),
+        durationsMetric(scans),
+        ...failureMetrics(failed),
+        ...(pending === null ? [] : [pendingMetric(pending)]),
+        ...calls.metrics(),
+        buildMetric(about),
+        ...((await registry.getMetricsAsJSON()) as unknown as Metric[]),
+      ];
+    },
+  };
+}
+
+/** Sums what the processes counted, and writes it in the Prometheus text format 0.0.4. */
+export async function metricsText(snapshots: readonly MetricsSnapshot[]): Promise<string> {
+  const { AggregatorRegistry } = await library();
+  return AggregatorRegistry.aggregate(snapshots.map((each) => [...each]) as never).metrics();
+}
+
+/** What of a snapshot still holds when its process has ended: how often something happened, not how it stands. */
+export function countsOf(snapshot: MetricsSnapshot): MetricsSnapshot {
+  return snapshot.filter(({ type, aggregator }) => aggregator === 'sum' && type !== 'gauge');
+}
+
+/** Adds two snapshots, series by series. */
+export function sumOf(first: MetricsSnapshot, second: MetricsSnapshot): MetricsSnapshot {
+  const metrics = new Map<string, Metric & { readonly values: Value[] }>();
+  for (const each of [...first, ...second]) {
+    const known = metrics.get(each.name);
+    metrics.set(each.name, { ...each, values: sumOfValues([...(known?.values ?? []), ...each.values]) });
+  }
+  return [...metrics.values()];
+}
+
+function sumOfValues(values: readonly Value[]): Value[] {
+  const series = new Map<string, Value>();
+  for (const each of values) {
+    const key = JSON.stringify([each.metricName, Object.entries(each.labels).sort()]);
+    series.set(key, { ...each, value: each.value + (series.get(key)?.value ?? 0) });
+  }
+  return [...series.values()];
+}
+
+/** Loaded when metrics are first asked for: no start and no check needs it. */
+async function library(): Promise<typeof import('prom-client')> {
+  const loaded = await import('prom-client');
+  return loaded.default ?? loaded;
+}
+
+async function standardMetrics(): Promise<Registry> {
+  const { collectDefaultMetrics, Registry } = await library();
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+function requestsMetric(requests: ReadonlyMap<Endpoint, Readonly<Record<Decision, number>>>): Metric {
+  const values = [...requests].flatMap(([endpoint, row]) =>
+    DECISIONS.map((decision) => ({ value: row[decision], labels: { endpoint, decision } })),
+  );
+  return counter('service_requests_total', 'Checks that were answered, by endpoint and decision.', values);
+}
+
+const MONITORED_HELP = 'What rules, contracts and identities in monitor mode would have done.';
+/** Names of rules that are counted each by itself; a policy has far fewer in monitor mode. */
+const MONITORED_MAX = 1_000;
+
+function countMonitored(
+  monitored: Map<string, { value: number; labels: Value['labels'] }>,
+  { rule, action }: Monitored,
+): void {
+  const key = `${action} ${rule}`;
+  const known = monitored.get(key);
+  if (known !== undefined) known.value += 1;
+  else if (monitored.size < MONITORED_MAX) monitored.set(key, { value: 1, labels: { rule, action } });
+}
+
+function violationsMetric(violations: ReadonlyMap<string, number>): Metric {
+  const values = [...violations].map(([type, value]) => ({ value, labels: { type } }));
+  return counter('service_violations_total', 'Violations that checks found, by type.', values);
+}
+
+function durationsMetric(scans: Times): Metric {
+  const name = 'service_scan_duration_seconds';
+  return histogram(name, 'Time that looking at one text took.', scans.values(name, {}));
+}
+
+function failureMetrics({ reloads, journal }: { reloads: number; journal: number }): Metric[] {
+  return [
+    counter('service_policy_reload_failures_total', 'Policy reloads that failed.', [
+      { value: reloads, labels: {} },
+    ]),
+    counter(
+      'service_journal_write_failures_total',
+      'Audit events that could not be written to the journal.',
+      [{ value: journal, labels: {} }],
+    ),
+  ];
+}
+
+function pendingMetric(value: number): Metric {
+  const help = 'Approval requests that are pending in the store.';
+  return gauge('service_approvals_pending', help, [{ value, labels: {} }], 'max');
+}
+
+function buildMetric(about: Pick<MetricsOptions, 'version' | 'mode'>): Metric {
+  const values = [{ value: 1, labels: { version: about.version, mode: about.mode } }];
+  return gauge('service_build_info', 'Always 1; the labels say what runs.', values, 'first');
+}

@@ -1,0 +1,136 @@
+import type { Attributes, Span } from '@opentelemetry/api';
+import type { ProviderFamily } from '../../../core/wire/types.ts';
+import { plainName } from '../labels.ts';
+import { whoseAttributes } from './guardrail.ts';
+import { type Instruments, present } from './instruments.ts';
+import type { CallAnswered, CallAsked, CallEnd } from './types.ts';
+
+/** `gen_ai.provider.name` of who made the format; a configured provider of one of the other names keeps its own. */
+const MAKERS: Readonly<Record<ProviderFamily, string>> = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  gemini: 'gcp.gemini',
+};
+const PROVIDERS: ReadonlySet<string> = new Set([
+  ...['aws.bedrock', 'azure.ai.openai', 'azure.ai.inference', 'gcp.vertex_ai', 'gcp.gen_ai', 'cohere'],
+  ...['deepseek', 'groq', 'ibm.watsonx.ai', 'mistral_ai', 'moonshot_ai', 'perplexity', 'x_ai'],
+]);
+
+/** What is known of a call before it is sent. */
+export function askedAttributes(asked: CallAsked): Attributes {
+  return {
+    'gen_ai.operation.name': asked.operation,
+    'gen_ai.provider.name': MAKERS[asked.family],
+    'gen_ai.request.model': named(asked.model),
+    'gen_ai.request.max_tokens': asked.max_output_tokens ?? undefined,
+    'gen_ai.request.stream': asked.is_stream || undefined,
+    ...whoseAttributes(asked),
+  };
+}
+
+/** What is told of one call, from its beginning to its end. The clock gives milliseconds that never jump. */
+export interface CallRecord {
+  readonly asks: (model: string | null) => void;
+  readonly answered: (answer: CallAnswered) => void;
+  readonly chunk: () => void;
+  readonly end: (end: CallEnd) => void;
+}
+
+/**
+ * Keeps the span and the measures of one call.
+ *
+ * @param model_label - bounds how many models become labels
+ * @param failed - marks a span as one that went wrong
+ */
+export function openCallRecord(
+  asked: CallAsked,
+  span: Span,
+  instruments: Instruments,
+  model_label: (model: string) => string,
+  failed: (span: Span) => void,
+): CallRecord {
+  const began_ms = performance.now();
+  const labels: { -readonly [Name in keyof Attributes]: Attributes[Name] } = {
+    'gen_ai.operation.name': asked.operation,
+    'gen_ai.provider.name': MAKERS[asked.family],
+    'gen_ai.request.model': asked.model === null ? undefined : model_label(asked.model),
+  };
+  let first_chunk_seconds: number | null = null;
+  let is_over = false;
+  return {
+    asks: (model) => {
+      if (is_over || model === null) return;
+      const label = model_label(model);
+      labels['gen_ai.request.model'] = label;
+      span.setAttribute('gen_ai.request.model', plainName(model));
+      span.updateName(`${asked.operation} ${label}`);
+    },
+    answered: ({ provider, model, status, attempts }) => {
+      if (is_over) return;
+      if (PROVIDERS.has(provider)) labels['gen_ai.provider.name'] = provider;
+      if (model !== null) labels['gen_ai.request.model'] = model_label(model);
+      span.setAttributes({
+        'gen_ai.provider.name': labels['gen_ai.provider.name'],
+        'gen_ai.request.model': named(model) ?? labels['gen_ai.request.model'],
+        'http.response.status_code': status,
+        'agent_safety.provider': provider,
+        'agent_safety.attempts': attempts,
+      });
+    },
+    chunk: () => {
+      if (is_over || !asked.is_stream || first_chunk_seconds !== null) return;
+      first_chunk_seconds = secondsSince(began_ms);
+      span.setAttribute('gen_ai.response.time_to_first_chunk', first_chunk_seconds);
+    },
+    end: (end) => {
+      if (is_over) return;
+      is_over = true;
+      if (end.error !== null) failed(span);
+      span.setAttributes(endAttributes(end));
+      span.end();
+      if (end.model !== null) labels['gen_ai.response.model'] = model_label(end.model);
+      if (end.error !== null) labels['error.type'] = end.error;
+      measure(present(labels), end, secondsSince(began_ms), first_chunk_seconds, instruments);
+    },
+  };
+}
+
+function measure(
+  labels: Attributes,
+  { usage }: CallEnd,
+  seconds: number,
+  first_chunk_seconds: number | null,
+  { call_seconds, first_chunk_seconds: first, tokens }: Instruments,
+): void {
+  call_seconds.record(seconds, labels);
+  if (first_chunk_seconds !== null) first.record(first_chunk_seconds, labels);
+  if (usage === null) return;
+  tokens.record(usage.input_tokens, { ...labels, 'gen_ai.token.type': 'input' });
+  tokens.record(usage.output_tokens, { ...labels, 'gen_ai.token.type': 'output' });
+}
+
+function endAttributes({ error, id, model, finish_reasons, usage, micro_usd }: CallEnd): Attributes {
+  return {
+    'error.type': error ?? undefined,
+    'gen_ai.response.id': named(id),
+    'gen_ai.response.model': named(model),
+    'gen_ai.response.finish_reasons':
+      finish_reasons.length === 0 ? undefined : finish_reasons.slice(0, REASONS_MAX).map(plainName),
+    'gen_ai.usage.input_tokens': usage?.input_tokens,
+    'gen_ai.usage.output_tokens': usage?.output_tokens,
+    'gen_ai.usage.cache_read.input_tokens': usage?.cache_read_tokens,
+    'gen_ai.usage.cache_creation.input_tokens': usage?.cache_write_tokens,
+    'agent_safety.cost.usd': micro_usd === null ? undefined : micro_usd / 1_000_000,
+  };
+}
+
+const REASONS_MAX = 16;
+
+/** An attribute that is `undefined` is left out. */
+function named(name: string | null): string | undefined {
+  return name === null ? undefined : plainName(name);
+}
+
+function secondsSince(began_ms: number): number {
+  return (performance.now() - began_ms) / 1_000;
+}

@@ -1,0 +1,144 @@
+import { createHmac } from 'node:crypto';
+import type { Attributes } from '@opentelemetry/api';
+import { canonical } from '../../../core/policy/compile/canonical.ts';
+import type { Crossing, Verdict, ViolationType } from '../../../core/types/index.ts';
+import type { Check } from './types.ts';
+
+/** `gen_ai.guardrail.verdict.type` and `.action.type`: what was found to be right, and what was done. */
+export interface Outcome {
+  readonly verdict: 'allow' | 'deny' | 'modify' | 'warn' | 'escalate';
+  readonly action: 'allow' | 'block' | 'modify' | 'escalate';
+}
+
+/** What rules in monitor mode would have done is the verdict, and what was done all the same is the action. */
+export function outcomeOf({ decision, action, enforced_result }: Verdict): Outcome {
+  return {
+    verdict: verdictType(enforced_result ?? { decision, action }),
+    action: actionType({ decision, action }),
+  };
+}
+
+type Decided = Pick<Verdict, 'decision' | 'action'>;
+
+function verdictType({ decision, action }: Decided): Outcome['verdict'] {
+  if (action === 'require_approval') return 'escalate';
+  if (decision !== 'allow') return decision === 'block' ? 'deny' : 'modify';
+  return action === 'flag' ? 'warn' : 'allow';
+}
+
+function actionType({ decision, action }: Decided): Outcome['action'] {
+  return action === 'require_approval' && decision === 'block' ? 'escalate' : decision;
+}
+
+/**
+ * What a span tells of a check, by the guardrail conventions of OpenTelemetry: names, kinds and numbers, and of the
+ * content at most a keyed hash.
+ *
+ * @param hash_key - `null`: no hash
+ */
+export function guardrailAttributes(
+  { event_id, verdict: judged, crossing, component, scan_duration_ms }: Check,
+  { verdict, action }: Outcome,
+  hash_key: string | null,
+): Attributes {
+  return {
+    'gen_ai.operation.name': 'run_guardrail',
+    'gen_ai.guardrail.component.name': component,
+    ...targetOf(crossing),
+    'gen_ai.guardrail.verdict.type': verdict,
+    'gen_ai.guardrail.verdict.reason': judged.reason,
+    'gen_ai.guardrail.verdict.code': judged.enforced_result?.rule ?? judged.rule,
+    'gen_ai.guardrail.action.type': action,
+    'gen_ai.guardrail.security.policy.id': judged.policy_hash,
+    'gen_ai.guardrail.security.policy.rule.id': judged.rule,
+    'gen_ai.guardrail.security.risk.category': mainRisk(judged),
+    'gen_ai.guardrail.security.content.modified': judged.decision === 'modify',
+    'gen_ai.guardrail.security.content.input.hash':
+      hash_key === null || judged.coverage.status !== 'full' ? undefined : contentHash(crossing, hash_key),
+    ...whoseAttributes(crossing),
+    'gen_ai.tool.name': bounded(crossing.tool),
+    'agent_safety.event.id': event_id,
+    'agent_safety.coverage': judged.coverage.status,
+    'agent_safety.scan.duration_ms': scan_duration_ms,
+  };
+}
+
+/** Whose the check or the call is. */
+export function whoseAttributes(whose: Pick<Crossing, 'agent_id' | 'session_id' | 'tenant_id'>): Attributes {
+  return {
+    'gen_ai.agent.id': bounded(whose.agent_id),
+    'gen_ai.conversation.id': bounded(whose.session_id),
+    'agent_safety.tenant.id': bounded(whose.tenant_id),
+  };
+}
+
+function targetOf({ boundary, phase, memory }: Crossing): Attributes {
+  const is_output = boundary === 'output' || phase === 'response';
+  return {
+    'gen_ai.guardrail.target.type': is_output ? 'output' : 'input',
+    'gen_ai.guardrail.target.subtype': subtypeOf(boundary, phase, memory !== undefined),
+  };
+}
+
+function subtypeOf(
+  boundary: Crossing['boundary'],
+  phase: Crossing['phase'],
+  is_memory: boolean,
+): string | undefined {
+  if (is_memory) return 'memory';
+  if (boundary !== 'action') return 'llm';
+  // The conventions have no word for what agents say to each other.
+  return phase === 'message' ? undefined : 'tool_call';
+}
+
+/** The kind of what decided, or else of the first thing that was found. */
+function mainRisk({ rule, findings, violations }: Verdict): ViolationType | undefined {
+  return (findings.find((one) => one.rule === rule) ?? violations[0] ?? findings[0])?.type;
+}
+
+/** What was found: one event for each kind, rule and severity, and how often. */
+export interface FoundEvent {
+  readonly attributes: Attributes;
+}
+
+const FOUND_EVENTS_MAX = 32;
+
+/** The findings of a check as events of its span: which rule, which kind, how bad, how often; never where or what. */
+export function foundEvents({ findings, violations, policy_hash }: Verdict): FoundEvent[] {
+  const counts = new Map<string, { count: number; attributes: Attributes }>();
+  const found = [
+    ...findings.map(({ type, rule, severity, rule_id }) => ({ type, rule, severity, detector: rule_id })),
+    ...violations.map(({ type, rule, severity }) => ({ type, rule, severity, detector: undefined })),
+  ];
+  for (const { type, rule, severity, detector } of found) {
+    const key = JSON.stringify([type, rule, severity, detector]);
+    const known = counts.get(key);
+    if (known !== undefined) known.count += 1;
+    else if (counts.size < FOUND_EVENTS_MAX) {
+      const attributes = {
+        'gen_ai.guardrail.security.policy.id': policy_hash,
+        'gen_ai.guardrail.security.policy.rule.id': rule,
+        'gen_ai.guardrail.security.risk.category': type,
+        'agent_safety.finding.severity': severity,
+        'agent_safety.finding.detector': detector,
+      };
+      counts.set(key, { count: 1, attributes });
+    }
+  }
+  return [...counts.values()].map(({ count, attributes }) => ({
+    attributes: { ...attributes, 'agent_safety.finding.count': count },
+  }));
+}
+
+/** Over the canonical JSON (RFC 8785), so that who holds the key can make the same of the same content. */
+function contentHash({ content }: Crossing, key: string): string {
+  const json = canonical(content.kind === 'text' ? content.text : content.value);
+  return `hmac-sha256:${createHmac('sha256', key).update(json, 'utf8').digest('hex')}`;
+}
+
+const NAME_UNITS_MAX = 256;
+
+/** A name that a caller chose; an attribute that is `undefined` is left out. */
+function bounded(name: string | null): string | undefined {
+  return name === null ? undefined : name.slice(0, NAME_UNITS_MAX);
+}

@@ -1,0 +1,222 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context, Meter, Span, Tracer } from '@opentelemetry/api';
+import type { Log } from '../../../platform/log.ts';
+import type { Config } from '../../config/index.ts';
+import { boundedNames } from '../labels.ts';
+import { askedAttributes, type CallRecord, openCallRecord } from './call-span.ts';
+import { exporterSettings, loadPackages, type Packages, telling } from './exporters.ts';
+import { foundEvents, guardrailAttributes, outcomeOf } from './guardrail.ts';
+import { type Instruments, openInstruments } from './instruments.ts';
+import { samplerOf } from './sampler.ts';
+import { callerSpan, headersWithin } from './trace-context.ts';
+import type { CallAsked, CallSpan, Check, Telemetry } from './types.ts';
+
+export interface TelemetryParts {
+  readonly settings: Config['telemetry'];
+  readonly version: string;
+  /** `worker-1`: which process of the service it is. */
+  readonly process_name: string;
+  /** Where the standard variables `OTEL_*` are looked for that the exporters do not read themselves. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** Opens what watches for a collector; `null` where it is off. The packages are loaded now. */
+export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry | null> {
+  const { settings, env } = parts;
+  if (!settings.enabled || env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null;
+  const packages = await loadPackages();
+  const providers = openProviders(parts, packages);
+  const { tracer, meter } = providers;
+  return watching({
+    packages,
+    tracer,
+    instruments: openInstruments(meter),
+    hash_key: settings.content_hash_key ?? null,
+    close: () => Promise.race([providers.close(), sleep(settings.flush_ms, undefined, { ref: false })]),
+  });
+}
+
+const SCOPE = 'agent-safety';
+/** So many models are labels; all others are one. */
+const MODELS_MAX = 200;
+const COMPLAINT_MS = 60_000;
+
+interface Providers {
+  readonly tracer: Tracer;
+  readonly meter: Meter;
+  readonly close: () => Promise<void>;
+}
+
+function openProviders(parts: TelemetryParts, packages: Packages): Providers {
+  const { settings, version } = parts;
+  const { trace, metrics, OTLPTraceExporter, OTLPMetricExporter } = packages;
+  const complain = complainer(parts.log);
+  const resource = resourceOf(parts, packages);
+  const { timeout_ms, interval_ms, queue_spans_max } = settings;
+  const processor = () =>
+    new trace.BatchSpanProcessor({
+      exporter: telling(new OTLPTraceExporter(exporterSettings(settings, 'traces')), complain),
+      maxQueueSize: queue_spans_max,
+      maxExportBatchSize: Math.min(queue_spans_max, BATCH_SPANS_MAX),
+      exportTimeoutMillis: timeout_ms,
+    });
+  const reader = () =>
+    new metrics.PeriodicExportingMetricReader({
+      exporter: telling(new OTLPMetricExporter(exporterSettings(settings, 'metrics')), complain),
+      exportIntervalMillis: interval_ms,
+      exportTimeoutMillis: Math.min(timeout_ms, interval_ms),
+    });
+  const tracers = new trace.TracerProvider({
+    resource,
+    sampler: settings.traces ? samplerOf(parts.env, packages) : new trace.AlwaysOffSampler(),
+    spanProcessors: settings.traces ? [processor()] : [],
+    spanLimits: { attributeValueLengthLimit: ATTRIBUTE_UNITS_MAX },
+  });
+  const meters = new metrics.MeterProvider({ resource, readers: settings.metrics ? [reader()] : [] });
+  return {
+    tracer: tracers.getTracer(SCOPE, version),
+    meter: meters.getMeter(SCOPE, version),
+    close: async () => {
+      const closed = await Promise.allSettled([tracers.shutdown(), meters.shutdown()]);
+      for (const each of closed) if (each.status === 'rejected') complain(each.reason);
+    },
+  };
+}
+
+const BATCH_SPANS_MAX = 512;
+const ATTRIBUTE_UNITS_MAX = 1_024;
+
+function resourceOf({ settings, version, process_name }: TelemetryParts, { resources }: Packages) {
+  const own = resources.resourceFromAttributes({
+    'service.name': SCOPE,
+    'service.version': version,
+    'service.instance.id': randomUUID(),
+    'agent_safety.process': process_name,
+    'process.pid': process.pid,
+  });
+  const { resourceAttributesEnvDetector, serviceNameEnvDetector } = resources;
+  const detected = resources.detectResources({
+    detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector],
+  });
+  const named =
+    settings.service_name === undefined
+      ? resources.emptyResource()
+      : resources.resourceFromAttributes({ 'service.name': settings.service_name });
+  return own.merge(detected).merge(named);
+}
+
+/** A collector that is away fails every batch; one line in a while tells as much. What it answered is in none. */
+function complainer(log: Pick<Log, 'warn'>): (fault: unknown) => void {
+  let last_ms = Number.NEGATIVE_INFINITY;
+  return (fault) => {
+    const now = performance.now();
+    if (now - last_ms < COMPLAINT_MS) return;
+    last_ms = now;
+    const { name, code } = (fault ?? {}) as { name?: unknown; code?: unknown };
+    log.warn('telemetry could not be sent', { fault: String(name ?? 'unknown'), code: String(code ?? '') });
+  };
+}
+
+interface Watch {
+  readonly packages: Packages;
+  readonly tracer: Tracer;
+  readonly instruments: Instruments;
+  readonly hash_key: string | null;
+  readonly close: () => Promise<void>;
+}
+
+function watching(watch: Watch): Telemetry {
+  const { api } = watch.packages;
+  const current = new AsyncLocalStorage<Context>();
+  const model_label = boundedNames(MODELS_MAX);
+  const here = (): Context => current.getStore() ?? api.ROOT_CONTEXT;
+  return {
+    within: (headers, run) => {
+      const span = callerSpan(headers, api.createTraceState);
+      return span === null ? run() : current.run(api.trace.setSpanContext(api.ROOT_CONTEXT, span), run);
+    },
+    checked: (check) => quietly(() => tellCheck(check, here(), watch)),
+    startCall: (asked) => {
+      const begun = quietly(() => beginCall(asked, here(), watch, model_label));
+      return begun === undefined ? UNHEARD : callSpan(begun, current);
+    },
+    close: watch.close,
+  };
+}
+
+/** What a fault in here came to is nobody's to know who waits for a decision. */
+function quietly<Result>(tell: () => Result): Result | undefined {
+  try {
+    return tell();
+  } catch {
+    return undefined;
+  }
+}
+
+function tellCheck(check: Check, parent: Context, { packages, tracer, instruments, hash_key }: Watch): void {
+  const { api } = packages;
+  const { verdict, component } = check;
+  const outcome = outcomeOf(verdict);
+  const took_ms = performance.now() - check.began_ms;
+  const ended_ms = Date.now();
+  const startTime = ended_ms - took_ms;
+  const span = tracer.startSpan(`run_guardrail ${component}`, { startTime }, parent);
+  if (span.isRecording()) {
+    span.setAttributes(guardrailAttributes(check, outcome, hash_key));
+    for (const { attributes } of foundEvents(verdict))
+      span.addEvent('gen_ai.guardrail.security.finding', attributes, ended_ms);
+    if (verdict.fault) {
+      span.setAttribute('error.type', verdict.rule);
+      span.setStatus({ code: api.SpanStatusCode.ERROR });
+    }
+  }
+  span.end(ended_ms);
+  instruments.check_seconds.record(took_ms / 1_000, {
+    'gen_ai.guardrail.component.name': component,
+    'gen_ai.guardrail.verdict.type': outcome.verdict,
+    'gen_ai.guardrail.action.type': outcome.action,
+  });
+}
+
+interface Begun {
+  readonly span: Span;
+  readonly context: Context;
+  readonly record: CallRecord;
+}
+
+function beginCall(
+  asked: CallAsked,
+  parent: Context,
+  { packages: { api }, tracer, instruments }: Watch,
+  model_label: (model: string) => string,
+): Begun {
+  const name = asked.model === null ? asked.operation : `${asked.operation} ${model_label(asked.model)}`;
+  const options = { kind: api.SpanKind.CLIENT, attributes: askedAttributes(asked) };
+  const span = tracer.startSpan(name, options, parent);
+  const failed = (one: Span): void => void one.setStatus({ code: api.SpanStatusCode.ERROR });
+  const record = openCallRecord(asked, span, instruments, model_label, failed);
+  return { span, context: api.trace.setSpan(parent, span), record };
+}
+
+function callSpan({ span, context, record }: Begun, current: AsyncLocalStorage<Context>): CallSpan {
+  return {
+    within: (run) => current.run(context, run),
+    headersFor: (headers) => headersWithin(headers, span.spanContext()),
+    asks: (model) => quietly(() => record.asks(model)),
+    answered: (answer) => quietly(() => record.answered(answer)),
+    chunk: () => quietly(record.chunk),
+    end: (end) => quietly(() => record.end(end)),
+  };
+}
+
+const UNHEARD: CallSpan = {
+  within: (run) => run(),
+  headersFor: (headers) => headers,
+  asks: () => {},
+  answered: () => {},
+  chunk: () => {},
+  end: () => {},
+};

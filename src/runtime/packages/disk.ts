@@ -1,0 +1,40 @@
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { FILE_BYTES_MAX } from '../config/read-text.ts';
+import { SkillFailure } from './failure.ts';
+import { sha256Of } from './package.ts';
+import { readRegularFile } from './read-file.ts';
+
+/** What stands at a path: nothing, a file with its hash, or something that is no regular file. */
+export type Standing = 'nothing' | 'other' | { readonly sha256: string };
+
+/** Looks at a path below a folder; a link is `other`, wherever it leads. */
+export async function standingAt(base_dir: string, path: string): Promise<Standing> {
+  const target = join(base_dir, path);
+  const there = await lstat(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    if (error.code === 'ENOTDIR') return 'other' as const;
+    throw error;
+  });
+  if (there === null) return 'nothing';
+  if (there === 'other' || !there.isFile()) return 'other';
+  const bytes = await readRegularFile(target, FILE_BYTES_MAX);
+  return bytes === null ? 'other' : { sha256: sha256Of(bytes) };
+}
+
+/**
+ * Holds a path to the folder that it is below: a folder on the way that is a link to elsewhere would have files written
+ * there.
+ * @throws SkillFailure `conflict`
+ */
+export async function assertInside(base_dir: string, path: string): Promise<void> {
+  const root = await realpath(base_dir);
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
+    const real = await realpath(join(base_dir, folder)).catch(() => null);
+    if (real !== null && real !== root && !real.startsWith(`${root}${sep}`))
+      throw new SkillFailure(
+        'conflict',
+        `\`${folder}\` leads out of the folder of the configuration. Nothing is written through it.`,
+      );
+  }
+}

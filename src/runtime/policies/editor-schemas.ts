@@ -1,0 +1,96 @@
+import { DOCUMENT_KINDS, documentSchema, ruleSchema } from '../../core/policy/schemas.ts';
+import { caseFileSchema } from '../../core/review/case-schema.ts';
+import { configSchema } from '../config/schema.ts';
+import type { Need, Schema } from '../config/schema-types.ts';
+import { manifestSchema } from '../packages/manifest-schema.ts';
+
+/** A JSON Schema file for editors. */
+export interface SchemaFile {
+  /** `service.schema.json`, `policy.schema.json`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+type Written = { readonly [key: string]: unknown };
+
+/** What `${NAME}` and `${secret:name}` in a value look like; an editor cannot know what stands behind them. */
+const NAMED = '\\$\\{(?:[A-Za-z_][A-Za-z0-9_]*|secret:[A-Za-z0-9_./#-]+)\\}';
+const REFERENCE = { type: 'string', pattern: NAMED } as const;
+const WHOLE_REFERENCE = { type: 'string', pattern: `^${NAMED}$` } as const;
+
+/** The schema of `service.yaml` and of each kind of v1alpha1 document, as the folder `schemas/` holds them. */
+export function editorSchemas(): readonly SchemaFile[] {
+  const service = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Configuration of the service',
+    ...forEditors(configSchema),
+    $defs: { rule: ruleSchema },
+  };
+  const documents = DOCUMENT_KINDS.map(({ kind }) => file(`${kind}.schema.json`, documentSchema(kind)));
+  const cases = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Cases that a policy is tested with, v1alpha1',
+    ...caseFileSchema,
+  };
+  const skill = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Manifest of a skill, v1alpha1',
+    ...manifestSchema,
+  };
+  return [
+    file('service.schema.json', service),
+    ...documents,
+    file('policy-test.schema.json', cases),
+    file('skill.schema.json', skill),
+  ];
+}
+
+function file(name: string, schema: Written): SchemaFile {
+  return { name, text: `${JSON.stringify(schema, null, 2)}\n` };
+}
+
+/** What the loader does beside the schema, in the words of JSON Schema: references, free keys, needs. */
+function forEditors(schema: Schema): Written {
+  const { 'x-expects': _, 'x-verbatim': __, 'x-credential': credential, 'x-needs': needs, ...kept } = schema;
+  if (credential === true) return { ...WHOLE_REFERENCE, description: schema.description };
+  const inner = {
+    ...kept,
+    ...insideOf(schema),
+    ...(needs === undefined ? {} : { allOf: needs.map(asCondition) }),
+  };
+  const type = schema.type === undefined ? [] : [schema.type].flat();
+  const empty = typeof schema.default === 'object' && schema.default !== null;
+  if (empty) return { ...inner, type: [...type, 'null'] };
+  const plainText = type.includes('string') && schema.enum === undefined && schema.pattern === undefined;
+  const isText = type.some((each) => each !== 'object' && each !== 'array' && each !== 'null');
+  return isText && !plainText && schema.const === undefined ? orReference(inner) : inner;
+}
+
+function insideOf(schema: Schema): Written {
+  const { properties, items, additionalProperties, oneOf } = schema;
+  return {
+    ...(items === undefined ? {} : { items: forEditors(items) }),
+    ...(oneOf === undefined ? {} : { oneOf: oneOf.map(forEditors) }),
+    ...(properties === undefined
+      ? {}
+      : { properties: mapped(properties), patternProperties: { '^x-': { description: 'Free.' } } }),
+    ...(additionalProperties ? { additionalProperties: forEditors(additionalProperties) } : {}),
+  };
+}
+
+function mapped(properties: Readonly<Record<string, Schema>>): Written {
+  return Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, forEditors(property)]));
+}
+
+function orReference({ description, default: standing, ...rest }: Written): Written {
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(standing === undefined ? {} : { default: standing }),
+    anyOf: [rest, REFERENCE],
+  };
+}
+
+function asCondition({ key, is, needs }: Need): Written {
+  const when = { properties: { [key]: { const: is } }, required: [key] };
+  return { if: when, ...Object.fromEntries([['then', { required: [needs] }]]) };
+}

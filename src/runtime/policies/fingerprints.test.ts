@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Policy } from '../../core/types/index.ts';
+import { policy } from '../../server/testing/examples.ts';
+import { ensureFingerprints, fingerprintKeyPath, openFingerprints } from './fingerprints.ts';
+
+let root = '';
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), 'fingerprints-'));
+});
+after(() => rm(root, { recursive: true, force: true }));
+
+const entry = { fingerprint: `hmac-sha256:${'0'.repeat(64)}`, reason: 'r', owner: 'o', expires_ms: 1 };
+const listing: Policy = { ...policy, detection: { ...policy.detection, allowlist: [entry] } };
+
+/** A configuration with a state folder of its own. */
+async function place(fingerprint_key?: string) {
+  const state_dir = await mkdtemp(join(root, 'state-'));
+  const origin = { file: null, label: 'service.yaml', base_dir: state_dir };
+  const detection = fingerprint_key === undefined ? {} : { fingerprint_key };
+  return { state_dir, origin, detection };
+}
+
+test('the key is made once, for its owner alone, and gives the same fingerprints ever after', async () => {
+  const config = await place();
+  const first = ensureFingerprints(config)('a.b', 'value');
+  const path = fingerprintKeyPath(config.state_dir);
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  const key = await readFile(path, 'utf8');
+  assert.match(first, /^hmac-sha256:[0-9a-f]{64}$/);
+  assert.equal(ensureFingerprints(config)('a.b', 'value'), first);
+  assert.equal(openFingerprints(config, listing)?.('a.b', 'value'), first);
+  assert.equal(await readFile(path, 'utf8'), key);
+  await chmod(path, 0o644);
+  openFingerprints(config, listing);
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+test('a fingerprint is of one key, one detector and one text', async () => {
+  const [one, other] = [ensureFingerprints(await place()), ensureFingerprints(await place())];
+  const all = [
+    one('a.b', 'value'),
+    other('a.b', 'value'),
+    one('a.c', 'value'),
+    one('a.b', 'value '),
+    one('a.b', '\ud800'),
+    one('a.b', '\ud801'),
+    one('a.b', '\ufffd'),
+    one('a.b\nx', 'y'),
+  ];
+  assert.equal(new Set(all).size, 8);
+});
+
+test('a key of the configuration takes the place of the file', async () => {
+  const config = await place('k'.repeat(32));
+  const made = ensureFingerprints(config)('a.b', 'value');
+  assert.equal(openFingerprints(config, listing)?.('a.b', 'value'), made);
+  await assert.rejects(stat(fingerprintKeyPath(config.state_dir)), /ENOENT/);
+});
+
+test('a list without its key is refused, and a policy without a list needs none', async () => {
+  const config = await place();
+  assert.equal(openFingerprints(config, policy), null);
+  const refused = {
+    name: 'StartFailure',
+    code: 'config_invalid',
+    message: /detection\.allowlist.*fingerprint-key/,
+  };
+  assert.throws(() => openFingerprints(config, listing), refused);
+  await writeFile(fingerprintKeyPath(config.state_dir), 'something else');
+  assert.throws(() => openFingerprints(config, listing), refused);
+  assert.throws(() => ensureFingerprints(config), { code: 'state_unusable' });
+  assert.equal(await readFile(fingerprintKeyPath(config.state_dir), 'utf8'), 'something else');
+});

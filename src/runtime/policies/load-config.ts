@@ -1,0 +1,173 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { lstat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Problem } from '../../core/types/index.ts';
+import { privateStateDir } from '../../platform/files/state-folder.ts';
+import { inactiveKeys } from '../config/inactive.ts';
+import { type Sources, secretNames } from '../config/interpolate.ts';
+import { applyOverrides, type Overrides } from '../config/overrides.ts';
+import { plainAddresses } from '../config/plain-addresses.ts';
+import { addPrices } from '../config/price-file.ts';
+import type { Step } from '../config/problem-path.ts';
+import { problemAt } from '../config/problem-text.ts';
+import { type MappingRead, readMapping } from '../config/read-mapping.ts';
+import { requirements } from '../config/requirements.ts';
+import { type Config, configSchema, type Origin, type WrittenConfig } from '../config/schema.ts';
+import { settle } from '../config/settle.ts';
+import type { SecretReading } from '../secrets/references.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigRequest {
+  /** The file that was asked for; `null` takes `SERVICE_CONFIG`, else `service.yaml` here, else none. */
+  readonly path: string | null;
+  readonly env: Environment;
+  readonly overrides?: Overrides;
+  /** Default: the current folder. */
+  readonly cwd?: string;
+  /**
+   * `read`: values of `${secret:name}` are read of the backend, the default. `leave`: such references, and of
+   * credentials also variables that are not set, stay as they are written, for who needs none: nothing waits then.
+   * `decide`: the same of what calls model providers and raises alarms, for who only decides.
+   */
+  readonly secrets?: 'read' | 'leave' | 'decide';
+}
+
+/** All problems have level `error`, all warnings `warning`. */
+export type ConfigResult = (
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly Problem[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+) & {
+  /** Which secrets were asked for, for the audit trail. */
+  readonly secret_readings: readonly SecretReading[];
+};
+
+/** The name of the configuration file, and the one that is taken too. */
+const FILE_NAMES = ['service.yaml', 'service.yml'] as const;
+
+/**
+ * Reads and checks the configuration. Never throws for what a user wrote: every problem is in the answer,
+ * with its file, path and line. Without a file the defaults hold, and no parser is loaded.
+ */
+export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> {
+  const cwd = request.cwd ?? process.cwd();
+  const asked = request.path ?? (request.env.SERVICE_CONFIG || null);
+  const found = asked ?? (await findFile(cwd));
+  const origin: Origin =
+    found === null
+      ? { file: null, label: 'service.yaml', base_dir: cwd }
+      : { file: resolve(cwd, found), label: found, base_dir: dirname(resolve(cwd, found)) };
+  const written = origin.file === null ? null : await readMapping(origin.file, origin.label);
+  if (written !== null && !written.ok) return { ...written, secret_readings: [] };
+  const { sources, readings } = await sourcesOf(written?.value, origin, request);
+  const settled = settleConfig(written, origin, request, sources);
+  return { ...(settled.ok ? await addPrices(settled) : settled), secret_readings: readings };
+}
+
+/** The environment, and what the configuration asks of the secret backend, if it does. */
+async function sourcesOf(
+  written: unknown,
+  origin: Origin,
+  { env, secrets }: ConfigRequest,
+): Promise<{ sources: Sources; readings: readonly SecretReading[] }> {
+  if (secrets === 'leave') return { sources: { env, secrets: 'left' }, readings: [] };
+  const left_sections = secrets === 'decide' ? NOT_TO_DECIDE : [];
+  const names = namesIn(written, left_sections);
+  if (names.size === 0) return { sources: { env, secrets: new Map(), left_sections }, readings: [] };
+  const { readReferences } = await import('../secrets/references.ts');
+  const { reads, readings } = await readReferences([...names], written as object, origin, env);
+  return { sources: { env, secrets: reads, left_sections }, readings };
+}
+
+/** Sections whose credentials no decision asks for. */
+const NOT_TO_DECIDE = ['proxy', 'alerts'];
+
+/** The secrets that are asked for, but in the sections that are left. */
+function namesIn(written: unknown, left_sections: readonly string[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  const isMapping = typeof written === 'object' && written !== null;
+  const sections = isMapping ? Object.entries(written) : [];
+  const read = sections.filter(([section]) => !left_sections.includes(section));
+  addNames(Object.fromEntries(read), names);
+  return names;
+}
+
+function addNames(written: unknown, names: Set<string>, areHeaders = false): void {
+  if (typeof written === 'string') for (const name of secretNames(written)) names.add(name);
+  if (typeof written !== 'object' || written === null) return;
+  for (const [key, value] of Object.entries(written)) {
+    // The names of headers begin so too, and are no free keys.
+    if (areHeaders || !key.startsWith('x-')) addNames(value, names, key === 'headers');
+  }
+}
+
+async function findFile(cwd: string): Promise<string | null> {
+  for (const name of FILE_NAMES) {
+    // Whatever stands there under this name was meant: a folder or a broken link is told, not passed over.
+    const there = await lstat(join(cwd, name)).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+    );
+    if (there) return name;
+  }
+  return null;
+}
+
+function settleConfig(
+  written: (MappingRead & { ok: true }) | null,
+  origin: Origin,
+  request: ConfigRequest,
+  sources: Sources,
+):
+  | Omit<ConfigResult & { ok: true }, 'secret_readings'>
+  | Omit<ConfigResult & { ok: false }, 'secret_readings'> {
+  const { label } = origin;
+  const lineOf = (steps: readonly Step[]): number | undefined => written?.lineOf(steps);
+  const settled = settle(written?.value ?? {}, configSchema, sources);
+  const overridden = applyOverrides(settled.value, request.overrides ?? {});
+  const problems = settled.problems.map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
+  if (problems.length + overridden.problems.length > 0) {
+    return { ok: false, problems: [...overridden.problems, ...problems] };
+  }
+  const config = finishConfig(overridden.value as WrittenConfig, origin);
+  const unmet = requirements(config).map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
+  if (unmet.length > 0) return { ok: false, problems: unmet };
+  return { ok: true, config, warnings: [...inactiveKeys(config, lineOf), ...plainAddresses(config, lineOf)] };
+}
+
+/** Makes names of files absolute, and settles what depends on other keys. */
+function finishConfig(written: WrittenConfig, origin: Origin): Config {
+  const absolute = (name: string): string => resolve(origin.base_dir, name);
+  const { jwt } = written.auth;
+  const files = jwt === null ? {} : absoluteFiles(jwt, absolute);
+  return {
+    ...written,
+    policy: {
+      ...written.policy,
+      undeclared_tools:
+        written.policy.undeclared_tools ?? (written.server.mode === 'gateway' ? 'block' : 'allow'),
+    },
+    scan: { ...written.scan, file_roots: written.scan.file_roots.map(absolute) },
+    auth: { ...written.auth, jwt: jwt === null ? null : { ...jwt, ...files } },
+    cost: withAbsolute(written.cost, absolute),
+    state_dir: privateStateDir(absolute(written.state_dir)),
+    origin,
+  };
+}
+
+function withAbsolute(
+  cost: WrittenConfig['cost'],
+  absolute: (name: string) => string,
+): WrittenConfig['cost'] {
+  return cost.price_file === undefined ? cost : { ...cost, price_file: absolute(cost.price_file) };
+}
+
+function absoluteFiles(
+  { jwks_file, public_key_file }: { jwks_file?: string; public_key_file?: string },
+  absolute: (name: string) => string,
+): { jwks_file?: string; public_key_file?: string } {
+  return {
+    ...(jwks_file === undefined ? {} : { jwks_file: absolute(jwks_file) }),
+    ...(public_key_file === undefined ? {} : { public_key_file: absolute(public_key_file) }),
+  };
+}

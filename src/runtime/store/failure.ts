@@ -1,1 +1,0 @@
-export { StoreFailure, type StoreFailureCode } from '../../drivers/stores/failure.ts';

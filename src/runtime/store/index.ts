@@ -1,7 +1,0 @@
-export { BYTES } from './columns.ts';
-export { StoreFailure, type StoreFailureCode } from './failure.ts';
-export { type LazyStore, lazyStore } from './lazy.ts';
-export type { Migrations } from './migrations.ts';
-export { openStore, type Store, type StoreOptions } from './open.ts';
-export { type StoreSettings, storeSettings } from './settings.ts';
-export type { StoreTables } from './tables.ts';

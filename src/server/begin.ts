@@ -1,0 +1,205 @@
+import { closeSync, openSync } from 'node:fs';
+import type { Problem } from '../core/types/index.ts';
+import { StartFailure } from '../platform/failure.ts';
+import { faultFields, type Log, openLog } from '../platform/log.ts';
+import { storeSettings, storeWarnings } from '../platform/store/settings.ts';
+import { needsAgentToken } from '../runtime/access/index.ts';
+import { ensureToken } from '../runtime/access/tokens.ts';
+import { type Config, problemLine } from '../runtime/config/index.ts';
+import { logLeftOut } from '../runtime/plugins/named.ts';
+import { fingerprintProblem } from '../runtime/policies/fingerprints.ts';
+import { type InForce, loadPolicy, reload, watchFiles, watchList } from '../runtime/policies/index.ts';
+import { type ConfigRequest, loadConfig } from '../runtime/policies/load-config.ts';
+import { openParent, type Parent } from './parent.ts';
+import { freePort } from './port.ts';
+import type { PolicyLoad } from './reloading.ts';
+import { openIdle, takeFromResident } from './resident.ts';
+import type { RunningService, ServiceOptions } from './service.ts';
+import { isDiskFailure, makeStateDir, type Ownership, takeOwnership, unwritable } from './state-dir.ts';
+import { requireTelemetry } from './telemetry.ts';
+import type { WorkerProcess } from './workers.ts';
+
+const PATIENCE_MS = 10_000;
+/** One Ctrl-C arrives twice where `npm start` passes it on; only a later one says that a person is in a hurry. */
+const ECHO_MS = 1_000;
+
+/**
+ * Brings the service up around a worker's process that was begun ahead: configuration, ownership of the state
+ * folder, policy, workers.
+ *
+ * @throws StartFailure which says what to do
+ */
+export async function begin(
+  options: ServiceOptions,
+  spare: WorkerProcess | null,
+  started_ms: number,
+): Promise<Begun> {
+  const read = await loadConfig(options.request);
+  if (!read.ok) throw invalid(read.problems);
+  const { config } = read;
+  requireTelemetry(config);
+  const exposed = makeStateDir(config.state_dir);
+  const is_resident = options.worker_url === null;
+  const ownership = is_resident ? takeOwnership(config.state_dir) : await takeFromResident(config.state_dir);
+  const idle = openIdle(options.idle_ms ?? 0);
+  let parent: Parent | null = null;
+  try {
+    const started_at = new Date(started_ms).toISOString();
+    const about = { pid: process.pid, version: options.version, started_at };
+    ownership.announce({ ...about, url: null });
+    makeTokens(config);
+    const [made, port] = await Promise.all([
+      loadPolicy(config),
+      is_resident ? 0 : freePort(config.server.host, config.server.port),
+    ]);
+    if (!made.ok) throw invalid(made.problems);
+    const keyless = fingerprintProblem(config, made.policy);
+    if (keyless !== null) throw invalid([keyless]);
+    const url = is_resident ? null : urlOf(config.server.host, port);
+    const log = openLog({ ...config.log, name: 'parent' });
+    const latest = { config, patterns: made.patterns, plugins: made.plugins };
+    const loadAgain = () => policyAgain(options.request, config, latest);
+    logLeftOut(made.plugins, log);
+    parent = await openParent({
+      ...options,
+      config,
+      policy: made.policy,
+      plugins: made.plugins,
+      secret_readings: read.secret_readings,
+      loadPolicy: loadAgain,
+      started_ms,
+      url,
+      port,
+      spare,
+      resident: is_resident ? idle.door : null,
+      log,
+    });
+    ownership.announce({ ...about, url });
+    const found = [...read.warnings, ...made.warnings].map(problemLine);
+    const warnings = [...found, ...exposed, ...unaudited(config), ...storeWarnings(storeSettings(config))];
+    const facts = { config, policy: made.policy, port, url, warnings };
+    const service = run(parent, { ownership, log, latest }, facts);
+    if (is_resident) idle.begin(() => void service.stop());
+    return service;
+  } catch (failure) {
+    await parent?.stop(0);
+    ownership.release();
+    throw isDiskFailure(failure) ? unwritable(config.state_dir, failure) : failure;
+  }
+}
+
+function invalid(problems: readonly Problem[]): StartFailure {
+  const count = `${problems.length} problem${problems.length === 1 ? '' : 's'}`;
+  return new StartFailure('config_invalid', `The configuration has ${count}.`, problems);
+}
+
+function makeTokens(config: Config): void {
+  ensureToken(config.state_dir, 'operator');
+  if (needsAgentToken({ auth: config.auth, host: config.server.host }))
+    ensureToken(config.state_dir, 'agent');
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function unaudited(config: Config): string[] {
+  return config.audit.enabled
+    ? []
+    : ['The audit journal is off (`audit.enabled`): no decision is written down.'];
+}
+
+/** A service or a resident process that runs; this one has no address. */
+export type Begun = Omit<RunningService, 'url'> & { readonly url: string | null };
+
+/** What was put in force last: it says which files to watch, and what a reload compares with. */
+interface Latest {
+  config: Config;
+  patterns: InForce['patterns'];
+  plugins: InForce['plugins'];
+}
+
+async function policyAgain(request: ConfigRequest, started: Config, latest: Latest): Promise<PolicyLoad> {
+  const next = await reload(request, started, latest);
+  const { secret_readings } = next;
+  if (!next.ok) return { ok: false, problems: next.problems, secret_readings };
+  const keyless = fingerprintProblem(started, next.policy);
+  if (keyless !== null) return { ok: false, problems: [keyless], secret_readings };
+  latest.config = next.config;
+  latest.patterns = next.patterns;
+  latest.plugins = next.plugins;
+  const warnings = next.warnings.map(problemLine);
+  const { api_keys } = next.config.auth;
+  return { ok: true, policy: next.policy, plugins: next.plugins, api_keys, warnings, secret_readings };
+}
+
+interface Held {
+  readonly ownership: Ownership;
+  readonly log: Log;
+  readonly latest: Readonly<Latest>;
+}
+
+/** Connects the service that runs with the signals and the files that change it. */
+function run(
+  parent: Parent,
+  { ownership, log, latest }: Held,
+  facts: Pick<Begun, 'config' | 'policy' | 'port' | 'url' | 'warnings'>,
+): Begun {
+  const { promise: ended, resolve } = Promise.withResolvers<number>();
+  const noticed = (caller_id: string): Promise<void> =>
+    parent.reload(caller_id).then(
+      () => {},
+      (fault) => log.error('the policy could not be reloaded', faultFields(fault)),
+    );
+  const watch = watchFiles({
+    list: () => watchList(latest.config),
+    onChange: () => noticed('service:file-watch'),
+  });
+  let stopping: Promise<void> | null = null;
+  let asked_ms = 0;
+  const stop = (): Promise<void> => {
+    if (stopping === null) {
+      asked_ms = performance.now();
+      stopping = finish();
+      return stopping;
+    }
+    return performance.now() - asked_ms < ECHO_MS ? stopping : parent.kill();
+  };
+  const signals: readonly (readonly [NodeJS.Signals, () => void])[] = [
+    ['SIGTERM', () => void stop()],
+    ['SIGINT', () => void stop()],
+    ['SIGHUP', () => void (isTerminalGone() ? stop() : noticed('service:sighup'))],
+  ];
+  for (const [signal, act] of signals) process.on(signal, act);
+  const crash = (fault: unknown): void => {
+    log.error('the service has a fault, and ends', faultFields(fault));
+    void log.flush().finally(() => process.exit(1));
+  };
+  process.on('uncaughtException', crash);
+  log.info('the service has started', { url: facts.url, policy_hash: facts.policy.hash });
+
+  async function finish(): Promise<void> {
+    watch.close();
+    log.info('the service is stopping');
+    const { forced } = await parent.stop(PATIENCE_MS);
+    ownership.release();
+    log.info('the service has stopped', { forced });
+    await log.flush();
+    for (const [signal, act] of signals) process.off(signal, act);
+    process.off('uncaughtException', crash);
+    resolve(forced ? 1 : 0);
+  }
+
+  return { ...facts, status: parent.status, reload: parent.reload, stop: () => stop(), ended };
+}
+
+/** A terminal that closes sends SIGHUP too; then there is no controlling terminal to open any more. */
+function isTerminalGone(): boolean {
+  if (!process.stderr.isTTY) return false;
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TrailPlace } from '../runtime/audit/events/trail.ts';
+import { type FollowedEvent, followJournal } from '../runtime/audit/follow.ts';
+import type { Position } from '../runtime/audit/reader.ts';
+import type { AuditFilter } from '../runtime/audit/types.ts';
+import { SocketFailure } from './socket-asking.ts';
+import { reachService } from './socket-client.ts';
+import { statePaths } from './state-dir.ts';
+
+/** What somebody at the command line follows. */
+export interface Followed {
+  readonly state_dir: string;
+  /** What is asked of a service that runs. It may leave more to come: the caller looks at each event again. */
+  readonly filter: AuditFilter;
+  /** The events behind this place come. */
+  readonly place: TrailPlace;
+  readonly signal: AbortSignal;
+}
+
+/** How often to look whether a service has come. */
+const LOOK_MS = 500;
+/** How long one that has refused is let be. */
+const REFUSED_MS = 30_000;
+
+/** How far it has got, by both ways of telling. */
+interface Progress {
+  /** Of the service's order; it stands still while the journal is read. */
+  after: string | null;
+  positions: Map<string, Position>;
+  /** The highest number of each writer's events that were given; all before it were, too. */
+  readonly given: Map<string, number>;
+}
+
+/**
+ * Gives events as they are written, each once: from the process that owns the state folder, where there is one, and else
+ * out of the journal; when one comes or goes it changes over. Ends when `signal` is aborted.
+ */
+export async function* followTrail(followed: Followed): AsyncGenerator<FollowedEvent> {
+  const { place, signal } = followed;
+  const progress: Progress = { after: place.after, positions: new Map(place.positions), given: new Map() };
+  while (!signal.aborted) {
+    const is_refused = yield* fromService(followed, progress);
+    yield* fromJournal(followed, progress, is_refused ? REFUSED_MS : LOOK_MS);
+  }
+}
+
+/** @returns whether there is a service that does not let itself be followed */
+async function* fromService(
+  { state_dir, filter, signal }: Followed,
+  progress: Progress,
+): AsyncGenerator<FollowedEvent, boolean> {
+  const door = await reachService(state_dir);
+  if (door === null) return false;
+  signal.addEventListener('abort', door.close);
+  if (signal.aborted) door.close();
+  const isNew = newcomers(progress);
+  try {
+    for await (const { events, place } of door.follow({ ...filter, after: progress.after })) {
+      yield* events.filter(isNew);
+      if (place === null) continue;
+      progress.after = place.after;
+      progress.positions = new Map(place.positions);
+    }
+    return false;
+  } catch (failure) {
+    // The journal holds the same events.
+    if (failure instanceof SocketFailure) return true;
+    throw failure;
+  } finally {
+    signal.removeEventListener('abort', door.close);
+    door.close();
+  }
+}
+
+async function* fromJournal(
+  { state_dir, signal }: Followed,
+  progress: Progress,
+  look_ms: number,
+): AsyncGenerator<FollowedEvent> {
+  const found = new AbortController();
+  const until = AbortSignal.any([signal, found.signal]);
+  const isNew = newcomers(progress);
+  const looking = untilService(state_dir, look_ms, until).then(() => found.abort());
+  try {
+    const dir = statePaths(state_dir).journal;
+    for await (const each of followJournal({ dir, from: progress.positions, signal: until }))
+      if (isNew(each)) yield each;
+  } finally {
+    found.abort();
+    await looking;
+  }
+}
+
+async function untilService(state_dir: string, look_ms: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(look_ms, null, { signal }).catch(() => {});
+    const door = signal.aborted ? null : await reachService(state_dir);
+    door?.close();
+    if (door !== null) return;
+  }
+}
+
+/** Tells events that were not given before this call, whatever order they come in now. */
+function newcomers({ given }: Progress): (each: FollowedEvent) => boolean {
+  const before = new Map(given);
+  return ({ writer, seq }) => {
+    if (seq <= (before.get(writer) ?? 0)) return false;
+    given.set(writer, Math.max(seq, given.get(writer) ?? 0));
+    return true;
+  };
+}

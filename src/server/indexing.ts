@@ -1,0 +1,191 @@
+import { faultFields, type Log } from '../platform/log.ts';
+import { openPace, type Pace, REST_MS_MAX } from '../platform/queue/pace.ts';
+import { openTurnstile } from '../platform/queue/turnstile.ts';
+import type { Arrivals, IndexWatch } from '../runtime/audit/arrivals.ts';
+import type { Journal } from '../runtime/audit/index.ts';
+import { openSteadyClock } from '../runtime/audit/steady-clock.ts';
+import type { AuditIndex } from '../runtime/audit/store.ts';
+
+/** Keeps the audit index near the journals, and takes in what short-lived processes left in the spool. */
+export interface Indexing {
+  /** Whether the index is open. */
+  readonly ready: () => boolean;
+  /** Resolves when the index has every event that was durable before the call. */
+  readonly sync: () => Promise<void>;
+  /** The index, and what the watch is told of it from where on. Resolves when it is open. */
+  readonly open: () => Promise<Pick<Opened, 'index' | 'arrivals'>>;
+  /** Ends the background work, after one last look, and closes the index. */
+  readonly close: () => Promise<void>;
+}
+
+/** How often to look for new events: seldom enough that a batch is worth its transaction. */
+const POLL_MS = 500;
+/** While somebody watches: often enough for a person who looks on. */
+const WATCHED_POLL_MS = 200;
+/** While somebody watches, a busy machine gets no longer rest from it than this. */
+const WATCHED_REST_MS = 100;
+/** The first look waits, so that opening the index does not hold up the first health checks. */
+const OPEN_AFTER_MS = 100;
+const PRUNE_MS = 3_600_000;
+const RETRY_MS = 5_000;
+const BEHIND = 'the audit index could not be brought up to date, and is tried again';
+const SHORTENED =
+  'the audit journal lacks records of a writer that the index has read; run `service audit verify`, and restore the files from a backup';
+const DAY_MS = 86_400_000;
+
+interface Opened {
+  readonly index: AuditIndex;
+  readonly arrivals: Arrivals;
+  readonly sync: () => Promise<number>;
+  readonly prune: (before_ms: number) => Promise<number>;
+}
+
+/**
+ * Opens the index and works on it in the background, one step after another; it gives way to whatever else wants
+ * the processor, until somebody waits for it. A fault there never stops the service: decisions rest on the
+ * journal alone. It is logged, and the step is tried again.
+ */
+export function openIndexing(options: {
+  readonly index_path: string;
+  readonly journal_dir: string;
+  readonly journal: Journal;
+  readonly max_age_days: number;
+  readonly now_ms: () => number;
+  readonly watch: IndexWatch;
+  readonly log: Log;
+}): Indexing {
+  let opened: Opened | null = null;
+  let opening: Promise<Opened> | null = null;
+  const inTurn = openTurnstile();
+  const isWatched = options.watch.wanted;
+  const pace = openPace(undefined, () => (isWatched() ? WATCHED_REST_MS : REST_MS_MAX));
+  const maintainIndex = openIndexMaintenance(options);
+
+  async function open(): Promise<Opened> {
+    opening ??= openAll(options, pace);
+    try {
+      opened = await opening;
+      return opened;
+    } catch (error) {
+      opening = null;
+      throw error;
+    }
+  }
+
+  async function sync(): Promise<void> {
+    const { drainSpool } = await import('../runtime/audit/spool.ts');
+    // Two at once would chain a file twice, and one of them would miss it.
+    await inTurn(() => drainSpool({ dir: options.journal_dir, journal: options.journal }));
+    await (await open()).sync();
+  }
+
+  async function step(): Promise<void> {
+    await sync();
+    if (opened !== null) await maintainIndex(opened);
+  }
+
+  const background = repeat(
+    step,
+    () => (isWatched() ? WATCHED_POLL_MS : POLL_MS),
+    (error) => options.log.error(BEHIND, faultFields(error)),
+  );
+
+  return {
+    ready: () => opened !== null,
+    sync: () => pace.hurry(sync),
+    open,
+    close: async () => {
+      await pace.hurry(background.end);
+      await pace
+        .hurry(sync)
+        .catch((error) =>
+          options.log.warn('the audit index is filled at the next start', faultFields(error)),
+        );
+      await opened?.index.close();
+    },
+  };
+}
+
+function openIndexMaintenance(
+  options: Parameters<typeof openPruning>[0] & Parameters<typeof openChainWarning>[0],
+): (opened: Opened) => Promise<void> {
+  const pruneNowAndThen = openPruning(options);
+  const warnOnce = openChainWarning(options);
+  return async ({ index, prune }) => {
+    await warnOnce(index);
+    await pruneNowAndThen(prune);
+  };
+}
+
+/** Forgets each hour what the journal has deleted by its age, and by the same clock. */
+function openPruning(options: {
+  now_ms: () => number;
+  max_age_days: number;
+}): (prune: Opened['prune']) => Promise<void> {
+  const steadyNow = openSteadyClock(options);
+  let pruned_ms = Number.NEGATIVE_INFINITY;
+  return async (prune) => {
+    if (performance.now() - pruned_ms < PRUNE_MS) return;
+    pruned_ms = performance.now();
+    const now_ms = steadyNow();
+    if (now_ms !== null) await prune(now_ms - options.max_age_days * DAY_MS);
+  };
+}
+
+/** Does a step again and again until it is ended; the next one waits for the one before. */
+function repeat(
+  step: () => Promise<void>,
+  pollMs: () => number,
+  onFault: (error: unknown) => void,
+): { readonly end: () => Promise<void> } {
+  let ended = false;
+  let timer: NodeJS.Timeout | null = null;
+  let running: Promise<void> = Promise.resolve();
+  function schedule(delay_ms: number): void {
+    if (ended) return;
+    timer = setTimeout(() => {
+      running = step().then(
+        () => schedule(pollMs()),
+        (error) => {
+          onFault(error);
+          schedule(RETRY_MS);
+        },
+      );
+    }, delay_ms);
+  }
+  schedule(OPEN_AFTER_MS);
+  return {
+    end: async () => {
+      ended = true;
+      if (timer !== null) clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+async function openAll(
+  options: { index_path: string; journal_dir: string; watch: IndexWatch; log: Log },
+  pace: Pace,
+): Promise<Opened> {
+  const [{ openIndex }, { openIndexer }, { openArrivals }] = await Promise.all([
+    import('../runtime/audit/store.ts'),
+    import('../runtime/audit/indexer.ts'),
+    import('../runtime/audit/arrivals.ts'),
+  ]);
+  const index = await openIndex({ path: options.index_path });
+  if (index.rebuilt) options.log.warn('the audit index was damaged, and is made again from the journal');
+  const arrivals = await openArrivals(index, options.watch);
+  const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin: pace.begin, arrivals });
+  return { index, arrivals, sync, prune };
+}
+
+/** Logs once each chain that is shorter than the index remembers. The service goes on: decisions need no old records. */
+function openChainWarning({ journal_dir, log }: { journal_dir: string; log: Log }) {
+  let is_compared = false;
+  return async (index: AuditIndex): Promise<void> => {
+    if (is_compared) return;
+    const { findShortenedChains } = await import('../runtime/audit/shortened.ts');
+    for (const chain of await findShortenedChains(index, journal_dir)) log.warn(SHORTENED, { ...chain });
+    is_compared = true;
+  };
+}

@@ -1,0 +1,213 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Policy } from '../core/types/index.ts';
+import type { Runtime } from '../operations/runtime.ts';
+import { StartFailure } from '../platform/failure.ts';
+import { openLog } from '../platform/log.ts';
+import { lazyStore, type Store, storeSettings } from '../platform/store/index.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import type { TrailPlace } from '../runtime/audit/events/trail.ts';
+import { writeSpool } from '../runtime/audit/spool.ts';
+import type { AuditEvent } from '../runtime/audit/types.ts';
+import type { Config } from '../runtime/config/index.ts';
+import { logLeftOut } from '../runtime/plugins/named.ts';
+import type { PluginsInUse } from '../runtime/plugins/types.ts';
+import { loadPolicy } from '../runtime/policies/index.ts';
+import type { ReloadReport } from '../runtime/policies/reload-report.ts';
+import { type Centre, openRuntime } from './runtime.ts';
+import { reachService, type ServiceDoor } from './socket-client.ts';
+import { makeStateDir, statePaths, takeOwnerLock } from './state-dir.ts';
+import { openServiceStore } from './store.ts';
+
+/** A runtime without a service, for one command. */
+export interface LocalRuntime extends Runtime {
+  /** Has every event whose answer was given before the call written to the journal, and gives its folder. */
+  readonly settleJournal: () => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens a runtime for a short-lived process: the policy is that of the configuration as it stands now, events
+ * go to the spool for the owner of the journal to chain, and questions to the audit index are answered with a
+ * service that runs or without one.
+ *
+ * @throws StartFailure `config_invalid` with what is wrong in the policy's documents
+ */
+export async function openLocalRuntime(config: Config, version = 'local'): Promise<LocalRuntime> {
+  const made = await loadPolicy(config);
+  if (!made.ok) {
+    throw new StartFailure(
+      'config_invalid',
+      `The policy has ${made.problems.length === 1 ? 'a problem' : `${made.problems.length} problems`}.`,
+      made.problems,
+    );
+  }
+  const paths = statePaths(config.state_dir);
+  const append = async (event: AuditEvent): Promise<void> => {
+    await keepPolicy(paths.policies, made.policy);
+    await writeSpool({ dir: paths.journal, events: [event], now_ms: Date.now });
+  };
+  const door = lazyDoor(config.state_dir);
+  const log = openLog({ ...config.log, name: 'cli' });
+  logLeftOut(made.plugins, log);
+  const { runtime, close } = openRuntime({
+    version,
+    config,
+    started_ms: Date.now(),
+    policy: made.policy,
+    journal: config.audit.enabled ? { append } : null,
+    store: lazyStore(() => openAlone(config), log),
+    index_path: paths.index,
+    metrics: null,
+    telemetry: null,
+    centre: localCentre(config, door, made.plugins),
+    log,
+    now_ms: Date.now,
+  });
+  const queryAudit: Runtime['queryAudit'] = async (filter) =>
+    existsSync(paths.journal) ? runtime.queryAudit(filter) : NO_EVENTS;
+  return {
+    ...runtime,
+    queryAudit,
+    activity: async (asked) =>
+      existsSync(paths.journal) ? runtime.activity(asked) : { active: [], partial: false },
+    settleJournal: async () => {
+      if (existsSync(paths.journal)) await syncIndex(config, door);
+      return paths.journal;
+    },
+    close: async () => {
+      await close();
+      (await door.opened())?.close();
+    },
+  };
+}
+
+const NO_EVENTS = { events: [], count: 0, events_searched: 0 };
+
+/** Without a service nobody has made the store yet, nor brought it up to date; where one runs, that is its own to do. */
+async function openAlone(config: Config): Promise<Store> {
+  makeStateDir(config.state_dir);
+  const lock = takeOwnerLock(config.state_dir);
+  try {
+    return await openServiceStore(storeSettings(config), { migrate: lock !== null });
+  } finally {
+    lock?.release();
+  }
+}
+
+/** Saves the policy that decides, where it is not saved yet, so that the decision can be explained later. */
+async function keepPolicy(dir: string, policy: Policy): Promise<void> {
+  const { isSaved, savePolicy } = await import('../runtime/policies/saved.ts');
+  if (!(await isSaved(dir, policy))) await savePolicy(dir, policy);
+}
+
+interface LazyDoor {
+  readonly open: () => Promise<ServiceDoor | null>;
+  /** What `open` gave, without opening anything. */
+  readonly opened: () => Promise<ServiceDoor | null>;
+}
+
+function lazyDoor(state_dir: string): LazyDoor {
+  let door: Promise<ServiceDoor | null> | null = null;
+  return {
+    open: async () => {
+      door = Promise.resolve((await door) ?? (await reachService(state_dir)));
+      return door;
+    },
+    opened: async () => door,
+  };
+}
+
+function localCentre(config: Config, door: LazyDoor, plugins: PluginsInUse): Centre {
+  return {
+    ready: async () => true,
+    reloadFailure: async () => null,
+    metrics: async () => '',
+    agents: async () => [],
+    plugins: async () => plugins,
+    reload: (_caller: Caller): Promise<ReloadReport> =>
+      Promise.reject(new Error('a policy is reloaded by the service that has it')),
+    syncIndex: () => syncIndex(config, door),
+    events: null,
+  };
+}
+
+const RETRY_MS = 100;
+const PATIENCE_MS = 3_000;
+
+/** Has the index brought up to date by the service that owns it, or, where none runs, does it itself. */
+async function syncIndex(config: Config, door: LazyDoor): Promise<void> {
+  for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
+    const service = await door.open();
+    if (service !== null) return service.syncIndex();
+    const lock = takeOwnerLock(config.state_dir);
+    if (lock !== null) {
+      try {
+        return await fillIndex(config);
+      } finally {
+        lock.release();
+      }
+    }
+    // A service that starts or stops has the folder and no open socket, for a moment.
+    if (waited_ms >= PATIENCE_MS) throw busy(config.state_dir);
+    await sleep(RETRY_MS);
+  }
+}
+
+/**
+ * Where the audit trail ends, when the index has every event whose answer was given before the call; with a service that
+ * runs or without one.
+ */
+export async function trailEnd(config: Config): Promise<TrailPlace> {
+  const paths = statePaths(config.state_dir);
+  if (!existsSync(paths.journal)) return { after: null, positions: [] };
+  const door = lazyDoor(config.state_dir);
+  try {
+    await syncIndex(config, door);
+  } finally {
+    (await door.opened())?.close();
+  }
+  const [{ openIndex }, { endOfTrail }] = await Promise.all([
+    import('../runtime/audit/store.ts'),
+    import('../runtime/audit/events/trail.ts'),
+  ]);
+  const index = await openIndex({ path: paths.index, read_only: true });
+  try {
+    return await endOfTrail(index);
+  } finally {
+    await index.close();
+  }
+}
+
+function busy(state_dir: string): StartFailure {
+  return new StartFailure(
+    'state_in_use',
+    `A service that does not answer has the state folder \`${state_dir}\`. Try again.`,
+  );
+}
+
+/** What the service does in the background: chains what the spool holds, and reads the journal into the index. */
+async function fillIndex(config: Config): Promise<void> {
+  const paths = statePaths(config.state_dir);
+  const [{ openWriter }, { drainSpool }, { openIndex }, { openIndexer }, { beginOrder }] = await Promise.all([
+    import('./writer.ts'),
+    import('../runtime/audit/spool.ts'),
+    import('../runtime/audit/store.ts'),
+    import('../runtime/audit/indexer.ts'),
+    import('../runtime/audit/order.ts'),
+  ]);
+  const log = openLog({ ...config.log, name: 'cli' });
+  await beginOrder(paths.journal);
+  const journal = await openWriter(config, 'parent', log);
+  try {
+    await drainSpool({ dir: paths.journal, journal });
+  } finally {
+    await journal.close();
+  }
+  const index = await openIndex({ path: paths.index });
+  try {
+    await openIndexer({ index, dir: paths.journal }).sync();
+  } finally {
+    await index.close();
+  }
+}

@@ -1,0 +1,115 @@
+import {
+  dashboardIntelligenceExplain,
+  intelligenceCompliance,
+  intelligenceExplain,
+  intelligenceRecommend,
+  intelligenceStatus,
+} from '../features/advisors/operations.ts';
+import { checkBudget, dashboardCostBudgets } from '../features/costs/budget-operations.ts';
+import { dashboardCostReport, dashboardCostSummary } from '../features/costs/operations.ts';
+import {
+  memoryPurgeExpired,
+  memoryRead,
+  memoryResolveHandle,
+  memoryWrite,
+} from '../features/memory/operations.ts';
+import { secretsCheck, secretsResolve } from '../features/secrets/operations.ts';
+import { mcpPinsApprove, mcpPinsList, mcpToolsCheck } from '../features/tool-pins/operations.ts';
+import { proxyForward } from '../gateways/forward/operations.ts';
+import { adapterAsk } from '../operations/adapters.ts';
+import { agentsBlock, agentsBlocked, agentsUnblock } from '../operations/agent-blocks.ts';
+import { observeAgent, observeAgents, observeSession, observeSessions } from '../operations/agents.ts';
+import {
+  approvalsApprove,
+  approvalsCancel,
+  approvalsDeny,
+  approvalsList,
+  approvalsShow,
+} from '../operations/approvals.ts';
+import { auditQuery } from '../operations/audit.ts';
+import {
+  capabilitiesIssue,
+  capabilitiesList,
+  capabilitiesRevoke,
+  capabilitiesShow,
+  capabilitiesValidate,
+} from '../operations/capabilities.ts';
+import { policyExplain } from '../operations/explain.ts';
+import { scanFile } from '../operations/file.ts';
+import { guardOutput } from '../operations/guard.ts';
+import { health, ready } from '../operations/health.ts';
+import { interceptAgentMessage, interceptTool } from '../operations/intercept.ts';
+import { metrics } from '../operations/metrics.ts';
+import type { AnyOperation } from '../operations/operation.ts';
+import { pluginsList } from '../operations/plugins.ts';
+import { policiesReload, policyEvaluate } from '../operations/policies.ts';
+import { scanInput, scanStructured } from '../operations/scan.ts';
+import { agentSessionReset, sessionReset } from '../operations/sessions.ts';
+import { policyTemplate, policyTemplates } from '../operations/templates.ts';
+
+/** Everything that one can ask for, in alphabetical order, by value: a name that does not exist does not compile. */
+export const catalogue = {
+  adapterAsk,
+  agentSessionReset,
+  agentsBlock,
+  agentsBlocked,
+  agentsUnblock,
+  approvalsApprove,
+  approvalsCancel,
+  approvalsDeny,
+  approvalsList,
+  approvalsShow,
+  auditQuery,
+  capabilitiesIssue,
+  capabilitiesList,
+  capabilitiesRevoke,
+  capabilitiesShow,
+  capabilitiesValidate,
+  checkBudget,
+  dashboardCostBudgets,
+  dashboardCostReport,
+  dashboardCostSummary,
+  dashboardIntelligenceExplain,
+  guardOutput,
+  health,
+  intelligenceCompliance,
+  intelligenceExplain,
+  intelligenceRecommend,
+  intelligenceStatus,
+  interceptAgentMessage,
+  interceptTool,
+  mcpPinsApprove,
+  mcpPinsList,
+  mcpToolsCheck,
+  memoryPurgeExpired,
+  memoryRead,
+  memoryResolveHandle,
+  memoryWrite,
+  metrics,
+  observeAgent,
+  observeAgents,
+  observeSession,
+  observeSessions,
+  pluginsList,
+  policiesReload,
+  policyEvaluate,
+  policyExplain,
+  policyTemplate,
+  policyTemplates,
+  proxyForward,
+  ready,
+  scanFile,
+  scanInput,
+  scanStructured,
+  secretsCheck,
+  secretsResolve,
+  sessionReset,
+};
+
+/** The same as a list. */
+export const operations: readonly AnyOperation[] = Object.values(catalogue);
+
+/** The operation of that name, `undefined` where there is none. */
+export function operationNamed(name: string): AnyOperation | undefined {
+  return operations.find((operation) => operation.name === name);
+}

@@ -1,0 +1,55 @@
+import type { Policy } from '../core/types/index.ts';
+import { openAdmission } from '../features/memory/admission.ts';
+import { StartFailure } from '../platform/failure.ts';
+import { type Store, StoreFailure, storeSettings } from '../platform/store/index.ts';
+import type { Config } from '../runtime/config/index.ts';
+import type { PolicyLoad } from './reloading.ts';
+import { openServiceStore } from './store.ts';
+
+/** The store of the process that owns the state folder. */
+export interface OwnStore {
+  readonly store: Store;
+  /** Sees to the master key of memory, where a policy is the first that needs one. @throws StartFailure */
+  readonly admit: (policy: Policy) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the store for its owner, brings its tables up to date, and sees to what is encrypted in it.
+ *
+ * @throws StartFailure `store_unusable` or `state_unusable`, which says what to do
+ */
+export async function openOwnStore(config: Config, policy: Policy): Promise<OwnStore> {
+  try {
+    const store = await openServiceStore(storeSettings(config), { migrate: true });
+    const admit = openAdmission(config, store, Date.now);
+    const own = { store, admit, close: store.close };
+    await admit(policy).catch((failure: unknown) => store.close().then(() => Promise.reject(failure)));
+    return own;
+  } catch (failure) {
+    if (!(failure instanceof StoreFailure)) throw failure;
+    const message =
+      failure.code === 'store_full'
+        ? 'The disk of the store is full. Make room, then start again.'
+        : failure.message;
+    throw new StartFailure('store_unusable', message);
+  }
+}
+
+/** A policy that is loaded again is refused where memory cannot be opened for it. */
+export async function admitted(
+  loading: Promise<PolicyLoad>,
+  { admit }: Pick<OwnStore, 'admit'>,
+  { origin }: Pick<Config, 'origin'>,
+): Promise<PolicyLoad> {
+  const load = await loading;
+  if (!load.ok) return load;
+  try {
+    await admit(load.policy);
+    return load;
+  } catch (failure) {
+    if (!(failure instanceof StartFailure)) throw failure;
+    const problem = { file: origin.label, path: 'memory.master_key', message: failure.message };
+    return { ok: false, problems: [problem], secret_readings: load.secret_readings };
+  }
+}

@@ -1,0 +1,397 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Policy } from '../core/types/index.ts';
+import { recordReadings } from '../features/secrets/reading-event.ts';
+import type { Runtime } from '../operations/runtime.ts';
+import { faultFields, type Log } from '../platform/log.ts';
+import { openTurnstile } from '../platform/queue/turnstile.ts';
+import { type Housekeeping, openHousekeeping } from '../platform/store/housekeeping.ts';
+import { lazyStore, type Store } from '../platform/store/index.ts';
+import { storeFields } from '../platform/store/lazy.ts';
+import { needsAgentToken } from '../runtime/access/index.ts';
+import type { ApiKey } from '../runtime/access/settings.ts';
+import { ensureToken } from '../runtime/access/tokens.ts';
+import { type Feed, openFeed } from '../runtime/audit/events/feed.ts';
+import type { Journal } from '../runtime/audit/journal.ts';
+import { beginOrder } from '../runtime/audit/order.ts';
+import type { Config } from '../runtime/config/index.ts';
+import { realFile } from '../runtime/config/real-file.ts';
+import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
+import type { PluginsInUse } from '../runtime/plugins/types.ts';
+import type { ReloadReport } from '../runtime/policies/reload-report.ts';
+import { savePolicy } from '../runtime/policies/saved.ts';
+import type { SecretReading } from '../runtime/secrets/references.ts';
+import { agentsSeen } from './agents-seen.ts';
+import type { choresOf } from './chores.ts';
+import { type Indexing, openIndexing } from './indexing.ts';
+import { openMetricsSum } from './metrics-sum.ts';
+import { admitted, type OwnStore, openOwnStore } from './own-store.ts';
+import type { ParentAnswers, WorkerOrders } from './protocol.ts';
+import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
+import { type Centre, openRuntime } from './runtime.ts';
+import {
+  type Dispatch,
+  type Follow,
+  openSocket,
+  type ResidentDoor,
+  type ServiceStatus,
+  type SocketServer,
+} from './socket-server.ts';
+import { statePaths } from './state-dir.ts';
+import { telemetryOf } from './telemetry.ts';
+import { openWorkers, type WorkerProcess, type Workers } from './workers.ts';
+import { openWriter } from './writer.ts';
+
+export interface ParentParts {
+  readonly version: string;
+  readonly config: Config;
+  readonly policy: Policy;
+  readonly plugins: PluginsInUse;
+  /** Secrets that the configuration asked for. */
+  readonly secret_readings: readonly SecretReading[];
+  readonly loadPolicy: () => Promise<PolicyLoad>;
+  readonly started_ms: number;
+  /** `null` where nothing listens but the socket. */
+  readonly url: string | null;
+  readonly port: number;
+  /** `null`: a resident process, without workers. */
+  readonly worker_url: URL | null;
+  readonly spare: WorkerProcess | null;
+  readonly dispatch: Dispatch;
+  readonly resident: ResidentDoor | null;
+  readonly log: Log;
+}
+
+/** The process that owns the state folder and keeps the workers; it answers no requests itself. */
+export interface Parent {
+  readonly status: () => ServiceStatus;
+  readonly reload: (caller_id: string) => Promise<ReloadReport>;
+  /** Lets all that was accepted be answered, for at most `patience_ms`; then closes everything. */
+  readonly stop: (patience_ms: number) => Promise<{ readonly forced: boolean }>;
+  /** Ends the workers at once. */
+  readonly kill: () => Promise<void>;
+}
+
+/** Where there are no workers, none is ever started. */
+const NO_PROGRAM = new URL('data:,');
+const GATHER_MS = 2_000;
+const AGENTS_LISTED_MAX = 1_000;
+
+/** What is opened only after the workers, which ask for it. */
+interface Late {
+  readonly feed: Feed;
+  indexing: Indexing | null;
+  reloading: Reloading | null;
+  store: Store | null;
+  api_keys: readonly ApiKey[];
+}
+
+const NOT_OPEN = { indexing: null, reloading: null, store: null };
+
+/** Opens journal, workers, socket and index; resolves when all workers listen. */
+export async function openParent(parts: ParentParts): Promise<Parent> {
+  const { config, log, version } = parts;
+  const paths = statePaths(config.state_dir);
+  await savePolicy(paths.policies, parts.policy);
+  const inTurn = openTurnstile();
+  const late: Late = { feed: openFeed(log), ...NOT_OPEN, api_keys: config.auth.api_keys };
+  const metrics = config.metrics.enabled ? metricsOfParent(version, config, late) : null;
+  const reload = (caller_id: string): Promise<ReloadReport> =>
+    inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
+  const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
+  const centre = centreOf(config, late, metricsOfAll, () => workers, reload, parts.plugins);
+  const workers = openWorkers({
+    url: parts.worker_url ?? NO_PROGRAM,
+    count: parts.worker_url === null ? 0 : config.server.workers,
+    spare: parts.spare,
+    log,
+    inTurn,
+    answers: answersOf(centre, reload, (by) => shareEvents(by, late, workers)),
+    orders: (writer) => ordersFor(writer, parts, late),
+  });
+  const { journal, store: own } = await startWorkers(workers, parts, metrics);
+  late.store = own.store;
+  const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
+  await recordReadings(parts.secret_readings, by, { journal, now_ms: Date.now, log });
+  const store = lazyStore(async () => own.store, log);
+  const telemetry = await telemetryOf(config, version, 'parent', log);
+  const shared = { journal, store, index_path: paths.index, metrics, telemetry, centre, now_ms: Date.now };
+  const open = openRuntime({ ...parts, ...shared });
+  late.reloading = openReloading({
+    first: parts.policy,
+    plugins: parts.plugins,
+    load: () => admitted(parts.loadPolicy(), own, config),
+    save: async (policy) => void (await savePolicy(paths.policies, policy)),
+    workers: workers.serving,
+    use: open.usePolicy,
+    useKeys: (keys) => useKeys(keys, late, workers, parts),
+    journal,
+    on_failure: () => metrics?.countFailedReload(),
+    now_ms: Date.now,
+    log,
+  });
+  if (journal !== null) late.indexing = openParentIndexing(config, journal, late.feed, log);
+  const blocks = await followBlocks(config, own.store, log);
+  const kept = await openChores({ config, log, store: store.open, ports: open.ports });
+  const status = statusOf(parts, workers, late.reloading);
+  // Elsewhere the workers judge, and see to that themselves.
+  if (parts.worker_url === null) await open.warm();
+  const socket = await openCommandSocket(parts, open.runtime, late, status);
+  return {
+    status,
+    reload,
+    stop: async (patience_ms) => {
+      await socket?.close();
+      const { forced } = await workers.stop(patience_ms);
+      await closeAll([...kept, blocks, late.indexing, journal, open, telemetry], log);
+      return { forced };
+    },
+    kill: workers.kill,
+  };
+}
+
+/** Counts what only the parent knows, besides what each process counts. */
+function metricsOfParent(version: string, { server }: Config, late: Late): Metrics {
+  const pending = async (): Promise<number | null> => {
+    if (late.store === null) return null;
+    const { countPendingApprovals } = await import('../runtime/enforcement/approvals/pending.ts');
+    return countPendingApprovals(late.store, Date.now());
+  };
+  return openMetrics({ version, mode: server.mode, countPendingApprovals: pending });
+}
+
+/** Chores know every subject, and through it all detectors: loaded before, they would hold up the workers. */
+async function openChores(
+  ground: Parameters<typeof choresOf>[0] & { readonly log: Log },
+): Promise<Housekeeping[]> {
+  const { choresOf, deliveriesOf } = await import('./chores.ts');
+  return [choresOf(ground), deliveriesOf(ground)].map((chores) => openHousekeeping(chores, ground.log));
+}
+
+/** Keeps the list of blocked agents in the state folder like the store, from before the service is ready. */
+async function followBlocks(config: Config, store: Store, log: Log) {
+  const { followAgentBlocks, mirrorAgentBlocks } = await import(
+    '../runtime/enforcement/agent-blocks/agent-blocks.ts'
+  );
+  const failed = (fault: unknown): void =>
+    log.error(
+      'the list of blocked agents could not be read from the store, and stays as it was',
+      storeFields(fault),
+    );
+  await mirrorAgentBlocks(config.state_dir, store).catch(failed);
+  return followAgentBlocks(config.state_dir, store, failed);
+}
+
+/** What the whole service knows, for the parent's own runtime and for the workers. */
+function centreOf(
+  config: Config,
+  late: Late,
+  metricsOfAll: () => Promise<string>,
+  workers: () => Workers,
+  reload: (caller_id: string) => Promise<ReloadReport>,
+  first: PluginsInUse,
+): Centre {
+  const agents = agentsSeen();
+  return {
+    ready: async () =>
+      late.reloading !== null && (!config.audit.enabled || (late.indexing?.ready() ?? false)),
+    reloadFailure: async () => late.reloading?.lastFailure() ?? null,
+    metrics: metricsOfAll,
+    agents: async () => {
+      // Those of a worker that has died since are kept here.
+      const lists = await gather(workers(), 'agents');
+      for (const agent_id of lists.flat()) agents.note(agent_id);
+      return agents.list().slice(0, AGENTS_LISTED_MAX);
+    },
+    plugins: async () => late.reloading?.plugins() ?? first,
+    reload: ({ id }) => reload(id),
+    syncIndex: async () => late.indexing?.sync(),
+    events: null,
+  };
+}
+
+function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerOrders {
+  const { version, config, port, started_ms } = parts;
+  const { hash, generation } = late.reloading?.inForce() ?? { hash: parts.policy.hash, generation: 1 };
+  const auth = { ...config.auth, api_keys: late.api_keys };
+  return { version, config: { ...config, auth }, writer, port, started_ms, policy_hash: hash, generation };
+}
+
+const KEYS_MS = 5_000;
+
+/** Gives all workers the API keys of a reload; one that does not take them is ended, and its successor has them. */
+async function useKeys(
+  keys: readonly ApiKey[],
+  late: Late,
+  workers: Workers,
+  { config, log }: ParentParts,
+): Promise<void> {
+  if (isDeepStrictEqual(keys, late.api_keys)) return;
+  late.api_keys = keys;
+  if (needsAgentToken({ auth: { ...config.auth, api_keys: keys }, host: config.server.host }))
+    ensureToken(config.state_dir, 'agent');
+  await Promise.all(
+    workers.serving().map((worker) =>
+      worker.ask('api_keys', keys, KEYS_MS).catch(async () => {
+        log.error(`${worker.name} did not take the new API keys, and is ended`);
+        await worker.kill();
+      }),
+    ),
+  );
+  log.info('the API keys were reloaded', { count: keys.length });
+}
+
+/** How long the parent does nothing when the workers listen: what they are asked first they ask the parent. */
+const FIRST_ANSWERS_MS = 100;
+
+/**
+ * Opens the parent's journal while the workers start, and the store behind them: loading what speaks to it takes as
+ * long as they do, and both would wait for the processor. Nobody is told that the service is ready before. Where one
+ * fails, nothing of the others stays.
+ */
+async function startWorkers(
+  workers: Workers,
+  { config, policy, log }: ParentParts,
+  metrics: Metrics | null,
+): Promise<{ journal: Journal | null; store: OwnStore }> {
+  if (config.audit.enabled) await beginOrder(statePaths(config.state_dir).journal);
+  const [started, opened] = await Promise.allSettled([
+    workers.start(),
+    config.audit.enabled ? openWriter(config, 'parent', log, metrics) : null,
+  ]);
+  const journal = opened.status === 'fulfilled' ? opened.value : null;
+  try {
+    for (const each of [opened, started]) if (each.status === 'rejected') throw each.reason;
+    await sleep(FIRST_ANSWERS_MS);
+    return { journal, store: await openOwnStore(config, policy) };
+  } catch (failure) {
+    await workers.kill();
+    await journal?.close();
+    throw failure;
+  }
+}
+
+/** What stands open is closed in this order, whatever befalls the rest. */
+async function closeAll(
+  opened: readonly ({ readonly close: () => Promise<void> } | null)[],
+  log: Log,
+): Promise<void> {
+  for (const one of opened) {
+    await one?.close().catch((fault) => log.error('something could not be closed', faultFields(fault)));
+  }
+}
+
+function openParentIndexing(config: Config, journal: Journal, watch: Feed, log: Log): Indexing {
+  const paths = statePaths(config.state_dir);
+  const { max_age_days } = config.audit;
+  return openIndexing({
+    index_path: paths.index,
+    journal_dir: paths.journal,
+    journal,
+    max_age_days,
+    now_ms: Date.now,
+    watch,
+    log,
+  });
+}
+
+/** How long a worker may take for a batch before it is sent the next one. */
+const EVENTS_MS = 30_000;
+
+/** Gives a worker what happens from now on, or no longer; answers where that begins. */
+async function shareEvents(
+  { worker, turn, wanted }: Parameters<ParentAnswers['events']>[0],
+  { feed, indexing }: Late,
+  workers: Workers,
+): Promise<{ readonly position: number }> {
+  if (!wanted) {
+    feed.leave(worker, turn);
+    return { position: 0 };
+  }
+  if (indexing === null) throw new Error('the service is starting');
+  const { position } = (await indexing.open()).arrivals;
+  const asking = workers.serving().find(({ name }) => name === worker);
+  if (asking === undefined) throw new Error('the worker has ended');
+  // From here to the answer nothing else runs, so that what is sent begins at this position.
+  feed.join(worker, turn, (batch) => asking.ask('events', batch, EVENTS_MS));
+  return { position: position() };
+}
+
+/** Without the socket the service still decides; the command line alone misses it. */
+async function openCommandSocket(
+  parts: ParentParts,
+  runtime: Runtime,
+  late: Late,
+  status: () => ServiceStatus,
+): Promise<SocketServer | null> {
+  const { config, dispatch, resident, log } = parts;
+  const path = statePaths(config.state_dir).socket;
+  const { file } = config.origin;
+  const config_file = file === null ? null : realFile(file);
+  try {
+    const sync_index = async () => late.indexing?.sync();
+    const follow = followOf(late);
+    return await openSocket({
+      path,
+      runtime,
+      dispatch,
+      status,
+      sync_index,
+      config_file,
+      follow,
+      resident,
+      log,
+    });
+  } catch (fault) {
+    log.error('the socket for the command line could not be opened', faultFields(fault));
+    return null;
+  }
+}
+
+/** The trail is followed where the index is filled. */
+function followOf({ feed, indexing }: Late): Follow | null {
+  if (indexing === null) return null;
+  return async (wish, signal) => {
+    const { followIndex } = await import('../runtime/audit/events/trail.ts');
+    const { index } = await indexing.open();
+    return followIndex(wish, { index, sync: indexing.sync, watch: feed.watch }, signal);
+  };
+}
+
+function answersOf(
+  centre: Centre,
+  reload: (caller_id: string) => Promise<ReloadReport>,
+  events: ParentAnswers['events'],
+): ParentAnswers {
+  return {
+    events,
+    ready: centre.ready,
+    reload_failure: centre.reloadFailure,
+    metrics: centre.metrics,
+    agents: centre.agents,
+    plugins: centre.plugins,
+    reload: ({ caller_id }) => reload(caller_id),
+    sync_index: async () => {
+      await centre.syncIndex();
+      return { synced: true };
+    },
+  };
+}
+
+function statusOf(parts: ParentParts, workers: Workers, reloading: Reloading): () => ServiceStatus {
+  return () => ({
+    pid: process.pid,
+    url: parts.url,
+    version: parts.version,
+    workers: workers.serving().map(({ name, pid }) => ({ name, pid })),
+    policy_hash: reloading.inForce().hash,
+    generation: reloading.inForce().generation,
+  });
+}
+
+/** What those workers answered that could, in time. */
+async function gather(workers: Workers, question: 'agents'): Promise<readonly (readonly string[])[]> {
+  const asked = workers.serving().map((worker) => worker.ask(question, null, GATHER_MS));
+  const settled = await Promise.allSettled(asked);
+  return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+}

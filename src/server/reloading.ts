@@ -1,0 +1,172 @@
+import type { Policy } from '../core/types/index.ts';
+import { recordReadings } from '../features/secrets/reading-event.ts';
+import { faultFields, type Log } from '../platform/log.ts';
+import type { ApiKey } from '../runtime/access/settings.ts';
+import { newEventId } from '../runtime/audit/event-id.ts';
+import type { Journal } from '../runtime/audit/journal.ts';
+import { serviceEvent } from '../runtime/audit/service-event.ts';
+import type { AuditEvent } from '../runtime/audit/types.ts';
+import type { PluginsInUse } from '../runtime/plugins/types.ts';
+import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
+import type { SecretReading } from '../runtime/secrets/references.ts';
+import { changeGeneration, type Generation } from './generations.ts';
+import type { Worker } from './workers.ts';
+
+/** A policy that was read anew, or what is wrong with it. */
+export type PolicyLoad = (
+  | {
+      readonly ok: true;
+      readonly policy: Policy;
+      readonly plugins: PluginsInUse;
+      readonly api_keys: readonly ApiKey[];
+      readonly warnings: readonly string[];
+    }
+  | { readonly ok: false; readonly problems: Extract<ReloadReport, { reloaded: false }>['problems'] }
+) & {
+  /** Secrets that the configuration asked for. */
+  readonly secret_readings: readonly SecretReading[];
+};
+
+export interface ReloadingParts {
+  readonly first: Policy;
+  /** Those that are in use with the first. */
+  readonly plugins: PluginsInUse;
+  /** Reads configuration and documents again. */
+  readonly load: () => Promise<PolicyLoad>;
+  /** Saves a policy where the workers find it by its hash. */
+  readonly save: (policy: Policy) => Promise<void>;
+  readonly workers: () => readonly Worker[];
+  /** Puts it in force in the parent itself. */
+  readonly use: (policy: Policy) => void;
+  /** Puts API keys in force in all workers; resolves when none goes by the ones before any more. */
+  readonly useKeys: (keys: readonly ApiKey[]) => Promise<void>;
+  readonly journal: Pick<Journal, 'append'> | null;
+  readonly now_ms: () => number;
+  /** Called with each reload that fails. */
+  readonly on_failure?: () => void;
+  readonly log: Log;
+}
+
+/** The policy of the whole service, and the one way to change it. */
+export interface Reloading {
+  readonly inForce: () => Generation;
+  /** Why the last reload failed; `null` if it did not. */
+  readonly lastFailure: () => ReloadFailure | null;
+  /** The plug-ins of the policy in force. */
+  readonly plugins: () => PluginsInUse;
+  /** Reads everything again, and puts it in force everywhere or nowhere. Calls must come one after another. */
+  readonly reload: (caller_id: string) => Promise<ReloadReport>;
+}
+
+/** Begins with the policy that the service started with, as generation 1. */
+export function openReloading(parts: ReloadingParts): Reloading {
+  let last_failure: ReloadFailure | null = null;
+  let is_valid = true;
+  const load = async (): Promise<PolicyLoad> => {
+    const loaded = await parts.load();
+    is_valid = loaded.ok;
+    return loaded;
+  };
+  const exchange = openExchange({ ...parts, load });
+  return {
+    ...exchange,
+    lastFailure: () => last_failure,
+    reload: async (caller_id) => {
+      is_valid = true;
+      let is_done = false;
+      try {
+        const report = await exchange.reload(caller_id);
+        is_done = report.reloaded;
+        return report;
+      } finally {
+        last_failure = is_done ? null : is_valid ? 'reload_failed' : 'policy_invalid';
+        if (!is_done) parts.on_failure?.();
+      }
+    },
+  };
+}
+
+function openExchange(parts: ReloadingParts): Omit<Reloading, 'lastFailure'> {
+  let in_force: Generation = { generation: 1, hash: parts.first.hash };
+  let in_use = parts.plugins;
+
+  async function apply(policy: Policy, caller_id: string): Promise<string | null> {
+    const next = { generation: in_force.generation + 1, hash: policy.hash };
+    await parts.save(policy);
+    const change = await changeGeneration({
+      next,
+      workers: parts.workers(),
+      log: parts.log,
+      settle: async () => {
+        await record(parts, caller_id, next.hash, true, 'The policy was reloaded.');
+        in_force = next;
+        parts.use(policy);
+      },
+    });
+    return change.changed ? null : change.reason;
+  }
+
+  async function refuse(caller_id: string, problems: Refused['problems']): Promise<ReloadReport> {
+    const sentence = `The policy was not reloaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`;
+    await record(parts, caller_id, in_force.hash, false, sentence).catch((fault) =>
+      parts.log.error('a refused reload could not be recorded', faultFields(fault)),
+    );
+    parts.log.warn('the policy was not reloaded, and the one before stays in force', {
+      problems: problems.map(({ file, path, message }) => `${file} ${path}: ${message}`),
+    });
+    return { reloaded: false, policy_hash: in_force.hash, problems };
+  }
+
+  return {
+    inForce: () => in_force,
+    plugins: () => in_use,
+    reload: async (caller_id) => {
+      const loaded = await parts.load();
+      await recordReadings(loaded.secret_readings, { caller_id, policy_hash: in_force.hash }, parts);
+      if (!loaded.ok) return refuse(caller_id, loaded.problems);
+      const { policy, warnings } = loaded;
+      const changed = policy.hash !== in_force.hash;
+      try {
+        const reason = changed ? await apply(policy, caller_id) : await unchanged(parts, caller_id, policy);
+        if (reason !== null) return refuse(caller_id, [{ file: 'service', path: '', message: reason }]);
+      } catch (fault) {
+        parts.log.error('the policy could not be exchanged', faultFields(fault));
+        const message = 'The policy could not be saved or its reload not be recorded; the log says why.';
+        return refuse(caller_id, [{ file: 'service', path: '', message }]);
+      }
+      in_use = loaded.plugins;
+      await parts.useKeys(loaded.api_keys);
+      parts.log.info('the policy was reloaded', { ...in_force, changed, warnings });
+      const { hash: policy_hash, generation } = in_force;
+      return { reloaded: true, policy_hash, generation, changed, warnings };
+    },
+  };
+}
+
+type Refused = Extract<ReloadReport, { reloaded: false }>;
+
+async function unchanged(parts: ReloadingParts, caller_id: string, { hash }: Policy): Promise<null> {
+  await record(parts, caller_id, hash, true, 'The policy was reloaded, and is the same as before.');
+  return null;
+}
+
+async function record(
+  { journal, now_ms }: ReloadingParts,
+  caller_id: string,
+  policy_hash: string,
+  done: boolean,
+  reason: string,
+): Promise<void> {
+  const at_ms = now_ms();
+  const event: AuditEvent = serviceEvent({
+    event_id: newEventId(at_ms),
+    now_ms: at_ms,
+    phase: 'policy_reload',
+    done,
+    reason,
+    caller_id,
+    policy_hash,
+    metadata: {},
+  });
+  await journal?.append(event);
+}

@@ -1,0 +1,351 @@
+import type { Crossing, Policy } from '../core/types/index.ts';
+import { lazyCosts } from '../features/costs/lazy.ts';
+import { forAgents } from '../features/secrets/for-agents.ts';
+import type { Llm } from '../gateways/llm/call.ts';
+import { lazyLlm } from '../gateways/llm/lazy.ts';
+import type { Runtime } from '../operations/runtime.ts';
+import { available } from '../platform/available.ts';
+import { lazy } from '../platform/lazy.ts';
+import { faultFields, type Log } from '../platform/log.ts';
+import type { LazyStore } from '../platform/store/index.ts';
+import { storeFields } from '../platform/store/lazy.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import { newEventId } from '../runtime/audit/event-id.ts';
+import type { Hub } from '../runtime/audit/events/hub.ts';
+import { lazyHub } from '../runtime/audit/events/lazy.ts';
+import type { Journal } from '../runtime/audit/journal.ts';
+import { openTrail } from '../runtime/audit/open-trail.ts';
+import type { Config } from '../runtime/config/index.ts';
+import { openAgentList } from '../runtime/enforcement/agent-blocks/list-file.ts';
+import type { ResetPorts } from '../runtime/enforcement/sessions/reset.ts';
+import { sessionPorts } from '../runtime/enforcement/sessions/settings.ts';
+import type { ResetTarget, SessionPorts } from '../runtime/enforcement/sessions/types.ts';
+import type { Ports, Ruling } from '../runtime/enforcement/types.ts';
+import type { Endpoint } from '../runtime/observability/endpoint.ts';
+import type { Metrics } from '../runtime/observability/metrics.ts';
+import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
+import type { PluginsInUse } from '../runtime/plugins/types.ts';
+import { conditionsOf } from '../runtime/policies/conditions.ts';
+import { openFingerprints } from '../runtime/policies/fingerprints.ts';
+import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
+import { type AgentsSeen, agentsSeen } from './agents-seen.ts';
+import { statePaths } from './state-dir.ts';
+
+/** What only the whole service can answer: the parent knows it, its workers ask. */
+export interface Centre {
+  readonly ready: () => Promise<boolean>;
+  readonly reloadFailure: () => Promise<ReloadFailure | null>;
+  readonly metrics: () => Promise<string>;
+  readonly agents: () => Promise<readonly string[]>;
+  readonly plugins: () => Promise<PluginsInUse>;
+  readonly reload: (caller: Caller) => Promise<ReloadReport>;
+  readonly syncIndex: () => Promise<void>;
+  /** Has what happens sent to this process from a position of the index on, or no longer; `null` where nobody reads. */
+  readonly events: ((turn: number, wanted: boolean) => Promise<number>) | null;
+}
+
+export interface RuntimeParts {
+  readonly version: string;
+  readonly config: Config;
+  readonly started_ms: number;
+  readonly policy: Policy;
+  /** `null` with `audit.enabled: false`: nothing is written down. */
+  readonly journal: Pick<Journal, 'append'> | null;
+  readonly store: LazyStore;
+  readonly index_path: string;
+  /** `null` with `metrics.enabled: false`. */
+  readonly metrics: Metrics | null;
+  /** `null` where it is off. */
+  readonly telemetry: Telemetry | null;
+  readonly centre: Centre;
+  readonly log: Log;
+  readonly now_ms: () => number;
+}
+
+/** A runtime, and what its process does with it beside answering. */
+export interface OpenRuntime {
+  readonly runtime: Runtime;
+  readonly agents: AgentsSeen;
+  /** Calls of models. Loaded with the first call. */
+  readonly llm: () => Promise<Llm>;
+  /** What readers of the event stream get. Loaded with the first one. */
+  readonly hub: () => Promise<Hub>;
+  /** What judging and recording use now; a reload brings others. */
+  readonly ports: () => Ports;
+  /** Puts another policy in force. Requests in flight keep the one that they began with. */
+  readonly usePolicy: (policy: Policy) => void;
+  /**
+   * Loads what judging needs, which no start waits for, so that the first check finds it there: by the policy in
+   * force, or by one that is to be. Rejects where nothing can be judged by it.
+   */
+  readonly warm: (policy?: Policy) => Promise<void>;
+  /** Answers all who wait for something to happen, for there is no time left. */
+  readonly release: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Puts together what operations reach, for one process that answers. */
+export function openRuntime(parts: RuntimeParts): OpenRuntime {
+  const { config, centre, log, now_ms } = parts;
+  const agents = agentsSeen();
+  const trail = openTrail(parts);
+  const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
+  const approvals = lazyApprovals(parts, () => ports);
+  const sessions = sessionPorts(config, parts.store.open);
+  let ports = portsOf(parts, agents, unrecorded, approvals, sessions, parts.policy);
+  const road = lazyRoad(() => ports);
+  const forwarder = lazyForwarder(config);
+  const plugins = () =>
+    available(centre.plugins(), log, 'The service did not say in time which plug-ins it has.');
+  const trusted = forAgents({ config, store: parts.store.open, ports: () => ports, plugins });
+  const costs = lazyCosts(parts, () => ports);
+  const hub = lazyHub(parts, trail.index);
+  const runtime: Runtime = {
+    version: parts.version,
+    mode: config.server.mode,
+    started_ms: parts.started_ms,
+    limits: limitsOf(config),
+    now_ms,
+    users: config.dashboard.users,
+    policy: () => ports.policy,
+    policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : savedPolicy(config, hash)),
+    enforce: road.enforce,
+    approvals: approvals.open,
+    costs: costs.open,
+    store: parts.store.open,
+    telemetry: parts.telemetry,
+    ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
+    agentsSeen: () => allAgents(centre, agents, log),
+    metricsText: () => metricsText(parts),
+    plugins,
+    ...reloadOffers(centre),
+    resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
+    agentBlocks: lazyAgentBlocks(parts, () => ports),
+    ...trail.offers,
+    events: parts.journal === null || centre.events === null ? null : hub.open,
+    ...trusted.offers,
+    memory: lazyMemory(parts, () => ports),
+    forward: forwarder.open,
+  };
+  const llm = lazyLlm(config, log, { ...runtime, ports: () => ports, calls: parts.metrics?.calls ?? null });
+  return {
+    runtime,
+    agents,
+    llm: llm.open,
+    hub: hub.open,
+    ports: () => ports,
+    usePolicy: (policy) => {
+      ports = portsOf(parts, agents, unrecorded, approvals, sessions, policy);
+    },
+    warm: async (policy = ports.policy) => {
+      await Promise.all([road.load(), judgeNothing(policy, config, now_ms())]);
+    },
+    release: () => inTurn([hub.close, approvals.release]),
+    close: () =>
+      inTurn([llm.close, trail.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
+  };
+}
+
+/** Each is closed, whether those before it could be or not. */
+function inTurn([first, ...rest]: readonly (() => Promise<void>)[]): Promise<void> {
+  return first === undefined ? Promise.resolve() : first().finally(() => inTurn(rest));
+}
+
+function reloadOffers({ reload, reloadFailure }: Centre): Pick<Runtime, 'reload' | 'reloadFailure'> {
+  // Health must not depend on the parent's answer.
+  return { reload, reloadFailure: () => reloadFailure().catch(() => null) };
+}
+
+interface LazyRoad {
+  readonly enforce: Runtime['enforce'];
+  readonly load: () => Promise<void>;
+}
+
+/** No start waits for what only checks use. */
+function lazyRoad(ports: () => Ports): LazyRoad {
+  let road: typeof import('../runtime/enforcement/enforce.ts').enforce | null = null;
+  const load = async () => {
+    road = (await import('../runtime/enforcement/enforce.ts')).enforce;
+    return road;
+  };
+  return {
+    load: async () => void (await load()),
+    enforce: (crossing, caller, endpoint, approval_request_id = null, extras = {}) =>
+      road === null
+        ? load().then((enforce) => enforce(crossing, caller, endpoint, ports(), approval_request_id, extras))
+        : road(crossing, caller, endpoint, ports(), approval_request_id, extras),
+  };
+}
+
+async function isReady({ centre, store }: RuntimeParts): Promise<boolean> {
+  return (await centre.ready().catch(() => false)) && (await store.isThere());
+}
+
+/** Those of all workers, or of this one alone where the others cannot be asked. */
+function allAgents(
+  centre: RuntimeParts['centre'],
+  own: AgentsSeen,
+  log: RuntimeParts['log'],
+): Promise<readonly string[]> {
+  return centre.agents().catch((fault) => {
+    log.warn('the agents of the other workers are not known', faultFields(fault));
+    return own.list();
+  });
+}
+
+async function metricsText({ metrics, centre, log }: RuntimeParts): Promise<string> {
+  if (metrics === null) return '';
+  return available(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.');
+}
+
+function limitsOf({ server, scan, state_dir }: Config): Runtime['limits'] {
+  return { body_bytes_max: server.body_bytes_max, file_roots: scan.file_roots, state_dir };
+}
+
+/** Few services ever do it, and none at its start. */
+async function resetSession(target: ResetTarget, caller: Caller, ports: ResetPorts): Promise<number> {
+  return (await import('../runtime/enforcement/sessions/reset.ts')).resetSession(target, caller, ports);
+}
+
+/** Rejects where nothing can be judged by the policy. */
+async function judgeNothing(policy: Policy, config: Config, now_ms: number): Promise<void> {
+  const [{ judge }, conditions] = await Promise.all([
+    import('../core/decision/judge.ts'),
+    conditionsOf(policy),
+  ]);
+  const { fault } = judge({ ...NOTHING, now_ms }, policy, openFingerprints(config, policy), conditions);
+  if (fault) throw new Error('nothing can be judged by this policy');
+}
+
+async function savedPolicy(config: Config, hash: string): Promise<Policy | null> {
+  const { readPolicy } = await import('../runtime/policies/saved.ts');
+  return readPolicy(statePaths(config.state_dir).policies, hash).catch(() => null);
+}
+
+/** Judged once and not recorded: the tables of a search are made by the first. */
+const NOTHING: Omit<Crossing, 'now_ms'> = {
+  boundary: 'input',
+  phase: null,
+  content: { kind: 'text', text: '' },
+  tenant_id: 'default',
+  agent_id: 'unknown',
+  session_id: null,
+  source_agent_id: null,
+  destination_agent_id: null,
+  tool: null,
+  declared_tags: [],
+};
+
+/** How long a process is not ready after a decision that could not be recorded: others may have room. */
+const UNREADY_MS = 5_000;
+
+function portsOf(
+  parts: RuntimeParts,
+  agents: AgentsSeen,
+  unrecorded: { last_ms: number },
+  approvals: LazyApprovals,
+  sessions: SessionPorts,
+  policy: Policy,
+): Ports {
+  const { config, journal, metrics, telemetry, log } = parts;
+  const complain = onceInAWhile((fault: unknown) =>
+    log.error('decisions cannot be recorded, and are blocked', faultFields(fault)),
+  );
+  const complainOfSessions = onceInAWhile((fault: unknown) =>
+    log.error('sessions cannot be kept, and what depends on them is blocked', storeFields(fault)),
+  );
+  // What was judged is in no log, so that the event is all there is to go by.
+  const tellFault = onceInAWhile(({ event_id }: Ruling, endpoint: Endpoint) =>
+    log.error('judging met a fault, and the answer is a block', { event_id, endpoint }),
+  );
+  return {
+    policy,
+    fingerprintOf: openFingerprints(config, policy),
+    now_ms: parts.now_ms,
+    new_event_id: newEventId,
+    record: journal === null ? async () => {} : journal.append,
+    findAgentBlock: openAgentList(config.state_dir),
+    sessions,
+    telemetry,
+    unkept: complainOfSessions,
+    logged: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
+    settle: async (settling) => (await approvals.open()).settle(settling),
+    observe: (ruling, crossing, endpoint, scan_seconds) => {
+      agents.note(crossing.agent_id);
+      metrics?.count(ruling, endpoint, scan_seconds);
+      if (ruling.verdict.rule === 'fault.internal') tellFault(ruling, endpoint);
+    },
+    unrecorded: (fault) => {
+      unrecorded.last_ms = parts.now_ms();
+      complain(fault);
+    },
+  };
+}
+
+const COMPLAINT_MS = 5_000;
+
+/** A disk that is full fails thousands of times in a second; one line tells as much. */
+function onceInAWhile<Told extends readonly unknown[]>(complain: (...told: Told) => void): typeof complain {
+  let last_ms = Number.NEGATIVE_INFINITY;
+  return (...told) => {
+    const now = performance.now();
+    if (now - last_ms < COMPLAINT_MS) return;
+    last_ms = now;
+    complain(...told);
+  };
+}
+
+interface LazyApprovals {
+  readonly open: Runtime['approvals'];
+  readonly release: () => Promise<void>;
+}
+
+/** No start waits for what only some policies use. */
+function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => Ports): LazyApprovals {
+  const complain = onceInAWhile((what: string, fault?: unknown) =>
+    log.error(what, fault === undefined ? {} : storeFields(fault)),
+  );
+  const approvals = lazy(async () => {
+    const [{ openApprovals }, { approvalsParts }] = await Promise.all([
+      import('../runtime/enforcement/approvals/index.ts'),
+      import('../runtime/enforcement/approvals/parts.ts'),
+    ]);
+    return openApprovals(approvalsParts({ config, store: store.open, ports }, complain));
+  });
+  return { open: approvals.open, release: () => approvals.ifOpened(({ release }) => release()) };
+}
+
+/** No start waits for what only some agents use. */
+function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Ports): Runtime['memory'] {
+  return lazy(async () => {
+    const { openMemory } = await import('../features/memory/memory.ts');
+    return openMemory({
+      mode: config.server.mode,
+      keys: config,
+      limits: config.memory,
+      store: store.open,
+      ports,
+      steady_ms: () => performance.now(),
+      log,
+    });
+  }).open;
+}
+
+/** Operators need it seldom, and no start does. */
+function lazyAgentBlocks({ config, store }: RuntimeParts, ports: () => Ports): Runtime['agentBlocks'] {
+  return lazy(async () => {
+    const { openAgentBlocks } = await import('../runtime/enforcement/agent-blocks/agent-blocks.ts');
+    return openAgentBlocks({ state_dir: config.state_dir, store: store.open, ports });
+  }).open;
+}
+
+interface LazyForwarder {
+  readonly open: Runtime['forward'];
+  readonly close: () => Promise<void>;
+}
+
+/** No start waits for what only some agents use. */
+function lazyForwarder({ proxy }: Config): LazyForwarder {
+  const forwarder = lazy(async () => (await import('../gateways/llm/envelope.ts')).openForwarder(proxy));
+  return { open: forwarder.open, close: () => forwarder.ifOpened(({ close }) => close()) };
+}

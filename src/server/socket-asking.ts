@@ -1,0 +1,60 @@
+import type { TrailPage } from '../runtime/audit/events/trail.ts';
+import type { SocketAnswer, SocketQuestion, SocketRefusal } from './socket-lines.ts';
+
+/** An expected no of the service, as it came over the socket. */
+export class SocketFailure extends Error {
+  readonly code: string;
+  readonly details: SocketRefusal['details'];
+  constructor(refusal: SocketRefusal) {
+    super(refusal.message);
+    this.name = 'SocketFailure';
+    this.code = refusal.code;
+    this.details = refusal.details;
+  }
+}
+
+/** A question that has no number yet. */
+export type Question = Unnumbered<SocketQuestion>;
+type Unnumbered<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
+
+/** Puts a question; `hear` is called with each answer to it, until what this gives is called. */
+export type Put = (question: Question, hear: (answer: SocketAnswer) => void) => () => void;
+
+export const ANSWER_MS = 60_000;
+export const ENDED: SocketRefusal = { code: 'unavailable', message: 'The service has ended.', details: [] };
+export const LATE: SocketRefusal = {
+  code: 'unavailable',
+  message: 'The service does not answer.',
+  details: [],
+};
+
+/**
+ * Gives the pages that answer one question, until the connection ends.
+ *
+ * @throws SocketFailure where it is refused, or nothing is answered in time
+ */
+export async function* followedPages(put: Put, question: Question): AsyncGenerator<TrailPage> {
+  const answers: SocketAnswer[] = [];
+  let has_come = Promise.withResolvers<void>();
+  const hear = (answer: SocketAnswer): void => {
+    clearTimeout(timer);
+    answers.push(answer);
+    has_come.resolve();
+  };
+  const timer = setTimeout(() => hear({ id: 0, refusal: LATE }), ANSWER_MS);
+  const forget = put(question, hear);
+  try {
+    for (;;) {
+      for (const answer of answers.splice(0)) {
+        if ('page' in answer) yield answer.page;
+        else if ('refusal' in answer && answer.refusal !== ENDED) throw new SocketFailure(answer.refusal);
+        else return;
+      }
+      await has_come.promise;
+      has_come = Promise.withResolvers();
+    }
+  } finally {
+    clearTimeout(timer);
+    forget();
+  }
+}

@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { osUserName } from '../runtime/access/os-user.ts';
+import type { TrailPage } from '../runtime/audit/events/trail.ts';
+import {
+  ANSWER_MS,
+  ENDED,
+  followedPages,
+  LATE,
+  type Put,
+  type Question,
+  SocketFailure,
+} from './socket-asking.ts';
+import { LINE_BYTES_MAX, lineReader, type SocketAnswer, type SocketCaller } from './socket-lines.ts';
+import { shortPath } from './socket-path.ts';
+import type { ServiceStatus } from './socket-server.ts';
+import { statePaths } from './state-dir.ts';
+
+/** A service that runs, reached through its state folder. */
+export interface ServiceDoor {
+  readonly status: () => Promise<ServiceStatus>;
+  /** Resolves when the audit index has every event that was durable before. */
+  readonly syncIndex: () => Promise<void>;
+  /** Asks for the folder; whether its owner leaves it, as a resident process does and a service does not. */
+  readonly leave: () => Promise<boolean>;
+  /** Calls an operation as the user of the operating system, or as somebody else. Rejects with a SocketFailure. */
+  readonly call: (operation: string, input: unknown, as?: SocketCaller) => Promise<unknown>;
+  /**
+   * Gives what comes into the audit trail until the service ends, the door is closed, or nothing is answered in time. Throws
+   * a SocketFailure where it is refused.
+   */
+  readonly follow: (input: unknown) => AsyncGenerator<TrailPage>;
+  readonly close: () => void;
+}
+
+const CONNECT_MS = 2_000;
+
+/** Reaches the service that owns a state folder; `null` when none runs there. */
+export async function reachService(state_dir: string): Promise<ServiceDoor | null> {
+  const socket = await openSocket(statePaths(state_dir).socket);
+  if (socket === null) return null;
+  const waiting = new Map<number, (answer: SocketAnswer) => void>();
+  const lines = lineReader(LINE_BYTES_MAX);
+  let last_id = 0;
+
+  function end(): void {
+    for (const [id, hear] of waiting) hear({ id, refusal: ENDED });
+    waiting.clear();
+    socket?.destroy();
+  }
+  socket.on('data', (chunk: Buffer) => {
+    for (const line of lines(chunk) ?? []) {
+      const answer = JSON.parse(line) as SocketAnswer;
+      waiting.get(answer.id)?.(answer);
+    }
+  });
+  socket.on('error', end);
+  socket.on('close', end);
+
+  const put: Put = (question, hear) => {
+    const id = ++last_id;
+    waiting.set(id, hear);
+    if (socket.writable) socket.write(`${JSON.stringify({ id, ...question })}\n`);
+    else end();
+    return () => void waiting.delete(id);
+  };
+
+  async function ask(question: Question): Promise<unknown> {
+    const answered = Promise.withResolvers<SocketAnswer>();
+    const timer = setTimeout(() => answered.resolve({ id: 0, refusal: LATE }), ANSWER_MS);
+    const forget = put(question, answered.resolve);
+    const answer = await answered.promise;
+    clearTimeout(timer);
+    forget();
+    if ('refusal' in answer) throw new SocketFailure(answer.refusal);
+    return 'value' in answer ? answer.value : null;
+  }
+
+  return {
+    status: async () => (await ask({ ask: 'status' })) as ServiceStatus,
+    leave: async () => ((await ask({ ask: 'leave' })) as { leaving: boolean }).leaving,
+    syncIndex: async () => void (await ask({ ask: 'sync_index' })),
+    call: (operation, input, as) =>
+      ask({ ask: 'call', operation, input, user: osUserName(), ...(as !== undefined && { as }) }),
+    follow: (input) => followedPages(put, { ask: 'follow', input, user: osUserName() }),
+    close: end,
+  };
+}
+
+/** `null` when nobody listens there: no file, or one that a killed service left. */
+async function openSocket(path: string): Promise<Socket | null> {
+  if (!existsSync(path)) return null;
+  const short = shortPath(path);
+  return new Promise<Socket | null>((resolve) => {
+    const socket = connect(short.path);
+    const give = (result: Socket | null): void => {
+      clearTimeout(timer);
+      socket.removeAllListeners();
+      if (result === null) socket.on('error', () => {}).destroy();
+      resolve(result);
+    };
+    const timer = setTimeout(() => give(null), CONNECT_MS);
+    socket.once('connect', () => give(socket));
+    socket.once('error', () => give(null));
+  }).finally(short.close);
+}

@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../core/json/origin.ts';
+import type { Json } from '../core/types/index.ts';
+import type { Runtime } from '../operations/runtime.ts';
+import { faultFields, type Log } from '../platform/log.ts';
+import { agent, mcpAgent, person } from '../runtime/access/callers.ts';
+import type { Caller } from '../runtime/access/types.ts';
+import type { WrittenDialect } from '../runtime/adapters/types.ts';
+import type { TrailPage, TrailWish } from '../runtime/audit/events/trail.ts';
+import {
+  LINE_BYTES_MAX,
+  lineReader,
+  type SocketAnswer,
+  type SocketQuestion,
+  type SocketRefusal,
+} from './socket-lines.ts';
+import { shortPath } from './socket-path.ts';
+
+/** Runs the operation of that name; rejects with a refusal, which has `code`, `message` and `details`. */
+export type Dispatch = (
+  operation: string,
+  input: unknown,
+  context: { readonly runtime: Runtime; readonly caller: Caller; readonly request_id: string },
+) => Promise<unknown>;
+
+/** The name under which `dispatch` is asked what a hook asks. */
+export const HOOK = 'hook';
+
+/** The name under which `dispatch` is asked what somebody who follows may see: a `TrailWish`. */
+export const FOLLOW = 'follow';
+
+/** What the owner of a state folder says of itself over its socket. */
+export interface ServiceStatus {
+  readonly pid: number;
+  /** `null`: a resident process, which has no HTTP. */
+  readonly url: string | null;
+  readonly version: string;
+  readonly workers: readonly { readonly name: string; readonly pid: number }[];
+  readonly policy_hash: string;
+  readonly generation: number;
+}
+
+export interface SocketServer {
+  readonly close: () => Promise<void>;
+}
+
+/** How a resident process hears of its end. */
+export interface ResidentDoor {
+  /** Somebody asked something, so that it is still of use. */
+  readonly onQuestion: () => void;
+  /** The folder is wanted, or this program is not the newest any more. */
+  readonly onLeave: () => void;
+}
+
+/** Follows the audit trail until `signal` is aborted; `null` where the event to go on behind is not known. */
+export type Follow = (wish: TrailWish, signal: AbortSignal) => Promise<AsyncIterable<TrailPage> | null>;
+
+const CONNECTIONS_MAX = 64;
+/** Connections that follow: the others are for who asks something. */
+const FOLLOWERS_MAX = 16;
+/** Questions of one connection that are worked on at a time. */
+const ASKED_MAX = 32;
+
+/**
+ * Opens the command line's door: a Unix socket that only the owner of the state folder can open, so that who
+ * comes through it is a person as far as the operating system can tell.
+ *
+ * @param options.path - the socket; one that a killed service left is replaced
+ */
+export async function openSocket(options: {
+  readonly path: string;
+  readonly runtime: Runtime;
+  readonly dispatch: Dispatch;
+  readonly status: () => ServiceStatus;
+  readonly sync_index: () => Promise<void>;
+  /** The configuration that is in force, its links followed; `null` for none. */
+  readonly config_file: string | null;
+  /** Gives what comes into the audit trail; `null` where there is none. */
+  readonly follow: Follow | null;
+  /** What a resident process does besides; `null` in a service, which stays whoever asks. */
+  readonly resident: ResidentDoor | null;
+  readonly log: Log;
+}): Promise<SocketServer> {
+  const connections = new Set<Socket>();
+  const followers = new Set<Socket>();
+  const server = createServer((socket) => {
+    if (connections.size >= CONNECTIONS_MAX) return void socket.destroy();
+    connections.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => connections.delete(socket));
+    serve(socket, options, followers);
+  });
+  rmSync(options.path, { force: true });
+  const short = shortPath(options.path);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(short.path, resolve);
+  });
+  chmodSync(options.path, 0o600);
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          short.close();
+          rmSync(options.path, { force: true });
+          resolve();
+        });
+        for (const socket of connections) socket.destroy();
+      }),
+  };
+}
+
+type Options = Parameters<typeof openSocket>[0];
+
+function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
+  const lines = lineReader(LINE_BYTES_MAX);
+  let asked = 0;
+  socket.on('data', (chunk: Buffer) => {
+    const read = lines(chunk);
+    if (read === null) return void socket.destroy();
+    for (const line of read) {
+      if (++asked > ASKED_MAX) return void socket.destroy();
+      void answer(line, options, { socket, followers }).then((settled) => {
+        asked -= 1;
+        if (socket.writable) socket.write(`${exactJson(settled, LEVELS)}\n`);
+      });
+    }
+  });
+}
+
+/** How deep in a line the content of a check is, or what it was changed to. */
+const LEVELS = 4;
+
+/** A connection, and all that follow. */
+interface Peer {
+  readonly socket: Socket;
+  readonly followers: Set<Socket>;
+}
+
+async function answer(line: string, options: Options, peer: Peer): Promise<SocketAnswer> {
+  let id = 0;
+  try {
+    const question = parseJson(line) as unknown as SocketQuestion;
+    if (question.ask === 'hook' || question.ask === 'call')
+      rememberWithin(question as unknown as Json, PLACES_MAX, LEVELS);
+    id = Number(question.id);
+    return { id, value: (await answerTo(question, options, peer)) ?? null };
+  } catch (error) {
+    return { id, refusal: refusalOf(error, options.log) };
+  }
+}
+
+function answerTo(question: SocketQuestion, options: Options, peer: Peer): unknown {
+  if (question.ask === 'status') return options.status();
+  if (question.ask === 'sync_index') return options.sync_index();
+  if (question.ask === 'leave') return leave(options);
+  // Who only looks on is no reason to stay.
+  if (question.ask === 'follow') return follow(question, options, peer);
+  options.resident?.onQuestion();
+  const { runtime, dispatch } = options;
+  if (question.ask !== 'call') {
+    const stranger = strangerTo(question, options);
+    if (stranger !== null) return Promise.reject(stranger);
+    if (question.ask === 'dialect') return dialectNamed(question.input, runtime);
+    const caller = agent(`hook:${nameOf(question.user)}`, ['check', 'approvals:own'], '*', '*');
+    return dispatch(HOOK, question.input, { runtime, caller, request_id: `hook-${question.id}` });
+  }
+  const request_id = `cli-${question.id}`;
+  return dispatch(question.operation, question.input, { runtime, caller: callerOf(question), request_id });
+}
+
+async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<WrittenDialect | null> {
+  const { dialects } = await plugins();
+  return dialects.find(({ name }) => name === wanted) ?? null;
+}
+
+/**
+ * Who asks for an agent says so, and is given an agent's rights; a word that is not known is given no other.
+ */
+function callerOf({ user, as }: Extract<SocketQuestion, { ask: 'call' | 'follow' }>): Caller {
+  if (as === undefined) return person(`cli:${nameOf(user)}`);
+  return as === 'operator' ? person('operator') : mcpAgent(nameOf(user));
+}
+
+async function follow(
+  question: Extract<SocketQuestion, { ask: 'follow' }>,
+  { runtime, dispatch, follow: followTrail }: Options,
+  { socket, followers }: Peer,
+): Promise<void> {
+  const { id, input } = question;
+  const context = { runtime, caller: callerOf(question), request_id: `cli-${id}` };
+  const wish = (await dispatch(FOLLOW, input, context)) as TrailWish;
+  if (followTrail === null)
+    return refuse('not_configured', 'There is no audit trail: `audit.enabled` is `false`.');
+  if (followers.size >= FOLLOWERS_MAX || followers.has(socket))
+    return refuse('unavailable', 'Too many follow the audit trail.');
+  followers.add(socket);
+  const gone = new AbortController();
+  const end = (): void => gone.abort();
+  socket.once('close', end);
+  if (socket.destroyed) end();
+  try {
+    const pages = await followTrail(wish, gone.signal);
+    if (pages === null) return await refuse('not_found', 'The event `after` is not known, or no longer.');
+    for await (const page of pages) await send(socket, { id, page }, gone.signal);
+  } catch (fault) {
+    // What is read for one who has gone may be closed already.
+    if (!gone.signal.aborted) throw fault;
+  } finally {
+    followers.delete(socket);
+    socket.off('close', end);
+  }
+}
+
+/** Resolves when the next may be sent: nothing is piled up for one that reads slowly. */
+async function send(socket: Socket, answer: SocketAnswer, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || socket.write(`${JSON.stringify(answer)}\n`)) return;
+  await once(socket, 'drain', { signal }).catch(() => {});
+}
+
+function refuse(code: string, message: string): Promise<never> {
+  const refusal: SocketRefusal = { code, message, details: [] };
+  return Promise.reject(refusal);
+}
+
+function leave({ resident }: Options): { readonly leaving: boolean } {
+  resident?.onLeave();
+  return { leaving: resident !== null };
+}
+
+/** Why a hook is not to be answered here; a resident process of another program makes room for its own. */
+function strangerTo(
+  { version, config_file }: Extract<SocketQuestion, { config_file: unknown }>,
+  { status, config_file: own, resident }: Options,
+): SocketRefusal | null {
+  const is_own_version = version === status().version || String(version).startsWith(`${status().version}+`);
+  if (!is_own_version) resident?.onLeave();
+  if (is_own_version && config_file === own) return null;
+  const message =
+    'The process that owns the state folder is for another configuration, or of another version.';
+  return { code: 'other_service', message, details: [] };
+}
+
+/** The socket proves that it is the owner of the folder or root; the name is the one they give. */
+function nameOf(user: unknown): string {
+  return typeof user === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(user) ? user : 'unknown';
+}
+
+function refusalOf(error: unknown, log: Log): SocketRefusal {
+  const { code, message, details } = error as { code?: unknown; message?: unknown; details?: unknown };
+  if (typeof code === 'string' && Array.isArray(details)) return { code, message: String(message), details };
+  log.error('a command could not be answered', faultFields(error));
+  return { code: 'internal', message: 'The service has a fault; its log says where.', details: [] };
+}

@@ -1,0 +1,22 @@
+import { costMigrations } from '../features/costs/tables.ts';
+import { memoryMigrations } from '../features/memory/tables.ts';
+import { mcpMigrations } from '../features/tool-pins/tables.ts';
+import type { Migrations } from '../platform/store/index.ts';
+import { agentBlockMigrations } from '../runtime/enforcement/agent-blocks/tables.ts';
+import { approvalMigrations } from '../runtime/enforcement/approvals/tables.ts';
+import { capabilityMigrations } from '../runtime/enforcement/capabilities/tables.ts';
+import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
+
+/**
+ * Every migration that any version has made, in the order of their names. A published migration is never edited;
+ * another one corrects it.
+ */
+export const MIGRATIONS: Migrations = {
+  ...agentBlockMigrations,
+  ...approvalMigrations,
+  ...capabilityMigrations,
+  ...costMigrations,
+  ...mcpMigrations,
+  ...memoryMigrations,
+  ...sessionMigrations,
+};

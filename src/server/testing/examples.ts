@@ -1,0 +1,89 @@
+/** Small values that the tests of this room share. */
+
+import { DETECTION } from '../../core/testing/policies.ts';
+import type { Crossing, Policy, Rule } from '../../core/types/index.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import type { Ports } from '../../runtime/enforcement/types.ts';
+
+/** Put together from pieces, so that no scanner of repositories takes it for a real one. */
+export const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
+export const SSN = ['536', '22', '8412'].join('-');
+
+export const caller: Caller = {
+  id: 'loopback',
+  kind: 'anonymous',
+  permissions: ['check'],
+  tenants: '*',
+  agents: '*',
+};
+
+export function rule(parts: Partial<Rule> & Pick<Rule, 'name' | 'data_tags' | 'action'>): Rule {
+  return {
+    boundaries: ['input'],
+    phases: ['request', 'message'],
+    tenant_id: null,
+    tools: [],
+    agents: [],
+    session_tags: [],
+    when: null,
+    priority: 100,
+    reason: `The rule ${parts.name} says so.`,
+    severity_min: null,
+    severity: null,
+    fallback_template: null,
+    enforcement: 'enforce',
+    approval: { ttl_ms: 1_800_000, min_approvals: 1 },
+    ...parts,
+  };
+}
+
+/** Blocks secrets, masks personal data, and watches for phone numbers without acting. */
+export const policy: Policy = {
+  hash: `sha256:${'a'.repeat(64)}`,
+  default_action: 'block',
+  rules: [
+    rule({ name: 'no-secrets', data_tags: ['secret'], action: 'block' }),
+    rule({ name: 'watch-ssn', data_tags: ['personal.pii'], action: 'block', enforcement: 'monitor' }),
+    rule({ name: 'mask-personal', data_tags: ['personal'], action: 'redact' }),
+  ],
+  builtin_rules: [],
+  session_marks: [],
+  contracts: [],
+  identities: [],
+  memory_schemas: [],
+  undeclared_tools: 'allow',
+  unknown_agents: 'allow',
+  detection: DETECTION,
+  limits: { text_bytes_max: 1_000, depth_max: 16, nodes_max: 1_000, findings_max: 100 },
+  redaction: { typed: false },
+};
+
+export function crossing(text: string, parts: Partial<Crossing> = {}): Crossing {
+  return {
+    boundary: 'input',
+    phase: null,
+    content: { kind: 'text', text },
+    tenant_id: 'default',
+    agent_id: 'agent-1',
+    session_id: null,
+    source_agent_id: null,
+    destination_agent_id: null,
+    tool: null,
+    declared_tags: [],
+    now_ms: Date.UTC(2026, 10, 21, 12),
+    ...parts,
+  };
+}
+
+/** Ports that keep what is recorded in `events`, and count event ids up. */
+export function ports(events: AuditEvent[], parts: Partial<Ports> = {}): Ports {
+  let count = 0;
+  return {
+    policy,
+    now_ms: () => 0,
+    new_event_id: () => `evt_${String(++count).padStart(24, '0')}`,
+    record: async (event) => void events.push(event),
+    ...parts,
+  };
+}

@@ -1,0 +1,234 @@
+import type { Policy } from '../core/types/index.ts';
+import type { Runtime } from '../operations/runtime.ts';
+import { faultFields, type Log, openLog } from '../platform/log.ts';
+import { lazyStore, storeSettings } from '../platform/store/index.ts';
+import { type ApiKeys, openApiKeys } from '../runtime/access/api-keys.ts';
+import type { Config } from '../runtime/config/index.ts';
+import { openMetrics } from '../runtime/observability/metrics.ts';
+import { readPolicy } from '../runtime/policies/saved.ts';
+import { type Channel, openChannel } from './channel.ts';
+import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
+import { type Centre, type OpenRuntime, openRuntime } from './runtime.ts';
+import { isDiskFailure, statePaths, unwritable } from './state-dir.ts';
+import { openServiceStore } from './store.ts';
+import { telemetryOf } from './telemetry.ts';
+import { openWriter } from './writer.ts';
+
+/** What a worker's program gets to answer with. */
+export interface WorkerSeat {
+  readonly runtime: Runtime;
+  /** Calls of models. Loaded with the first call. */
+  readonly llm: OpenRuntime['llm'];
+  readonly config: Config;
+  /** Those of the configuration, and of each reload. */
+  readonly api_keys: ApiKeys;
+  /** Where to listen, with `reusePort`: the other workers listen there too. */
+  readonly host: string;
+  readonly port: number;
+  readonly log: Log;
+}
+
+/** The transport that a worker's program opened. */
+export interface WorkerDoor {
+  /** Accepts nothing more; resolves when all that was accepted is answered. */
+  readonly close: () => Promise<void>;
+  /** Loads what the first requests would else wait for; called when the first health checks are answered. */
+  readonly warm?: () => Promise<void>;
+}
+
+/** When a worker that has just begun to listen loads what checks need. */
+const WARM_AFTER_MS = 100;
+/** How long requests in flight have when the worker stops. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Runs this process as a worker: waits for the parent's orders, opens policy and journal, then has `listen`
+ * open the transport, which resolves when it listens. Ends when the parent says so, and by itself when the
+ * parent is gone. Only for a process that `startService` has forked.
+ */
+export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): void {
+  let desk: Desk | null = null;
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closing ??= desk?.close() ?? Promise.resolve();
+    return closing;
+  };
+  const leave = async (code: number): Promise<never> => {
+    setTimeout(() => process.exit(1), PATIENCE_MS).unref();
+    await close().catch(() => {});
+    process.exit(code);
+  };
+
+  const answers: WorkerAnswers = {
+    start: async (orders) => {
+      desk = await openDesk(orders, channel).catch((fault: unknown) => {
+        throw isDiskFailure(fault) ? unwritable(orders.config.state_dir, fault) : fault;
+      });
+      desk.door = await listen(desk.seat);
+      setTimeout(() => void desk?.warm(), WARM_AFTER_MS).unref();
+      return { listening: true };
+    },
+    prepare: (next) => deskOf(desk).prepare(next),
+    commit: (next) => deskOf(desk).commit(next),
+    abandon: (next) => deskOf(desk).abandon(next),
+    api_keys: (keys) => {
+      deskOf(desk).seat.api_keys.replace(keys);
+      return { taken: true };
+    },
+    metrics: async () => (await desk?.snapshot()) ?? null,
+    agents: () => desk?.agents() ?? [],
+    events: async (batch) => {
+      await (await deskOf(desk).hub()).receive(batch);
+      return { received: true };
+    },
+    stop: () => leave(0),
+  };
+  const channel = openChannel<ParentAnswers>(pipeToParent(), answers);
+
+  // The parent was killed: what it owned is free for another service, so this one must not go on answering.
+  process.once('disconnect', () => {
+    channel.close();
+    void leave(0);
+  });
+  process.once('SIGTERM', () => void leave(0));
+  // A terminal sends these to parent and workers alike; the parent says what to do.
+  process.on('SIGINT', () => {});
+  process.on('SIGHUP', () => {});
+  process.on('uncaughtException', (fault) => {
+    const log = desk?.seat.log ?? openLog({ level: 'error', name: 'worker' });
+    log.error('the worker has a fault, and ends', faultFields(fault));
+    void log.flush().finally(() => process.exit(1));
+  });
+}
+
+function deskOf(desk: Desk | null): Desk {
+  if (desk === null) throw new Error('the worker has not begun');
+  return desk;
+}
+
+function pipeToParent() {
+  if (process.send === undefined) throw new Error('A worker is started by the service, not by hand.');
+  return {
+    send: (message: unknown) => process.connected === true && process.send!(message, undefined, {}, () => {}),
+    onMessage: (listener: (message: unknown) => void) => void process.on('message', listener),
+  };
+}
+
+/** All that a worker holds while it serves. */
+interface Desk {
+  readonly seat: WorkerSeat;
+  door: WorkerDoor | null;
+  readonly prepare: WorkerAnswers['prepare'];
+  readonly commit: WorkerAnswers['commit'];
+  readonly abandon: WorkerAnswers['abandon'];
+  readonly snapshot: () => ReturnType<WorkerAnswers['metrics']>;
+  readonly agents: () => readonly string[];
+  readonly hub: OpenRuntime['hub'];
+  readonly warm: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): Promise<Desk> {
+  const { config, version, writer } = orders;
+  const paths = statePaths(config.state_dir);
+  const log = openLog({ ...config.log, name: writer });
+  const now_ms = Date.now;
+  const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
+  const [policy, journal, telemetry] = await Promise.all([
+    readPolicy(paths.policies, orders.policy_hash),
+    config.audit.enabled ? openWriter(config, writer, log, metrics) : null,
+    telemetryOf(config, version, writer, log),
+  ]);
+  const open = openRuntime({
+    version,
+    config,
+    started_ms: orders.started_ms,
+    policy,
+    journal,
+    store: lazyStore(() => openServiceStore(storeSettings(config)), log),
+    index_path: paths.index,
+    metrics,
+    telemetry,
+    centre: centreOver(channel, writer),
+    log,
+    now_ms,
+  });
+  const seat = {
+    runtime: open.runtime,
+    llm: open.llm,
+    config,
+    api_keys: openApiKeys(config.auth.api_keys),
+    host: config.server.host,
+    port: orders.port,
+    log,
+  };
+  const desk: Desk = {
+    seat,
+    door: null,
+    ...exchange(open, paths.policies),
+    snapshot: async () => (await metrics?.snapshot()) ?? null,
+    agents: open.agents.list,
+    hub: open.hub,
+    warm: async () => {
+      try {
+        await open.warm();
+        await desk.door?.warm?.();
+      } catch (fault) {
+        log.error('what checks need could not be loaded ahead', faultFields(fault));
+      }
+    },
+    close: async () => {
+      await open.release();
+      await desk.door?.close();
+      await journal?.close();
+      await open.close();
+      await telemetry?.close();
+      await log.flush();
+    },
+  };
+  return desk;
+}
+
+/** The two halves of a reload: a policy is kept aside until all workers have it. */
+function exchange(open: OpenRuntime, policies_dir: string): Pick<Desk, 'prepare' | 'commit' | 'abandon'> {
+  const prepared = new Map<number, Policy>();
+  return {
+    prepare: async ({ generation, hash }) => {
+      const policy = await readPolicy(policies_dir, hash);
+      // What this process cannot judge by is refused everywhere: a list of fingerprints without its key, say.
+      await open.warm(policy);
+      prepared.set(generation, policy);
+      return { prepared: true };
+    },
+    commit: ({ generation }) => {
+      const policy = prepared.get(generation);
+      if (policy === undefined) throw new Error(`generation ${generation} was not prepared`);
+      prepared.clear();
+      open.usePolicy(policy);
+      return { committed: true };
+    },
+    abandon: ({ generation }) => {
+      prepared.delete(generation);
+      return { abandoned: true };
+    },
+  };
+}
+
+const ASK_MS = 5_000;
+/** A health check is soon asked again, and does without what takes longer: agents of other workers, the last reload. */
+const AGENTS_MS = 500;
+const SYNC_MS = 10_000;
+const RELOAD_MS = 60_000;
+
+function centreOver(channel: Channel<ParentAnswers>, worker: string): Centre {
+  return {
+    ready: () => channel.ask('ready', null, ASK_MS),
+    reloadFailure: () => channel.ask('reload_failure', null, AGENTS_MS),
+    metrics: () => channel.ask('metrics', null, ASK_MS),
+    agents: () => channel.ask('agents', null, AGENTS_MS),
+    plugins: () => channel.ask('plugins', null, ASK_MS),
+    reload: (caller) => channel.ask('reload', { caller_id: caller.id }, RELOAD_MS),
+    syncIndex: async () => void (await channel.ask('sync_index', null, SYNC_MS)),
+    events: async (turn, wanted) => (await channel.ask('events', { worker, turn, wanted }, ASK_MS)).position,
+  };
+}

@@ -1,0 +1,41 @@
+import type { Log } from '../platform/log.ts';
+import { AuditFailure } from '../runtime/audit/failure.ts';
+import { type Journal, openJournal } from '../runtime/audit/journal.ts';
+import { openSigningKey } from '../runtime/audit/keys.ts';
+import type { Config } from '../runtime/config/index.ts';
+import type { Metrics } from '../runtime/observability/metrics.ts';
+import { statePaths } from './state-dir.ts';
+
+/** Counts what a journal does not take. A journal that is closed because the service stops is no failure. */
+function countFailures(journal: Journal, metrics: Metrics | null): Journal {
+  if (metrics === null) return journal;
+  const failed = (fault: unknown): never => {
+    if (!(fault instanceof AuditFailure && fault.code === 'journal_closed')) metrics.countJournalFailure();
+    throw fault;
+  };
+  return { ...journal, append: (event) => journal.append(event).catch(failed) };
+}
+
+/** Opens a writer's journal as the configuration asks for it. */
+export async function openWriter(
+  config: Config,
+  writer: string,
+  log: Log,
+  metrics: Metrics | null = null,
+): Promise<Journal> {
+  const paths = statePaths(config.state_dir);
+  const journal = await openJournal({
+    dir: paths.journal,
+    writer,
+    max_size_bytes: config.audit.max_size_mb * 1_048_576,
+    max_age_days: config.audit.max_age_days,
+    compress_rotated: config.audit.compress_rotated,
+    // The parent is there as long as any worker, and after the last.
+    witness: writer === 'parent',
+    signing_key: await openSigningKey({ dir: paths.keys, now_ms: Date.now }),
+    now_ms: Date.now,
+    on_maintenance_failure: (code) =>
+      log.warn('old journal files could not be compressed or deleted', { code }),
+  });
+  return countFailures(journal, metrics);
+}
