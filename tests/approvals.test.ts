@@ -311,7 +311,7 @@ test('time that runs out is told as such, to the agent and to the person', async
   assert.equal(late.status, 409);
   const { json } = await ask('POST', '/v1/intercept/tool', LOOPBACK, { ...call, approval_request_id: id });
   assert.deepEqual([json.decision, json.approval.status], ['block', 'expired']);
-  assert.match(json.reason, /no person denied it/);
+  assert.match(json.reason, /was not denied/);
 });
 
 test('who waits in one worker is told what a person did in another, and who leaves is forgotten', async () => {
@@ -355,7 +355,7 @@ test('the command line does the same through the service', async () => {
   const first = await cli('approve', wire, '--comment', 'Fine.');
   assert.match(first.stdout, /has 1 of the 2 approvals/);
   const again = await cli('approve', wire);
-  assert.deepEqual([again.code, /another person/.test(again.stderr)], [1, true]);
+  assert.deepEqual([again.code, /Another approver/.test(again.stderr)], [1, true]);
   const approved = await cli('approve', id, '--approver', 'Ann', '--json');
   const { status, decided_by, votes } = JSON.parse(approved.stdout);
   assert.equal(status, 'approved');

@@ -15,7 +15,7 @@ const ANSWER = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 50, completion_tokens: 1_000, total_tokens: 1_050 },
 };
-/** What such an answer costs in millionths of a dollar: 50 tokens at 0.15 and 1,000 at 0.60. */
+/** The cost of such an answer in millionths of a dollar: 50 tokens at 0.15 and 1,000 at 0.60. */
 const COST = 608;
 const CALLS = 24;
 
@@ -65,7 +65,7 @@ test('calls at the same time spend what there is, the others get 429, and all of
     const { budgets } = (await answer.json()) as { budgets: { spent_usd: number; reserved_usd: number }[] };
     return budgets[0]!;
   };
-  // A client has its answer before the call is booked; what was put aside holds the budget until then.
+  // The client has its answer before the call is charged; the reservation holds the budget until then.
   for (let tries = 0; tries < 200 && (await standing()).reserved_usd > 0; tries++) await sleep(25);
   const { spent_usd, reserved_usd } = await standing();
   assert.deepEqual([Math.round(spent_usd * 1e6), reserved_usd], [served * COST, 0]);

@@ -106,7 +106,7 @@ test('a value is let be by its fingerprint, which nobody who asks is told', asyn
   rmSync(join(service.state_dir, 'fingerprint-key'));
   const keyless = await reloadWith({ detection: { allowlist: [entry], patterns: [EMPLOYEE] } });
   assert.notEqual(keyless.status, 200);
-  assert.match(JSON.stringify(keyless.body), /needs the key that its fingerprints were made with/);
+  assert.match(JSON.stringify(keyless.body), /needs the key of its fingerprints/);
   assert.equal((await scan(`Use ${KEY}`)).decision, 'allow', 'what was there stays');
 });
 

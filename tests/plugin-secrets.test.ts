@@ -133,7 +133,11 @@ test('a start whose driver cannot be had or opened says which key needs it', asy
     alerts: { channels: [{ type: 'paging', routing_key: '${secret:mail}' }] },
   });
   const rows: readonly (readonly [config: object, text: string, words: RegExp])[] = [
-    [config({ from: 'plugins/other.mjs' }), example, /routing_key` asks for a secret.*`plugins` names none/],
+    [
+      config({ from: 'plugins/other.mjs' }),
+      example,
+      /routing_key` asks for a secret.*`plugins` does not list/,
+    ],
     [config({ driver: 'other' }), example, /cannot be opened by its driver/],
     [config({ settings: { folder: '/nowhere' } }), example, /cannot be opened by its driver/],
     [config({}), 'throw new Error("no luck");', /cannot be opened by its driver/],

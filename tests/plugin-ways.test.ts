@@ -90,7 +90,11 @@ test('a LiteLLM proxy is answered in its own words by every worker', async () =>
       { ...response(call('note', { to: 'jane.doe@corp-mail.io' })), texts: ['to jane.doe@corp-mail.io'] },
       /cannot be changed here/,
     ],
-    ['a call without a name', response({ function: { arguments: '{}' } }), /cannot be judged: it lacks/],
+    [
+      'a call without a name',
+      response({ function: { arguments: '{}' } }),
+      /cannot be evaluated, so it is refused: it lacks/,
+    ],
     ['nothing to judge', { input_type: 'response', texts: null }, /nothing that could be judged/],
     ['a session that is none', request(['hello'], { litellm_trace_id: ['x'] }), /no name as `session_id`/],
   ];
@@ -155,8 +159,8 @@ test('a coding agent of a plug-in is decided by the service that runs', () => {
       /cannot accept a redacted prompt, so it was blocked/,
     ],
     [cascade('post_run_command', { command_line: 'cat ~/.ssh/id_rsa' }), 0, /^$/],
-    [cascade('pre_run_command', {}), 2, /cannot be judged/],
-    [cascade('pre_new_thing', { command_line: 'ls' }), 2, /not known here/],
+    [cascade('pre_run_command', {}), 2, /cannot be evaluated/],
+    [cascade('pre_new_thing', { command_line: 'ls' }), 2, /its event is unknown/],
     ['no json', 2, /is not JSON/],
   ];
   for (const [payload, code, stderr] of rows) {
@@ -236,7 +240,7 @@ test('a skill brings a plug-in to a service that runs, which runs only what the 
     headers: { authorization: `Bearer ${operator}` },
   });
   assert.equal(refused.status, 409);
-  assert.match(await refused.text(), /is not as the skill `tickets` put it in place/);
+  assert.match(await refused.text(), /differs from the file that the skill `tickets` installed/);
   assert.equal(await masked(), 'of [REDACTED]', 'what was in use stays');
   writeFileSync(join(service.dir, 'plugins/tickets.mjs'), SKILL['plugins/tickets.mjs']);
   const removed = await cli('skills', 'remove', 'tickets', '--yes');

@@ -24,13 +24,13 @@ export const terms: readonly RefusedTerm[] = [
     accepts: 'Run the command again.',
   },
   {
-    pattern: 'nobody|no one',
+    pattern: 'nobody',
     use: 'no caller, no user (say who)',
     refuses: 'The request waits for nobody.',
     accepts: 'No caller waits for the request.',
   },
   {
-    pattern: 'somebody|someone',
+    pattern: 'somebody',
     use: 'a caller, a user (say who)',
     refuses: 'The index is read when somebody queries it.',
     accepts: 'The index is read when a caller queries it.',
@@ -186,7 +186,7 @@ export const terms: readonly RefusedTerm[] = [
     accepts: 'The circuit breaker of the target is open for ten seconds.',
   },
   {
-    pattern: 'tellers?|desks?|seats?|crews?|turnstiles?|guests?',
+    pattern: 'desks?|seats?|crews?|turnstiles?|guests?',
     use: 'ledger, request context, worker context, worker pool, serial queue, client identity',
     refuses: 'Each worker has a desk.',
     accepts: 'Each worker has a context.',

@@ -23,7 +23,11 @@ interface Node {
 }
 
 /** Three words in a row, the last two of them in lower case. */
-const SENTENCE = /(?:^|\s)[A-Za-z][A-Za-z'’-]*[,;:]?(?:\s+[a-z][a-z'’-]*[,;:.]?){2}/;
+const WORDS = /(?:^|\s)[A-Za-z][A-Za-z'’-]*[,;:]?(?:\s+[a-z][a-z'’-]*[,;:.]?){2}/;
+
+/** A word list of a protocol or a detector has none of these. */
+const FUNCTION_WORD =
+  /\b(?:an?|and|are|as|at|be|by|cannot|could|does|for|from|has|in|is|it|its|no|not|of|on|or|than|that|the|this|to|was|were|which|will|with)\b/i;
 
 /** Comments that are directives of tools. */
 const DIRECTIVE = /^\s*(?:@ts-|biome-ignore|#|\/|c8 |<reference)/;
@@ -109,7 +113,8 @@ function collectMessages(node: Node, text: string, is_test: boolean, found: Pass
 
 function addMessage(node: Node, text: string, parts: readonly Part[], found: Passage[]): void {
   const words = parts.map((each) => (each.type === 'Str' ? text.slice(each.start, each.end) : 'x')).join('');
-  if (SENTENCE.test(words)) found.push({ kind: 'message', start: node.start, end: node.end, parts });
+  if (WORDS.test(words) && FUNCTION_WORD.test(words))
+    found.push({ kind: 'message', start: node.start, end: node.end, parts });
 }
 
 const span = (node: Node): [number, number] => [node.start, node.end];

@@ -70,7 +70,7 @@ function unknownEvent(name: Read<string>): Refusal {
 }
 
 function unreadable(why: string): string {
-  return `What was sent cannot be judged: it ${why}. It is refused.`;
+  return `The request cannot be evaluated, so it is refused: it ${why}.`;
 }
 
 /** Whom it is about: as the payload says, else as the credential leaves no choice, else the adapter's own agent. */

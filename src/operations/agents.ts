@@ -34,12 +34,12 @@ const eventsLimit = (otherwise: number) =>
 const times = {
   event_count: { type: 'integer' },
   block_count: { type: 'integer', description: 'Those of them that were blocked.' },
-  first_seen: { type: 'string', description: 'The oldest event that was looked at.' },
+  first_seen: { type: 'string', description: 'The oldest event that was searched.' },
   last_seen: { type: 'string' },
 } as const;
 const partial = {
   type: 'boolean',
-  description: 'Only the newest 50,000 events of that time were looked at.',
+  description: 'Only the newest 50,000 events of this period were searched.',
 } as const;
 const events = {
   type: 'array',
@@ -94,7 +94,7 @@ export const observeAgents = operation({
 export const observeAgent = operation({
   name: 'observe_agent',
   summary: 'The timeline of an agent',
-  description: 'What an agent did last, oldest first, of the newest events of that time.',
+  description: 'Lists the latest activity of an agent, oldest first, from the newest events of the period.',
   http: { method: 'GET', path: '/v1/dashboard/observe/agents/{agent_id}' },
   permission: 'audit:read',
   for_users: true,
@@ -183,7 +183,7 @@ export const observeSession = operation({
   name: 'observe_session',
   summary: 'The trace of a session',
   description:
-    'What happened in a session, oldest first: tool calls, decisions, tags, requests for approval. Of a long one the newest events.',
+    'Lists the activity of a session, oldest first: tool calls, decisions, tags, approval requests. A long session shows its newest events.',
   http: { method: 'GET', path: '/v1/dashboard/observe/sessions/{session_id}' },
   permission: 'audit:read',
   for_users: true,

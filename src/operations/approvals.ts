@@ -16,7 +16,7 @@ const requestId = {
 const comment = {
   type: ['string', 'null'],
   maxLength: 1_000,
-  description: 'Why. What detectors find in it is masked.',
+  description: 'The reason. Detected secrets and personal data in it are masked.',
 } as const;
 
 const person = {
@@ -66,7 +66,7 @@ const record = {
         properties: {
           vote: { enum: ['approve', 'deny'] },
           caller_id: { type: 'string', description: 'Who, as the credential proves it.' },
-          approver: { ...text, description: 'The name that was given beside it.' },
+          approver: { ...text, description: 'The name that the approver gave.' },
           comment: text,
           voted_at: { type: 'string' },
         },
@@ -167,7 +167,7 @@ export const approvalsShow = operation({
   name: 'approvals_show',
   summary: 'Show a request for approval',
   description:
-    'One request. With `wait` the answer comes as soon as it is not pending any more, at the latest after that time. Who may not read all requests sees those of its own calls.',
+    'Returns one request. With `wait`, the response is sent when the request is no longer pending, or after that time. Without the permission to read all requests, a caller sees the requests of its own calls.',
   http: { method: 'GET', path: '/v1/approvals/{request_id}' },
   permission: 'approvals:own',
   needs: 'store',
@@ -248,8 +248,8 @@ export const approvalsDeny = operation({
 
 export const approvalsCancel = operation({
   name: 'approvals_cancel',
-  summary: 'Take a request back',
-  description: 'Ends a request that waits: for whoever asked, and for people who decide.',
+  summary: 'Cancel a request',
+  description: 'Cancels a pending request. The caller that made it and approvers may cancel it.',
   http: { method: 'POST', path: '/v1/approvals/{request_id}/cancel' },
   permission: 'approvals:own',
   needs: 'store',
@@ -302,9 +302,9 @@ function settled(moved: Moved) {
     case 'not_found':
       throw notFound();
     case 'own_request':
-      throw new Refusal('forbidden', 'Nobody decides on their own request: another person must.');
+      throw new Refusal('forbidden', 'You cannot decide on your own request. Another approver must decide.');
     case 'already_voted':
-      throw new Refusal('conflict', 'You have approved it already: another person must agree too.');
+      throw new Refusal('conflict', 'You have already approved it. Another approver must approve it too.');
     case 'not_pending':
       throw new Refusal('conflict', `The request is not pending any more: it is ${moved.record?.status}.`);
   }

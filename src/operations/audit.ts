@@ -67,7 +67,7 @@ export const auditQuery = operation({
       },
       next_cursor: {
         type: ['string', 'null'],
-        description: 'Where the next page begins; only where `cursor` was sent. `null` after the last one.',
+        description: 'Cursor of the next page; only if the request had `cursor`. `null` after the last page.',
       },
     },
   },

@@ -33,8 +33,8 @@ const scope = {
       pattern: '^[^\\p{Cc}\\p{Cs}]+$',
       description: 'The tool; `*` stands for any run of characters.',
     },
-    actions: patterns('What may be done with it; without any, `invoke`.'),
-    secret_keys: patterns('Secrets that may be resolved for it; without any, none.'),
+    actions: patterns('Allowed actions on the tool (default: `invoke`).'),
+    secret_keys: patterns('Secrets that may be resolved for the tool (default: none).'),
   },
 } as const;
 
@@ -162,7 +162,7 @@ function ttlOf(written: string | undefined, max_ms: number): number | null {
 export const capabilitiesList = operation({
   name: 'capabilities_list',
   summary: 'List capability tokens',
-  description: 'What was issued, the newest first; never the tokens themselves.',
+  description: 'Lists the issued tokens, newest first; never the tokens themselves.',
   http: { method: 'GET', path: '/v1/capabilities' },
   permission: 'capabilities:read',
   needs: 'store',
@@ -200,7 +200,7 @@ export const capabilitiesShow = operation({
   name: 'capabilities_show',
   summary: 'Show a capability token',
   description:
-    'What one token allows, whether it is live, and how often it was used; never the token itself.',
+    'Returns what one token allows, whether it is live, and how often it was used; never the token itself.',
   http: { method: 'GET', path: '/v1/capabilities/{token_id}' },
   permission: 'capabilities:read',
   needs: 'store',
@@ -220,7 +220,7 @@ export const capabilitiesRevoke = operation({
   name: 'capabilities_revoke',
   summary: 'Revoke a capability token',
   description:
-    'Ends a token for good: nobody who shows it after this was answered is let through, whichever worker they ask. Needs a person. A token that has ended already stays as it is.',
+    'Revokes a token for good. After the response, every worker refuses it. Needs an operator. A token that was revoked before stays as it is.',
   http: { method: 'POST', path: '/v1/capabilities/{token_id}/revoke' },
   permission: 'capabilities:issue',
   needs: 'store',

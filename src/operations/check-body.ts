@@ -12,7 +12,7 @@ interface BodySchema {
 
 type Body = Readonly<Record<string, unknown>>;
 
-const ANYTHING = { description: 'Yours: it is not looked at, and goes nowhere.' };
+const ANYTHING = { description: 'Free for the caller: not scanned and not forwarded.' };
 
 /**
  * The schema of the body of a check: members that it does not name are refused, because nobody would judge them. `metadata`
@@ -94,7 +94,7 @@ function unknownMember(
   const around = place === '' ? 'the body' : `\`${place.slice(0, -1)}\``;
   const shown = nearest === '' ? `A member of ${around}` : `\`${place}${name}\``;
   const advice = nearest === '' ? `; known are ${listOf(names)}` : nearest.replace(/\?$/, '');
-  const message = `is not known here, and nobody would judge it${advice}`;
+  const message = `is not known here, so it would not be checked${advice}`;
   const path = nearest === '' ? place.slice(0, -1) : `${place}${name}`;
   return new Refusal('invalid_request', `${shown} ${message}${nearest === '' ? '.' : '?'}`, [
     { path, message },

@@ -59,7 +59,7 @@ export function contentAt(input: object, name: string, { runtime }: Context): Co
   const around = { depth_max: limits.depth_max + 1, nodes_max: limits.nodes_max + NODES_AROUND };
   const source = sourceOfMemberOf(input as Json, name, around);
   if (source === null && textOf(input as Json) !== null && walk(value, limits, () => {}) === null)
-    throw new Refusal('invalid_request', `The body has too many values beside \`${name}\`.`);
+    throw new Refusal('invalid_request', `The body has too many values next to \`${name}\`.`);
   return contentOf(value, source);
 }
 

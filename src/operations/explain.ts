@@ -43,19 +43,22 @@ const evaluation = record({
   action,
   rule: text,
   reason: text,
-  decisive: { type: 'boolean', description: 'Whether it decided.' },
+  decisive: { type: 'boolean', description: '`true` if it decided.' },
   rule_trace: list(trace_entry, 'Every rule that was evaluated for it, in order.'),
   rule_trace_truncated: whole,
 });
 
 const explanation = record({
-  replayed: { ...result, description: 'What the policy decides when it is evaluated again on the record.' },
+  replayed: {
+    ...result,
+    description: 'The decision of the policy when it is evaluated again on the record.',
+  },
   matches_record: { type: 'boolean', description: 'Whether `replayed` equals `recorded`.' },
   evaluations: list(
     evaluation,
     'Everything that was evaluated: tags, the crossing itself, contracts, identities, coverage. The strictest action decides.',
   ),
-  monitored: list(record({ rule: text, action, tag: textOrNull }), 'What would have acted.'),
+  monitored: list(record({ rule: text, action, tag: textOrNull }), 'Rules in monitor mode that matched.'),
   enforced_result: orNull(result, 'The decision if no rule were in monitor mode.'),
   not_evaluated: list(
     record({
@@ -75,19 +78,18 @@ const explanation = record({
 
 /** Why there is no explanation, as a sentence. */
 const REASONS = {
-  explained: 'The rules were asked again about what was recorded; no text is kept.',
-  policy_unavailable: 'The policy that decided is no longer kept, so its rules cannot be asked.',
-  no_decision: 'The event is a change or a note of the service and no decision of rules.',
-  fault: 'A fault of the service decided, and no rule.',
-  incomplete:
-    'The event does not hold all that was found, so what the rules saw cannot be asked about again.',
+  explained: 'The rules were evaluated again on the recorded tags and facts; no text is stored.',
+  policy_unavailable: 'The policy that decided is no longer stored, so its rules cannot be evaluated.',
+  no_decision: 'The event records a change or a notice, not a decision of rules.',
+  fault: 'A fault of the service decided, not a rule.',
+  incomplete: 'The event does not hold all findings, so the rules cannot be evaluated again.',
 } as const;
 
 export const policyExplain = operation({
   name: 'policy_explain',
   summary: 'Explain a decision',
   description:
-    'Says why a recorded decision is what it is: every rule that was asked, in order, why it did or did not match, who decided, and the least that would have to be otherwise. It asks the policy that decided about the recorded tags and facts. A caller that may only read its own sees the decisions of its own calls.',
+    'Explains a recorded decision: every rule that was evaluated, in order, why it did or did not match, which rule decided, and the smallest set of changes that would allow it. The policy that decided is evaluated again on the recorded tags and facts. A caller without the permission to read all events sees the decisions of its own calls.',
   http: { method: 'GET', path: '/v1/policies/explain/{event_id}' },
   permission: 'audit:read_own',
   needs: 'journal',
@@ -106,7 +108,7 @@ export const policyExplain = operation({
       timestamp: text,
       policy_hash: text,
       status: { enum: ['explained', 'policy_unavailable', 'no_decision', 'fault', 'incomplete'] },
-      reason: { ...text, description: 'What the status means, as a sentence.' },
+      reason: { ...text, description: 'The meaning of the status, as a sentence.' },
       recorded: record({ decision, action, rule: text, reason: text }),
       explanation: orNull(explanation, 'Only with the status `explained`.'),
     },

@@ -14,7 +14,7 @@ export const scanFile = operation({
   name: 'scan_file',
   summary: 'Scan a file',
   description:
-    'Looks at a file and decides by the `input` rules. The file comes as a multipart upload, as `name` and `content` (or `content_base64`), or as a `path` on the server below `scan.file_roots`. A name that ends in `.json` is read as JSON, everything else as text; so is JSON in which an object has two members of one name, for programs do not agree on which of them counts.',
+    'Scans a file and decides by the `input` rules. Send the file as a multipart upload, as `name` and `content` (or `content_base64`), or as a `path` on the server below `scan.file_roots`. A file whose name ends in `.json` is read as JSON, every other file as text. JSON with duplicate member names is read as text too, because programs disagree on which member counts.',
   http: { method: 'POST', path: '/v1/scan/file', upload: true },
   permission: 'check',
   needs: 'policy',

@@ -8,7 +8,7 @@ export const guardOutput = operation({
   name: 'guard_output',
   summary: 'Guard agent output',
   description:
-    'Looks at a text that an agent is about to give out and decides by the `output` rules. On `modify` use `modified_text` instead of the text.',
+    'Scans a text that an agent is about to send and decides by the `output` rules. On `modify`, use `modified_text` instead of the text.',
   http: { method: 'POST', path: '/v1/guard/output' },
   mcp: { tool: 'guard_output', read_only: true },
   permission: 'check',

@@ -66,7 +66,7 @@ export const health = operation({
 export const ready = operation({
   name: 'ready',
   summary: 'Readiness of the service',
-  description: 'Answers 200 when all stores are open and a policy is in force, else 503. Open to everyone.',
+  description: 'Answers 200 when all stores are open and a policy is active, else 503. Needs no credential.',
   http: { method: 'GET', path: '/v1/ready' },
   permission: null,
   needs: 'live',

@@ -38,8 +38,8 @@ const routing = {
   tenant_id: tenantId,
   session_id: sessionId,
   context: whoContext,
-  source_agent_id: { ...name, description: 'Who acts; without it `agent_id`.' },
-  destination_agent_id: { ...name, description: 'Who is acted upon; without it the tool.' },
+  source_agent_id: { ...name, description: 'The agent that acts (default: `agent_id`).' },
+  destination_agent_id: { ...name, description: 'The target of the action (default: the tool).' },
   data_tags: dataTags,
   approval_request_id: approvalRequestId,
 } as const;
@@ -91,7 +91,11 @@ export const interceptTool = operation({
       phase: { enum: ['request', 'response'] },
       modified_input: { description: 'The arguments to use instead; only when they were changed.' },
       modified_output: { description: 'The result to use instead; only when it was changed.' },
-      stripped_fields: { type: 'array', items: { type: 'string' }, description: 'What a contract removed.' },
+      stripped_fields: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Content that a contract removed.',
+      },
     },
   },
   example: {

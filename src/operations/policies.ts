@@ -9,7 +9,7 @@ export const policiesReload = operation({
   name: 'policies_reload',
   summary: 'Reload the policy',
   description:
-    'Reads the configuration and all documents again and puts them in force in every worker, or in none: where one is wrong, the old policy stays and the answer says what to mend. Needs a person.',
+    'Reads the configuration and all documents again and activates them in every worker, or in none. If one is invalid, the previous policy stays active and the response lists the problems. Needs an operator.',
   http: { method: 'POST', path: '/v1/policies/reload' },
   mcp: { tool: 'reload_policies', read_only: false },
   permission: 'policy:reload',
@@ -40,7 +40,7 @@ export const policiesReload = operation({
     if (report.reloaded) return { ...report, warnings: [...report.warnings] };
     throw new Refusal(
       'policy_invalid',
-      'The policy was not reloaded: the one before stays in force. The details say what to mend.',
+      'The reload failed; the previous policy is still active. The details list the problems.',
       report.problems.map(({ file, path, message }) => ({
         path: path === '' ? file : `${file}: ${path}`,
         message,
@@ -63,7 +63,7 @@ export const policyEvaluate = operation({
     properties: {
       boundary: { enum: BOUNDARIES },
       data_tags: dataTags,
-      session_tags: { ...dataTags, description: 'What the session has read.' },
+      session_tags: { ...dataTags, description: 'Taint tags of the session.' },
       tenant_id: tenantId,
     },
   },

@@ -55,7 +55,7 @@ export const scanInput = operation({
   name: 'scan_input',
   summary: 'Scan agent input',
   description:
-    'Looks at a text that is about to enter an agent and decides by the `input` rules. A blocked text is still a 200: read `decision`.',
+    'Scans a text that is about to enter an agent and decides by the `input` rules. The status is 200 also for a blocked text: read `decision`.',
   http: { method: 'POST', path: '/v1/scan/input' },
   mcp: { tool: 'scan_input', read_only: true },
   permission: 'check',
@@ -111,7 +111,7 @@ export const scanStructured = operation({
   name: 'scan_structured',
   summary: 'Scan a JSON value',
   description:
-    'Looks at every string, key and number of any JSON value, and at JSON inside its strings, and decides by the `input` rules. Each violation says where, as a JSON path.',
+    'Scans every string, key and number of a JSON value, and JSON inside its strings, and decides by the `input` rules. Each violation has its location as a JSON path.',
   http: { method: 'POST', path: '/v1/scan/structured' },
   permission: 'check',
   needs: 'policy',

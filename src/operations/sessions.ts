@@ -16,9 +16,9 @@ const answered = {
 
 export const sessionReset = operation({
   name: 'session_reset',
-  summary: 'Forget what a session has read',
+  summary: 'Clear the taint tags of a session',
   description:
-    'Takes all tags from a session, of one agent or of all, so that what it has read restricts it no more. Needs a person, and is written down.',
+    'Clears the taint tags of a session, of one agent or of all agents, so that they no longer restrict it. Needs an operator, and is recorded.',
   http: { method: 'POST', path: '/v1/sessions/{session_id}/reset' },
   permission: 'sessions:reset',
   needs: 'live',
@@ -43,9 +43,9 @@ export const sessionReset = operation({
 
 export const agentSessionReset = operation({
   name: 'agent_session_reset',
-  summary: 'Forget what an agent has read outside of sessions',
+  summary: 'Clear the taint tags of an agent outside of sessions',
   description:
-    'The same for what an agent does without a `session_id`, which is one session for all of it. Needs a person, and is written down.',
+    'Clears the taint tags that an agent got without a `session_id`, which is one session per agent. Needs an operator, and is recorded.',
   http: { method: 'POST', path: '/v1/agents/{agent_id}/reset-session' },
   permission: 'sessions:reset',
   needs: 'live',
@@ -66,6 +66,6 @@ async function reset(target: ResetTarget, { runtime, caller }: Context): Promise
     return { sessions: await runtime.resetSession(target, caller) };
   } catch (fault) {
     if (!(fault instanceof StoreFailure)) throw fault;
-    throw new Refusal('unavailable', 'The store cannot be reached, and nothing was forgotten. Try again.');
+    throw new Refusal('unavailable', 'The store cannot be reached, so nothing was cleared. Try again.');
   }
 }

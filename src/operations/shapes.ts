@@ -34,7 +34,7 @@ export const capabilityToken = {
 
 export const capabilityAction = {
   ...name,
-  description: 'What is done with the tool, as far as the capability token is asked; without it `invoke`.',
+  description: 'The action on the tool that the capability token must allow (default: `invoke`).',
 } as const;
 
 export const dataTags = {
@@ -84,8 +84,11 @@ export const violation = {
     example: { const: true, description: 'Set for a documented example of a secret.' },
     start: { type: 'integer', description: 'Unicode code points.' },
     end: { type: 'integer', description: 'Unicode code points, exclusive.' },
-    path: { type: 'string', description: 'Where in a JSON value, `$.user.email`.' },
-    rule: { type: 'string', description: 'What of a contract, an identity or a limit was broken.' },
+    path: { type: 'string', description: 'Location in a JSON value, as `$.user.email`.' },
+    rule: {
+      type: 'string',
+      description: 'The part of a contract, an identity or a limit that was violated.',
+    },
     reason: { type: 'string' },
   },
 } as const;
@@ -111,17 +114,17 @@ const approval = {
 export const verdictProperties = {
   decision: { enum: DECISIONS },
   action: { enum: ACTIONS, description: 'The action of the rule that decided.' },
-  rule: { type: 'string', description: 'Its name; `default.allow` when none spoke.' },
+  rule: { type: 'string', description: 'Name of the rule; `default.allow` if no rule matched.' },
   reason: { type: 'string', description: 'One sentence.' },
   event_id: { type: 'string', description: 'The audit event.' },
   violations: { type: 'array', items: violation },
   scan_duration_ms: { type: 'integer' },
-  coverage: { enum: ['full', 'partial'], description: 'Whether all of it was looked at.' },
-  coverage_reason: { type: 'string', description: 'Which limit was in the way; only when partial.' },
-  coverage_bytes: { type: 'integer', description: 'UTF-8 bytes looked at; only when partial.' },
-  fallback_used: { type: 'boolean', description: 'The rule’s own text stands in place of the content.' },
+  coverage: { enum: ['full', 'partial'], description: '`full` if all of it was scanned.' },
+  coverage_reason: { type: 'string', description: 'The limit that was reached; only when partial.' },
+  coverage_bytes: { type: 'integer', description: 'UTF-8 bytes scanned; only when partial.' },
+  fallback_used: { type: 'boolean', description: 'The text of the rule replaces the content.' },
   approval,
-  fault: { type: 'boolean', description: 'A fault of ours became this decision; it always blocks.' },
+  fault: { type: 'boolean', description: 'The decision is due to an internal fault; it always blocks.' },
 } as const;
 
 export const verdictRequired = [

@@ -49,7 +49,7 @@ function listed(plugins: PluginsInUse) {
 export const policyTemplate = operation({
   name: 'policy_template',
   summary: 'Show a policy template',
-  description: 'The document of one pack, as it would stand in a file below `policies/`.',
+  description: 'Returns the document of one pack, as for a file below `policies/`.',
   http: { method: 'GET', path: '/v1/policies/templates/{template_name}' },
   permission: 'policy:read',
   needs: 'plugins',

@@ -30,7 +30,7 @@ const PRUNE_MS = 3_600_000;
 const RETRY_MS = 5_000;
 const BEHIND = 'the audit index could not be brought up to date, and is tried again';
 const SHORTENED =
-  'the audit journal lacks records of a writer that the index has read; run `service audit verify`, and restore the files from a backup';
+  'the audit journal lacks records of a writer that the index contains; run `service audit verify`, and restore the files from a backup';
 const DAY_MS = 86_400_000;
 
 interface Opened {

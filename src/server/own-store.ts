@@ -30,7 +30,7 @@ export async function openOwnStore(config: Config, policy: Policy): Promise<OwnS
     if (!(failure instanceof StoreFailure)) throw failure;
     const message =
       failure.code === 'store_full'
-        ? 'The disk of the store is full. Make room, then start again.'
+        ? 'The disk of the store is full. Free some space, then start again.'
         : failure.message;
     throw new StartFailure('store_unusable', message);
   }

@@ -111,7 +111,7 @@ function openExchange(parts: ReloadingParts): Omit<Reloading, 'lastFailure'> {
     await record(parts, caller_id, in_force.hash, false, sentence).catch((fault) =>
       parts.log.error('a refused reload could not be recorded', faultFields(fault)),
     );
-    parts.log.warn('the policy was not reloaded, and the one before stays in force', {
+    parts.log.warn('the reload failed; the previous policy is still active', {
       problems: problems.map(({ file, path, message }) => `${file} ${path}: ${message}`),
     });
     return { reloaded: false, policy_hash: in_force.hash, problems };

@@ -25,7 +25,7 @@ export function requireTelemetry(
   if (!telemetry.enabled) return;
   const missing = PACKAGES.filter((name) => !isInstalled(name));
   if (missing.length === 0) return;
-  const message = `needs packages that are not installed; put them beside the service with \`npm install ${missing.join(' ')}\``;
+  const message = `needs packages that are not installed; install them next to the service with \`npm install ${missing.join(' ')}\``;
   const problem = { file: origin.label, path: 'telemetry.enabled', message };
   throw new StartFailure('config_invalid', `\`telemetry.enabled\` ${message}.`, [problem]);
 }

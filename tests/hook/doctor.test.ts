@@ -242,7 +242,7 @@ const BROKEN: readonly Broken[] = [
     host: 'claude-code',
     entry: (entry) => commandOf(entry, (command) => command.replace(quoted(service), '/nowhere/service')),
     found: ['fail hook.passes', 'fail hook.program'],
-    says: /does not let a harmless call through: it answered no/,
+    says: /denies a harmless call: it answered no/,
   },
   {
     name: 'at Copilot a program that is not there stops everything',
@@ -280,7 +280,7 @@ const BROKEN: readonly Broken[] = [
     host: 'codex',
     entry: (entry, desk) => commandOf(entry, () => `${stub(desk, 'echo never >&2; exit 2')} ${words(desk)}`),
     found: ['fail hook.passes', 'fail host.trusted', 'warn hook.blocks', 'warn host.trusted'],
-    says: /does not let a harmless call through/,
+    says: /denies a harmless call/,
   },
   {
     name: 'words that another host would understand',
@@ -358,7 +358,7 @@ const BROKEN: readonly Broken[] = [
       entry.matcher = 'Bash';
     },
     found: ['warn hook.matcher'],
-    says: /Only tools that fit `Bash`/,
+    says: /only for tools that match `Bash`/,
   },
   {
     name: 'a hook that nobody waits for',
@@ -568,7 +568,7 @@ test('sessions in which tools ran unseen are listed, by what the audit trail has
   );
   assert.equal(late.code, 1);
   const told = (await run(desk, ['doctor'])).stdout;
-  assert.match(told, /fail {2}In 1 session the host ran tools that the hook never saw\./);
+  assert.match(told, /fail {2}In 1 session the coding agent ran tools that the hook never saw\./);
   assert.match(told, /HOST +SESSION +LAST +KIND +TOOLS\nclaude-code +s-1 +\S+ +unseen +Write 1\n/);
   assert.ok(!told.includes('private'));
 });

@@ -92,7 +92,11 @@ test('what cannot be read is a no that no host takes for a yes', async () => {
   for (const [name, stdin] of cases) {
     const { stdout, stderr, code } = await hook(folder, stdin);
     assert.deepEqual([stdout, code], ['', 2], name);
-    assert.match(stderr, /^What the host sent cannot be judged: .*It is refused\.\n$/, name);
+    assert.match(
+      stderr,
+      /^The coding agent sent an event that cannot be evaluated: .*It is refused\.\n$/,
+      name,
+    );
     ran += 1;
   }
   assert.equal(ran, 6);
@@ -109,7 +113,7 @@ test('without a policy that can be used, everything is refused, and why is said'
   writeFileSync(join(dir, 'service.yaml'), 'policies: [{ name: a, boundary: sideways }]\n');
   const { decision, reason } = await decided();
   assert.equal(decision, 'block');
-  assert.match(reason!, /service\.yaml.*Until that is mended everything is refused/);
+  assert.match(reason!, /service\.yaml.*Until this is fixed, everything is refused/);
   writeFileSync(join(dir, 'service.yaml'), '{}\n');
   assert.equal((await decided()).decision, 'allow');
   const missing = await hook(dir, call, ['--config', 'other.yaml'], env);

@@ -78,7 +78,7 @@ test('what cannot be read leaves an event that says so', async (t) => {
     assert.equal(event.tenant_id, 'acme');
     assert.equal(event.agent_id, words.includes('claude-code') ? 'claude-code' : 'unknown', name);
     assert.match(event.caller_id, /^hook:/);
-    assert.equal(event.metadata.coverage_reason, 'Nothing was looked at.');
+    assert.equal(event.metadata.coverage_reason, 'Nothing was scanned.');
     ran += 1;
   }
   assert.equal(ran, 7);
@@ -92,7 +92,7 @@ test('a policy with a mistake, and one that is good again: the first is in the c
   assert.equal(event?.policy_name, 'fault.policy');
   assert.equal(event.metadata.fault, true);
   assert.equal(event.session_id, 's-1');
-  assert.match(event.reason, /Until that is mended everything is refused/);
+  assert.match(event.reason, /Until this is fixed, everything is refused/);
   writeFileSync(join(dir, 'service.yaml'), '{}\n');
   const shown = await run(dir, ['logs', '--json', '--policy', 'fault.policy']);
   assert.equal((JSON.parse(shown.stdout) as Event).policy_name, 'fault.policy');

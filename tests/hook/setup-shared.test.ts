@@ -83,7 +83,7 @@ test('hooks for a team block in a copy on another machine, and go to the byte', 
   const failed = there.checks.filter(
     ({ name, status }) => status === 'fail' || /^hook\.(?:program|config|options)$/.test(name),
   );
-  // Codex skips hooks until somebody trusts them, which no test can do.
+  // Codex skips hooks until a user trusts them, which a test cannot do.
   assert.deepEqual(
     failed.filter(({ message }) => !/trust/i.test(message)),
     [],

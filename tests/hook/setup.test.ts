@@ -1,4 +1,4 @@
-/** What `service setup` enters is run as hosts run it, by a shell, and really blocks there. */
+/** Runs the commands that `service setup` installs as coding agents do, in a shell, and checks that they block. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -51,7 +51,7 @@ for (const host of hosts)
       assert.deepEqual(stdout === '' ? null : JSON.parse(stdout), each.stdout);
     }
     assert.notDeepEqual(passes!.stdout, denied!.stdout);
-    // A program that is gone is a no where the host lets the command say so; the others are told by the entry.
+    // If the program is missing, the exit code blocks where the coding agent supports that.
     const gone = run(command.replace(/\/service(?= hook)/, '/gone'), passes!);
     assert.equal(gone.status, host.guards_exit ? 2 : 127);
     assert.ok(host.guards_exit || hooks.every(({ fails_closed }) => fails_closed));

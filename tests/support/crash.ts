@@ -1,4 +1,4 @@
-/** What tests need that kill the service at any moment and then look at what it left. */
+/** Helpers for tests that kill the service at any moment and then check the files that it left. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -72,7 +72,7 @@ export async function loadOracle(): Promise<Oracle> {
 interface Seen {
   readonly name: string | null;
   readonly words: readonly (string | null)[];
-  /** Of `echo >&2 a b` the grammar takes `a b` for something of the redirection. */
+  /** The grammar takes `a b` in `echo >&2 a b` for a part of the redirection. */
   readonly is_redirected?: boolean;
 }
 
@@ -98,7 +98,7 @@ function compare(root: SyntaxNode, script: string): Comparison {
   return { commands: theirs.size, differences };
 }
 
-/** What our reader has words for, and the oracle other nodes than commands. */
+/** Words that our reader lists as commands, and the oracle as other nodes. */
 const NO_COMMANDS = new Set(['', '[', '[[', 'for', 'case', 'select']);
 
 function shown({ name, words }: Seen): string {

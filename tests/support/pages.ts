@@ -1,4 +1,4 @@
-/** What pages show, and whether it is so. */
+/** Reads the examples of pages and compares them with real output. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -21,7 +21,7 @@ export function blocksOf(markdown: string): Block[] {
   }));
 }
 
-/** Whether `actual` has all that `shown` has; lists have as many elements. */
+/** Asserts that `actual` has all members of `shown`, and lists of the same length. */
 export function assertShown(actual: unknown, shown: unknown, path: string): void {
   if (typeof shown !== 'object' || shown === null) {
     assert.deepEqual(actual, shown, path);

@@ -32,7 +32,7 @@ export function valueAt(payload: Payload, key: string): Json {
 export function toolAt(payload: Payload, key: string): string {
   const name = textAt(payload, key);
   if (name.trim() === '' || name.length > TOOL_UNITS_MAX || /[\p{Cc}\p{Cs}]/u.test(name))
-    throw new Unreadable(`\`${key}\` is no name of a tool`);
+    throw new Unreadable(`\`${key}\` is not a valid tool name`);
   return name;
 }
 

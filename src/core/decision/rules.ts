@@ -203,7 +203,7 @@ export function granted<Speaker extends { readonly action: Action; readonly reas
   approved_rules: readonly string[] = [],
 ): Speaker {
   if (speaker.action !== 'require_approval' || !approved_rules.includes(name)) return speaker;
-  return { ...speaker, action: 'flag', reason: 'What the rule asks approval for was approved.' };
+  return { ...speaker, action: 'flag', reason: 'The action was approved, as the rule requires.' };
 }
 
 /** Adds to the list what is not in it yet. */

@@ -119,8 +119,7 @@ const condition = closed(
     },
     session_tags: {
       ...sessionTags,
-      description:
-        'What the session must have read before: all of these tags, each itself or a descendant of it.',
+      description: 'Taint tags that the session must have: all of these, each itself or a descendant of it.',
     },
     when: {
       type: 'string',
@@ -140,7 +139,7 @@ export const ruleSchema = closed(
     boundary: oneOrList(
       { enum: BOUNDARIES },
       'must be `input`, `output` or `action`, or a list of them',
-      'Where it holds.',
+      'The boundary.',
     ),
     data_tags: {
       ...tags,
@@ -151,7 +150,7 @@ export const ruleSchema = closed(
     action: {
       enum: ACTIONS,
       description:
-        'What is done. Over all tags the strictest action wins. A rule with `session` may do without: it decides nothing.',
+        'The action. Over all tags the strictest action wins. A rule with `session` may omit it; then it decides nothing.',
     },
     session: closed(
       {
@@ -162,13 +161,13 @@ export const ruleSchema = closed(
       [],
     ),
     tenant_id,
-    condition: { ...condition, description: 'What else must hold.' },
+    condition: { ...condition, description: 'Further conditions.' },
     priority: {
       type: 'integer',
       minimum: 0,
       maximum: 1_000_000,
       default: 100,
-      description: 'Lower is asked first; equal ones in the order of definition.',
+      description: 'Lower values are evaluated first; equal values in the order of definition.',
     },
     reason: { type: 'string', maxLength: 500, description: 'The sentence that the answer gives.' },
     severity: { enum: SEVERITIES, description: 'Shown in violations instead of the finding’s own.' },
@@ -177,7 +176,7 @@ export const ruleSchema = closed(
       minLength: 1,
       maxLength: 10_000,
       description:
-        'Stands in place of an output that is blocked or redacted. Placeholders: {reason} {rule} {action} {agent_id} {data_tags} {detections} {redacted}.',
+        'Replaces an output that is blocked or redacted. Placeholders: {reason} {rule} {action} {agent_id} {data_tags} {detections} {redacted}.',
     },
     enforcement,
     enabled,
@@ -232,14 +231,14 @@ export const contractSchema = closed(
         tags: {
           ...tags,
           description:
-            'Tags that the result may carry, and that the session has read after a call. Without it any; an empty list none. Facts such as `untrusted.web` say where it comes from and restrict nothing.',
+            'Tags that the result may carry; a call adds them to the taint tags of the session. By default any; an empty list allows none. Facts such as `untrusted.web` state the origin and restrict nothing.',
         },
         fields: { ...fields, description: 'Fields of the result that are kept. Without it all.' },
         on_violation: {
           enum: ['block', 'redact'],
           default: 'block',
           description:
-            'What happens to a result with data that `tags` or the clearance of an agent does not cover: `block` it, or `redact` that data and keep the rest. A declared tag has no place in the result, so it always blocks.',
+            'Action for a result with data that `tags` or the clearance of an agent does not cover: `block` it, or `redact` that data and keep the rest. A declared tag has no location in the result, so it always blocks.',
         },
       },
       [],
@@ -248,7 +247,7 @@ export const contractSchema = closed(
     side_effects: closed(
       {
         reversible: { type: 'boolean', description: 'Whether the call can be undone.' },
-        requires_approval: { type: 'boolean', description: 'Whether a person must agree to each call.' },
+        requires_approval: { type: 'boolean', description: 'Requires approval of each call.' },
         egress: {
           type: 'boolean',
           default: false,
@@ -306,7 +305,7 @@ export const memorySchema = closed(
           name: { ...outsideName, description: 'The `key` of writes and reads.' },
           description: text,
           type: { enum: ['string', 'integer', 'number', 'boolean', 'list', 'object'] },
-          tag: { ...tag, description: 'What kind of data it is. Rules for the tag decide on it.' },
+          tag: { ...tag, description: 'Tag of the data. Rules for the tag decide on it.' },
           retention: {
             ...duration,
             description: 'How long a value is kept. Without it `default_retention`.',
@@ -319,7 +318,7 @@ export const memorySchema = closed(
             type: 'boolean',
             default: false,
             description:
-              'Whether a read gives a handle in place of the value. What is stored is encrypted either way.',
+              'Returns a handle instead of the value on reads. Stored values are encrypted in any case.',
           },
           required: {
             type: 'boolean',

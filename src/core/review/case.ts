@@ -162,7 +162,7 @@ function contentDifferences(
       .filter(({ each }) => plain !== null && holds(plain, each))
       .map(({ at }) => ({
         field: `must_not_contain[${at}]`,
-        expected: 'to stand nowhere in what goes on',
+        expected: 'not in the resulting content',
         found: 'there',
       })),
   ];

@@ -77,12 +77,16 @@ function traceRule(
   const about = { rule: name, action, tenant_id, builtin };
   const mismatch = mismatches.get(rule);
   if (mismatch === undefined)
-    return { ...about, outcome: 'not_reached', reason: `\`${before?.name ?? ''}\` speaks before it.` };
+    return { ...about, outcome: 'not_reached', reason: `\`${before?.name ?? ''}\` matched first.` };
   if (mismatch !== null)
     return { ...about, outcome: 'not_matched', reason: whyNot(rule, mismatch, tagged, circumstances) };
   if (enforcement === 'monitor')
-    return { ...about, outcome: 'monitored', reason: 'It matches and is in monitor mode, so it has no say.' };
-  return { ...about, outcome: 'matched', reason: `It matches, and says \`${action}\`.` };
+    return {
+      ...about,
+      outcome: 'monitored',
+      reason: 'It matches and is in monitor mode, so it does not decide.',
+    };
+  return { ...about, outcome: 'matched', reason: `It matches, with the action \`${action}\`.` };
 }
 
 function whyNot(rule: Rule, mismatch: Mismatch, tagged: Tagged | null, circumstances: Circumstances): string {
@@ -100,7 +104,7 @@ function whyNot(rule: Rule, mismatch: Mismatch, tagged: Tagged | null, circumsta
         ? `It allows ${names(rule.agents)}, and not all who act are that: ${names(circumstances.agents)}.`
         : `It is for the agent ${names(rule.agents)}, and ${names(circumstances.agents)} acts.`;
     case 'session_tags':
-      return `It is for sessions that have read ${names(rule.session_tags)}, and this one has not.`;
+      return `It is for sessions with the taint tags ${names(rule.session_tags)}, and this session lacks one.`;
     case 'when':
       return 'Its condition `when` does not hold.';
   }

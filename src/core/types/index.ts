@@ -296,7 +296,7 @@ export interface MemoryField {
   readonly retention_ms: number;
   /** UTF-8 bytes of one value as JSON. */
   readonly value_bytes_max: number;
-  /** Whether a read gives a handle in place of the value. What is stored is encrypted either way. */
+  /** Returns a handle instead of the value on reads. Stored values are encrypted in any case. */
   readonly encrypted: boolean;
   /** Whether a read says that it is missing, and an entry is kept free for it. */
   readonly required: boolean;

@@ -60,7 +60,7 @@ async function loadSdk(): Promise<Sdk> {
     return await import('@aws-sdk/client-secrets-manager');
   } catch {
     const what =
-      'needs the package `@aws-sdk/client-secrets-manager`; install it beside the service with npm';
+      'needs the package `@aws-sdk/client-secrets-manager`; install it next to the service with npm';
     throw new SecretFailure('secrets_setup', what);
   }
 }

@@ -21,7 +21,7 @@ export const postgres = {
     type: 'object',
     required: ['url'],
     properties: {
-      url: { type: 'string', description: 'Where it is, and as whom.' },
+      url: { type: 'string', description: 'Address of the server, and user.' },
       patience_ms: { type: 'integer', minimum: 100, default: 10_000 },
       question_ms_max: { type: 'integer', minimum: 0, default: 0 },
       connections_max: { type: 'integer', minimum: 1, default: 4 },
@@ -56,7 +56,7 @@ async function loadDriver(): Promise<Library> {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new StoreFailure(
       'store_driver_missing',
-      '`storage.url` names a PostgreSQL, and the package `pg`, which speaks to it, is not installed. Install it beside this program (`npm install pg`), or take `storage.url` away to use the embedded store.',
+      '`storage.url` needs the package `pg`, which is not installed. Install it next to this program (`npm install pg`), or remove `storage.url` to use the embedded store.',
     );
   }
 }
@@ -156,7 +156,7 @@ function failureOf(error: unknown): StoreFailure | null {
   }
   if (state === '55P03') return busy(state);
   if (state === '53100') {
-    const message = 'The disk of the database is full. Make room; it goes on by itself then.';
+    const message = 'The disk of the database is full. Free some space; hooks then work again.';
     return new StoreFailure('store_full', message, state);
   }
   if (NO_TABLES.includes(state)) {
@@ -178,7 +178,7 @@ function unreachable(code: string | null): StoreFailure {
 
 const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'does not let this user in. Check the user and the password of `storage.url`, and `pg_hba.conf`.'],
-  [/^3D/, 'has no database of that name. Make it (`createdb`), or mend `storage.url`.'],
+  [/^3D/, 'has no database of that name. Create it (`createdb`), or fix `storage.url`.'],
   [
     /^42501/,
     'does not let this user make or change its tables. Give the user the right to create in the schema.',
@@ -189,6 +189,6 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
 
 function refused(state: string): StoreFailure {
   const known = SENTENCES.find(([states]) => states.test(state));
-  const sentence = known?.[1] ?? 'cannot answer now. Its own log says why; it is asked again by itself.';
+  const sentence = known?.[1] ?? 'does not answer now. Its log has the reason; the service retries.';
   return new StoreFailure('store_unavailable', `The database of \`storage.url\` ${sentence}`, state);
 }

@@ -191,7 +191,7 @@ function failureOf(error: unknown, folder: string): StoreFailure | null {
   if (isBusy(error)) return busy();
   const disk = diskProblem(error, folder);
   if (code === SQLITE.full || disk?.what === DISK_FULL) {
-    const message = 'The disk of the store is full. Make room; it goes on by itself then.';
+    const message = 'The disk of the store is full. Free some space; hooks then work again.';
     return new StoreFailure('store_full', message, system_code);
   }
   if (code === SQLITE.corrupt || code === SQLITE.not_a_database) {
@@ -222,6 +222,6 @@ function busy(): StoreFailure {
 
 function replaced(): StoreFailure {
   const message =
-    'The file of the store was taken away or replaced while it was in use. Put it back; or stop the service, remove the files beside it that end in `-wal` and `-shm`, and start it again.';
+    'The file of the store was removed or replaced while in use. Restore it; or stop the service, remove the files next to it that end in `-wal` and `-shm`, and start it again.';
   return new StoreFailure('store_unavailable', message);
 }

@@ -20,7 +20,7 @@ export async function followEvents(
     throw new CommandFailure(
       EXIT.usage,
       'usage',
-      '--follow shows what comes, and --until ends in the past: leave one away.',
+      '`--follow` and `--until` exclude each other: use one of them.',
     );
   }
   const [{ fits, parseFilter }, { followTrail }, { trailEnd }] = await Promise.all([

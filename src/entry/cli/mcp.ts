@@ -15,7 +15,7 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
   if (terminal.interactive)
     remark(
       terminal,
-      'This speaks MCP and waits for a host: see docs/how-to/use-mcp-server.md. Ctrl-D ends it.',
+      'The MCP server is running and waits for a client on standard input. Press Ctrl-D to stop it; see docs/how-to/use-mcp-server.md.',
     );
   // Standard output is the protocol's; a plug-in that prints would break it.
   globalThis.console = new Console(process.stderr, process.stderr);
@@ -63,8 +63,8 @@ export async function serveConfigured(options: GatewayWords, terminal: Terminal)
   const config = await configOf(terminal, options.config);
   const { servers } = config.mcp;
   if (servers.length === 0)
-    throw new CommandFailure(EXIT.usage, 'not_configured', 'There is no server to stand before.', {
-      hint: 'Write one under `mcp.servers` in service.yaml, or stand before a program with `service mcp --wrap -- ...`.',
+    throw new CommandFailure(EXIT.usage, 'not_configured', 'No MCP server is configured.', {
+      hint: 'Add one under `mcp.servers` in service.yaml, or wrap a program with `service mcp --wrap -- ...`.',
     });
   return serveGateway(servers, config, options, terminal);
 }

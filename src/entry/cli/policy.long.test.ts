@@ -27,21 +27,21 @@ test('a decision of the command line is explained, also when the policy was chan
     for (const expected of [
       /^block {2}The rule `keys` blocks this\.$/m,
       /^\* secret\.credential\.api_key \(found, critical\): block/m,
-      /^ {4}matches {4}keys {2}It matches, and says `block`\.$/m,
+      /^ {4}matches {4}keys {2}It matches, with the action `block`\.$/m,
       /^ {4}\d+ rules? more did not decide \(--all\)$/m,
-      /It would have come to allow:\n {2}- without the tag `secret\.credential\.api_key`$/m,
+      /The decision would be allow with this change:\n {2}- without the tag `secret\.credential\.api_key`$/m,
     ])
       assert.match(told.stdout, expected);
     assert.ok(!told.stdout.includes(KEY));
     assert.ok(told.stdout.trim().split('\n').length <= 12, told.stdout);
     const whole = await runHere(['policy', 'explain', event_id, '--all'], { cwd });
-    assert.match(whole.stdout, /skipped {4}builtin\.secret\.input {2}`keys` speaks before it\./);
+    assert.match(whole.stdout, /skipped {4}builtin\.secret\.input {2}`keys` matched first\./);
     const json = await runHere(['policy', 'explain', event_id, '--json'], { cwd });
     assert.equal(JSON.parse(json.stdout).explanation.matches_record, true);
     await rm(join(cwd, '.service', 'policies'), { recursive: true });
     const gone = await runHere(['policy', 'explain', event_id], { cwd });
     assert.equal(gone.code, 1);
-    assert.match(gone.stdout, /no longer kept/);
+    assert.match(gone.stdout, /no longer stored/);
     const unknown = await runHere(['policy', 'explain', 'evt_000000000000000000000000'], { cwd });
     assert.equal(unknown.code, 1);
     assert.match(unknown.stderr, /no such event/);
@@ -84,7 +84,7 @@ test('what a new rule would have done is counted, with a service that runs and w
       assert.match(shown.stdout, /^3 decisions since .*\n {2}2 the same\n {2}1 stricter\n {2}0 laxer/);
       assert.match(shown.stdout, /^two +1 +0 +0 +2$/m);
       const other = await runHere(['policy', 'replay', '--with', 'next/service.yaml'], { cwd });
-      assert.match(other.stdout, /4 cannot be told\n {4}4: the policies look for other things in a text/);
+      assert.match(other.stdout, /4 unknown\n {4}4: the policies look for other things in a text/);
     } finally {
       await service.stop('SIGTERM');
     }
@@ -171,7 +171,7 @@ test('cases beside the policies are run, and every way to fail is told with its 
       [
         'must_not_contain: [ann@',
         'must_not_contain: [Write, ann@',
-        /must_not_contain\[0\]: to stand nowhere/,
+        /must_not_contain\[0\]: not in the resulting content/,
       ],
       ["key: 'Use [REDACTED]'", "key: 'Use'", /payload: \{"note":\{"key":"Use"\}\} expected/],
       ['2026-11-21T12', '2026-11-20T12', /action: require_approval expected, allow found/],
@@ -235,9 +235,9 @@ test('lint tells each remark with its place, and ends with 1 for errors alone', 
     assert.equal(wrong.code, 1, wrong.stderr);
     assert.match(
       wrong.stdout,
-      /^error {4}policies\/a\.yaml:3: The rule `later` never speaks: `first` .* \(rule-dead\)$/m,
+      /^error {4}policies\/a\.yaml:3: The rule `later` never applies: `first` .* \(rule-dead\)$/m,
     );
-    assert.match(wrong.stdout, /^1 error, 0 warnings; 2 rules, contracts and identities looked at\.$/m);
+    assert.match(wrong.stdout, /^1 error, 0 warnings; 2 rules, contracts and identities checked\.$/m);
     const json = JSON.parse((await runHere(['policy', 'lint', '--json'], { cwd })).stdout);
     const [{ id, level, file, path, line }] = json.remarks;
     assert.deepEqual(
@@ -252,7 +252,7 @@ test('lint tells each remark with its place, and ends with 1 for errors alone', 
     await rm(join(cwd, 'policies'), { recursive: true });
     const clean = await runHere(['policy', 'lint', '--strict'], { cwd });
     assert.equal(clean.code, 0);
-    assert.match(clean.stdout, /^Nothing to remark; 1 rule, contract or identity looked at\.$/m);
+    assert.match(clean.stdout, /^Nothing to remark; 1 rule, contract or identity checked\.$/m);
     await write(cwd, { 'service.yaml': 'policies: [{name: r}]\n' });
     assert.equal((await runHere(['policy', 'lint'], { cwd })).code, 2);
   });

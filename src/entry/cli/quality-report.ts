@@ -21,8 +21,7 @@ export function qualityLines(report: QualityReport, brief: boolean): string[] {
       '',
       `The rule is of the right type in ${percent(type_accuracy)} of the places that were found.`,
     );
-  if (partial > 0)
-    lines.push('', `${partial} texts were over a limit of the scan and not looked at to their end.`);
+  if (partial > 0) lines.push('', `${partial} texts exceeded a limit and were scanned in part.`);
   if (brief) return lines;
   return [
     ...lines,

@@ -83,10 +83,10 @@ function accessSentence(config: Config): string {
     needsAgentToken({ auth, host: config.server.host }) && 'the agent token (service token show)',
   ].filter((part) => part !== false);
   const local = auth.required
-    ? 'nobody without a credential'
+    ? 'every request needs a credential'
     : 'programs on this machine may check without a credential';
   const accepted = known.length === 0 ? '' : `; accepted: ${known.join(', ')}`;
-  return `${local}${accepted}; changes need a person (service token show operator)`;
+  return `${local}${accepted}; changes need the operator token (service token show operator)`;
 }
 
 function tryLine(url: string, config: Config): string {

@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
     args: ['--structured'],
     options: { stdin: `{"note": ${KEY}` },
     code: 2,
-    stderr: [/is not JSON/],
+    stderr: [/is not valid JSON/],
     forbidden: [KEY],
   },
   {

@@ -37,7 +37,7 @@ test('every host is set up, found in place, shown and taken away again, in every
         assert.match(dry.stdout, /^\+\+\+ .*\n@@ -0,0 \+1,\d+ @@\n\+\{$/m);
         assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []]);
         const unasked = await run('setup', host.name, ...scope);
-        assert.deepEqual([unasked.code, /Add --yes/.test(unasked.stderr)], [2, true]);
+        assert.deepEqual([unasked.code, /Use `--yes`/.test(unasked.stderr)], [2, true]);
         const done = await run('setup', host.name, ...scope, '--yes', '--mcp', '--json');
         const answer = JSON.parse(done.stdout);
         assert.equal(answer.done, true, done.stderr);
@@ -76,7 +76,7 @@ test('hooks in another scope are told of', async () => {
     const twice = await run('setup', 'gemini', '--scope', 'user', '--dry-run', '--json');
     assert.match(
       JSON.parse(twice.stdout).remarks.join(),
-      /\.gemini.settings\.json` \(scope project\).*asked about twice/,
+      /\.gemini.settings\.json` \(scope project\).*checked twice/,
     );
     await run('setup', 'gemini', '--scope', 'user', '--yes');
     const away = await run('setup', 'gemini', '--uninstall', '--yes');

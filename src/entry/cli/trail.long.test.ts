@@ -97,7 +97,7 @@ const WRONG: readonly { args: readonly string[]; stderr: RegExp }[] = [
   { args: ['--last', 'yesterday'], stderr: /`last` is a duration/ },
   { args: ['--since', 'noon'], stderr: /`since`/ },
   { args: ['--metadata-value', 'x'], stderr: /--metadata-key/ },
-  { args: ['--follow', '--until', '1h'], stderr: /leave one away/ },
+  { args: ['--follow', '--until', '1h'], stderr: /exclude each other/ },
 ];
 
 test('logs refuses filters that cannot be meant', async () => {

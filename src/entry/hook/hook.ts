@@ -157,10 +157,10 @@ async function answerTo(desk: Desk, forced: Dialect | null): Promise<Outcome> {
   desk.deny = dialect.refuse;
   desk.known.dialect = dialect;
   const name = dialect.eventOf(payload, options.event);
-  if (name === null) throw new Unreadable('it does not say what event it is of');
+  if (name === null) throw new Unreadable('it has no event name');
   if (dialect.ignored_events.includes(name)) return yes(dialect.pass);
   const event = Object.hasOwn(dialect.events, name) ? dialect.events[name]! : null;
-  if (event === null) throw new Unreadable('it is of an event that is not known here');
+  if (event === null) throw new Unreadable('its event is unknown');
   desk.deny = (reason) => event.deny(reason, payload);
   desk.known.event = name;
   const question = questionOf(dialect, event, name, payload, options);
@@ -350,12 +350,12 @@ function unknownDialect(): string {
 /** What may be told of a fault: sentences of ours, and nothing of any other. */
 function sentenceOf(failure: unknown): string {
   if (failure instanceof Unreadable)
-    return `What the host sent cannot be judged: ${failure.message}. It is refused.`;
+    return `The coding agent sent an event that cannot be evaluated: ${failure.message}. It is refused.`;
   if (failure instanceof UsageFailure || failure instanceof TooLate || failure instanceof OwnerFailure)
     return failure.message;
   const { name, message } = failure as Error;
   if (name === 'StartFailure' || name === 'StoreFailure')
-    return `${message}${firstOf(failure as StartFailure)} Until that is mended everything is refused.`;
+    return `${message}${firstOf(failure as StartFailure)} Until this is fixed, everything is refused.`;
   return 'A fault in the hook kept it from deciding, so it is refused. `service doctor` says more.';
 }
 

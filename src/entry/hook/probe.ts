@@ -66,7 +66,7 @@ export async function refuseProbe(
     decision: 'block',
     action: 'block',
     rule: 'service.hook_probe',
-    reason: 'This is a probe of `service doctor`. It is refused whatever the policy says.',
+    reason: 'This is a probe of `service doctor`. It is refused by every policy.',
     event_id,
     violations: [],
     coverage: 'full',

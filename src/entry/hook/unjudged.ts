@@ -41,7 +41,7 @@ export async function recordRefusal(unjudged: Unjudged, { place, version, caller
     rule,
     reason,
     fault: rule.startsWith('fault.'),
-    coverage: { status: 'partial', reason: 'Nothing was looked at.', bytes: 0 },
+    coverage: { status: 'partial', reason: 'Nothing was scanned.', bytes: 0 },
   };
   const { session_id, about: probe } = withoutProbe(question?.session_id ?? null);
   const about = {

@@ -50,8 +50,7 @@ export function describe(operations: readonly AnyOperation[], runtime: Runtime):
 const PROVIDERS = 'model providers';
 
 const LLM_ERRORS = {
-  '400':
-    'The policy does not let it go on: `policy_violation`, with the decision and its violations beside it.',
+  '400': 'The policy blocks it: `policy_violation`, with the decision and its violations.',
   '429': 'A budget is used up: `insufficient_quota`.',
 };
 

@@ -127,10 +127,7 @@ function requireEvents(path: string): void {
   const query = path.includes('?') ? path.slice(path.indexOf('?') + 1) : '';
   const asked = [...new URLSearchParams(query)].filter(([name]) => /^\$?alt$/i.test(name));
   if (asked.length > 0 && asked.every(([, value]) => value === 'sse')) return;
-  throw new Refusal(
-    'invalid_request',
-    'A stream must be asked for with `?alt=sse`; other framings cannot be checked.',
-  );
+  throw new Refusal('invalid_request', 'Request a stream with `?alt=sse`; other framings cannot be checked.');
 }
 
 const MODEL = /^(?!.*\.\.)[\w@][\w.@/:-]{0,255}$/;

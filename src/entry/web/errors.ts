@@ -197,7 +197,11 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
 
 /** Answers an `Expect` header that asks for something else than `100-continue`. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const body = JSON.stringify({ error: 'Leave `Expect` away.', code: 'invalid_request', request_id: null });
+  const body = JSON.stringify({
+    error: 'Remove the `Expect` header.',
+    code: 'invalid_request',
+    request_id: null,
+  });
   response.writeHead(417, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),

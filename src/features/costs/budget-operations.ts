@@ -14,7 +14,7 @@ const standing = {
     budget: { type: 'string' },
     scope: {
       type: 'object',
-      description: 'What it is counted by; empty where all whom it concerns have it together.',
+      description: 'Names that the budget is counted by; empty if all calls share it.',
       additionalProperties: { type: 'string' },
     },
     state: {
@@ -23,10 +23,10 @@ const standing = {
     },
     enforcement: { enum: ['enforce', 'monitor'] },
     period: { type: 'string' },
-    resets_at: { type: ['string', 'null'], description: 'When it begins anew; `null` never.' },
+    resets_at: { type: ['string', 'null'], description: 'Start of the next period; `null`: never.' },
     limit_usd: limited,
     spent_usd: money,
-    reserved_usd: { ...money, description: 'Put aside for calls that are under way.' },
+    reserved_usd: { ...money, description: 'Reserved for calls in progress.' },
     remaining_usd: { ...limited, description: '`null` where dollars are not limited.' },
     limit_tokens: limited,
     spent_tokens: { type: 'integer' },
@@ -55,9 +55,9 @@ const team = {
 
 export const dashboardCostBudgets = operation({
   name: 'dashboard_cost_budgets',
-  summary: 'How budgets stand',
+  summary: 'Show the status of budgets',
   description:
-    'Every budget that holds something now, the most used first, at most 1,000. For users as the summary; those with certain tenants see the budgets of these.',
+    'Lists every budget with spending or reservations, the most used first, at most 1,000. For users as the summary; those with certain tenants see the budgets of these.',
   http: { method: 'GET', path: '/v1/dashboard/cost/budgets' },
   permission: 'costs:read',
   for_users: true,
@@ -81,7 +81,7 @@ export const dashboardCostBudgets = operation({
 
 export const checkBudget = operation({
   name: 'check_budget',
-  summary: 'What is left of a budget',
+  summary: 'Show what remains of a budget',
   description:
     'The budgets that a call would concern, and what is left: of an agent’s own tenant, session and user. `remaining_usd` and `remaining_tokens` are the least of all that are enforced, `null` where nothing is limited.',
   http: { method: 'GET', path: '/v1/costs/budget' },

@@ -71,16 +71,13 @@ withStores('budgets', (law) => {
     );
     assert.equal(
       three.reason,
-      'The budget `b` is used up: $0.00022 of $0.00022 are spent or put aside; it begins anew at 2026-12-01T00:00:00.000Z.',
+      'The budget `b` is used up: $0.00022 of $0.00022 are spent or reserved; the next period starts at 2026-12-01T00:00:00.000Z.',
     );
     await one.settle(usage({ output_tokens: 9 }));
     await two.settle(usage());
     const four = await refused(costs);
     assert.equal(four.cause, 'exceeds_remaining');
-    assert.match(
-      four.reason,
-      /has \$0\.00001 left, and this call may come to \$0\.00011: ask for fewer tokens/,
-    );
+    assert.match(four.reason, /has \$0\.00001 left, and this call may cost \$0\.00011: request fewer tokens/);
     await spend(costs, { max_output_tokens: 0 }, { output_tokens: 0 });
     assert.equal((await refused(costs, { input_tokens: 0, max_output_tokens: 0 })).cause, 'exhausted');
     const told = events.map(({ decision, action, policy_name, caller_id, metadata }) =>
@@ -123,7 +120,7 @@ withStores('budgets', (law) => {
     const exact = openBooks(async () => store, { ...small, reserve_unlimited_calls: 'model_limit' });
     const over = await refused(exact.costs, unlimited);
     assert.equal(over.cause, 'exceeds_remaining');
-    assert.match(over.reason, /may come to \$3\.20005: /);
+    assert.match(over.reason, /may cost \$3\.20005: /);
     const asked = await refused(costs, { max_output_tokens: 128_000 });
     assert.equal(asked.cause, 'exceeds_remaining', 'a limit that the call names is reserved as it is');
     const one = await held(costs, unlimited);

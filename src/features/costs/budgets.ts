@@ -61,7 +61,7 @@ export function openBudgets(parts: BudgetParts): Costs {
   const queue = inBatches<Booking, Booked>(
     async (batch) => bookAll(await store(), batch),
     WAITING_MAX,
-    () => new StoreFailure('store_busy', 'Too many calls wait to be booked. Try again.'),
+    () => new StoreFailure('store_busy', 'Too many calls wait to be charged. Try again.'),
   );
   const book: Desk['book'] = async (booking, ask) => {
     const { refused, crossed } = await queue(booking);
@@ -260,7 +260,7 @@ async function settle(
 
 async function bookOrLater(desk: Desk, booking: Booking, ask: SpendAsk): Promise<void> {
   await desk.book(booking, ask).catch((fault) => {
-    desk.parts.log.error('a call cannot be booked yet', storeFields(fault));
+    desk.parts.log.error('a call cannot be charged yet', storeFields(fault));
     desk.bookLater(booking, ask);
   });
 }

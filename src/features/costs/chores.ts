@@ -20,7 +20,7 @@ export function costChores({ config: { cost }, store, ports }: Parts): readonly 
   const now_ms = () => timeOf(ports().now_ms());
   return [
     {
-      name: 'costs: book what nobody settled',
+      name: 'costs: charge expired reservations',
       every_ms: BOOK_EVERY_MS,
       run: async () => bookExpired(await store(), now_ms()),
     },

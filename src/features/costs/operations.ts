@@ -60,9 +60,9 @@ const NOBODY = '(none)';
 
 export const dashboardCostSummary = operation({
   name: 'dashboard_cost_summary',
-  summary: 'What was spent',
+  summary: 'Show spending',
   description:
-    'Spending on calls to model providers, by model, tenant, agent, user, provider and day. For users with the role `admin` or `billing`, of the tenants that they see. What other workers spent in the last quarter of a second may be missing.',
+    'Returns spending on calls to model providers, by model, tenant, agent, user, provider and day. For users with the role `admin` or `billing`, limited to the tenants that they may see. Spending of other workers in the last quarter of a second may be missing.',
   http: { method: 'GET', path: '/v1/dashboard/cost/summary' },
   permission: 'costs:read',
   for_users: true,
@@ -138,8 +138,9 @@ const GROUP_WORDS = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
 
 export const dashboardCostReport = operation({
   name: 'dashboard_cost_report',
-  summary: 'What was spent, line by line',
-  description: 'Spending added up by what is asked for, the dearest line first. For users as the summary.',
+  summary: 'List spending line by line',
+  description:
+    'Adds up spending by the requested fields, most expensive line first. The same users as for the summary may read it.',
   http: { method: 'GET', path: '/v1/dashboard/cost/report' },
   permission: 'costs:read',
   for_users: true,
@@ -173,15 +174,15 @@ export const dashboardCostReport = operation({
             day: { type: 'string' },
             tenant: { type: 'string' },
             agent: { type: 'string' },
-            user: { type: 'string', description: 'Empty where a call named none.' },
+            user: { type: 'string', description: 'Empty if the call named no user.' },
             model: { type: 'string' },
-            provider: { type: 'string', description: 'Empty for calls that nobody settled.' },
+            provider: { type: 'string', description: 'Empty for calls whose reservation expired.' },
             cost: money,
             ...counts,
           },
         },
       },
-      truncated: { type: 'boolean', description: 'There are more lines than were asked for.' },
+      truncated: { type: 'boolean', description: 'There are more lines than requested.' },
     },
   },
   example: { period: 'last_30d', group_by: 'day,model' },

@@ -31,25 +31,24 @@ function reasonOf({ window, cause, used }: Refused, asked: Amount): string {
   const name = `The budget \`${budget.name}\``;
   const again = window.resets_at_ms === null ? '' : `; ${againAt(budget, window.resets_at_ms)}`;
   const limits = limitsOf(budget, used);
-  if (cause === 'exhausted') return `${name} is used up: ${limits.used} are spent or put aside${again}.`;
+  if (cause === 'exhausted') return `${name} is used up: ${limits.used} are spent or reserved${again}.`;
   const may = limitsOf(budget, asked).amount;
-  return `${name} has ${limits.left} left, and this call may come to ${may}: ask for fewer tokens${again}.`;
+  return `${name} has ${limits.left} left, and this call may cost ${may}: request fewer tokens${again}.`;
 }
 
 /** Says that a call is to a model nobody knows the price of, and such calls are refused. */
 export const UNKNOWN_MODEL: Refusing = {
   cause: 'unknown_model',
   budget: 'unknown_models',
-  reason:
-    'Nobody knows what this model costs, and calls to such models are refused: give it a price in `cost.prices`.',
+  reason: 'The model has no price, and calls to such models are refused. Give it a price in `cost.prices`.',
   resets_at_ms: null,
 };
 
 function againAt({ period }: Budget, resets_at_ms: number): string {
   const at = new Date(resets_at_ms).toISOString();
   return /^\d/.test(period)
-    ? `what was spent comes back bit by bit, the next at ${at}`
-    : `it begins anew at ${at}`;
+    ? `the budget recovers in steps, the next at ${at}`
+    : `the next period starts at ${at}`;
 }
 
 /** An amount as a budget counts: in dollars, in tokens, or in both. */

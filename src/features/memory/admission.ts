@@ -54,7 +54,7 @@ async function refuseUnopened(
 }
 
 function unopened({ state_dir, memory }: KeyPlace, key_id: string): string {
-  const what = `Memory holds entries under the master key \`${key_id}\`, which is not here, so that nobody can read them. Nothing was changed.`;
+  const what = `Memory holds entries under the master key \`${key_id}\`, which is missing, so the entries cannot be read. Nothing was changed.`;
   const file = `the file \`${memoryKeyPath(state_dir)}\``;
   return memory.master_key === undefined
     ? `${what} Restore ${file}, or set \`memory.master_key\` to that key.`

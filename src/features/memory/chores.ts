@@ -21,7 +21,7 @@ const EVERY_MS = 60_000;
 export function memoryChores(parts: MemoryChoreParts): readonly Chore[] {
   return [
     { name: 'memory: delete what has expired', every_ms: EVERY_MS, run: purging(parts) },
-    { name: 'memory: encrypt anew under the new key', every_ms: EVERY_MS, run: resealing(parts) },
+    { name: 'memory: encrypt again under the new key', every_ms: EVERY_MS, run: resealing(parts) },
   ];
 }
 

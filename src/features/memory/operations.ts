@@ -21,8 +21,8 @@ const owner = {
   session_id: { ...sessionId, description: 'The session; memory of scope `session` belongs to it.' },
   user_id: { ...name, description: 'The user; memory of scope `user` belongs to them.' },
   context: whoContext,
-  source_agent_id: { ...name, description: 'Who acts: the agent itself, where it is named.' },
-  destination_agent_id: { ...name, description: 'Who is acted upon; recorded.' },
+  source_agent_id: { ...name, description: 'The agent that acts: the agent itself, if given.' },
+  destination_agent_id: { ...name, description: 'The target of the action; recorded.' },
 } as const;
 
 const memory = {
@@ -90,14 +90,14 @@ export const memoryWrite = operation({
     properties: {
       ...verdictProperties,
       allowed: { type: 'boolean', description: 'Whether it is kept.' },
-      handle_id: { type: 'string', description: 'Stands for the value; only when it is kept.' },
-      expires_at: { type: 'string', description: 'From when on it is not given out any more.' },
-      modified_value: { description: 'What was kept instead; only when the policy changed it.' },
+      handle_id: { type: 'string', description: 'A handle for the value; only if it was stored.' },
+      expires_at: { type: 'string', description: 'When the entry expires.' },
+      modified_value: { description: 'The stored value; only if the policy changed it.' },
     },
   },
   example: {
     key: 'user_preference',
-    value: 'A seat at the window.',
+    value: 'A spot at the window.',
     agent_id: 'support-bot',
     session_id: 'sess-1',
   },
@@ -153,7 +153,7 @@ export const memoryRead = operation({
   name: 'memory_read',
   summary: 'Read an agent’s memory',
   description:
-    'With a `key` gives its value, or, where the field is `encrypted`, the handle in its place. Without one it lists what there is, without values. What is given is judged as the result of `memory.read`.',
+    'With a `key`, returns its value; if the field is `encrypted`, returns a handle instead. Without one, lists the entries without values. The returned value is checked as the result of `memory.read`.',
   http: { method: 'POST', path: '/v1/memory/read' },
   permission: 'memory:use',
   needs: 'store',
@@ -173,7 +173,7 @@ export const memoryRead = operation({
     properties: {
       ...readProperties,
       found: { type: 'boolean', description: 'Whether there is something that may be read.' },
-      entries: { type: 'array', items: entry, description: 'What was read, without values.' },
+      entries: { type: 'array', items: entry, description: 'The entries, without values.' },
       missing: {
         type: 'array',
         items: { type: 'string' },
@@ -193,7 +193,7 @@ export const memoryRead = operation({
     scan_duration_ms: 1,
     coverage: 'full',
     found: true,
-    value: 'A seat at the window.',
+    value: 'A spot at the window.',
     entries: [
       {
         key: 'user_preference',
@@ -261,7 +261,7 @@ export const memoryResolveHandle = operation({
     violations: [],
     scan_duration_ms: 1,
     coverage: 'full',
-    value: 'A seat at the window.',
+    value: 'A spot at the window.',
   },
   async run(input, context) {
     const asking = askingOf(input, context);

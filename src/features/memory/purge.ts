@@ -25,7 +25,7 @@ export function purgeEvent(
     boundary: 'memory',
     phase: 'retention_purge',
     done: true,
-    reason: 'What had expired in memory was deleted.',
+    reason: 'Expired entries of memory were deleted.',
     caller_id,
     policy_hash: policy.hash,
     metadata: { purged_count, trigger },

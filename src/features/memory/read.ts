@@ -103,7 +103,7 @@ export async function resolve(desk: Desk, handle_id: string): Promise<MemoryRead
 
 const MISSING: Objected = {
   rule: 'memory.missing',
-  reason: 'The agent has no entry of that handle, or none that has not expired.',
+  reason: 'The agent has no entry with this handle, or the entry has expired.',
 };
 
 interface Row {
@@ -124,7 +124,7 @@ async function owned(desk: Desk, { store, keys, clock }: Vault, handle_id: strin
     at.subject === owner.subject;
   if (is_own) return { at, entry: openRow(at, keys) };
   // For whoever runs the service alone: an agent may read its own audit events.
-  desk.parts.log.warn('a handle was asked for by another than its owner', { handle_id });
+  desk.parts.log.warn('a handle was requested by an agent that does not own it', { handle_id });
   return null;
 }
 

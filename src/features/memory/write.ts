@@ -142,7 +142,7 @@ async function store(desk: Desk, vault: Vault, it: ToStore): Promise<Entry | Obj
   const room = { ...desk.parts.limits, max_entries: schema.max_entries, required };
   const kept_out = await putRow(vault.store, sealEntry(entry, vault.keys.current), room);
   if (kept_out === null) return entry;
-  if (kept_out === 'key_replaced') throw new Error('another master key of memory is in force');
+  if (kept_out === 'key_replaced') throw new Error('another master key of memory is active');
   return { rule: `memory.${kept_out}`, reason: FULL[kept_out] };
 }
 
@@ -159,7 +159,7 @@ async function provenance({ ports }: Desk, vault: Vault, crossing: Crossing): Pr
 }
 
 const FULL: Readonly<Record<Exclude<NotStored, 'key_replaced'>, string>> = {
-  max_entries: 'There is no room for another entry: `max_entries` of the memory document is reached.',
+  max_entries: 'No further entry fits: `max_entries` of the memory document is reached.',
   agent_entries_max: 'The agent has as many entries as `memory.agent_entries_max` allows.',
   agent_bytes_max: 'The agent has as many bytes in memory as `memory.agent_bytes_max` allows.',
 };

@@ -68,8 +68,7 @@ export async function* readCorpus(path: string, as_given: string, category: Cate
       number += 1;
       if (bytes.every(isSpace)) continue;
       const row = rowOf(bytes, number, as_given, category);
-      if (ids.has(row.id))
-        throw new CorpusError(as_given, number, 'The id stands on an earlier line already.');
+      if (ids.has(row.id)) throw new CorpusError(as_given, number, 'The id is already on an earlier line.');
       ids.add(row.id);
       if (ids.size > CORPUS_LIMITS.rows_max)
         throw new CorpusError(as_given, null, `has more than ${CORPUS_LIMITS.rows_max} rows.`);

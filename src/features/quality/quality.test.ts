@@ -46,7 +46,7 @@ const REFUSED: readonly (readonly [
   [1, /`id` must be/, '{"id":7,"text":"a","label":"benign"}'],
   [1, /`label` must be `secret` or `benign`/, '{"id":"a","text":"a","label":"attack"}'],
   [1, /`label` must be `attack` or `benign`/, '{"id":"a","text":"a","label":"secret"}', 'injection'],
-  [3, /stands on an earlier line/, `${GOOD}\n\n${GOOD}`],
+  [3, /already on an earlier line/, `${GOOD}\n\n${GOOD}`],
   [1, /`labels` must be a list/, '{"id":"a","text":"a","label":"secret","labels":{}}'],
   [
     1,

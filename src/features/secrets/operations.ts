@@ -51,7 +51,7 @@ export const secretsResolve = operation({
       agent_id: agentId,
       session_id: sessionId,
       tenant_id: tenantId,
-      source_agent_id: { ...name, description: 'Who acts; without it `agent_id`.' },
+      source_agent_id: { ...name, description: 'The agent that acts (default: `agent_id`).' },
       approval_request_id: approvalRequestId,
     },
   },

@@ -33,7 +33,7 @@ export const mcpToolsCheck = operation({
   name: 'mcp_tools_check',
   summary: 'Check the tools that an MCP server lists',
   description:
-    'Looks for hidden instructions in the definitions, compares each with the one that was pinned when it was first seen, and says which may be shown to an agent. What has changed, or is suspicious, is held back until a person agrees. A list that was looked at before and is the same is compared only, and is no further event.',
+    'Scans tool definitions for hidden instructions, compares each with the pinned one, and returns which tools may be shown to an agent. A definition is pinned when it is first seen. Changed and suspicious definitions are held back until an operator approves them. An unchanged list is only compared and writes no further event.',
   http: { method: 'POST', path: '/v1/mcp/tools/check' },
   permission: 'check',
   needs: 'store',
@@ -42,7 +42,7 @@ export const mcpToolsCheck = operation({
     type: 'object',
     required: ['server', 'tools'],
     properties: {
-      server: { ...server, description: 'By which name the server is known here.' },
+      server: { ...server, description: 'The name of the server in this service.' },
       user_id: userId,
       agent_id: agentId,
       tenant_id: tenantId,
@@ -59,7 +59,7 @@ export const mcpToolsCheck = operation({
     type: 'object',
     required: ['event_id', 'tools'],
     properties: {
-      event_id: { type: 'string', description: 'The audit event in which the list was looked at.' },
+      event_id: { type: 'string', description: 'The audit event of the check.' },
       tools: {
         type: 'array',
         items: {
@@ -152,7 +152,7 @@ const FORBIDDEN = /^(?:injection|hidden|content\.hidden_text)(?:\.|$)/;
 
 /** Why no tool of a list may be shown at the moment, whatever its definition says; `null` where they are looked at. */
 function wholeList(verdict: Verdict): string | null {
-  if (verdict.fault) return 'The list could not be looked at: try again.';
+  if (verdict.fault) return 'The list could not be checked. Try again.';
   if (verdict.decision !== 'block' || verdict.coverage.status !== 'full') return null;
   const is_one_tools = verdict.findings.some(
     ({ rule, action }) => rule === verdict.rule && action === 'block',
@@ -209,7 +209,7 @@ function redactedList(
 
 /** Says what is wrong with the definition at a place of the list, in our own words alone. */
 function problems(verdict: Verdict, count: number): (at: number) => string | null {
-  if (verdict.coverage.status !== 'full') return () => 'Not all of the list could be looked at.';
+  if (verdict.coverage.status !== 'full') return () => 'The list could be scanned only in part.';
   const found = Map.groupBy(verdict.findings.filter(isForbidden), ({ path }) =>
     Number(/^\$\[(\d+)\]/.exec(path ?? '')?.[1] ?? Number.NaN),
   );
@@ -269,11 +269,11 @@ const pin = {
       description: '`quarantined`: a new definition waits for approval.',
     },
     pinned_sha256: text,
-    pinned_definition: { type: ['object', 'null'], description: 'What agents are shown.' },
+    pinned_definition: { type: ['object', 'null'], description: 'The definition that agents see.' },
     quarantined_sha256: text,
     quarantined_definition: {
       type: ['object', 'null'],
-      description: 'What waits. Read it as you would a stranger’s mail.',
+      description: 'The definition that waits for approval. It is untrusted text.',
     },
     quarantined_reason: text,
     approved_by: text,
@@ -285,7 +285,7 @@ const pin = {
 export const mcpPinsList = operation({
   name: 'mcp_pins_list',
   summary: 'List the tools of MCP servers that are known',
-  description: 'Which definition of each tool is pinned, and which waits for a person.',
+  description: 'Lists the pinned definition of each tool, and the one that waits for approval.',
   http: { method: 'GET', path: '/v1/mcp/pins' },
   permission: 'approvals:read',
   needs: 'store',

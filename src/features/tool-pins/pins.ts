@@ -111,8 +111,7 @@ function unfit(
   twins: number,
   has_room: boolean,
 ): string | null {
-  if (!NAME.test(name))
-    return 'Its name is none that the protocol allows, and may be made to look like another.';
+  if (!NAME.test(name)) return 'The protocol does not allow its name, which may imitate another name.';
   if (twins > 1) return 'Several tools of the list have this name, or one that differs in case alone.';
   if (canonical(definition).length > DEFINITION_CHARS_MAX) return 'Its definition is too long.';
   return has_room ? null : 'The server has shown more tools than are remembered.';

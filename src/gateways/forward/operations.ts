@@ -31,7 +31,7 @@ export const proxyForward = operation({
   name: 'proxy_forward',
   summary: 'Forward one request, guarded both ways',
   description:
-    'Judges a request by the `input` rules, sends it to `proxy.target` or to a public address, and judges the answer by the `output` rules. A request that is blocked is a 403 with `decision` and `violations`, and nothing is sent. An answer that is blocked is a 200 without its body. Calls of a model provider’s API are also held to budgets, and their tool calls are judged. What the upstream answered, errors too, is in `upstream_status` and `body`.',
+    'Checks a request by the `input` rules, sends it to `proxy.target` or to a public address, and checks the response by the `output` rules. A blocked request is a 403 with `decision` and `violations`, and nothing is sent. A blocked response is a 200 without its body. Calls of a model provider’s API also count against budgets, and their tool calls are checked. The response of the upstream, also an error, is in `upstream_status` and `body`.',
   http: { method: 'POST', path: '/v1/proxy/forward' },
   permission: 'check',
   needs: 'policy',
@@ -44,7 +44,7 @@ export const proxyForward = operation({
       path: {
         type: ['string', 'null'],
         maxLength: 8_192,
-        description: 'Path and query at `proxy.target`; not looked at beside `upstream_url`.',
+        description: 'Path and query at `proxy.target`; ignored with `upstream_url`.',
       },
       upstream_url: {
         type: ['string', 'null'],
@@ -68,8 +68,11 @@ export const proxyForward = operation({
       tenant_id: tenantId,
       session_id: sessionId,
       context: whoContext,
-      source_agent_id: { ...name, description: 'Who asks; without it `agent_id`.' },
-      destination_agent_id: { ...name, description: 'Who is asked; without it the host.' },
+      source_agent_id: { ...name, description: 'The agent that sends the request (default: `agent_id`).' },
+      destination_agent_id: {
+        ...name,
+        description: 'The agent that receives the request (default: the host).',
+      },
       data_tags: dataTags,
       approval_request_id: approvalRequestId,
     },
@@ -88,7 +91,7 @@ export const proxyForward = operation({
       body: {
         type: 'string',
         description:
-          'What the policy lets through: the answer, the changed answer, or nothing or a rule’s own text where it blocks.',
+          'The response, the changed response, or, if it is blocked, the text of the rule or nothing.',
       },
     },
   },
@@ -300,7 +303,7 @@ function headersOf(written: object): Record<string, string> {
   if (entries.length > HEADERS_MAX) throw invalid('headers', `must have at most ${HEADERS_MAX} headers`);
   for (const [header, value] of entries) {
     if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/.test(header))
-      throw invalid('headers', 'has a name that is no name of a header');
+      throw invalid('headers', 'has a name that is not a valid header name');
     const fits = typeof value === 'string' && value.length <= HEADER_CHARACTERS_MAX;
     if (!fits || /[^\t\x20-\x7e\x80-\xff]/.test(value))
       throw invalid('headers', 'has a value that HTTP does not allow, or a very long one');

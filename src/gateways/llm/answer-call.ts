@@ -104,8 +104,7 @@ async function whole(
   const node = readJson(text, ports.policy.limits, { drops_vectors: true });
   if (node.kind === 'problem') throw unreadable(PROBLEMS[node.reason]);
   const said = call.format.readAnswer(node, askedOf(request, splices));
-  if (said === null)
-    throw unreadable('The answer of the provider does not follow the protocol that was asked for.');
+  if (said === null) throw unreadable('The answer of the provider does not follow the requested protocol.');
   account.said(said);
   const output_units = said.texts.reduce((sum, { value }) => sum + value.length, 0);
   const spent = { estimate: estimatedUsage(size, output_units), is_whole: true };

@@ -117,9 +117,7 @@ function withJoined(
     if (whole === textOf(group)) continue;
     const places = group.map((node) => place_of.get(node) ?? 0);
     if (places.some((place) => shown[place] !== nodes[place]?.value))
-      throw unreadable(
-        'The answer of the provider says something in parts that must not be said as a whole.',
-      );
+      throw unreadable('The parts of the answer of the provider form a text that the policy blocks.');
     for (const [part, place] of places.entries()) shown[place] = part === 0 ? whole : '';
   }
   return shown;

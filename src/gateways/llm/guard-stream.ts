@@ -57,7 +57,7 @@ interface Guards {
   readonly ending: StreamEnding;
 }
 
-const UNREADABLE = 'The answer of the provider broke off, or holds what cannot be looked at.';
+const UNREADABLE = 'The answer of the provider ended early, or contains content that cannot be scanned.';
 
 async function* events(
   answer: UpstreamAnswer,

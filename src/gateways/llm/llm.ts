@@ -258,7 +258,7 @@ function stoppable(signal: AbortSignal): AbortController {
 }
 
 /** Made once: without a reason each signal makes an exception with its stack. */
-const NOT_WANTED = new Error('nobody waits for the answer any more');
+const NOT_WANTED = new Error('the caller no longer waits for the answer');
 
 function send(
   { call, settings }: Road,

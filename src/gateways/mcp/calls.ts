@@ -60,7 +60,7 @@ function whyNot(meant: readonly Standing[]): string | null {
   if (only === undefined) return NO_TOOL;
   if (other !== undefined) return 'Several tools of the server have this name, and none of them is called.';
   if (only.held === null) return null;
-  return `The tool is held back until a person has looked at it: ${only.held} See \`service mcp pins show\`.`;
+  return `The tool is held back until an operator approves it: ${only.held} See \`service mcp pins show\`.`;
 }
 
 async function pass(
@@ -97,10 +97,7 @@ async function pass(
 /** It is not known how far the call has come: whoever makes it again may have it done twice. */
 function unanswered(error: unknown): never {
   const failure = failureOf(error);
-  throw new Refused(
-    `The server behind the gateway gave no answer, and may have done what was asked. ${failure.message}`,
-    failure,
-  );
+  throw new Refused(`The MCP server did not answer; the call may have run. ${failure.message}`, failure);
 }
 
 /** What a server is asked for, as it was judged. */

@@ -69,4 +69,4 @@ export function openCatalogue(parts: CatalogueParts): Catalogue {
 }
 
 /** A tool about which nothing was said is held as well. */
-const UNKNOWN = { held: 'Its name is none that the protocol allows.', instead: null };
+const UNKNOWN = { held: 'The protocol does not allow its name.', instead: null };

@@ -94,7 +94,7 @@ async function guardParts(guard: Guard, tool: string, parts: readonly ContentPar
 }
 
 const MISFIT = 'The changed result does not fit its place.';
-const SPREAD = 'What was found is spread over several parts of the result, and cannot be taken out.';
+const SPREAD = 'The finding spans several parts of the result, so it cannot be redacted.';
 
 /** Judges the changed texts joined once more, unless what became of the joined ones is just that. */
 async function spreads(

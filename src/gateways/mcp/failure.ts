@@ -1,7 +1,7 @@
 /** Why a server behind the gateway gave no answer. The sentences hold nothing of what it said. */
 const SENTENCES = {
   elsewhere: 'It names another address than the one that is configured, which is not called.',
-  metadata: 'Its address is one where clouds keep the credentials of their machines, and is not called.',
+  metadata: 'Its address is one where clouds keep the credentials of machines, so it is not called.',
   redirected: 'It answers with a redirection, which is not followed: configure the address where it leads.',
   too_long: 'Its answer is longer than `response_bytes_max`.',
   resting: 'It could not be reached lately, and is left alone for up to 30 seconds.',
@@ -9,7 +9,7 @@ const SENTENCES = {
   unreachable: 'It cannot be reached, or ended.',
   refused: 'It refused with an error.',
   unauthorized: 'It wants another credential than the one that is configured.',
-  rude: 'Its answer is none that the protocol knows.',
+  rude: 'Its answer does not follow the protocol.',
   endless: 'Its list has no end.',
 } as const;
 

@@ -117,7 +117,7 @@ const EXPECTED = ['Refusal', 'SocketFailure', 'StoreFailure'];
 function unasked(error: unknown): never {
   const is_expected = error instanceof Error && EXPECTED.includes(error.name);
   const why = is_expected ? error.message : 'The service has a fault; its log says more.';
-  throw new Refused(`The policy could not be asked, so nothing is passed on. ${why}`, error);
+  throw new Refused(`The policy cannot be evaluated, so the call is blocked. ${why}`, error);
 }
 
 function judged(reply: Reply, before: Json, after: Json | undefined): Judged {
@@ -125,7 +125,9 @@ function judged(reply: Reply, before: Json, after: Json | undefined): Judged {
     case 'allow':
       return { value: before };
     case 'modify':
-      return after === undefined ? { blocked: 'The policy changes it, and says not how.' } : { value: after };
+      return after === undefined
+        ? { blocked: 'The policy modifies it, but gave no new value.' }
+        : { value: after };
     default:
       return blocked(reply);
   }
@@ -138,7 +140,7 @@ function blocked({ reason, rule, approval }: Reply): Blocked {
   if (status !== 'pending')
     return { blocked: `${said} The request for approval ${request_id} is ${status}.` };
   return {
-    blocked: `${said} A person has to approve the request ${request_id}; then make the same call again.`,
+    blocked: `${said} The request ${request_id} needs approval; after it, make the same call again.`,
     pending: { request_id, why: said },
   };
 }

@@ -28,7 +28,7 @@ export async function requestOf(
   if (answer?.action === 'decline') {
     await guard.takeBack(answer.request_id);
     return {
-      blocked: `The request for approval ${answer.request_id} was taken back: it was declined at the client.`,
+      blocked: `The request for approval ${answer.request_id} was cancelled: it was declined at the client.`,
     };
   }
   if (answer?.action === 'accept') await guard.decided(answer.request_id);
@@ -75,7 +75,7 @@ function canAsk(server: Server, context: ServerContext): boolean {
 }
 
 function question(tool: string, { request_id, why }: NonNullable<Blocked['pending']>): Asked {
-  const message = `${tool}: ${why} A person decides with \`service approvals approve ${request_id}\` (or \`deny\`). Accept when that is done, or decline to take the request back; accepting here approves nothing.`;
+  const message = `${tool}: ${why} An approver decides with \`service approvals approve ${request_id}\` (or \`deny\`). Accept when that is done, or decline to cancel the request; accepting here approves nothing.`;
   const form = inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: {} } });
   return { question: inputRequired({ inputRequests: { [request_id]: form } }) };
 }

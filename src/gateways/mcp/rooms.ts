@@ -63,7 +63,7 @@ export function openRooms(parts: RoomsParts): Rooms {
   const pool = openConnectionPool({ version, env: parts.env, stderr: 'ignore' });
   const closeOne = (key: string, one: Kept): Promise<void> => {
     kept.delete(key);
-    return one.close().catch((error: unknown) => parts.failed('', 'a room could not be closed', error));
+    return one.close().catch((error: unknown) => parts.failed('', 'a session could not be closed', error));
   };
   const timer = setInterval(() => {
     const before_ms = performance.now() - IDLE_MS;

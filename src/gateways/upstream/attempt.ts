@@ -92,6 +92,6 @@ async function* bodyOf(bytes: Uint8Array, failure: UpstreamFailure | null): Asyn
 function unread(): UpstreamFailure {
   return new UpstreamFailure(
     'upstream_broken',
-    'What the provider said with its error is too long or too slow.',
+    'The error response of the provider is too long or too slow.',
   );
 }

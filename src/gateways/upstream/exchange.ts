@@ -65,7 +65,8 @@ export function exchange(
     const cut = (reason: UpstreamFailure): void => {
       if (end(reason)) controller?.abort(reason);
     };
-    const abort = (): void => cut(new UpstreamFailure('aborted', 'Nobody waits for the answer any more.'));
+    const abort = (): void =>
+      cut(new UpstreamFailure('aborted', 'The caller no longer waits for the answer.'));
     const quiet = alarm(patience.first_byte_ms, () => cut(late('did not begin to answer in time')));
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort);
@@ -153,7 +154,7 @@ function byteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): ByteQueu
     });
   };
   const leave = async (): Promise<IteratorResult<Uint8Array>> => {
-    cut(new UpstreamFailure('aborted', 'Nobody reads the answer any more.'));
+    cut(new UpstreamFailure('aborted', 'The caller no longer reads the answer.'));
     chunks.length = 0;
     return DONE;
   };
@@ -211,6 +212,6 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 function meaningOf(system: string): Meaning {
   if (system.startsWith('HPE_') || system.startsWith('UND_ERR_'))
-    return ['upstream_broken', 'What the provider sent is no answer that can be read'];
+    return ['upstream_broken', 'The answer of the provider cannot be parsed'];
   return ['upstream_unreachable', 'The provider could not be reached'];
 }

@@ -70,6 +70,6 @@ export function publicLookup(lookupAll: LookupAll = systemLookup): LookupFunctio
 export function notPublic(): UpstreamFailure {
   return new UpstreamFailure(
     'invalid_request',
-    '`upstream_url` leads to an address that is not public; one that is meant to be called stands in the configuration, as `proxy.target`.',
+    '`upstream_url` leads to an address that is not public. To call it, set it as `proxy.target` in the configuration.',
   );
 }

@@ -228,7 +228,7 @@ function tooLong(): UpstreamFailure {
 }
 
 function gone({ attempts }: Call): UpstreamFailure {
-  return new UpstreamFailure('aborted', 'Nobody waits for the answer any more.', { attempts });
+  return new UpstreamFailure('aborted', 'The caller no longer waits for the answer.', { attempts });
 }
 
 function resting({ targets }: Call, { breaker }: SendParts): UpstreamFailure {

@@ -67,7 +67,7 @@ test('one that fails is told and tried again, and holds up no other', async () =
   await until(done, 2);
   await housekeeping.close();
   assert.deepEqual(told[0], [
-    'a chore failed, and is tried again',
+    'a maintenance job failed and will be tried again',
     { chore: 'fails', code: 'store_unavailable', system_code: '57P01', reason: 'It is gone.' },
   ]);
 });

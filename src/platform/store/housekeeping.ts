@@ -44,7 +44,10 @@ export function openHousekeeping(chores: readonly Chore[], log: Pick<Log, 'error
     try {
       has_more = await chore.run();
     } catch (fault) {
-      log.error('a chore failed, and is tried again', { chore: chore.name, ...storeFields(fault) });
+      log.error('a maintenance job failed and will be tried again', {
+        chore: chore.name,
+        ...storeFields(fault),
+      });
     }
     plan(chore, has_more ? BREATH_MS : chore.every_ms);
   };

@@ -29,7 +29,7 @@ export function storeWarnings(settings: StoreSettings): string[] {
   const is_encrypted = ![null, 'disable'].includes(searchParams.get('sslmode')) || searchParams.has('ssl');
   if (is_local || is_encrypted) return [];
   return [
-    'What goes to and from the database of `storage.url` is not encrypted. Add `?sslmode=verify-full` to it.',
+    'The connection to the database of `storage.url` is not encrypted. Add `?sslmode=verify-full` to it.',
   ];
 }
 

@@ -56,7 +56,7 @@ function protocolProblems<Reply>(
     const told = lets_pass || way.isSilent(deny);
     return [
       ...(told
-        ? [wrong([...at, 'deny'], 'stops nobody: it is what lets an event go on, or says nothing')]
+        ? [wrong([...at, 'deny'], 'blocks nothing: it is an answer that allows the event, or an empty one')]
         : []),
       ...(change !== undefined && !hasPlace(change as Json, 'changed')
         ? [wrong([...at, 'change'], 'gives nothing in place of what was changed: `{changed}` is missing')]

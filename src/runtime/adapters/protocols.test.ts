@@ -140,10 +140,10 @@ test('a way of asking that could let something through unseen is not admitted', 
     events: { tool: { ...tool, ...change } },
   });
   const rows: readonly (readonly [WrittenDialect, RegExp])[] = [
-    [withEvent({ deny: {} }), /deny` stops nobody/],
-    [withEvent({ deny: { stderr: 'no', code: 1 } }), /deny` stops nobody/],
-    [{ ...withEvent({ deny: { stdout: 'ok' } }), pass: { stdout: 'ok' } }, /deny` stops nobody/],
-    [withEvent({ ask: tool.deny }), /deny` stops nobody/],
+    [withEvent({ deny: {} }), /deny` blocks nothing/],
+    [withEvent({ deny: { stderr: 'no', code: 1 } }), /deny` blocks nothing/],
+    [{ ...withEvent({ deny: { stdout: 'ok' } }), pass: { stdout: 'ok' } }, /deny` blocks nothing/],
+    [withEvent({ ask: tool.deny }), /deny` blocks nothing/],
     [withEvent({ change: { stdout: { allow: true } } }), /`\{changed\}` is missing/],
     [withEvent({ checks: [{ kind: 'call', content: '{/args}' }] }), /names no `tool`/],
     [withEvent({ checks: [{ kind: 'prompt', tool: 't', content: '{/args}' }] }), /has a `tool`/],
@@ -177,5 +177,5 @@ test('an adapter whose no is its yes is not admitted', () => {
   };
   assert.deepEqual(adapterProblems(adapter, 'acme.mjs', ['adapters', 0]), []);
   const [problem] = adapterProblems({ ...adapter, pass: { allowed: false } }, 'acme.mjs', ['adapters', 0]);
-  assert.match(problem?.message ?? '', /stops nobody/);
+  assert.match(problem?.message ?? '', /blocks nothing/);
 });

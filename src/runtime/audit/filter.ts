@@ -194,8 +194,7 @@ function parseTag(filter: AuditFilter): string | null {
 function parseMetadata(filter: AuditFilter): ParsedFilter['metadata'] {
   const key = text(filter, 'metadata_key');
   const value = text(filter, 'metadata_value');
-  if (key === null && value !== null)
-    throw new AuditFilterError('metadata_value', 'needs `metadata_key` beside it');
+  if (key === null && value !== null) throw new AuditFilterError('metadata_value', 'needs `metadata_key`');
   return key === null ? null : { key, value };
 }
 

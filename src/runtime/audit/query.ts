@@ -108,7 +108,7 @@ function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilte
 function tooSlow(): AuditFailure {
   return new AuditFailure(
     'query_too_slow',
-    'The question looks at too many events. Narrow it by `last`, `since`, `agent_id`, `session_id` or `data_tag`.',
+    'The query covers too many events. Narrow it by `last`, `since`, `agent_id`, `session_id` or `data_tag`.',
   );
 }
 

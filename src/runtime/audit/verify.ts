@@ -298,7 +298,7 @@ function countCut(walk: Walk, record: JournalRecord & { kind: 'cut' }): void {
   walk.cuts += 1;
   if (record.cut.reason !== 'unreadable_tail') return;
   walk.warnings.push(
-    `${walk.writer}: at record ${record.seq} an unreadable end of ${record.cut.bytes} bytes was set aside in \`${record.cut.set_aside}\`.`,
+    `${walk.writer}: at record ${record.seq} an unreadable end of ${record.cut.bytes} bytes was moved to \`${record.cut.set_aside}\`.`,
   );
 }
 

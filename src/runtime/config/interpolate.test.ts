@@ -37,7 +37,7 @@ const refused: readonly (readonly [string, RegExp])[] = [
   ['${PORT:-1}', /names no environment variable/],
   ['${1A}', /names no environment variable/],
   ['${ PORT }', /names no environment variable/],
-  ['${secret:db}', /asks for a secret/],
+  ['${secret:db}', /asks for a secret, which is not available/],
   ['${toString}', /`toString`, which is not set$/],
   ['${__proto__}', /`__proto__`, which is not set$/],
   ['ok ${PORT} ${NOPE}', /`NOPE`/],

@@ -76,7 +76,7 @@ function lookUp(name: string, { env, secrets }: Sources): SecretRead {
     return (
       read ?? {
         ok: false,
-        message: 'asks for a secret, which cannot be had here; use `${NAME}` of the environment',
+        message: 'asks for a secret, which is not available here; use `${NAME}` of the environment',
       }
     );
   }

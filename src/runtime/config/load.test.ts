@@ -55,7 +55,7 @@ const bad: readonly Bad[] = [
   {
     name: 'a section in the wrong place',
     text: 'policy:\n  secret_detection: {enabled: false}\n',
-    problems: ['2: `policy.secret_detection` is no key here; it stands at the top of the file.'],
+    problems: ['2: `policy.secret_detection` is no key here; it belongs at the top of the file.'],
   },
   {
     name: 'keys that every object has',
@@ -165,12 +165,12 @@ const bad: readonly Bad[] = [
     ].join('\n'),
     env: { A: 'a' },
     problems: [
-      '3: `alerts.channels[0].routing_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
-      '4: `alerts.channels[1].api_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
-      '5: `alerts.channels[2].password` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
-      '6: `alerts.channels[3].url` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '3: `alerts.channels[0].routing_key` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '4: `alerts.channels[1].api_key` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '5: `alerts.channels[2].password` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '6: `alerts.channels[3].url` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
       '7: `alerts.channels[4].url` has a password in plain text; put it into an environment variable and write `${NAME}` in its place, or into the secret backend and write `${secret:name}`.',
-      '7: `alerts.channels[4].secret` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '7: `alerts.channels[4].secret` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
       '8: `storage.url` has a password in plain text; put it into an environment variable and write `${NAME}` in its place, or into the secret backend and write `${secret:name}`.',
       '9: `secrets.vault.address` has a password in plain text; put it into an environment variable and write `${NAME}` in its place, or into the secret backend and write `${secret:name}`.',
       '9: `secrets.vault.token_env` must be the name of an environment variable, in capitals; the credential itself stays there.',
@@ -239,7 +239,7 @@ const bad: readonly Bad[] = [
       '2: `approvals.ttl_max` must be a duration: a whole number and one of `s`, `m`, `h`, `d`, `w`, such as `24h`.',
       '3: `approvals.pending_max` must be from 1 to 1000000; it is `0`.',
       '4: `approvals.webhook.url` must be an address that begins with `http://` or `https://`.',
-      '4: `approvals.webhook.secret` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '4: `approvals.webhook.secret` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
       '4: `approvals.webhook.attempts` must be from 1 to 20; it is `21`.',
     ],
   },
@@ -263,14 +263,14 @@ const bad: readonly Bad[] = [
       '2: `auth.trusted_proxies[2]` must be an address or a CIDR block.',
       '5: `alerts.channels[0]` must have `username` and `password` together, or neither.',
       '3: `auth.api_keys[0].expires_at` is no date that exists.',
-      '7: `approvals.webhook.url` is a link-local address, where clouds keep the credentials of their machines; set `allow_link_local` beside it if that is meant.',
+      '7: `approvals.webhook.url` is a link-local address, where clouds serve credentials of machines; if it is intended, set `allow_link_local` next to it.',
     ],
   },
   {
     name: 'values that may be there',
     text: `detection:\n  fingerprint_key: ${MARKER}\n  allowlist:\n    - {fingerprint: ${MARKER}, reason: r, owner: o, expires: tomorrow}\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", owner: o, expires: 2027-01-31}`,
     problems: [
-      '2: `detection.fingerprint_key` is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
+      '2: `detection.fingerprint_key` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
       '4: `detection.allowlist[0].fingerprint` must be `hmac-sha256:` and 64 hex digits, as `service fingerprint add` prints it.',
       '4: `detection.allowlist[0].expires` must be a date, `2027-01-31`, or a time with a zone, `2027-01-31T18:00:00Z`.',
       '5: `detection.allowlist[1].reason` is missing.',
@@ -311,7 +311,7 @@ const bad: readonly Bad[] = [
     env: { THERE: MARKER },
     problems: [
       '1: `alerts.channels[0].routing_key` needs the secret `nope`, which the backend `env` does not have.',
-      '1: `alerts.channels[1].routing_key` asks for a secret by what is no name of one: letters, digits, `_`, `.`, `-` and `/` make one, and `#field`.',
+      '1: `alerts.channels[1].routing_key` is not a valid secret name; use letters, digits and `_ . - /`, optionally followed by `#field`.',
     ],
   },
   {

@@ -22,10 +22,7 @@ const ROWS: readonly (readonly [written: string, message: string | null])[] = [
   [`{name: a, ${url}}, {name: a, ${url}}`, '`mcp.servers[1].name` is the name of two servers.'],
   [`{name: a, ${url}, env: [TOKEN]}`, '`mcp.servers[0].env` is for a `command`'],
   ['{name: a, command: [npx], bearer_token: "${KEY}"}', '`mcp.servers[0]` has a `command`, which is sent no'],
-  [
-    `{name: a, ${url}, bearer_token: literal}`,
-    '`mcp.servers[0].bearer_token` is a credential and stands here',
-  ],
+  [`{name: a, ${url}, bearer_token: literal}`, '`mcp.servers[0].bearer_token` is a credential in plain text'],
   [`{name: a, ${url}, headers: {x-key: literal}}`, '`mcp.servers[0].headers.x-key` is a credential'],
   [`{name: a, ${url}, headers: {Host: "\${KEY}"}}`, '`mcp.servers[0].headers.Host` may not be set here.'],
   [
@@ -34,7 +31,7 @@ const ROWS: readonly (readonly [written: string, message: string | null])[] = [
   ],
   [
     `{name: a, ${url}, bearer_token: "\${KEY}", headers: {Authorization: "\${KEY}"}}`,
-    '`mcp.servers[0].headers.Authorization` stands beside `bearer_token`',
+    '`mcp.servers[0].headers.Authorization` sets the same header as `bearer_token`',
   ],
   ['{name: a, url: "https://u@mcp.test/"}', '`mcp.servers[0].url` has a user or a password'],
   ['{name: a, url: "https://mcp.test/#x"}', '`mcp.servers[0].url` has a fragment'],

@@ -48,7 +48,7 @@ function headers({ headers: written, bearer_token }: Server, at: At): ValueProbl
   return Object.keys(written).flatMap((name) => {
     const lower = name.toLowerCase();
     if (lower === 'authorization' && bearer_token !== undefined)
-      return [problem(at('headers', name), 'stands beside `bearer_token`, which is the same header')];
+      return [problem(at('headers', name), 'sets the same header as `bearer_token`; keep one of them')];
     return NOT_FREE.test(lower) ? [problem(at('headers', name), 'may not be set here')] : [];
   });
 }

@@ -17,7 +17,7 @@ const ROWS: readonly (readonly [written: string, message: string | null])[] = [
   [`{providers: [{${openai}, api_key: "\${KEY}"}]}`, null],
   [
     `{providers: [{${openai}, api_key: literal}]}`,
-    '`proxy.providers[0].api_key` is a credential and stands here in plain text',
+    '`proxy.providers[0].api_key` is a credential in plain text',
   ],
   [
     `{providers: [{${openai}, keys: [{api_key: literal}]}]}`,
@@ -57,7 +57,7 @@ const ROWS: readonly (readonly [written: string, message: string | null])[] = [
   ],
   [
     `{providers: [{${openai}, auth_header: api-key}]}`,
-    '`proxy.providers[0].auth_header` needs `api_key` or `keys` beside it.',
+    '`proxy.providers[0].auth_header` needs `api_key` or `keys`.',
   ],
   [
     `{providers: [{${openai}, auth_header: Host, api_key: "\${KEY}"}]}`,
@@ -66,7 +66,7 @@ const ROWS: readonly (readonly [written: string, message: string | null])[] = [
   [`{providers: [{${openai}, client_key: drop}]}`, null],
   [
     `{providers: [{${openai}, client_key: drop, api_key: "\${KEY}"}]}`,
-    '`proxy.providers[0].client_key` has no effect beside a key.',
+    '`proxy.providers[0].client_key` has no effect together with a key.',
   ],
   [`{providers: [{${openai}}], models: {fast: [{provider: a, model: m}]}}`, null],
   [

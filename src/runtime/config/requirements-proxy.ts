@@ -56,10 +56,10 @@ function keys({ providers }: Proxy): ValueProblem[] {
     if (api_key !== undefined && keys !== undefined)
       return [problem(steps, 'must have `api_key` or `keys`, not both')];
     if (api_key !== undefined || keys !== undefined)
-      return client_key === 'drop' ? [problem([...steps, 'client_key'], 'has no effect beside a key')] : [];
-    return auth_header === undefined
-      ? []
-      : [problem([...steps, 'auth_header'], 'needs `api_key` or `keys` beside it')];
+      return client_key === 'drop'
+        ? [problem([...steps, 'client_key'], 'has no effect together with a key')]
+        : [];
+    return auth_header === undefined ? [] : [problem([...steps, 'auth_header'], 'needs `api_key` or `keys`')];
   });
 }
 

@@ -131,7 +131,7 @@ function webhookAddress({ approvals: { webhook } }: Config): ValueProblem[] {
   const isLinkLocal = /^(169\.254\.|\[fe[89ab][0-9a-f]:)/.test(new URL(webhook.url).host);
   if (!isLinkLocal || webhook.allow_link_local) return [];
   const message =
-    'is a link-local address, where clouds keep the credentials of their machines; set `allow_link_local` beside it if that is meant';
+    'is a link-local address, where clouds serve credentials of machines; if it is intended, set `allow_link_local` next to it';
   return [problem(steps, message)];
 }
 

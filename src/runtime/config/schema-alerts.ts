@@ -9,7 +9,7 @@ const email = {
   required: ['type', 'to', 'smtp_host', 'smtp_port'],
   properties: {
     type: { type: 'string', const: 'email' },
-    name: { ...name, description: 'What rules call this channel; its type by default.' },
+    name: { ...name, description: 'The name of this channel in rules (default: its type).' },
     to: {
       type: 'array',
       minItems: 1,
@@ -19,7 +19,7 @@ const email = {
         pattern: '^[^\\s@<>]{1,64}@[^\\s@<>]{1,255}$',
         'x-expects': 'must be a mail address',
       },
-      description: 'Who gets the mail.',
+      description: 'Recipients of the mail.',
     },
     from: {
       type: 'string',
@@ -103,7 +103,7 @@ const chatWebhook = {
   properties: {
     type: { type: 'string', const: 'chat-webhook' },
     name,
-    url: { ...credential, description: 'The address, as `${NAME}`: whoever knows it can write there.' },
+    url: { ...credential, description: 'The address, as `${NAME}`: it works as a credential.' },
   },
 } as const;
 

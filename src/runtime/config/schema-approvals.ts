@@ -10,7 +10,7 @@ const duration = {
 
 const webhook = {
   type: 'object',
-  description: 'Where approvers are told of requests, by a signed POST.',
+  description: 'Webhook that notifies approvers of requests by a signed POST.',
   additionalProperties: false,
   required: ['url', 'secret'],
   properties: {
@@ -39,8 +39,7 @@ const webhook = {
     allow_link_local: {
       type: 'boolean',
       default: false,
-      description:
-        'Whether the address may be a link-local one, where clouds keep the credentials of their machines.',
+      description: 'Allows a link-local address, where clouds serve credentials of machines.',
     },
   },
 } as const;

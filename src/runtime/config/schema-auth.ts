@@ -4,7 +4,7 @@ import { names, url } from './schema-parts.ts';
 /** `auth`: who may call. */
 export const auth = {
   type: 'object',
-  description: 'Who may call.',
+  description: 'Authentication of callers.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -38,10 +38,10 @@ export const auth = {
             type: 'string',
             pattern: '^[0-9a-f]{64}$',
             'x-expects': 'must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself',
-            description: 'SHA-256 of the key, in hex. The key itself stands nowhere.',
+            description: 'SHA-256 of the key, in hex. The key itself is not stored.',
           },
           tenants: { ...names, description: 'Tenants it may name; without it, any.' },
-          agents: { ...names, description: 'Agents it may speak for; without it, any.' },
+          agents: { ...names, description: 'Agents that the key may act for (default: any).' },
           permissions: {
             type: 'array',
             items: { type: 'string', enum: PERMISSIONS },
@@ -96,7 +96,7 @@ export const auth = {
           },
           description: 'Signature algorithms that are accepted.',
         },
-        jwks_url: { ...url, description: 'Where the issuer publishes its keys.' },
+        jwks_url: { ...url, description: 'URL of the key set (JWKS) of the issuer.' },
         jwks_file: {
           type: 'string',
           minLength: 1,

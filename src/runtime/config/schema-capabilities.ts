@@ -11,7 +11,7 @@ export const capability_tokens = {
     default_ttl: {
       ...duration,
       default: '10m',
-      description: 'How long a token lives where nothing is said.',
+      description: 'Lifetime of a token if the request sets none.',
     },
     max_ttl: { ...duration, default: '1h', description: 'How long any token may live.' },
     active_max: {

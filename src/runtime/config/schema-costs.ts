@@ -26,8 +26,7 @@ export const price = {
     model: { ...pattern, description: 'The model; a name, or a pattern with `*`. Case does not count.' },
     provider: {
       ...pattern,
-      description:
-        'Where it is asked: the name of one of `proxy.providers`, or a pattern. Without it anywhere.',
+      description: 'The provider: a name from `proxy.providers`, or a pattern (default: any).',
     },
     usd_per_mtok: rates,
     above: {
@@ -40,7 +39,7 @@ export const price = {
           type: 'integer',
           minimum: 1,
           maximum: 1_000_000_000,
-          description: 'Where more tokens than that go in.',
+          description: 'Applies above this number of input tokens.',
         },
         usd_per_mtok: rates,
       },
@@ -49,9 +48,13 @@ export const price = {
       type: 'integer',
       minimum: 0,
       maximum: 1_000_000_000,
-      description: 'Tokens that may come out of one call. Put aside where a request sets no limit itself.',
+      description: 'Output tokens of one call at most. Reserved if a request sets no limit itself.',
     },
-    source: { type: 'string', maxLength: 1_024, description: 'Where the figures are from. Kept, not used.' },
+    source: {
+      type: 'string',
+      maxLength: 1_024,
+      description: 'Source of the figures. Stored for reference only.',
+    },
     as_of: {
       type: 'string',
       pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
@@ -75,7 +78,7 @@ const budget = {
     scope: {
       type: 'object',
       description:
-        'Whose calls it concerns: a name, a pattern with `*`, or `each`: a budget for every single one. What is not named is any.',
+        'The calls that the budget covers, by name, by pattern with `*`, or `each` for a budget per name. An omitted field matches any.',
       additionalProperties: false,
       default: {},
       properties: {
@@ -106,7 +109,7 @@ const budget = {
       default: 'month',
       'x-expects': 'must be `day`, `week`, `month`, `total`, or a duration such as `24h`',
       description:
-        'When it begins anew: at midnight UTC, on Monday, on the first of a month, never; a duration is the time that rolls along, in 24 steps.',
+        'When the period starts again: at midnight UTC, on Monday, on the first of the month, or never. A duration is a rolling window of 24 steps.',
     },
     warn_at: {
       type: 'number',
@@ -128,7 +131,7 @@ const budget = {
 export const cost = {
   type: 'object',
   description:
-    'What calls to model providers cost, and how much may be spent; see [guide](../how-to/limit-costs.md). A change needs a restart.',
+    'Prices of calls to model providers, and budgets; see [guide](../how-to/limit-costs.md). A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -193,7 +196,7 @@ export const cost = {
       maxLength: 6,
       default: '1h',
       'x-expects': 'must be a duration: a whole number and one of `s`, `m`, `h`, `d`, such as `1h`',
-      description: 'What was put aside for a call that nobody settled in that time is counted as spent.',
+      description: 'A reservation that is not settled in this time is counted as spent.',
     },
     retention_days: {
       type: 'integer',

@@ -27,14 +27,14 @@ const patterns = {
         ...verbatim,
         maxLength: 2_000,
         description:
-          'What is looked for, in the syntax of RE2. A group `(?P<value>...)` narrows the finding. A match has at most 1,024 UTF-16 units.',
+          'The pattern, in RE2 syntax. A group `(?P<value>...)` narrows the finding. A match has at most 1,024 UTF-16 units.',
       },
       anchor: {
         ...verbatim,
         minLength: 3,
         maxLength: 64,
         description:
-          'Characters that stand in every match, at most 256 units behind its beginning. Without it they are taken from the pattern.',
+          'Characters that every match contains within its first 256 units. By default they are derived from the pattern.',
       },
       detector: {
         type: 'string',
@@ -51,14 +51,19 @@ const patterns = {
           'Tags of what it finds. Those under `secret`, `personal`, `injection`, `dangerous` and `content` have built-in rules; for all others write a rule, or `policy.default_action` holds.',
       },
       severity: { type: 'string', enum: SEVERITIES, description: 'How bad it is.' },
-      description: { type: 'string', minLength: 1, maxLength: 500, description: 'What it finds, and why.' },
+      description: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 500,
+        description: 'Description of what the pattern finds, and why.',
+      },
       checks: {
         type: 'array',
         items: { type: 'string', enum: CHECK_NAMES },
         minItems: 1,
         maxItems: CHECK_NAMES.length,
         description:
-          'What each value must pass beside: check digits (`luhn`, `verhoeff`, `mod11_10` over its digits, `mod11_2` with an `X` at the end, `mod97` over letters and digits, as in an IBAN), `varied` (not one character alone), `not_placeholder`.',
+          'Further checks that each value must pass: check digits (`luhn`, `verhoeff`, `mod11_10` over its digits, `mod11_2` with an `X` at the end, `mod97` over letters and digits, as in an IBAN), `varied` (not one character alone), `not_placeholder`.',
       },
       entropy_min: {
         type: 'number',
@@ -103,7 +108,7 @@ const allowlist = {
         description: 'Keyed hash of the detector and the value.',
       },
       reason: { type: 'string', minLength: 1, maxLength: 500, description: 'Why it is harmless.' },
-      owner: { type: 'string', minLength: 1, maxLength: 200, description: 'Who answers for that.' },
+      owner: { type: 'string', minLength: 1, maxLength: 200, description: 'The owner of the entry.' },
       expires: {
         type: 'string',
         pattern:
@@ -133,14 +138,16 @@ export const detection = {
         properties: {
           enabled: {
             type: 'boolean',
-            description: 'Whether it looks. What `secret_detection.enabled` and its like turn off stays off.',
+            description:
+              'Enables the detector. A family that is off, as with `secret_detection.enabled: false`, stays off.',
           },
           severity: { type: 'string', enum: SEVERITIES, description: 'Instead of its own severity.' },
           entropy_min: {
             type: 'number',
             minimum: 0,
             maximum: 8,
-            description: 'Bits per character that a secret must have at least, beside what it asks itself.',
+            description:
+              'Minimum entropy of a secret in bits per character, in addition to the detector’s own checks.',
           },
         },
       },
@@ -154,7 +161,7 @@ export const detection = {
       enum: EXAMPLE_VALUES,
       default: 'flag',
       description:
-        'What is done with secrets that documentation shows, as `AKIA...EXAMPLE`, and with the default passwords of local services: `flag` finds them with `example: true` and severity `low`, and no rule does more than flag them; `real` treats them as all other secrets; `ignore` finds none.',
+        'Treatment of secrets from documentation, as `AKIA...EXAMPLE`, and of default passwords of local services: `flag` finds them with `example: true` and severity `low`, and no rule does more than flag them; `real` treats them as all other secrets; `ignore` finds none.',
     },
     fingerprint_key: {
       type: 'string',
@@ -192,7 +199,7 @@ export const injection_detection = {
       maximum: 1_000,
       default: 4,
       description:
-        'Sum of the weights of phrases that stand near each other from which on they are a finding. Lower finds more, and more that is harmless.',
+        'Threshold for the sum of the weights of phrases that are close to each other. A lower value finds more, with more false positives.',
     },
     block_threshold: {
       type: 'integer',

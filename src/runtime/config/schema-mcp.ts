@@ -16,7 +16,7 @@ const server = {
       type: 'string',
       pattern: '^[a-z][a-z0-9-]{0,31}$',
       'x-expects': 'must begin with a small letter and have at most 32 of small letters, digits and `-`',
-      description: 'What it is called here: its tools are `NAME__TOOL`, its resources `NAME+URI`.',
+      description: 'Name of the server. Its tools are `NAME__TOOL`, its resources `NAME+URI`.',
     },
     url: {
       ...url,
@@ -27,8 +27,7 @@ const server = {
       items: { type: 'string', minLength: 1, maxLength: 4_096 },
       minItems: 1,
       maxItems: 100,
-      description:
-        'In place of `url`: a program and its arguments, which speaks on standard input and output.',
+      description: 'Instead of `url`: a program and its arguments, with MCP on standard input and output.',
     },
     bearer_token: {
       type: 'string',
@@ -49,7 +48,8 @@ const server = {
       items: environmentName,
       maxItems: 100,
       default: [],
-      description: 'Variables that a program gets of the environment, beside `PATH`, `HOME` and the like.',
+      description:
+        'Environment variables that the program receives, in addition to basic ones as `PATH` and `HOME`.',
     },
     allow: {
       ...patterns,
@@ -69,7 +69,7 @@ const server = {
       maximum: 3_600_000,
       default: 60_000,
       description:
-        'How long one call may be silent, in milliseconds; progress begins it anew, for an hour at most. Lists and connecting get at most 10 seconds of it.',
+        'How long one call may be silent, in milliseconds. Progress notifications restart the time, for at most an hour. Lists and connecting get at most 10 seconds.',
     },
     response_bytes_max: {
       type: 'integer',
@@ -86,7 +86,7 @@ const server = {
 export const mcp = {
   type: 'object',
   description:
-    'MCP servers that the gateway offers; see [MCP proxy](mcp-proxy.md). Nothing is connected to that does not stand here. A change needs a restart.',
+    'MCP servers behind the MCP proxy; see [MCP proxy](mcp-proxy.md). The proxy connects to no other server. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {

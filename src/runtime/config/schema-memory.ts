@@ -9,7 +9,7 @@ const master_key = {
 /** `memory`: what agents remember. What of it, and for how long, stands in memory documents. */
 export const memory = {
   type: 'object',
-  description: 'What agents remember. A change needs a restart.',
+  description: 'Memory of agents. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -24,7 +24,7 @@ export const memory = {
       default: [],
       items: master_key,
       description:
-        'Keys that were `master_key` before, each as `${NAME}`. What they encrypted is encrypted anew in the background.',
+        'Former values of `master_key`, each as `${NAME}`. Entries under these keys are encrypted again in the background.',
     },
     agent_entries_max: {
       type: 'integer',

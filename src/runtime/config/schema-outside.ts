@@ -6,7 +6,7 @@ import { environmentName, names, url } from './schema-parts.ts';
 export const secrets = {
   type: 'object',
   description:
-    'Where credentials come from. In here only `${NAME}` of the environment may stand, everywhere else also `${secret:name}`. A change needs a restart.',
+    'Source of credentials. This section accepts only `${NAME}` of the environment; all others also accept `${secret:name}`. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -39,7 +39,7 @@ export const secrets = {
     env_map: {
       type: 'object',
       description:
-        'For `env`: the name of a secret, and the environment variable that holds it. Where it has entries, there are no other secrets.',
+        'For `env`: names of secrets and the environment variables that hold them. If it has entries, there are no other secrets.',
       additionalProperties: environmentName,
       propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
       maxProperties: 10_000,
@@ -110,7 +110,7 @@ export const secrets = {
         driver: { type: 'string', minLength: 1, maxLength: 64, description: 'The name of its driver.' },
         settings: {
           type: 'object',
-          description: 'What the driver is opened with: texts, by names of its own.',
+          description: 'Options of the driver: texts by name.',
           additionalProperties: { type: 'string', maxLength: 8192 },
           propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
           maxProperties: 100,
@@ -176,7 +176,7 @@ export const dashboard = {
       maxItems: 10_000,
       default: [],
       description:
-        'Who may look, and as what: spending so far. Without any there are `admin`, `billing` and `viewer`, for programs on this machine.',
+        'Users and their roles, for spending. By default there are `admin`, `billing` and `viewer`, for programs on this machine.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -187,7 +187,7 @@ export const dashboard = {
             type: 'string',
             enum: ROLES,
             default: 'viewer',
-            description: 'What the user may do.',
+            description: 'Role of the user.',
           },
           tenants: { ...names, default: ['default'], description: 'Tenants the user sees; `*` for all.' },
         },

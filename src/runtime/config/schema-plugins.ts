@@ -20,7 +20,7 @@ export const plugins = {
         type: 'string',
         maxLength: 214,
         pattern: '^(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$',
-        'x-expects': 'must be the name of an npm package, as it stands in `node_modules`',
+        'x-expects': 'must be the name of an npm package, as in `node_modules`',
       },
       maxItems: 100,
       default: [],

@@ -43,18 +43,18 @@ const provider = {
   properties: {
     name: {
       ...providerName,
-      description: 'What events, metrics and other keys call it; `NAME/MODEL` asks for a model there.',
+      description:
+        'Name of the provider in events, metrics and other settings. `NAME/MODEL` requests a model there.',
     },
     family: {
       type: 'string',
       enum: ['openai', 'anthropic', 'gemini'],
-      description:
-        'Which API it speaks. `openai` is every server that is compatible with that one, also one on this machine.',
+      description: 'API of the provider. `openai` covers every compatible server, also a local one.',
     },
     base_url: {
       ...url,
       description:
-        'Base URL, which may be a private address; the public one of its family by default. Where it ends in a version, as `/v1`, that takes the place of the version in the paths of clients.',
+        'Base URL; a private address is allowed (default: the public URL of the family). If it ends in a version, as `/v1`, this replaces the version in the paths of clients.',
     },
     api_key: {
       ...credential,
@@ -65,14 +65,15 @@ const provider = {
       type: 'array',
       minItems: 1,
       maxItems: 100,
-      description: 'Several keys in place of `api_key`. One that is refused for its limits rests a while.',
+      description:
+        'Several keys instead of `api_key`. A key that is refused for its rate limit is skipped for a while.',
       items: {
         type: 'object',
         additionalProperties: false,
         required: ['api_key'],
         properties: {
           api_key: { ...credential, description: 'Key, as `${NAME}` or `${secret:name}`.' },
-          weight: { ...weight, description: 'Its share of the calls, beside the weights of the others.' },
+          weight: { ...weight, description: 'Share of the calls, relative to the weights of the others.' },
         },
       },
     },
@@ -92,8 +93,7 @@ const provider = {
     },
     headers: {
       type: 'object',
-      description:
-        'Headers that are sent to it beside those of the client, or in their place. No credentials.',
+      description: 'Headers to add to those of the client, or to replace them. No credentials.',
       propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$' },
       additionalProperties: {
         type: 'string',
@@ -109,9 +109,9 @@ const provider = {
       minItems: 1,
       maxItems: 1_000,
       default: ['*'],
-      description: 'Models that are asked for there: names, or patterns with `*`.',
+      description: 'Models of this provider: names, or patterns with `*`.',
     },
-    weight: { ...weight, description: 'For `strategy: weighted`: its share beside the others.' },
+    weight: { ...weight, description: 'For `strategy: weighted`: its share relative to the others.' },
     priority: { ...priority, description: 'Lower ones are tried first, whatever the strategy is.' },
     price: {
       type: 'object',
@@ -153,8 +153,8 @@ const models = {
       required: ['provider', 'model'],
       properties: {
         provider: { ...providerName, description: 'Name of a provider.' },
-        model: { ...modelName, description: 'The model that is asked for there.' },
-        weight: { ...weight, description: 'For `strategy: weighted`: its share beside the others.' },
+        model: { ...modelName, description: 'The model to request there.' },
+        weight: { ...weight, description: 'For `strategy: weighted`: its share relative to the others.' },
         priority: { ...priority, description: 'Lower ones are tried first, whatever the strategy is.' },
       },
     },
@@ -165,13 +165,16 @@ const fallbacks = {
   type: 'array',
   maxItems: 100,
   default: [],
-  description: 'What answers when all that serve a model have failed. The first entry that fits counts.',
+  description: 'Models to use when all providers of a model have failed. The first matching entry applies.',
   items: {
     type: 'object',
     additionalProperties: false,
     required: ['model', 'to'],
     properties: {
-      model: { ...modelPattern, description: 'What the client asks for: a name, or a pattern with `*`.' },
+      model: {
+        ...modelPattern,
+        description: 'The model that the client requests: a name, or a pattern with `*`.',
+      },
       to: {
         type: 'array',
         minItems: 1,
@@ -185,7 +188,7 @@ const fallbacks = {
 
 const timeouts = {
   type: 'object',
-  description: 'Time-outs of one try, beside `timeout_seconds` for all of them.',
+  description: 'Time-outs of one attempt, in addition to `timeout_seconds` for all attempts.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -263,7 +266,7 @@ const retry = {
       minimum: 1,
       maximum: 20,
       default: 3,
-      description: 'Tries in all. What can serve the call is tried once in any case.',
+      description: 'Attempts in total. Each provider that serves the model is tried once in any case.',
     },
     backoff_factor: {
       type: 'number',
@@ -280,7 +283,7 @@ const retry = {
 export const proxy = {
   type: 'object',
   description:
-    'Model providers behind the service; see [model providers](model-providers.md). Nothing is forwarded to any before one stands here. A change needs a restart.',
+    'Model providers behind the LLM proxy; see [model providers](model-providers.md). Without an entry, nothing is forwarded. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -304,7 +307,7 @@ export const proxy = {
       enum: ['priority', 'weighted', 'cost', 'latency'],
       default: 'priority',
       description:
-        'Who is asked first among those of equal `priority`: the first that is written, one drawn by weight, the cheapest, or the fastest.',
+        'Which provider of equal `priority` is tried first: the first in the list, one drawn by weight, the cheapest, or the fastest.',
     },
     providers: { type: 'array', items: provider, maxItems: 100, default: [], description: 'Providers.' },
     models,

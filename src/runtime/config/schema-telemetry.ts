@@ -5,7 +5,7 @@ import { url } from './schema-parts.ts';
 export const telemetry = {
   type: 'object',
   description:
-    'Traces and metrics for an OpenTelemetry collector, over OTLP/HTTP; see [guide](../how-to/export-telemetry.md). What is not said here is taken of the standard variables `OTEL_*`. A change needs a restart.',
+    'Traces and metrics for an OpenTelemetry collector, over OTLP/HTTP; see [guide](../how-to/export-telemetry.md). The standard variables `OTEL_*` set the defaults. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -41,7 +41,7 @@ export const telemetry = {
       maxLength: 1024,
       'x-credential': true,
       description:
-        'Key of an HMAC of what was checked, so that equal contents can be told from others. Without it no hash is sent.',
+        'Key for an HMAC of the checked content, so that equal contents can be recognised. Without it no hash is sent.',
     },
     timeout_ms: {
       type: 'integer',

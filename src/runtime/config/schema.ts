@@ -20,7 +20,7 @@ const rules = { type: 'array', items: { $ref: '#/$defs/rule' }, maxItems: 10_000
 
 const server = {
   type: 'object',
-  description: 'Where and how the service listens. A change needs a restart.',
+  description: 'Address and port of the service, and its processes. A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -45,7 +45,7 @@ const server = {
       enum: ['sidecar', 'gateway'],
       default: 'sidecar',
       description:
-        '`sidecar`: one agent on this host. `gateway`: many agents, each call names who speaks to whom.',
+        '`sidecar`: one agent on this host. `gateway`: many agents; each call names its source and destination.',
     },
     workers: { type: 'integer', minimum: 1, maximum: 256, default: 1, description: 'Processes that answer.' },
     cors_origins: {
@@ -72,7 +72,7 @@ const server = {
 
 const policy = {
   type: 'object',
-  description: 'What holds where no rule of your own speaks.',
+  description: 'Behaviour when none of your own rules matches.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -85,7 +85,7 @@ const policy = {
     builtin_rules: {
       type: 'boolean',
       default: true,
-      description: 'Whether the built-in rules stand behind your own.',
+      description: 'Adds the built-in rules after your own.',
     },
     undeclared_tools: {
       type: 'string',
@@ -124,7 +124,7 @@ const paths = {
 
 const scan = {
   type: 'object',
-  description: 'How far one check looks. What is over a limit is blocked with `coverage_exceeded`.',
+  description: 'Limits of one check. Content over a limit is blocked with `coverage_exceeded`.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -223,7 +223,7 @@ export const configSchema = {
     },
     server,
     policy,
-    policies: { ...rules, description: 'Rules, in the order in which they are asked.' },
+    policies: { ...rules, description: 'Rules, in the order of evaluation.' },
     paths,
     tenants: {
       type: 'object',
@@ -249,7 +249,7 @@ export const configSchema = {
           type: 'string',
           enum: ACTIONS,
           default: 'redact',
-          description: 'What the built-in rules do with personal data in input and output.',
+          description: 'Action of the built-in rules for personal data in input and output.',
         },
       },
     },
@@ -260,7 +260,7 @@ export const configSchema = {
     scan,
     redaction: {
       type: 'object',
-      description: 'What stands where something was taken out.',
+      description: 'Text that replaces a redacted value.',
       additionalProperties: false,
       default: {},
       properties: {
@@ -314,18 +314,19 @@ export const configSchema = {
         idle_timeout: {
           ...duration,
           default: '12h',
-          description: 'A session that nobody asks about for so long is forgotten.',
+          description: 'The taint tags of a session are cleared after this time without a request.',
         },
         age_max: {
           ...duration,
           default: '7d',
-          description: 'A session is forgotten so long after its first tag, whether it is in use or not.',
+          description:
+            'The taint tags of a session are cleared this long after the first one, also when it is in use.',
         },
       },
     },
     storage: {
       type: 'object',
-      description: 'Where approvals, sessions and budgets are kept ([guide](../how-to/operate-storage.md)).',
+      description: 'The store of approvals, sessions and budgets ([guide](../how-to/operate-storage.md)).',
       additionalProperties: false,
       default: {},
       properties: {
@@ -345,7 +346,7 @@ export const configSchema = {
     capability_tokens,
     alerts: {
       type: 'object',
-      description: 'Where alerts go.',
+      description: 'Channels for alerts.',
       additionalProperties: false,
       default: {},
       properties: {

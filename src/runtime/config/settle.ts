@@ -62,7 +62,7 @@ function shownOf(written: unknown): unknown {
 }
 
 const plainCredential =
-  'is a credential and stands here in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`';
+  'is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`';
 
 function settleText(at: Settling, written: string, schema: Schema, steps: Step[]): unknown {
   if (schema['x-verbatim'] === true) return written;
@@ -293,7 +293,7 @@ function listed(choices: readonly string[]): string {
 /** Where an unknown key may have been meant to stand, or what it may have been meant to be. */
 function placeOf(key: string, properties: Readonly<Record<string, Schema>>, root: Schema): string {
   const misplaced = properties !== root.properties && Object.hasOwn(root.properties ?? {}, key);
-  if (misplaced) return '; it stands at the top of the file';
+  if (misplaced) return '; it belongs at the top of the file';
   const near = suggestion(key, Object.keys(properties));
   if (near !== '' || properties !== root.properties) return near;
   const owner = Object.entries(properties).find(([, { properties = {} }]) => Object.hasOwn(properties, key));

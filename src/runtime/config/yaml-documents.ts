@@ -149,8 +149,9 @@ function withinBounds(walk: Walk, node: Node, path: Step[]): boolean {
   if (walk.yaml.isAlias(node)) {
     walk.aliases += 1;
     const size = walk.anchors.get(node.source);
-    if (walk.open.has(node.source)) return refuse(walk, node, path, 'is an alias of what it stands in');
-    if (size === undefined) return refuse(walk, node, path, 'is an alias of nothing that stands before it');
+    if (walk.open.has(node.source)) return refuse(walk, node, path, 'is an alias of a node that contains it');
+    if (size === undefined)
+      return refuse(walk, node, path, 'is an alias of an anchor that is not defined before it');
     if (walk.aliases === ALIASES_MAX + 1)
       return refuse(walk, node, [], `has more than ${ALIASES_MAX} aliases`);
     count = size;
@@ -179,7 +180,7 @@ function checkPairs(walk: Walk, pairs: readonly Pair[], path: Step[]): void {
     }
     const name = String(key);
     const here = [...path, name];
-    if (seen.has(name)) walk.say(pair.key, here, 'stands here for the second time; a key is given once');
+    if (seen.has(name)) walk.say(pair.key, here, 'is a duplicate key; give each key once');
     if (name === '__proto__') walk.say(pair.key, here, 'cannot be a key');
     if (name === '<<') walk.say(pair.key, here, 'is no merge in YAML 1.2; write the keys out');
     seen.add(name);

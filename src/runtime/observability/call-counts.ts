@@ -82,14 +82,14 @@ export function openCallCounts(): OpenCallCounts {
       counter('service_upstream_retries_total', 'Tries after one that failed.', retries.values()),
       gauge('service_upstream_breaker_state', BREAKER_HELP, breakers.values(), 'max'),
       counter('service_tokens_total', TOKENS_HELP, tokens.values()),
-      counter('service_cost_usd_total', 'What calls to providers cost, in US dollars.', cost.values()),
+      counter('service_cost_usd_total', 'Cost of calls to model providers, in US dollars.', cost.values()),
       counter('service_budget_events_total', 'Budgets that warned or refused.', budgets.values()),
     ],
   };
 }
 
 const BREAKER_HELP =
-  'Whether a provider is asked: 0 yes, 1 it is being tried again, 2 no. Of several processes the worst.';
+  'State of the circuit breaker of a provider: 0 closed, 1 half-open, 2 open. Of several processes the worst.';
 const TOKENS_HELP =
   'Tokens of calls to providers. Each is of one kind: `input` has none of those from or for the cache.';
 

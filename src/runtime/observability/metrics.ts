@@ -155,7 +155,7 @@ function requestsMetric(requests: ReadonlyMap<Endpoint, Readonly<Record<Decision
   return counter('service_requests_total', 'Checks that were answered, by endpoint and decision.', values);
 }
 
-const MONITORED_HELP = 'What rules, contracts and identities in monitor mode would have done.';
+const MONITORED_HELP = 'Actions that rules, contracts and identities in monitor mode would have taken.';
 /** Names of rules that are counted each by itself; a policy has far fewer in monitor mode. */
 const MONITORED_MAX = 1_000;
 
@@ -176,7 +176,7 @@ function violationsMetric(violations: ReadonlyMap<string, number>): Metric {
 
 function durationsMetric(scans: Times): Metric {
   const name = 'service_scan_duration_seconds';
-  return histogram(name, 'Time that looking at one text took.', scans.values(name, {}));
+  return histogram(name, 'Duration of the scan of one text.', scans.values(name, {}));
 }
 
 function failureMetrics({ reloads, journal }: { reloads: number; journal: number }): Metric[] {

@@ -23,9 +23,7 @@ export async function findDriver(
   const { sources } = await findPlugins(config);
   const source = sources.find((each) => each.from === from);
   if (source === undefined)
-    throw unusable(
-      `is of the plug-in \`${from}\`, and \`plugins\` names none that is there and is listed so`,
-    );
+    throw unusable(`is of the plug-in \`${from}\`, which \`plugins\` does not list or which is missing`);
   const vetted = await vet(source, await lockedBeside(config.origin.base_dir));
   if (!vetted.ok) throw unusable(`is of the plug-in \`${from}\`, which ${vetted.why}`);
   return { path: source.path, sha256: vetted.sha256 };

@@ -186,7 +186,7 @@ test('a driver is used where its plug-in is named and in use as it is now', asyn
   const bad = await findDriver(read.config, 'bad.mjs');
   assert.throws(() => assertAdmitted(bad, reportOf('bad.mjs'), 'bad.mjs'), /which is left out/);
   assert.throws(() => assertAdmitted(bad, undefined, 'bad.mjs'), /which is left out/);
-  await assert.rejects(findDriver(read.config, 'lies-there.mjs'), /`plugins` names none/);
+  await assert.rejects(findDriver(read.config, 'lies-there.mjs'), /`plugins` does not list/);
   writeFileSync(join(dir, 'good.mjs'), `${good}\n`);
   const changed = await findDriver(read.config, 'good.mjs');
   assert.throws(

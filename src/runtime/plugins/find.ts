@@ -45,7 +45,7 @@ export async function findPlugins({
     if (path !== null) await add(sources, 'package', name, path);
     else {
       const steps = ['plugins', 'packages', i];
-      const wrong = 'is no package that is installed beside the configuration and has one entry for imports';
+      const wrong = 'is not an installed package with one import entry; install it next to the configuration';
       missing.push(notThere('package', name, problemAt(origin.label, steps, wrong)));
     }
   }

@@ -32,8 +32,8 @@ export async function lockedIn({ skills }: SkillsLock, base_dir: string): Promis
  */
 export function unlike(locked: LockedFiles, path: string, sha256: string): string | null {
   if (locked === 'unreadable')
-    return 'may be of a skill, and `skills.lock` beside the configuration cannot be read; `service skills list` says why';
+    return 'may belong to a skill, and `skills.lock` next to the configuration cannot be read; `service skills list` shows why';
   const entry = locked.get(path);
   if (entry === undefined || entry.sha256 === sha256) return null;
-  return `is not as the skill \`${entry.skill}\` put it in place (\`skills.lock\`); look at it, move it away, and add the skill again`;
+  return `differs from the file that the skill \`${entry.skill}\` installed (\`skills.lock\`); review it, move it away, and add the skill again`;
 }

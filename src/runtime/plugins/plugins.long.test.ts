@@ -153,7 +153,7 @@ const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
       ...TICKETS,
       dialects: [{ ...DIALECT, events: { tool: { ...DIALECT.events.tool, deny: { code: 1 } } } }],
     }),
-    /deny` stops nobody/,
+    /deny` blocks nothing/,
   ],
   [
     'has an answer that is no mapping',

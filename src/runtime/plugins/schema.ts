@@ -42,7 +42,7 @@ export const pluginSchema = {
         required: ['kind', 'name', 'open'],
         additionalProperties: false,
         properties: {
-          kind: { enum: ['secrets'], description: 'What it is a driver of.' },
+          kind: { enum: ['secrets'], description: 'The kind of driver.' },
           name,
           description: sentence,
           // The one thing that is code: the thread that loads a plug-in says only that it is there.

@@ -36,8 +36,8 @@ export function openFingerprints(config: KeyPlace, policy: Policy): FingerprintO
 export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Problem | null {
   if (detection.allowlist.length === 0 || readKey(config) !== null) return null;
   const what =
-    'needs the key that its fingerprints were made with: the file `fingerprint-key` in the state folder is missing, ' +
-    'cannot be read or holds something else. Restore it, set `detection.fingerprint_key`, or make the entries anew ' +
+    'needs the key of its fingerprints: the file `fingerprint-key` in the state folder is missing, ' +
+    'cannot be read or holds another key. Restore it, set `detection.fingerprint_key`, or create the entries again ' +
     'with `service fingerprint add`';
   return problemAt(config.origin.label, ['detection', 'allowlist'], what);
 }

@@ -101,7 +101,7 @@ async function readSecret(
 ): Promise<{ read: SecretRead; result: SecretReading['result'] | null }> {
   if (!isSecretKey(name)) {
     const message =
-      'asks for a secret by what is no name of one: letters, digits, `_`, `.`, `-` and `/` make one, and `#field`';
+      'is not a valid secret name; use letters, digits and `_ . - /`, optionally followed by `#field`';
     return { read: { ok: false, message }, result: null };
   }
   try {

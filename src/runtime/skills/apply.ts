@@ -87,7 +87,7 @@ async function lockIn(folder: string): Promise<Lock> {
 function strange(): SkillFailure {
   return new SkillFailure(
     'lock_invalid',
-    `\`${CHANGE_FOLDER}\` is not as this program makes it. Look at what is in it, and take it away.`,
+    `\`${CHANGE_FOLDER}\` is not in the form of this program. Review its content, then remove it.`,
   );
 }
 

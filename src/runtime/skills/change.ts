@@ -63,7 +63,7 @@ export async function changeToAdd(base_dir: string, lock: SkillsLock, skill: Ski
 
 const IN_THE_WAY = 'is there already, and is of no skill; move it away, or see whether you need the skill';
 const CHANGED =
-  'was changed since it was put in place; put it back, or remove the skill, which keeps it, and move it away';
+  'was edited since the installation; restore it, or remove the skill, which keeps it, and move it away';
 
 function ownerOf({ skills }: SkillsLock, path: string): string | null {
   const owner = Object.entries(skills).find(([, { files }]) => Object.hasOwn(files, path));

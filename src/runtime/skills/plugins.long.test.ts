@@ -153,7 +153,10 @@ test('code that is not what the lock file says is not run, nor any where the loc
     const made = await loadPolicy(await configIn(dir));
     assert.ok(made.ok);
     assert.deepEqual(made.policy.detection.patterns, []);
-    assert.match(JSON.stringify(made.plugins.plugins), /is not as the skill `ours` put it in place/);
+    assert.match(
+      JSON.stringify(made.plugins.plugins),
+      /differs from the file that the skill `ours` installed/,
+    );
     assert.ok(!existsSync(ran));
     assert.equal((await listSkills(await configIn(dir))).skills[0]?.state, 'changed');
     await refused(remove(dir, 'ours'), 'conflict', /would run if it stayed/);
@@ -176,7 +179,7 @@ test('nothing is run beside a lock file that cannot be read', async () => {
     assert.ok(made.ok);
     assert.match(
       JSON.stringify(made.plugins.plugins),
-      /`skills\.lock` beside the configuration cannot be read/,
+      /`skills\.lock` next to the configuration cannot be read/,
     );
     assert.deepEqual(made.policy.detection.patterns, []);
   });

@@ -127,7 +127,7 @@ test('nothing is overwritten or deleted that is another’s or was changed', asy
       [skills[0]?.state, skills[0]?.changed, skills[0]?.missing],
       ['missing', ['policies/ours.yaml'], ['contracts/ours.yaml']],
     );
-    await refused(add(dir, await skillFrom(FIRST)), 'conflict', /was changed since/);
+    await refused(add(dir, await skillFrom(FIRST)), 'conflict', /was edited since/);
     const { files } = await remove(dir, 'ours');
     assert.deepEqual(files.kept, ['policies/ours.yaml']);
     assert.equal(await readFile(join(dir, 'policies/ours.yaml'), 'utf8'), changed);
@@ -247,7 +247,7 @@ test('nothing is written through a link, and a strange lock file or change is no
     await refused(add(dir, await skillFrom(FIRST)), 'conflict', /leads out of the folder/);
     await rm(join(dir, 'policies'));
     await symlink(join(outer, 'elsewhere'), join(dir, '.skills-change'));
-    await refused(add(dir, await skillFrom(FIRST)), 'lock_invalid', /not as this program makes it/);
+    await refused(add(dir, await skillFrom(FIRST)), 'lock_invalid', /not in the form of this program/);
     await rm(join(dir, '.skills-change'));
     const changes = [{ path: '../elsewhere/a.txt', action: 'create', before: null, after: 'a' }];
     const plan = {
@@ -259,7 +259,7 @@ test('nothing is written through a link, and a strange lock file or change is no
       lock_after: 'b',
     };
     await writeFiles(dir, { '.skills-change/plan.json': JSON.stringify(plan) });
-    await refused(add(dir, await skillFrom(FIRST)), 'lock_invalid', /not as this program makes it/);
+    await refused(add(dir, await skillFrom(FIRST)), 'lock_invalid', /not in the form of this program/);
     await rm(join(dir, '.skills-change'), { recursive: true });
     const hash = 'a'.repeat(64);
     const locks: readonly (readonly [unknown, RegExp])[] = [

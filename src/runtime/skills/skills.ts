@@ -101,8 +101,7 @@ function refuseTwins({ name, version, source, integrity }: Skill, locked: Locked
 function refuseKeptCode({ kept }: Change): void {
   const code = kept.filter((path) => kindOf(path)?.holds === 'code');
   if (code.length === 0) return;
-  const what =
-    'was changed since it was put in place, and would run if it stayed; look at it and move it away';
+  const what = 'was edited since the installation and would run if it stayed; review it and move it away';
   const problems = code.map((path) => problemAt(path, [], what));
   throw new SkillFailure('conflict', 'Nothing was changed, for changed code would be left:', problems);
 }
@@ -154,11 +153,7 @@ type Weighed = Pick<SkillPlan, 'effect' | 'warnings' | 'cases' | 'emptied' | 'pl
 async function weigh(config: Config, { changes }: Change): Promise<Weighed> {
   const now = await loadPolicy(config);
   if (!now.ok)
-    throw new SkillFailure(
-      'policy_invalid',
-      'The policy is not valid as it is; mend it first:',
-      now.problems,
-    );
+    throw new SkillFailure('policy_invalid', 'The present policy is not valid. Fix it first:', now.problems);
   const { policy, problems, warnings, ...told } = await rehearse(config, changes);
   if (policy === null)
     throw new SkillFailure('policy_invalid', 'Nothing was changed, for it would not be valid:', problems);

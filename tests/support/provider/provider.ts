@@ -19,11 +19,11 @@ export interface ProviderOptions {
   readonly pause_ms?: number | undefined;
   /** The keys that it knows; `null`, the default, knows all. */
   readonly keys?: readonly string[] | null | undefined;
-  /** How many requests it remembers, the latest ones; default all. */
+  /** Number of requests to keep, the latest ones (default: all). */
   readonly kept_max?: number | undefined;
 }
 
-/** What is answered to one request. */
+/** The answer to one request. */
 export interface Step {
   readonly recording: string;
   readonly pieces?: Readonly<Record<string, readonly string[]>>;
@@ -32,10 +32,10 @@ export interface Step {
   /** Before the first byte, and between two writes. */
   readonly latency_ms?: number;
   readonly pause_ms?: number;
-  /** Where the client takes it, or, with `insists`, in any case. */
+  /** Applied if the client accepts it; with `insists`, in any case. */
   readonly encoding?: 'gzip' | 'br';
   readonly insists?: boolean;
-  /** What goes wrong, and after how many writes; 0 is before the head of the answer. */
+  /** A fault, and after how many writes it occurs; 0 is before the head of the answer. */
   readonly fault?: Fault;
 }
 

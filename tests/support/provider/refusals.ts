@@ -1,4 +1,4 @@
-/** What the real ones refuse before a model is asked, in their own words. */
+/** Refusals of the real providers before they call a model, in their own words. */
 import { randomUUID } from 'node:crypto';
 
 export type Family = 'openai' | 'anthropic' | 'gemini';

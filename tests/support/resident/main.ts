@@ -1,4 +1,4 @@
-/** A resident process that ends soon when nobody asks: `node main.ts IDLE_MS`, in the folder that it is for. */
+/** Starts a daemon that stops soon when it is idle: `node main.ts IDLE_MS`, in the folder that it is for. */
 import { dispatch } from '../../../src/entry/hook/door.ts';
 import { startResident } from '../../../src/server/start.ts';
 

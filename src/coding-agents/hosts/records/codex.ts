@@ -34,8 +34,8 @@ export const codex: Host = {
   },
   transcripts: (machine) => ({ folder: join(folderOf(machine), 'sessions'), pattern: '**/rollout-*.jsonl' }),
   remarks: (scope) => [
-    'Codex skips hooks that nobody has trusted, without a word: open it, type /hooks and trust these, now and after every change.',
-    ...(scope === 'project' ? ['Codex reads them only in a project that you have told it to trust.'] : []),
+    'Codex silently skips hooks that are not trusted: open it, type /hooks and trust these, now and after every change.',
+    ...(scope === 'project' ? ['Codex reads them only in trusted projects.'] : []),
   ],
 };
 

@@ -98,7 +98,7 @@ async function keepOwner(file: FileHandle, { mode, uid, gid }: ReadFile): Promis
   const made = await file.stat();
   if (made.uid !== uid || made.gid !== gid)
     await file.chown(uid, gid).catch(() => {
-      throw new SettingsFailure('belongs to somebody else; run this as its owner');
+      throw new SettingsFailure('belongs to another user; run this as its owner');
     });
   await file.chmod(mode);
 }

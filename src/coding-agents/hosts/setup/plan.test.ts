@@ -191,7 +191,7 @@ test('the list of Codex is TOML: a table at its end, and away again', () => {
     'mcp_servers = {}\n',
     'mcp_servers.agent-safety.command = "service"\nmcp_servers.agent-safety.args = ["mcp"]\n',
   ])
-    assert.throws(() => planned(inline, 'toml', parts, null), /losing something|only a person/);
+    assert.throws(() => planned(inline, 'toml', parts, null), /losing something|removed by hand/);
 });
 
 test('a server keeps what a person added, and gateways to other servers are let be', () => {

@@ -94,12 +94,12 @@ import { tokensOperations } from './secrets/tokens-operations.ts';
 import { twilio } from './secrets/twilio.ts';
 
 /**
- * All built-in detectors: hidden text, injections, personal data, secrets, each in the order of their files, which are
- * asked for where one of theirs is tried: what is built runs a file no earlier (see scripts/build/late.ts). A detector's
+ * All built-in detectors: hidden text, injections, personal data, secrets, each in the order of their files. The build
+ * loads a file only when one of its detectors is tried (see scripts/build/late.ts). A detector's
  * tags decide its family: those under `secret` are `secret_detected` on the wire, those under `personal`
  * `pii_detected`, those under `injection` `injection_detected`.
  *
- * Injections are `injection.<kind>`; how severe one is follows from all that stands near it (see weigh.ts).
+ * Injections are `injection.<kind>`; the severity follows from the text near it (see weigh.ts).
  * Secrets are `secret.credential.<detector>[.<vendor>]`, all `critical`. Personal data is
  * `personal.pii.<kind>`: `ssn`, `card` and `iban` are `high`, `email` and `phone` `medium`, `ip_address`
  * `low`. Cards and bank accounts are `personal.financial.<kind>` too.

@@ -116,7 +116,7 @@ function besideName(kind: Identifier, id: string): Detector {
     ...shared(kind),
     id,
     strength: kind.check === undefined ? 'cue' : 'shape',
-    description: `${kind.description.slice(0, -1)}; beside its name.`,
+    description: `${kind.description.slice(0, -1)}; next to its name.`,
     get anchors() {
       return anchorsOf(kind.names);
     },

@@ -65,7 +65,7 @@ export function beside(
     tags: [`secret.credential.api_key.${vendor}`],
     severity: 'critical',
     strength: 'cue',
-    description: `${what} keys and tokens, known by the name beside them.`,
+    description: `${what} keys and tokens, identified by the name next to them.`,
     get anchors() {
       return [...new Set(names.map(anchorOf))];
     },

@@ -132,7 +132,7 @@ function readSchema(reading: Reading, schema: Json, place: Place, depth: number)
     if (form !== undefined) readKeyword(reading, form, value, here, depth);
     else {
       const hint = suggestion(keyword, Object.keys(KEYWORDS));
-      reading.problems.push(problem(here, `is no keyword that is looked at${hint}`));
+      reading.problems.push(problem(here, `is not a supported keyword${hint}`));
     }
   }
 }

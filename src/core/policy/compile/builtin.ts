@@ -64,7 +64,7 @@ function rows(pii: Action): readonly Row[] {
       actions: flagged,
       severe: { severity_min: 'high', where: 'result', action: 'block' },
     },
-    { family: 'content', words: 'Content to look at was found', actions: flagged },
+    { family: 'content', words: 'Content to review was found', actions: flagged },
     { family: 'hidden', words: 'Hidden text was found', actions: flagged },
   ];
 }

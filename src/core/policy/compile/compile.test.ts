@@ -137,7 +137,7 @@ const WRONG: Row[] = [
     [],
     [{ memory: { ...MEMORY, fields: [...MEMORY.fields, ...MEMORY.fields] } }],
     'memory.fields[1].name',
-    /stands above/,
+    /already defined above/,
   ],
   [[], [{ memory: { ...MEMORY, value_bytes_max: 0 } }], 'memory.value_bytes_max', /at least 1/],
   [
@@ -158,7 +158,7 @@ const WRONG: Row[] = [
       },
     ],
     'memory.max_entries',
-    /no room for the 2 fields that are required/,
+    /less than the number of required fields, 2/,
   ],
   [[], [{ memories: [MEMORY, MEMORY] }], 'memories[1]', /second memory schema/],
 ];

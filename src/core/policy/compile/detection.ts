@@ -94,7 +94,7 @@ function readAllowed(
   const seen = new Set<string>();
   written.forEach(({ fingerprint }, at) => {
     if (seen.has(fingerprint))
-      problems.push(problem(below(place, at, 'fingerprint'), 'stands in the list twice'));
+      problems.push(problem(below(place, at, 'fingerprint'), 'is in the list twice'));
     seen.add(fingerprint);
   });
   return written;

@@ -115,7 +115,7 @@ function doubledFields({ fields }: WrittenMemory, place: Place): Problem[] {
   return names.flatMap((name, at) =>
     names.indexOf(name) === at
       ? []
-      : problem(below(place, 'fields', at, 'name'), 'names a field that stands above already'),
+      : problem(below(place, 'fields', at, 'name'), 'names a field that is already defined above'),
   );
 }
 
@@ -123,7 +123,7 @@ function doubledFields({ fields }: WrittenMemory, place: Place): Problem[] {
 function tooManyRequired({ fields, max_entries }: WrittenMemory, place: Place): Problem[] {
   const count = fields.filter((field) => field.required === true).length;
   if (count <= (max_entries ?? ENTRIES_DEFAULT)) return [];
-  return [problem(below(place, 'max_entries'), `has no room for the ${count} fields that are required`)];
+  return [problem(below(place, 'max_entries'), `is less than the number of required fields, ${count}`)];
 }
 
 function tagsOrNull(tags: readonly Tag[] | undefined): readonly Tag[] | null {

@@ -150,7 +150,10 @@ function sessionProblems({ action, session, enforcement }: WrittenRule, place: P
     return [problem(here, 'says nothing; name tags under `add` or `remove`, or say `reset: true`')];
   if (remove !== undefined && reset === true)
     return [
-      problem(below(here, 'remove'), 'stands beside `reset: true`, which takes all tags; keep one of them'),
+      problem(
+        below(here, 'remove'),
+        'conflicts with `reset: true`, which removes all tags; keep one of them',
+      ),
     ];
   if (action === undefined && enforcement === 'monitor')
     return [
@@ -175,7 +178,7 @@ function twoShapes(record: WrittenRule, place: Place): Problem[] {
   return [
     problem(
       below(place, 'condition', 'data_tags'),
-      'stands beside `data_tags` of the rule; keep one of them',
+      'conflicts with `data_tags` of the rule; keep one of them',
     ),
   ];
 }
@@ -204,12 +207,7 @@ function phaseWithoutAction(record: WrittenRule, place: Place): Problem[] {
 function foreignTenant(record: WrittenRule, tenant_id: string | null, place: Place): Problem[] {
   const own = record.tenant_id ?? null;
   if (tenant_id === null || own === null || own === tenant_id) return [];
-  return [
-    problem(
-      below(place, 'tenant_id'),
-      'is another tenant than the one below which the rule stands; leave it out',
-    ),
-  ];
+  return [problem(below(place, 'tenant_id'), 'differs from the tenant that the rule belongs to; remove it')];
 }
 
 function placeholders(record: WrittenRule, place: Place): Problem[] {

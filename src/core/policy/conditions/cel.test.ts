@@ -60,8 +60,8 @@ test('what cannot be evaluated, or not in bounded time, is refused with a senten
   const rows: [string, RegExp][] = [
     ['tol == "x"', /unknown variable: tol/],
     ['tool ==', /is no condition: unexpected token/],
-    ['tool', /must come to true or false, and comes to `string`/],
-    ['findings + 1', /comes to `int`/],
+    ['tool', /must evaluate to true or false, but has type `string`/],
+    ['findings + 1', /has type `int`/],
     ['findings == "3"', /no such overload/],
     ['tool.foo()', /calls `foo`.*there are has_tag/],
     ['tool.matches("(a+)+$")', /calls `matches`/],

@@ -93,7 +93,7 @@ export function conditionProblem(when: string): string | null {
     if (foreign !== null) return foreign;
     const { valid, type, error } = parsed.check();
     if (!valid) return `is no condition: ${saidOf(error)}`;
-    return type === 'bool' ? null : `must come to true or false, and comes to \`${type}\``;
+    return type === 'bool' ? null : `must evaluate to true or false, but has type \`${type}\``;
   } catch (error) {
     return `is no condition: ${saidOf(error)}`;
   }
@@ -149,7 +149,7 @@ function evaluatorOf(when: string) {
 export const celConditions: Conditions = {
   holds: (when, { now_ms, findings, ...facts }) => {
     const come = evaluatorOf(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });
-    if (typeof come !== 'boolean') throw new Error('The condition comes to neither true nor false.');
+    if (typeof come !== 'boolean') throw new Error('The condition must evaluate to true or false.');
     return come;
   },
 };

@@ -54,12 +54,11 @@ export const codingAgent: Template = {
         data_tags: ['secret'],
         action: 'block',
         priority: 10,
-        reason:
-          'A secret must not stand in a prompt, a command or a file edit; name an environment variable.',
+        reason: 'Do not put a secret into a prompt, a command or a file edit; use an environment variable.',
       },
       {
         name: 'coding-redact-secrets-in-results',
-        description: 'What a tool reads may hold secrets; the model sees them masked.',
+        description: 'Tool results may contain secrets; the model sees them masked.',
         boundary: ['output', 'action'],
         data_tags: ['secret'],
         action: 'redact',
@@ -69,7 +68,7 @@ export const codingAgent: Template = {
       },
       {
         name: 'coding-block-credential-files',
-        description: 'A name that says so is enough: what stands in the file is not known before it is read.',
+        description: 'The name is enough, because the content of the file is not known before it is read.',
         boundary: 'action',
         data_tags: ['path.credential_file'],
         action: 'block',

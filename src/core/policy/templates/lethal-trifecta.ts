@@ -125,7 +125,7 @@ const stops = (name: string, more: object, condition: object) => ({
  */
 export const lethalTrifecta: Template = {
   name: 'lethal-trifecta',
-  description: 'Lets nothing leave a session that has read both private data and content of strangers.',
+  description: 'Blocks output of a session with taint tags of both private data and untrusted content.',
   document: {
     version: 'v1alpha1',
     policies: [

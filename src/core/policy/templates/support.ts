@@ -26,7 +26,7 @@ export const support: Template = {
       },
       {
         name: 'support-redact-payment-data',
-        description: 'Holds for answers and for tool results: nobody in support needs the whole number.',
+        description: 'Applies to answers and to tool results: support does not need the whole number.',
         boundary: 'output',
         data_tags: ['personal.financial', 'personal.pii.ssn'],
         action: 'redact',
@@ -39,7 +39,7 @@ export const support: Template = {
         boundary: 'action',
         action: 'require_approval',
         priority: 200,
-        reason: 'Who can sign in to an account changes only when a person agrees.',
+        reason: 'Changes of access to an account need approval.',
         condition: {
           tools: [
             '*change_email*',

@@ -49,15 +49,22 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'a rule behind one that covers its tag': {
     parts: { rules: [rule('a', 'allow'), rule('b', 'block', { data_tags: email })] },
-    expect: [['rule-dead', /`b` never speaks: `a` before it answers for all of it, with `allow`/]],
+    expect: [
+      ['rule-dead', /`b` never applies: `a` before it matches everything that it matches, with `allow`/],
+    ],
   },
   'the same action': {
     parts: { rules: [rule('a', 'block'), rule('b', 'block', { data_tags: email })] },
-    expect: [['rule-redundant', /`b` never speaks/]],
+    expect: [['rule-redundant', /`b` never applies/]],
   },
   'two rules on the same': {
     parts: { rules: [rule('a', 'allow'), rule('b', 'block')] },
-    expect: [['rule-contradicted', /`b` says `block` to exactly what `a` before it answers with `allow`/]],
+    expect: [
+      [
+        'rule-contradicted',
+        /`b` has the action `block` and matches exactly what `a` before it matches with `allow`/,
+      ],
+    ],
   },
   'priority turns it round': {
     parts: { rules: [rule('a', 'allow'), rule('b', 'block', { data_tags: email, priority: 1 })] },
@@ -71,17 +78,17 @@ const ROWS: Readonly<Record<string, Row>> = {
         rule('c', 'block', { data_tags: [...email, 'secret.credential'] }),
       ],
     },
-    expect: [['rule-dead', /`c` never speaks: `a`, `b`/]],
+    expect: [['rule-dead', /`c` never applies: `a`, `b`/]],
   },
   'a part of it': {
     parts: { rules: [rule('a', 'flag'), rule('b', 'block', { data_tags: [...email, 'secret'] })] },
-    expect: [['rule-partly-dead', /`b` never speaks for `personal\.pii\.email`: `a`/]],
+    expect: [['rule-partly-dead', /`b` never applies for `personal\.pii\.email`: `a`/]],
   },
   'one boundary of it': {
     parts: {
       rules: [rule('a', 'flag'), rule('b', 'block', { boundary: ['input', 'output'], data_tags: email })],
     },
-    expect: [['rule-partly-dead', /never speaks for|never speaks at `input`/]],
+    expect: [['rule-partly-dead', /never applies for|never applies at `input`/]],
   },
   'another boundary': {
     parts: { rules: [rule('a', 'flag'), rule('b', 'block', { boundary: 'output' })] },
@@ -107,7 +114,7 @@ const ROWS: Readonly<Record<string, Row>> = {
         rule('c', 'block', { condition: { tools: ['mai*'] } }),
       ],
     },
-    expect: [['rule-dead', /`b` never speaks/]],
+    expect: [['rule-dead', /`b` never applies/]],
   },
   'agents: one of many, and all who act': {
     parts: {
@@ -117,7 +124,7 @@ const ROWS: Readonly<Record<string, Row>> = {
         rule('c', 'allow', { condition: { agents: ['bot-2'] } }),
       ],
     },
-    expect: [['rule-redundant', /`c` never speaks/]],
+    expect: [['rule-redundant', /`c` never applies/]],
   },
   'rules about the crossing': {
     parts: {
@@ -127,7 +134,7 @@ const ROWS: Readonly<Record<string, Row>> = {
         { name: 'c', boundary: 'action', action: 'allow' },
       ],
     },
-    expect: [['rule-dead', /`b` never speaks: `a`/]],
+    expect: [['rule-dead', /`b` never applies: `a`/]],
   },
   'a text in place that is itself forbidden': {
     parts: {
@@ -152,7 +159,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     parts: { rules: [rule('a', 'block', { data_tags: ['personal.pii.emial', 'own.tag'] })] },
     expect: [
       ['unknown-tag', /did you mean `personal\.pii\.email`\?$/],
-      ['unknown-tag', /`own\.tag`.*may never speak\.$/],
+      ['unknown-tag', /`own\.tag`.*the rule never matches\.$/],
     ],
   },
   'a tag that a contract has': {
@@ -215,7 +222,7 @@ const crowded = fc.record({ parts: policyParts, plain: fc.boolean() }).map(({ pa
   rules: parts.rules.map((each) => (plain ? { ...each, condition: {} } : each)),
 }));
 
-/** The only rule that asks what a session has read never speaks: without it nothing is kept of the session. */
+/** The only rule that asks what a session has read never applies: without it nothing is kept of the session. */
 const ONLY_ONE_ASKS: [GeneratedParts, Crossing[]] = [
   {
     rules: [
@@ -290,7 +297,7 @@ function isDead(written: Written, dead: ReadonlySet<object>): boolean {
 
 /**
  * Facts are looked for where any rule names one, and what a session has read is kept where any asks for it, be it one
- * that never speaks: both are in the record, and in no answer.
+ * that never applies: both are in the record, and in no answer.
  */
 function answer(crossing: Crossing, policy: Policy, is_session_asked = true): object {
   const { policy_hash: _, data_tags, session_change, ...rest }: Verdict = judged(crossing, policy);

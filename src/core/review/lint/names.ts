@@ -20,7 +20,7 @@ function tagRemarks(policy: Policy): Remark[] {
     [...rule.data_tags, ...rule.session_tags]
       .filter((tag) => !has(tag))
       .map((tag): Remark => {
-        const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has: unless callers declare it, the rule may never speak${suggestion(tag, known)}.`;
+        const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has. Unless callers declare it, the rule never matches${suggestion(tag, known)}.`;
         return { id: 'unknown-tag', record: rule, part: '', message: oneEnd(message) };
       }),
   );

@@ -128,15 +128,15 @@ function remarkOn(
   const instead = names(others.map(({ name }) => name));
   if (taken.length < reached.length) return partly(rule, taken, reached);
   if (others.every(({ action }) => action === rule.action)) {
-    const message = `The rule \`${rule.name}\` never speaks: ${instead} before it answers for all of it, with the same action. Take it away, or put it first where its reason or severity is meant.`;
+    const message = `The rule \`${rule.name}\` never applies: ${instead} before it matches everything that it matches, with the same action. Remove it, or move it to the front if you need its reason or severity.`;
     return [{ id: 'rule-redundant', record: rule, part: '', message, instead: others }];
   }
   const [twin] = others;
   if (others.length === 1 && isSame(twin as Rule, rule)) {
-    const message = `The rule \`${rule.name}\` says \`${rule.action}\` to exactly what \`${twin!.name}\` before it answers with \`${twin!.action}\`, so it never speaks. Keep one of them.`;
+    const message = `The rule \`${rule.name}\` has the action \`${rule.action}\` and matches exactly what \`${twin!.name}\` before it matches with \`${twin!.action}\`, so it never applies. Keep one of them.`;
     return [{ id: 'rule-contradicted', record: rule, part: 'action', message, instead: others }];
   }
-  const message = `The rule \`${rule.name}\` never speaks: ${instead} before it answers for all of it, with \`${twin!.action}\`. Put it first, narrow what stands before it, or take it away.`;
+  const message = `The rule \`${rule.name}\` never applies: ${instead} before it matches everything that it matches, with \`${twin!.action}\`. Move it to the front, narrow the rules before it, or remove it.`;
   return [{ id: 'rule-dead', record: rule, part: '', message, instead: others }];
 }
 
@@ -161,7 +161,7 @@ function partly(
     if (whole.length === 0) continue;
     const by = names([...new Set(other.map((each) => each.by.name))]);
     const what = { tag: 'for', tool: 'for the tool', list: 'at' }[kind];
-    const message = `The rule \`${rule.name}\` never speaks ${what} ${names(whole)}: ${by} before it answers with another action.`;
+    const message = `The rule \`${rule.name}\` never applies ${what} ${names(whole)}: ${by} before it matches with another action.`;
     return [
       { id: 'rule-partly-dead', record: rule, part: '', message, instead: other.map((each) => each.by) },
     ];

@@ -9,7 +9,7 @@ export function alerts(command: Command, _terminal: Terminal): void {
     .description(
       'Alerts are not part of this version: channels in `alerts.channels` are checked, and nothing is sent.',
     )
-    .argument('[words...]', 'whatever is asked')
+    .argument('[words...]', 'ignored')
     .allowUnknownOption()
     .addOption(jsonOption())
     .action(() => {

@@ -123,8 +123,8 @@ function defineDecision(command: Command, terminal: Terminal, verb: 'approve' | 
     .summary(what)
     .description(
       verb === 'approve'
-        ? 'Approve a request: the agent may use it once, until it expires. Where the rule asks for several people, each has to.'
-        : 'Deny a request: one person is enough.',
+        ? 'Approve a request. The agent can use the approval once, until it expires. If the rule requires several approvers, each of them must approve.'
+        : 'Deny a request. One denial is enough.',
     )
     .option('--approver <name>', 'your name, where it is not that of the user of this system')
     .option('--note <text>', 'why; secrets and personal data in it are masked')
@@ -152,8 +152,10 @@ function defineDecision(command: Command, terminal: Terminal, verb: 'approve' | 
 function defineCancel(command: Command, terminal: Terminal): void {
   const cancel = command
     .command('cancel <request_id>')
-    .summary('take a request back')
-    .description('Take a request back that waits. The agent is told that, and not that somebody denied it.')
+    .summary('cancel a pending request')
+    .description(
+      'Cancel a pending request. The agent sees that the request was cancelled, not that it was denied.',
+    )
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (request_id: string, options: CommonOptions) => {

@@ -26,7 +26,7 @@ export function audit(command: Command, terminal: Terminal): void {
       'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs the files and the public keys alone, so a copy can be checked anywhere. Ends with 1 at the first fault.',
     )
     .option('--dir <folder>', 'a state folder or a journal, or a copy of one (default: the one in use)')
-    .option('--keys <folder>', 'where the public keys are (default: `keys` beside the journal)')
+    .option('--keys <folder>', 'folder of the public keys (default: `keys` next to the journal)')
     .option('--trusted-key <id>', 'believe this key only, and those that it endorsed')
     .addOption(configOption())
     .addOption(jsonOption())

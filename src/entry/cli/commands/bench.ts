@@ -72,7 +72,7 @@ async function policyOf({ config }: BenchOptions, terminal: Terminal): Promise<P
   throw new CommandFailure(EXIT.usage, 'config_invalid', 'The policy is not valid:', {
     details: made.problems,
     lines: made.problems.map(problemLine),
-    hint: 'Mend it, then look again with `service validate`.',
+    hint: 'Fix it, then check again with `service validate`.',
   });
 }
 

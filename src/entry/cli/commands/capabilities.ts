@@ -170,7 +170,7 @@ function defineRevoke(command: Command, terminal: Terminal): void {
   const revoke = command
     .command('revoke')
     .summary('end a token for good')
-    .description('End a token for good. Whoever shows it after this is refused, by every worker.')
+    .description('Revoke a token for good. Every worker then refuses it.')
     .argument('<token_id>', 'its name, `cap_…`')
     .addOption(configOption())
     .addOption(jsonOption())

@@ -16,7 +16,7 @@ export function cost(command: Command, terminal: Terminal): void {
   definePrices(command, terminal);
   examples(command, [
     ['service cost summary', 'the last 30 days'],
-    ['service cost budget', 'how budgets stand'],
+    ['service cost budget', 'status of the budgets'],
     ['service cost report --format csv > costs.csv', 'line by line'],
   ]);
 }
@@ -91,10 +91,7 @@ function tellSummary(answer: Summary, terminal: Terminal): void {
   say(terminal, paint(terminal, 'bold', head));
   say(terminal, `${counted(calls, 'call')}, ${tokens.input} tokens in, ${tokens.output} out`);
   if (estimated_calls > 0)
-    say(
-      terminal,
-      `estimated, as the provider did not say what they came to: ${counted(estimated_calls, 'call')}`,
-    );
+    say(terminal, `estimated, because the provider reported no usage: ${counted(estimated_calls, 'call')}`);
   if (assumed_calls > 0)
     say(
       terminal,
@@ -130,7 +127,7 @@ interface BudgetOptions extends CommonOptions {
 function defineBudget(command: Command, terminal: Terminal): void {
   const budget = command
     .command('budget')
-    .summary('how budgets stand')
+    .summary('show the status of the budgets')
     .description(
       'Show every budget that holds something. With an agent, a session, a user or a model: those that its calls concern. Ends with 1 where one that is enforced is used up.',
     )
@@ -178,9 +175,7 @@ interface ReportOptions extends WhichOptions {
 
 function defineReport(command: Command, terminal: Terminal): void {
   const report = withWhich(command.command('report').summary('what was spent, line by line'))
-    .description(
-      'Add spending up by day, tenant, agent, user, model or provider; the dearest line comes first.',
-    )
+    .description('Add up spending by day, tenant, agent, user, model or provider, most expensive first.')
     .option('--group-by <fields>', 'what to add up by, with commas between', 'day,agent,model')
     .addOption(
       new Option('--format <format>', 'how to write it')

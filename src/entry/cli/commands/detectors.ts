@@ -69,7 +69,7 @@ async function runList({ tag, family, json }: ListOptions, terminal: Terminal): 
 }
 
 const EVIDENCE = {
-  cue: 'a word beside the value',
+  cue: 'a word next to the value',
   shape: 'the form of the value',
   proof: 'a prefix, a checksum or a parsed structure',
   command: 'the command that would run',

@@ -18,18 +18,18 @@ interface AddOptions {
 
 export function fingerprint(command: Command, terminal: Terminal): void {
   command.description(
-    'Let single values be, without writing them down: an entry under `detection.allowlist` holds a keyed hash. The key lies in the state folder, for its owner alone; who has it can try values until one fits.',
+    'Allowlist single values without storing them: an entry under `detection.allowlist` holds a keyed hash. Only the owner of the state folder can read the key; with the key, values can be guessed.',
   );
   const add = command
     .command('add')
     .summary('print an entry for a value on standard input')
     .description(
-      'Print an entry for a value on standard input, for `detection.allowlist` of the configuration. Give it with the words beside it where these are what it is known by, as `password = ...`. Ends with 1 where nothing is found.',
+      'Print a `detection.allowlist` entry for a value on standard input. If the words next to the value identify it, as in `password = ...`, include them. Ends with 1 if nothing is found.',
     )
     .requiredOption('--reason <text>', 'why it is harmless')
     .requiredOption('--owner <name>', 'who answers for that')
     .requiredOption('--expires <when>', 'from when on it counts again: days, as `90d`, or a date', expiry)
-    .option('--rule-id <id>', 'the one detector to let be, where several find something')
+    .option('--rule-id <id>', 'the detector to allowlist, if several detectors match')
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: AddOptions) => addEntry(options, terminal));
@@ -75,13 +75,13 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
     throw new CommandFailure(
       EXIT.no,
       'not_found',
-      'No value is found in that, so there is nothing to let be.',
+      'No detector matches this input, so there is nothing to allowlist.',
       {
-        hint: 'Give it with the words beside it, as it stood where it was found. For commands and instructions write a rule.',
+        hint: 'Include the words next to the value, as in the original text. For commands and instructions, write a rule.',
       },
     );
   if (found.length > 1)
-    throw new CommandFailure(EXIT.usage, 'usage', 'More than one thing is found in that:', {
+    throw new CommandFailure(EXIT.usage, 'usage', 'Several detectors match this input:', {
       lines: found.map(({ rule_id, severity }) => `${rule_id} (${severity})`),
       hint: 'Give the value alone, or name the detector with --rule-id.',
     });
@@ -117,7 +117,7 @@ async function listEntries(options: { config?: string; json?: true }, terminal: 
     sayJson(terminal, { entries });
     return;
   }
-  if (entries.length === 0) remark(terminal, 'No value is let be by its fingerprint.');
+  if (entries.length === 0) remark(terminal, 'No fingerprint is allowlisted.');
   for (const { fingerprint, reason, owner, expires, expired } of entries) {
     const state = expired ? paint(terminal, 'red', 'expired') : paint(terminal, 'green', 'allowed');
     say(terminal, `${state}  ${fingerprint}  until ${expires}, ${shown(owner)}: ${shown(reason)}`);

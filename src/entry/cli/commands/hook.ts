@@ -14,20 +14,20 @@ export function hook(command: Command, terminal: Terminal): void {
       'Decide on one action of a coding agent. Reads its event as JSON from standard input and writes the decision in the form that the agent understands. Fails closed: any error denies the tool call. docs/reference/hook.md has the details of each agent.',
     )
     .addOption(
-      new Option('--dialect <name>', 'who asks (default: told by the event)').choices(
+      new Option('--dialect <name>', 'coding agent that calls (default: detected from the event)').choices(
         dialects.map(({ name }) => name),
       ),
     )
-    .option('--event <name>', 'which event it is, where the agent does not say')
+    .option('--event <name>', 'name of the event, if the agent does not send it')
     .option('--agent <id>', 'the agent that decisions are about (default: the name of the dialect)')
     .option('--tenant <id>', 'whose rules apply')
     .option(
       '--timeout-ms <ms>',
-      'say no when there is no decision by then (default: 8000)',
+      'deny if there is no decision after this many milliseconds (default: 8000)',
       wholeNumber(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
     )
-    .option('--exit-code', 'end with 1 where the answer is no')
-    .option('--daemon', 'stay, and answer hooks and the command line until nobody asks any more')
+    .option('--exit-code', 'end with 1 if the decision is a denial')
+    .option('--daemon', 'run as a daemon that serves hooks and the command line, and stop when idle')
     .addOption(configOption())
     .action(async (_options, { args }: Command) => {
       const { runHook } = await import('../../hook/hook.ts');
@@ -40,7 +40,7 @@ export function hook(command: Command, terminal: Terminal): void {
     });
   examples(command, [
     [`echo '{"tool":"Bash","input":{"command":"rm -rf /"}}' | service hook`, 'the plain protocol'],
-    ['service hook --dialect claude-code --config /etc/service.yaml', 'what a coding agent is told to run'],
+    ['service hook --dialect claude-code --config /etc/service.yaml', 'the command that a coding agent runs'],
     ['service hook --exit-code < action.json', 'for a script'],
   ]);
 }

@@ -78,7 +78,7 @@ export function logs(command: Command, terminal: Terminal): void {
   examples(command, [
     ['service logs --decision block --last 24h', 'what was blocked today'],
     ['service logs --data-tag personal --agent support-bot', 'personal data of one agent'],
-    ['service logs --monitored cards-stay-here --last 7d', 'what a rule on trial would have done'],
+    ['service logs --monitored cards-stay-here --last 7d', 'what a rule in monitor mode would have done'],
     ['service logs --follow --json | jq .policy_name', 'as it happens'],
     ['service logs --detail evt_0123456789abcdef01234567', 'one event'],
   ]);

@@ -14,8 +14,8 @@ export function mcp(command: Command, terminal: Terminal): void {
     .description(
       'Run the MCP server of this service on standard input and output, for the configuration of an MCP client. Agents check and ask with its tools. `approve`, `deny` and `reload_policies` need the operator token in SERVICE_OPERATOR_TOKEN. A running service has the same tools at /mcp. With --wrap, run the MCP proxy: start another MCP server and check every call and result. With --gateway, run the proxy for all servers of `mcp.servers`; a running service has it at /mcp/gateway.',
     )
-    .option('--wrap', 'stand before the server that the words after `--` start')
-    .option('--gateway', 'stand before the servers of the configuration')
+    .option('--wrap', 'proxy the MCP server that the command after `--` starts')
+    .option('--gateway', 'proxy the servers of `mcp.servers`')
     .option('--name <name>', 'with --wrap: by which name that server is known here (default: its command)')
     .option('--agent <id>', 'the agent that calls (default: mcp-client)')
     .option('--user <id>', 'whose list of tools it is, where the server shows users different ones')
@@ -35,11 +35,20 @@ export function mcp(command: Command, terminal: Terminal): void {
 async function run(words: readonly string[], options: McpOptions, terminal: Terminal): Promise<void> {
   const { serveConfigured, serveMcp, wrapServer } = await import('../mcp.ts');
   if (options.wrap === true && options.gateway === true)
-    throw new CommandFailure(EXIT.usage, 'usage', '`--wrap` and `--gateway` are two ways: give one of them.');
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      '`--wrap` and `--gateway` exclude each other: use one of them.',
+    );
   if ((options.wrap === true) !== words.length > 0)
-    throw new CommandFailure(EXIT.usage, 'usage', 'The server to stand before is given after `--wrap --`.', {
-      hint: 'For example `service mcp --wrap -- npx -y some-server`.',
-    });
+    throw new CommandFailure(
+      EXIT.usage,
+      'usage',
+      '`--wrap` needs the command of the MCP server after `--`.',
+      {
+        hint: 'For example `service mcp --wrap -- npx -y some-server`.',
+      },
+    );
   if (options.name !== undefined && options.wrap !== true)
     throw new CommandFailure(
       EXIT.usage,
@@ -52,9 +61,9 @@ async function run(words: readonly string[], options: McpOptions, terminal: Term
 }
 
 function addPins(command: Command, terminal: Terminal): void {
-  const pins = command.command('pins').summary('what is known of the tools of guarded servers');
+  const pins = command.command('pins').summary('manage the pinned tools of guarded servers');
   pins.description(
-    'What is known of the tools of guarded servers: pinned when first seen, changes held back.',
+    'Manage the pinned tool definitions of guarded servers. A definition is pinned when it is first seen; a changed one is held back.',
   );
   examples(pins, [['service mcp pins list', '']]);
   const list = pins

@@ -121,7 +121,7 @@ function tell(
 ): void {
   const lines = rows.length === 0 ? ['Nothing was done in that time.'] : table(head, rows);
   for (const line of lines) say(terminal, line);
-  if (partial) remark(terminal, 'Only the newest 50,000 events were looked at: ask for less with --last.');
+  if (partial) remark(terminal, 'Only the newest 50,000 events were searched. Use a shorter --last.');
 }
 
 async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {

@@ -15,7 +15,7 @@ export function policy(command: Command, terminal: Terminal): void {
     .command('evaluate')
     .summary('print the action for tags at a boundary')
     .description(
-      'Print the action that the policy takes for tags at a boundary. Ends with 1 for `block` and `require_approval`: whoever asks may not go on.',
+      'Print the action that the policy takes for tags at a boundary. Ends with 1 for `block` and `require_approval`.',
     )
     .addOption(new Option('-b, --boundary <boundary>', 'where').choices(BOUNDARIES).makeOptionMandatory())
     .option('-t, --data-tag <tag>', 'a tag, as `personal.pii`; may be given several times', gathered)
@@ -44,8 +44,8 @@ export function policy(command: Command, terminal: Terminal): void {
   examples(command, [
     ['service policy evaluate --boundary input --data-tag secret.credential', 'block'],
     ['service policy reload', 'after an edit'],
-    ['service policy test', 'the cases beside the policies'],
-    ['service policy lint', 'rules that never speak'],
+    ['service policy test', 'the cases next to the policies'],
+    ['service policy lint', 'rules that never match'],
     ['service policy explain evt_0123456789abcdef01234567', 'why a decision is what it is'],
     ['service policy replay --since 7d --with new.yaml', 'what would change'],
   ]);
@@ -79,6 +79,6 @@ async function reloadPolicy(options: { config?: string; json?: true }, terminal:
     return;
   }
   for (const warning of report.warnings) remark(terminal, `warning: ${shown(warning)}`);
-  const what = report.changed ? 'A new policy is in force' : 'Nothing has changed';
+  const what = report.changed ? 'A new policy is active' : 'The policy has not changed';
   say(terminal, `${what}: ${report.policy_hash} (generation ${report.generation}).`);
 }

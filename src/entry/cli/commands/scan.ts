@@ -24,13 +24,13 @@ export function scan(command: Command, terminal: Terminal): void {
       'Decide on a text as the service would, and record the decision. Ends with 1 if the decision is `block`. Other users of this machine can see a command line, so pass secrets by file or standard input.',
     )
     .argument('[text]', 'the text; without it and without --file, standard input')
-    .option('-f, --file <file>', 'look at a file; `.json` is read as structured data')
+    .option('-f, --file <file>', 'scan a file; `.json` is read as structured data')
     .addOption(
       new Option('-b, --boundary <boundary>', 'which rules apply')
         .choices(['input', 'output'])
         .default('input'),
     )
-    .option('--structured', 'the text is JSON: look at keys, numbers and strings')
+    .option('--structured', 'the text is JSON: scan keys, numbers and strings')
     .option('--agent <id>', 'the agent that it goes to or comes from')
     .option('--tenant <id>', 'whose rules apply')
     .option('--session <id>', 'the session that it belongs to')
@@ -72,7 +72,7 @@ async function question(
     throw new CommandFailure(
       EXIT.usage,
       'usage',
-      '--structured looks at input; leave --boundary output away.',
+      '--structured works with the boundary `input` only. Remove `--boundary output`.',
     );
   }
   const about = {
@@ -143,7 +143,7 @@ async function payloadBody(payload: string, about: object): Promise<Record<strin
     throw new CommandFailure(
       EXIT.usage,
       'invalid_request',
-      'That is not JSON; without --structured it is looked at as text.',
+      'The input is not valid JSON. Without --structured it is scanned as text.',
     );
   }
 }
@@ -155,7 +155,7 @@ function tell(reply: ScanReply, terminal: Terminal, exactJson: (value: unknown) 
   say(terminal, `${decision}  ${shown(reply.reason)}`);
   say(terminal, `rule   ${shown(reply.rule)} (${reply.action})`);
   for (const violation of reply.violations) say(terminal, `found  ${found(violation)}`);
-  if (reply.coverage === 'partial') say(terminal, 'only a part was looked at');
+  if (reply.coverage === 'partial') say(terminal, 'only a part was scanned');
   say(terminal, `event  ${reply.event_id}`);
   if (reply.modified_text !== undefined) say(terminal, `\n${shownLines(reply.modified_text)}`);
   if (reply.modified_payload !== undefined) {

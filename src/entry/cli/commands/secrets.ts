@@ -5,14 +5,14 @@ import { configOption, examples, jsonOption } from '../options.ts';
 import { say, sayJson, shown, type Terminal } from '../terminal.ts';
 
 export function secrets(command: Command, terminal: Terminal): void {
-  command.description('Look after the secret backend. No command prints the value of a secret.');
+  command.description('Check the secret backend. No command prints the value of a secret.');
   const check = command
     .command('check')
-    .summary('see whether the running service reaches its secrets')
+    .summary('check whether the running service reaches its secrets')
     .description(
-      'See whether the running service reaches its secret backend, and which of the named secrets it can read there. Ends with 1 where anything is amiss. Each secret that is asked for is written down.',
+      'Check whether the running service reaches its secret backend and can read the named secrets. Ends with 1 if a check fails. Each requested name is recorded in the audit log.',
     )
-    .argument('[names...]', 'secrets to look for')
+    .argument('[names...]', 'names of secrets')
     .addOption(configOption())
     .addOption(jsonOption())
     .action((names: readonly string[], options: CheckOptions) => checkSecrets(names, options, terminal));

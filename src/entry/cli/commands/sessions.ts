@@ -7,9 +7,9 @@ import { say, sayJson, type Terminal } from '../terminal.ts';
 export function sessions(command: Command, terminal: Terminal): void {
   const reset = command
     .command('reset [session_id]')
-    .summary('take all tags from a session')
+    .summary('clear the taint tags of a session')
     .description(
-      'Have the running service forget what a session has read, so that it restricts the session no more. Without a session: what the agent does outside of any. Written to the audit trail.',
+      'Clear the taint tags of a session in the running service. Without a session ID, clear those of the agent outside of sessions. The change is recorded in the audit log.',
     )
     .option('--agent <id>', 'the agent; without it all agents in the session')
     .option('--tenant <id>', 'whose session it is')

@@ -26,7 +26,7 @@ function addCommand(parent: Command, terminal: Terminal): void {
     .command('add')
     .summary('put a skill in place')
     .description(
-      'Put the files of a skill in place: policies, contracts, memory schemas, identities and cases. What would change is shown first, and the whole policy is checked with it. No file is overwritten that is not the skill’s own, or that was changed by hand.',
+      'Install the files of a skill: policies, contracts, memory schemas, identities and cases. The command first shows the changes and checks the whole policy. It never overwrites files of others, or files that were edited.',
     )
     .argument('<source>', 'a bundled name, a folder, a .tgz, or npm:name[@version]')
     .addOption(configOption());
@@ -38,7 +38,7 @@ function addCommand(parent: Command, terminal: Terminal): void {
     ['service skills add pci-dss', 'one that comes with the service'],
     ['service skills add ./skills/ours --dry-run', 'what a folder would change'],
     ['service skills add npm:@acme/agent-rules@1.2.0 --yes', 'of a registry, in a script'],
-    ['service skills add ./skills/ours --allow-plugins', 'one that brings code, which you have read'],
+    ['service skills add ./skills/ours --allow-plugins', 'one with plug-in code that you have reviewed'],
   ]);
 }
 
@@ -69,9 +69,7 @@ function listCommand(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('list')
     .summary('list the skills that are in place')
-    .description(
-      'List the skills that were added, and whether their files still are as they were put in place.',
-    )
+    .description('List the installed skills, and whether their files were changed since.')
     .option('--check', 'end with 1 where a file is changed or missing')
     .addOption(configOption())
     .addOption(jsonOption())
@@ -94,7 +92,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     }
   }
   if (interrupted && !options.json)
-    say(terminal, 'A change was interrupted. The next `skills add` or `skills remove` mends it first.');
+    say(terminal, 'A change was interrupted. The next `skills add` or `skills remove` completes it first.');
   if (options.check && (interrupted || skills.some(({ state }) => state !== 'intact')))
     terminal.exit_code = EXIT.no;
 }

@@ -83,7 +83,7 @@ async function onlyTemplates(skill: Skill): Promise<void> {
   const { isTemplate } = await import('../../../runtime/skills/index.ts');
   if (isTemplate(skill)) return;
   throw new CommandFailure(EXIT.no, 'not_a_template', `\`${skill.name}\` brings more than policies.`, {
-    hint: 'Look at what it brings with `service skills add --dry-run`.',
+    hint: 'Preview it with `service skills add --dry-run`.',
   });
 }
 

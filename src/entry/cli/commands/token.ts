@@ -87,10 +87,10 @@ function defineCreate(command: Command, terminal: Terminal): void {
       'Make a key for one program. The key is printed once and stored nowhere; the configuration holds its hash.',
     )
     .argument('<id>', 'what the audit trail calls it, `key:<id>`', keyId)
-    .option('--tenant <id>', 'a tenant that it may name; any without', gathered)
-    .option('--agent <id>', 'an agent that it may speak for; any without', gathered)
+    .option('--tenant <id>', 'a tenant that it may name (default: any)', gathered)
+    .option('--agent <id>', 'an agent that it may act for (default: any)', gathered)
     .option('--permission <name>', `one of ${AGENT_PERMISSIONS.join(', ')}`, permission)
-    .option('--expires-in <days>', 'days until it is refused, as `90d`', days)
+    .option('--expires-in <days>', 'days until it expires, as `90d`', days)
     .addOption(jsonOption())
     .action((id: string, options: CreateOptions) => createKey(id, options, terminal));
   examples(create, [

@@ -88,7 +88,7 @@ async function policyChecks(runtime: LocalRuntime, place: Place): Promise<readon
       'config.blocks',
       place,
       `By this policy even \`rm -rf /\` in a shell is answered with \`${verdict?.action}\` (rule ${verdict?.rule}).`,
-      'Where that is not what you want, look at rules in monitor mode and at switched-off detectors: `service policy lint`.',
+      'If this is not intended, check rules in monitor mode and disabled detectors with `service policy lint`.',
     ),
   ];
 }
@@ -123,8 +123,8 @@ async function folderCheck(state_dir: string, place: Place): Promise<Check> {
     return fail(
       'state.folder',
       place,
-      `The state folder ${state_dir} cannot be looked at${typeof stats === 'string' ? ` (${stats})` : ': it is a file'}.`,
-      'Give it back to this user, or set `state_dir`.',
+      `The state folder ${state_dir} cannot be read${typeof stats === 'string' ? ` (${stats})` : ': it is a file'}.`,
+      'Make this user its owner, or set `state_dir`.',
     );
   const is_writable = await access(state_dir, constants.R_OK | constants.W_OK | constants.X_OK).then(
     () => true,
@@ -135,7 +135,7 @@ async function folderCheck(state_dir: string, place: Place): Promise<Check> {
       'state.folder',
       place,
       `The state folder ${state_dir} cannot be written, so that hooks refuse everything.`,
-      'Give it back to this user, or set `state_dir`.',
+      'Make this user its owner, or set `state_dir`.',
     );
   if (disk !== null) return disk;
   const mode = stats.mode & 0o777;
@@ -165,13 +165,13 @@ async function diskCheck(state_dir: string, place: Place): Promise<Check | null>
             'state.disk',
             place,
             `The disk of the state folder ${state_dir} is full, so that hooks refuse everything.`,
-            'Make room; it goes on by itself then.',
+            'Free some space; hooks then work again.',
           )
         : warn(
             'state.disk',
             place,
             `The disk of the state folder ${state_dir} has ${Math.floor(room_bytes / 1_048_576)} MB left.`,
-            'Make room: nothing is allowed once it is full.',
+            'Free some space: when the disk is full, nothing is allowed.',
           );
     }
     if (dirname(folder) === folder) return null;
@@ -185,18 +185,18 @@ async function ownerCheck(config: Config, runtime: LocalRuntime, place: Place): 
     return ok(
       'state.owner',
       place,
-      'No process has the state folder: hooks decide by themselves, and start one for the next call.',
+      'No process uses the state folder: hooks decide on their own and start a daemon for the next call.',
     );
   try {
     const { pid, url, version, policy_hash } = await inTime(door.status());
-    const who = `${url === null ? 'A resident process' : `The service at ${url}`} (process ${pid}, version ${version})`;
+    const who = `${url === null ? 'The daemon' : `The service at ${url}`} (process ${pid}, version ${version})`;
     if (policy_hash === runtime.policy().hash)
-      return ok('state.owner', place, `${who} answers hooks by the policy as it stands.`);
+      return ok('state.owner', place, `${who} uses the current policy.`);
     return warn(
       'state.owner',
       place,
-      `${who} decides by another policy than the configuration comes to now.`,
-      'Have it read again with `service policy reload`; what is wrong with it then, that says.',
+      `${who} uses another policy than the current configuration.`,
+      'Run `service policy reload`; it reports what is wrong.',
     );
   } catch {
     return fail(

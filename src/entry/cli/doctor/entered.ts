@@ -123,8 +123,8 @@ async function checkOptions(
       warn(
         'hook.config',
         place,
-        'The hook is not told its configuration, so that it takes the one of the folder it is run in.',
-        'Name it by its whole path with --config, as `service setup` does.',
+        'The hook has no --config, so it uses the configuration of its working directory.',
+        'Pass the absolute path with --config, as `service setup` does.',
       ),
     );
   else if (!is_open && !(await isReachable(resolve(cwd, options.config), constants.R_OK)))
@@ -173,8 +173,8 @@ function checkMatcher({ matcher, event }: InstalledHook, side: HostSide, place: 
       fail(
         'hook.matcher',
         place,
-        `The host cannot read the matcher \`${matcher}\`, and skips the hook.`,
-        'Leave the matcher out.',
+        `The coding agent cannot parse the matcher \`${matcher}\` and skips the hook.`,
+        'Remove the matcher.',
       ),
     ];
   if (ALL.includes(matcher)) return [];
@@ -182,8 +182,8 @@ function checkMatcher({ matcher, event }: InstalledHook, side: HostSide, place: 
     warn(
       'hook.matcher',
       place,
-      `Only tools that fit \`${matcher}\` are asked about.`,
-      'Enter the hook for all tools, or see to it that other entries have the rest.',
+      `The hook is called only for tools that match \`${matcher}\`.`,
+      'Install the hook for all tools, or cover the other tools with further entries.',
     ),
   ];
 }

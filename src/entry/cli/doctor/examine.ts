@@ -194,7 +194,7 @@ function installedChecks(found: FoundHost, all: FoundHost, { host: named, scope 
     const message = `No hook is entered for ${event}.`;
     const again = `Run \`${next}\` again.`;
     return BEFORE_TOOLS.includes(plainEvent(event))
-      ? fail('host.events', where, `${message} Tools run without being asked about.`, again)
+      ? fail('host.events', where, `${message} Tools run without a check.`, again)
       : warn('host.events', where, message, again);
   });
   const others = sum(found.files.map(({ other_count }) => other_count));

@@ -83,7 +83,7 @@ function unreadable(where: Place, error: unknown): Check {
     'settings.readable',
     where,
     `The file ${what}, and the host may read no hook in it.`,
-    'Mend the file, or take it away and run `service setup` again.',
+    'Fix the file, or delete it and run `service setup` again.',
   );
 }
 

@@ -114,15 +114,15 @@ function readRefusal({ answer, reading: { effect, fault } }: Asked, place: Place
 function readPassage({ answer, reading: { effect, fault } }: Asked, place: Place): Check | null {
   if (effect === 'goes_on' && fault === null) return null;
   const what = fault ?? (effect === 'asks' ? 'it asks the user' : 'it answered no');
-  return fail('hook.passes', place, `It does not let a harmless call through: ${what}.`, mending(answer));
+  return fail('hook.passes', place, `It denies a harmless call: ${what}.`, mending(answer));
 }
 
 function untried(in_the_way: string, place: Place): Check {
   return warn(
     'hook.passes',
     place,
-    `Whether it lets a harmless call through was not tried: ${in_the_way}.`,
-    'Where that is not what you want, look at the rules with `service policy lint` and `service validate`.',
+    `A harmless call was not tested: ${in_the_way}.`,
+    'If this is not intended, check the rules with `service policy lint` and `service validate`.',
   );
 }
 

@@ -64,7 +64,7 @@ export async function compareSessions({
       warn(
         'sessions.read',
         place,
-        `Whether ${host.label} ran tools that the hook never saw cannot be told: its transcripts have no published form.`,
+        `Tool calls of ${host.label} cannot be compared with the audit trail, because its transcripts have no published format.`,
         null,
       ),
     );
@@ -73,8 +73,8 @@ export async function compareSessions({
       warn(
         'sessions.read',
         place,
-        'There is no audit trail that sessions could be compared with.',
-        'Mend what is said above, then look again.',
+        'There is no audit trail to compare sessions with.',
+        'Fix the problems above, then run the command again.',
       ),
     );
   try {
@@ -171,8 +171,8 @@ function summaries(
       fail(
         'sessions.seen',
         place,
-        `In ${counted(unseen, 'session')} the host ran tools that the hook never saw.`,
-        'Look at what was done in them; then see above why the hook was not asked: it was taken away, not trusted, late, or entered for some tools only.',
+        `In ${counted(unseen, 'session')} the coding agent ran tools that the hook never saw.`,
+        'Review these sessions. Then find the reason above: the hook was removed, not trusted, installed late, or installed for some tools only.',
       ),
     );
   if (uncertain > 0)
@@ -180,7 +180,7 @@ function summaries(
       warn(
         'sessions.seen',
         place,
-        `In ${counted(uncertain, 'session')} tools ran unseen of which it is not published whether the host asks its hooks about them.`,
+        `In ${counted(uncertain, 'session')} tools ran without the hook. It is not documented whether the coding agent calls hooks for them.`,
         null,
       ),
     );
@@ -189,7 +189,7 @@ function summaries(
       warn(
         'sessions.seen',
         place,
-        `In ${counted(before, 'session')} tools ran before the hook was there.`,
+        `In ${counted(before, 'session')} tools ran before the hook was installed.`,
         null,
       ),
     );
@@ -199,8 +199,8 @@ function summaries(
         'sessions.seen',
         place,
         session_count === 0
-          ? 'There are no transcripts of that time.'
-          : `The hook was asked about every tool that ran in ${counted(session_count, 'session')}, as far as it is a minute ago.`,
+          ? 'There are no transcripts in this period.'
+          : `The hook was called for every tool that ran in ${counted(session_count, 'session')}, up to a minute ago.`,
       ),
     );
   return checks;
@@ -213,7 +213,7 @@ function partial(left_out: number, seen: Seen, place: Place): readonly Check[] {
       warn(
         'sessions.read',
         place,
-        `${counted(left_out, 'part')} of transcripts could not be read, or are too long.`,
+        `${counted(left_out, 'part')} of transcripts cannot be read or are too long.`,
         null,
       ),
     );
@@ -222,8 +222,8 @@ function partial(left_out: number, seen: Seen, place: Place): readonly Check[] {
       warn(
         'sessions.read',
         place,
-        'Only the newest events of the audit trail were looked at.',
-        'Take a shorter --since.',
+        'Only the newest events of the audit trail were searched.',
+        'Use a shorter --since.',
       ),
     );
   return checks;

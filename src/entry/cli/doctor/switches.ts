@@ -138,8 +138,8 @@ function codexUntrusted(hooks: readonly Entered[], all: FoundHost): Switches {
         fail(
           'host.hooks_on',
           place,
-          `Codex has switched off: ${eventsOf(disabled_ones)}.`,
-          'Switch them on in /hooks.',
+          `Codex has disabled these hooks: ${eventsOf(disabled_ones)}.`,
+          'Enable them in /hooks.',
         ),
       );
     if (untrusted.length > 0)
@@ -147,8 +147,8 @@ function codexUntrusted(hooks: readonly Entered[], all: FoundHost): Switches {
         fail(
           'host.trusted',
           place,
-          `Codex skips without a word what nobody has trusted: ${eventsOf(untrusted)}.`,
-          'Open Codex, type /hooks and trust them. Every change of an entry takes the trust away.',
+          `Codex silently skips hooks that are not trusted: ${eventsOf(untrusted)}.`,
+          'Open Codex, type /hooks and trust them. Each change of an entry revokes the trust.',
         ),
       );
   }
@@ -177,7 +177,7 @@ function untrustedProject(hooks: readonly Entered[], all: FoundHost, { project }
     warn(
       'host.trusted',
       placeOf(all, in_project.file),
-      'Codex reads the hooks of a project that it was told to trust, and this one is not in its list.',
+      'Codex reads hooks only in trusted projects, and this project is not in its list.',
       'Open Codex in the project and trust it, or use `service setup codex --scope user`.',
     ),
   ];

@@ -126,7 +126,7 @@ function printUnevaluatedRules(
   if (enforced_result !== null)
     say(
       terminal,
-      `\nWith all that is in monitor mode in force: ${enforced_result.decision} by ${shown(enforced_result.rule)}.`,
+      `\nWith all rules in monitor mode enforced: ${enforced_result.decision} by ${shown(enforced_result.rule)}.`,
     );
   const count = not_evaluated.length + not_evaluated_truncated;
   if (count === 0) return;
@@ -140,7 +140,7 @@ function printCounterfactual({ counterfactual }: Explanation, terminal: Terminal
   const { changes, result } = counterfactual;
   say(
     terminal,
-    `\nIt would have come to ${result.decision}${changes.length > 1 ? ', all of these together' : ''}:`,
+    `\nThe decision would be ${result.decision}${changes.length > 1 ? ' with all of these changes' : ' with this change'}:`,
   );
   for (const { change } of changes) say(terminal, `  - ${shown(change)}`);
 }

@@ -16,9 +16,9 @@ interface LintOptions {
 export function lint(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('lint')
-    .summary('find rules that never speak, contradict each other or name nothing')
+    .summary('find rules that never match, contradict each other or name unknown things')
     .description(
-      'Look at the policy of the configuration for what is valid and hardly meant: rules that never speak, that contradict each other, or name tags, tools and agents that nothing else knows, and alternatives that are themselves forbidden. Ends with 1 where there is an error, with --strict where there is a warning too.',
+      'Check the policy for rules that are valid but probably not intended: rules that never match, that contradict each other, that name unknown tags, tools or agents, and alternatives that are forbidden themselves. Ends with 1 if there is an error; with --strict also if there is a warning.',
     )
     .option('--strict', 'warnings count as errors')
     .addOption(configOption())
@@ -53,7 +53,7 @@ function tell({ remarks, records }: LintReport, errors: number, warnings: number
     const place = line === undefined ? file : `${file}:${line}`;
     say(terminal, `${word}  ${shown(`${place}: ${message}`)} ${paint(terminal, 'dim', `(${id})`)}`);
   }
-  const looked = `${counted(records, 'rule, contract or identity', 'rules, contracts and identities')} looked at`;
+  const looked = `${counted(records, 'rule, contract or identity', 'rules, contracts and identities')} checked`;
   say(
     terminal,
     `${remarks.length === 0 ? 'Nothing to remark' : `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`}; ${looked}.`,

@@ -27,8 +27,8 @@ export function replay(parent: Command, terminal: Terminal): void {
     .command('replay')
     .summary('say which recorded decisions another policy would change')
     .description(
-      'Ask another policy about recorded decisions, and count which would change. It is asked about the recorded tags and facts, for no text is kept; where these are not enough, the decision is counted apart, with the reason. Nothing is put in force.\n' +
-        'The other policy is a whole configuration, or documents (rules, contracts, identities) that are laid over those in use: a record takes the place of the one of its name, and stands behind all others where there is none.',
+      'Replay recorded decisions against another policy, and count which would change. The policy is evaluated on recorded tags and facts, because no text is stored. Decisions that cannot be replayed are counted separately, with the reason. The active policy does not change.\n' +
+        'The other policy is a whole configuration, or documents (rules, contracts, identities) that are merged into the present ones: a record replaces the record of the same name, or is added at the end.',
     )
     .requiredOption('--with <file>', 'the other policy: a configuration, or documents')
     .option('--since <time>', 'not before: ISO 8601, or a duration before now', '7d')
@@ -160,7 +160,7 @@ function tell({ tally, since_ms }: ReplayReport, terminal: Terminal): void {
   say(terminal, `  ${number(total.same)} the same`);
   say(terminal, `  ${paint(terminal, 'red', `${number(total.stricter)} stricter`)}`);
   say(terminal, `  ${paint(terminal, 'green', `${number(total.laxer)} laxer`)}`);
-  say(terminal, `  ${number(total.unknown)} cannot be told`);
+  say(terminal, `  ${number(total.unknown)} unknown`);
   for (const [because, count] of tally.unknown)
     say(terminal, `    ${number(count)}: ${BECAUSE[because] ?? because}`);
   tellMoves(tally, terminal);
@@ -195,7 +195,7 @@ function tellTable(what: string, counts: ReadonlyMap<string, ReplayCounts>, term
     .slice(0, ROWS_SHOWN)
     .map((row) => [row.name, ...[row.stricter, row.laxer, row.unknown, row.same].map(String)]);
   say(terminal);
-  const lines = table([what, 'stricter', 'laxer', 'cannot be told', 'same'], cells);
+  const lines = table([what, 'stricter', 'laxer', 'unknown', 'same'], cells);
   for (const line of lines) say(terminal, line);
   if (rows.length > ROWS_SHOWN) say(terminal, `and ${rows.length - ROWS_SHOWN} more (--json)`);
 }

@@ -17,7 +17,7 @@ export function test(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('test')
     .argument('[files...]', 'files of cases (default: policies/tests/*.yaml and policies/*.test.yaml)')
-    .summary('run the cases that stand beside the policies')
+    .summary('run the cases next to the policies')
     .description(
       'Judge what cases bring by the policy of the configuration, all the way that any call takes, and compare. Ends with 1 where one fails, with 2 where there are none or one is not written as it must be. Nothing is recorded.',
     )

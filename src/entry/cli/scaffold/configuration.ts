@@ -68,7 +68,7 @@ pii_protection:
   # What happens to personal data in prompts and answers: redact, block, flag or allow.
   action: redact
 
-# Short rules can stand here; longer lists are easier to read in policies/*.yaml.
+# For short rules; longer lists are easier to read in policies/*.yaml.
 policies: []
 `;
 
@@ -81,7 +81,7 @@ paths:
 `;
 
 const SCAN = `scan:
-  # Longer texts are blocked: what was not looked at does not pass.
+  # Longer texts are blocked, because they cannot be scanned in full.
   text_bytes_max: 8388608
   # Folders from which /v1/scan/file may read. None by default.
   file_roots: []
@@ -126,7 +126,7 @@ const AUTH = `auth:
   api_keys: []
 `;
 
-const LATER = `# Nothing is forwarded to a model provider before one stands here.
+const LATER = `# Nothing is forwarded to a model provider until one is configured here.
 # proxy:
 #   # Seconds for an answer, or for the beginning of a streamed one.
 #   timeout_seconds: 120

@@ -1,9 +1,9 @@
 /** The documents that `init` writes beside the configuration. Comments are for the person who edits them. */
 
 export const POLICY_DOCUMENT = `# yaml-language-server: $schema=../schemas/policy.schema.json
-# Rules of your own. They are asked in this order, before the built-in ones.
+# Your own rules. They are evaluated in this order, before the built-in ones.
 #
-# A rule with \`data_tags\` answers for each tag that is found, or declared by the caller; a tag covers its
+# A rule with \`data_tags\` applies to each tag that is found, or declared by the caller; a tag covers its
 # descendants (\`personal\` covers \`personal.pii.email\`). A rule without \`data_tags\` is about the crossing
 # itself: its tool, its agent. Over all tags the strictest action wins:
 # block > require_approval > redact > flag > allow.
@@ -21,7 +21,7 @@ policies:
     action: redact
     reason: A secret must not leave in an answer.
 
-  # Ask a person before money moves:
+  # Require approval before money moves:
   # - name: approve-payments
   #   boundary: action
   #   condition:
@@ -29,7 +29,7 @@ policies:
   #   action: require_approval
   #   reason: Payments need a second pair of eyes.
 
-  # Try a rule before it acts: it is noted in the audit trail, and nothing else happens.
+  # Test a rule in monitor mode: it is recorded in the audit trail and blocks nothing.
   # - name: watch-phone-numbers
   #   boundary: output
   #   data_tags: [personal.pii.phone]

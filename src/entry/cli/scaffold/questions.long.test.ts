@@ -103,7 +103,7 @@ test('--intelligence asks for backend, model, address and the name of a variable
       [/Name a model/, 'my-model\r'],
       [/At which address/, '\r'],
       [/environment variable/, ' sk-123\r'],
-      [/no name of a variable/, '\u007f'.repeat(7)],
+      [/not a valid variable name/, '\u007f'.repeat(7)],
       [/OPENAI_API_KEY(?! s)/, '\r'],
     ]);
     assert.deepEqual(ended, { code: 0, unasked: 0 });

@@ -104,5 +104,5 @@ function webAddress(text: string | undefined): string | undefined {
 function variableName(text: string | undefined): string | undefined {
   const name = (text ?? '').trim();
   if (name === '' || /^[A-Z_][A-Z0-9_]{0,100}$/.test(name)) return undefined;
-  return 'That is no name of a variable: capitals, digits and underscores. Do not put the key here.';
+  return 'This is not a valid variable name. Use capitals, digits and underscores, and do not enter the key itself.';
 }

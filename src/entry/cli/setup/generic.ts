@@ -7,14 +7,14 @@ export function tellGeneric(config: string | undefined, terminal: Terminal): voi
   const program = programToRun().words.map(quoted).join(' ');
   const file = quoted(config ?? '/path/to/service.yaml');
   const lines = [
-    'Anything that runs a command before it acts can ask with the hook:',
+    'Any program that runs a command before it acts can call the hook:',
     '',
     `  echo '{"tool":"Bash","input":{"command":"ls"},"agent_id":"my-agent","session_id":"s1"}' \\`,
     `    | ${program} hook --exit-code --config ${file}`,
     '',
-    'It ends with 0 (go on), 1 (the answer is no) or 2 (it could not be asked: also a no), and says why as JSON.',
+    'Exit codes: 0 (allowed), 1 (denied), 2 (no decision: treat it as denied). The reason is printed as JSON.',
     '',
-    `Anything that speaks HTTP can ask a service (${program} serve --config ${file}):`,
+    `Any HTTP client can call the service (${program} serve --config ${file}):`,
     '',
     '  POST /v1/scan/input       {"text"}                                before a text enters the agent',
     '  POST /v1/intercept/tool   {"tool","input","agent_id"}             before a tool runs',

@@ -189,7 +189,7 @@ function sharedRemarks(
   const alone = targets(machine).some((each) => each.scope === 'local') ? 'local' : 'user';
   if (scope !== 'project') return [];
   return [
-    `This file is the project’s, and names paths of this machine: for whoever shares it and has no program there, every tool is refused. For a file that a team can commit use --shared, for yourself alone --scope ${alone}.`,
+    `This file belongs to the project and contains paths of this machine. Users who share it without this program at that path have every tool call denied. For a file that a team can commit, use --shared; for yourself only, use --scope ${alone}.`,
   ];
 }
 
@@ -210,7 +210,7 @@ async function elsewhere(
   return found.flat().map(({ path, scope }) => {
     const where = `\`${path}\` (scope ${scope}) has hooks of this program too`;
     return mode === 'enter'
-      ? `${where}, so that calls are asked about twice.`
+      ? `${where}, so each call is checked twice.`
       : `${where}, and they are still there.`;
   });
 }

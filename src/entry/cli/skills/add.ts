@@ -18,7 +18,7 @@ export interface AddOptions extends Consent {
 export function consentOptions(): readonly Option[] {
   return [
     new Option('-y, --yes', 'do not ask'),
-    new Option('--allow-laxer', 'agree that more is let through than before; --yes alone does not'),
+    new Option('--allow-laxer', 'accept a less strict policy; --yes alone does not'),
     new Option('--dry-run', 'show what would change, and change nothing'),
   ];
 }
@@ -82,19 +82,13 @@ function isThere({ files, replaces, version, source }: SkillPlan): boolean {
 async function consent(plan: SkillPlan, options: AddOptions, terminal: Terminal): Promise<boolean> {
   const laxer = plan.effect === null ? [] : laxerLines(plan.effect);
   if (laxer.length > 0 && options.yes && !options.allowLaxer && !options.dryRun) {
-    throw new CommandFailure(
-      EXIT.no,
-      'laxer',
-      'Nothing was changed: more would be let through than before.',
-      {
-        details: laxer.map((message) => ({ path: '', message: message.trim() })),
-        lines: laxer,
-        hint: 'Add --allow-laxer where that is meant.',
-      },
-    );
+    throw new CommandFailure(EXIT.no, 'laxer', 'The new policy is less strict, so nothing was changed.', {
+      details: laxer.map((message) => ({ path: '', message: message.trim() })),
+      lines: laxer,
+      hint: 'If this is intended, use --allow-laxer.',
+    });
   }
-  const question =
-    laxer.length > 0 ? 'It lets more through than before. Put it in place?' : 'Put it in place?';
+  const question = laxer.length > 0 ? 'The new policy is less strict. Install it?' : 'Install it?';
   return agreed(question, options, terminal);
 }
 

@@ -16,14 +16,9 @@ export async function agreed(question: string, consent: Consent, terminal: Termi
   if (consent.dryRun) return false;
   if (consent.yes) return true;
   if (!terminal.interactive || consent.json) {
-    throw new CommandFailure(
-      EXIT.usage,
-      'confirmation_required',
-      'Nothing was changed: nobody can be asked here.',
-      {
-        hint: 'Add --yes to go on, or --dry-run to look only.',
-      },
-    );
+    throw new CommandFailure(EXIT.usage, 'confirmation_required', 'Not a terminal, so nothing was changed.', {
+      hint: 'Use `--yes` to confirm or `--dry-run` to preview.',
+    });
   }
   const { confirm } = await import('@clack/prompts');
   const answer = await confirm({ message: question, initialValue: false });

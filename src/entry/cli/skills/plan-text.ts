@@ -4,11 +4,11 @@ import { paint, remark, say, shown, type Terminal } from '../terminal.ts';
 
 /** Shows what would change: the files, and what that comes to. */
 export function tellPlan(plan: SkillPlan, terminal: Terminal): void {
-  if (plan.mended) remark(terminal, 'An interrupted change was mended first.');
+  if (plan.mended) remark(terminal, 'An interrupted change was completed first.');
   const { changes, kept, unchanged } = plan.files;
   say(terminal, paint(terminal, 'bold', 'Files'));
   for (const { action, path } of changes) say(terminal, `  ${action.padEnd(8)} ${shown(path)}`);
-  for (const path of kept) say(terminal, `  keep     ${shown(path)} (changed since it was put in place)`);
+  for (const path of kept) say(terminal, `  keep     ${shown(path)} (edited since the installation)`);
   if (changes.length === 0 && kept.length === 0) say(terminal, '  none');
   if (unchanged.length > 0) say(terminal, `  ${counted(unchanged.length, 'other')} as they are`);
   tellPlugins(plan, terminal);

@@ -101,7 +101,7 @@ function wishOf(
 function textHeartbeat(asked: unknown): boolean {
   if (asked === undefined || asked === '') return false;
   if (asked === 'text') return true;
-  throw new Refusal('invalid_request', '`heartbeat` is `text` or left away.');
+  throw new Refusal('invalid_request', '`heartbeat` must be `text`, or be omitted.');
 }
 
 /** The headers with the credential that a page offers as a sub-protocol, for it can set no header. */
@@ -113,7 +113,7 @@ function withOffered(headers: Peer['headers']): Peer['headers'] {
   if (tokens.length > 1 || has_other) throw new Refusal('invalid_request', 'Send one credential.');
   // The credential itself is never repeated in the answer, and without any protocol there a browser gives up.
   if (!offered.includes(PROTOCOL))
-    throw new Refusal('invalid_request', `Offer the sub-protocol \`${PROTOCOL}\` beside the credential.`);
+    throw new Refusal('invalid_request', `Offer the subprotocol \`${PROTOCOL}\` next to the credential.`);
   return { ...headers, authorization: `Bearer ${tokens[0]!.slice(BEARER.length)}` };
 }
 

@@ -12,7 +12,7 @@ export const EVENTS_WEBSOCKET: EventRoute = {
   name: 'events_websocket',
   summary: 'Events as they happen, over a WebSocket',
   description:
-    'One JSON message for each decision, from the connection on. The client may send JSON messages that narrow them: `{"boundary": "output", "tenant_id": "acme"}`; each takes the place of the one before. The first may say `after`, the last event that was seen, to get what was missed. A ping every 30 seconds; three without a pong end it with 1001. Browsers send the credential as the sub-protocol `bearer.<token>` beside `service.events.v1`.',
+    'Sends one JSON message per decision. The client may send JSON messages that set a filter, as `{"boundary": "output", "tenant_id": "acme"}`; each replaces the previous one. The first may contain `after`, the ID of the last event that the client received, to get the missed events. The server sends a ping every 30 seconds and closes with 1001 after three without a pong. Browsers send the credential as the subprotocol `bearer.<token>` next to `service.events.v1`.',
 };
 
 export const EVENTS_STREAM: EventRoute = {

@@ -46,7 +46,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
     for (const server of servers)
       void server
         .notification(notice as never)
-        .catch((error: unknown) => failed('', 'a change was not told', error));
+        .catch((error: unknown) => failed('', 'a change notification was not sent', error));
   };
   const telling = openTelling(tell, failed);
   const behinds = behindsOf(options, { guard, version, env, stderr: 'inherit', told: telling.told });

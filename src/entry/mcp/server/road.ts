@@ -87,9 +87,9 @@ function callerOf(operation: AnyOperation, state_dir: string, token: string | un
 }
 
 const NO_TOKEN =
-  'This needs a person, and an agent is none: a person decides with `service approvals` or on the page of the service. A server that a person uses has the operator token (`service token show`) in its environment as `SERVICE_OPERATOR_TOKEN`.';
+  'This needs an operator, and agents are not operators. An operator decides with `service approvals` or on the page of the service; an MCP server of an operator has the operator token (`service token show`) as `SERVICE_OPERATOR_TOKEN`.';
 const WRONG_TOKEN =
-  'This needs a person: `SERVICE_OPERATOR_TOKEN` in the environment of this server is not the operator token of this service, which `service token show` prints.';
+  'This needs an operator: `SERVICE_OPERATOR_TOKEN` of this server is not the operator token of the service, which `service token show` prints.';
 
 function isOperatorToken(token: string, state_dir: string): boolean {
   const kept = readToken(state_dir, 'operator');

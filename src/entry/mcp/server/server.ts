@@ -15,7 +15,7 @@ export interface Asking {
 }
 
 const INSTRUCTIONS =
-  'Checks texts, tool calls and their results against the policy of this organisation. Ask `scan_input` before text from outside is used, `guard_output` before an answer is shown, `intercept_tool` before a tool runs and again with its result. Where `decision` is `block`, do not go on; where it is `modify`, use what the answer gives instead. Only a person approves: tell the user the `request_id` and wait.';
+  'Checks texts, tool calls and their results against the policy of this organisation. Call `scan_input` before you use text from outside, `guard_output` before you show an answer, and `intercept_tool` before a tool runs and again with its result. If `decision` is `block`, stop; if it is `modify`, use the modified value of the response. Only an approver can approve: give the user the `request_id` and wait.';
 
 /** The list changes with the version of the program alone. */
 const LIST_KEPT_MS = 300_000;

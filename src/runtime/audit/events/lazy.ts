@@ -24,7 +24,7 @@ export function lazyHub({ centre, log }: HubParts, index: () => Promise<AuditInd
   const ask = (turn: number, wanted: boolean): Promise<number> => {
     if (centre.events === null) throw new Error('this process has no readers');
     return centre.events(turn, wanted).catch((fault) => {
-      log.warn('the whole service was asked for its events, in vain', faultFields(fault));
+      log.warn('the event stream of the service is not available', faultFields(fault));
       throw new Unavailable('The event stream cannot be had at the moment; the log says why.', fault);
     });
   };

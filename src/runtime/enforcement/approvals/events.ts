@@ -15,12 +15,12 @@ export interface By {
 }
 
 const REASONS: Readonly<Record<Happening, string>> = {
-  pending: 'A person was asked for approval.',
-  voted: 'One of the people who must agree has agreed.',
+  pending: 'Approval was requested.',
+  voted: 'One of several approvers approved the request.',
   approved: 'The request was approved.',
-  denied: 'The request was denied by a person.',
-  expired: 'The time for the request ran out, and nobody denied it.',
-  cancelled: 'The request was taken back.',
+  denied: 'An approver denied the request.',
+  expired: 'The request expired; it was not denied.',
+  cancelled: 'The request was cancelled.',
   consumed: 'The approval was used.',
 };
 

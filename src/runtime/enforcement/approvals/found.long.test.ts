@@ -59,7 +59,7 @@ withStores('approvals that are found', (law) => {
     await vote(desk, id, 'deny');
     const again = await ask(desk);
     assert.deepEqual([again.approval?.request_id, again.approval?.status], [id, 'denied']);
-    assert.match(again.verdict.reason, /A person denied/);
+    assert.match(again.verdict.reason, /An approver denied/);
     desk.clock.now_ms += 31 * 60_000;
     assert.equal((await ask(desk)).approval?.status, 'pending');
   });

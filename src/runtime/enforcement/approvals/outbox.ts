@@ -57,7 +57,7 @@ async function send(db: Store['db'], message: Message, parts: OutboxParts): Prom
   if (!sent.taken) {
     const told = { request_id, message_id, attempts, reason: sent.reason };
     log.warn(
-      isLast ? 'approvers could not be told, and will not be' : 'approvers could not be told yet',
+      isLast ? 'approvers could not be notified; no more attempts' : 'approvers could not be notified yet',
       told,
     );
   }

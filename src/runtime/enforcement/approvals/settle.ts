@@ -67,7 +67,7 @@ async function use(
   if (!fit.used) return refused(judged, request_id, fit);
   if (!isCovered(wanted, fit.row)) {
     const reason =
-      'Another rule, or more people, are asked for now than was approved: ask again without `approval_request_id`.';
+      'The approval does not cover all rules or approvers that the call needs now. Call again without `approval_request_id`.';
     return blocked(judged, reason, { request_id, status: 'mismatch', expires_at: null });
   }
   const verdict = judgeWith(wanted.rules);
@@ -84,19 +84,19 @@ function refused(judged: Verdict, request_id: string, used: Extract<Used, { used
     const status = used.cause === 'mismatch' ? 'mismatch' : 'not_found';
     const reason =
       used.cause === 'mismatch'
-        ? `The approval is for another ${used.what}: ask again without \`approval_request_id\`.`
-        : 'There is no such request for approval: ask again without `approval_request_id`.';
+        ? `The approval is for another ${used.what}. Call again without \`approval_request_id\`.`
+        : 'There is no such approval request. Call again without `approval_request_id`.';
     return blocked(judged, reason, { request_id, status, expires_at: null });
   }
   return blocked(judged, CAUSES[used.row.status], stateOf(used.row));
 }
 
 const CAUSES: Readonly<Record<ApprovalStatus, string>> = {
-  pending: 'The request still waits for a person.',
+  pending: 'The request still waits for an approver.',
   approved: 'The approval could not be used: try again.',
-  denied: 'A person denied the request.',
-  expired: 'The time for the request ran out; no person denied it. Ask again without `approval_request_id`.',
-  cancelled: 'The request was taken back. Ask again without `approval_request_id`.',
+  denied: 'An approver denied the request.',
+  expired: 'The request expired; it was not denied. Call again without `approval_request_id`.',
+  cancelled: 'The request was cancelled. Call again without `approval_request_id`.',
   consumed:
     'The approval was used before, and is good for one call. Ask again without `approval_request_id`.',
 };

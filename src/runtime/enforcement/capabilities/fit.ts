@@ -45,5 +45,5 @@ export const CAUSE_SENTENCES: Readonly<Record<CapabilityCause, string>> = {
   action: 'The capability token does not allow this action.',
   session: 'The capability token is for another session.',
   secret_key: 'The capability token does not allow this secret.',
-  throttled: 'Too many capability tokens were wrong: none is looked at for a minute.',
+  throttled: 'Too many wrong capability tokens: none is accepted for a minute.',
 };

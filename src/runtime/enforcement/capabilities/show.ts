@@ -20,7 +20,7 @@ export async function showCapability(
     return { token_id: shown.token_id, refusal: shown.taken ? null : refusalOf(shown.cause) };
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error;
-    const reason = 'The capability token could not be looked at: the store cannot be asked.';
+    const reason = 'The capability token could not be checked, because the store is not available.';
     return { token_id: null, refusal: { rule: 'fault.store', reason } };
   }
 }

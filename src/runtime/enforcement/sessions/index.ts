@@ -92,7 +92,6 @@ export function whyStopped(fault: unknown): {
 } {
   if (fault instanceof SessionFull)
     return { rule: 'limit.session_tags', reason: fault.message, is_fault: false };
-  const reason =
-    'What the session has read, or how often the tool was called, could not be looked up or kept, so it blocks.';
+  const reason = 'The session tags or the call count could not be read or stored, so it blocks.';
   return { rule: 'fault.store', reason, is_fault: true };
 }

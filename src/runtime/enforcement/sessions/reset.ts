@@ -47,7 +47,7 @@ function changeOf(target: ResetTarget, count: number, caller: Caller, ports: Res
     now_ms,
     phase: 'session_reset',
     done: true,
-    reason: 'A person had it forgotten what the session has read.',
+    reason: 'An operator cleared the taint tags of the session.',
     caller_id: caller.id,
     policy_hash: ports.policy.hash,
     metadata: { sessions: count },

@@ -34,7 +34,7 @@ export async function openNpm(spec: string, place: NpmPlace): Promise<Archive> {
   if (match === null)
     throw new SkillFailure(
       'not_found',
-      `\`${spec}\` is no package: write \`npm:name\`, \`npm:name@1.0.0\` or \`npm:name@tag\`.`,
+      `\`${spec}\` is not a package name: write \`npm:name\`, \`npm:name@1.0.0\` or \`npm:name@tag\`.`,
     );
   const [, name = '', wanted = 'latest'] = match;
   const { version, integrity } = await lookUp(name, wanted, place);
@@ -134,7 +134,7 @@ function failureOf(error: NodeJS.ErrnoException & { stdout?: string; killed?: bo
   const told = /"code":\s*"([A-Z0-9_]{1,40})"/.exec(error.stdout ?? '')?.[1];
   if (told === 'E404') return new SkillFailure('not_found', 'The registry has no such package.');
   return unusable(
-    `npm ended with ${told === undefined ? 'an error' : `\`${told}\``}; \`npm ping\` tells more`,
+    `npm ended with ${told === undefined ? 'an error' : `\`${told}\``}; \`npm ping\` shows more`,
   );
 }
 

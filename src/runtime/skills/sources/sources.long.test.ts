@@ -153,7 +153,7 @@ test('no link of a folder is followed, and no name is looked up elsewhere', asyn
       'npm:a b',
       'npm:a@-g',
     ])
-      await refused(skillOf(spec, place(dir)), /is no package/);
+      await refused(skillOf(spec, place(dir)), /is not a package name/);
   });
 });
 

@@ -29,7 +29,7 @@ export function removeFromToml(text: string, path: Path): readonly Edit[] {
 }
 
 function unfit(path: Path): SettingsFailure {
-  return new SettingsFailure(`has \`${path.join('.')}\` in a form that only a person can take out`);
+  return new SettingsFailure(`has \`${path.join('.')}\` in a form that must be removed by hand`);
 }
 
 /** Whether the head of a table, without its first bracket, names the table at `path` or one below it. */

@@ -160,7 +160,7 @@ export const execution: readonly CommandRule[] = [
     tag: 'dangerous.execution',
     severity: 'low',
     programs: SHELL_NAMES,
-    description: 'Opens a shell whose commands nobody sees.',
+    description: 'Opens a shell whose commands are not visible.',
     safer: 'bash build.sh',
     saw: (command) =>
       command.within.length === 0 &&

@@ -52,7 +52,7 @@ export const system: readonly CommandRule[] = [
     tag: 'dangerous.system',
     severity: 'critical',
     programs: '*',
-    description: 'Starts itself again and again until the machine stands still.',
+    description: 'Starts itself again and again until the machine stops responding.',
     safer: 'uptime',
     saw: ({ is_function, name, previous, code }) =>
       (is_function && previous !== null && previous.name === name) ||

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 
-/** What has no width: spaces, joiners, and what Unicode calls ignorable. */
+/** Characters without width: spaces, joiners, and those that Unicode calls ignorable. */
 const ZERO_WIDTH = '[\\u200b-\\u200d\\u2060-\\u2064\\ufeff\\u180e]';
 const TAG = '\\udb40[\\udc00-\\udc7f]';
 const SELECTOR = '(?:[\\ufe00-\\ufe0f]|\\udb40[\\udd00-\\uddef])';
@@ -17,7 +17,7 @@ export const hiddenText: readonly Detector[] = [
     severity: 'medium',
     strength: 'proof',
     description:
-      'Tag characters (U+E0000), which spell ASCII that nobody sees; the flags of regions, which use a few, aside.',
+      'Tag characters (U+E0000), which spell invisible ASCII. The flags of regions, which use a few of them, are exempt.',
     anchors: ['\udb40[\udc00-\udc7f]'],
     pattern: new RegExp(`(?<!${TAG})(?:(?<!${FLAG})(?:${TAG}){2,8000}|(?<=${FLAG})(?:${TAG}){8,8000})`),
     examples: {
@@ -32,7 +32,7 @@ export const hiddenText: readonly Detector[] = [
     severity: 'medium',
     strength: 'proof',
     description:
-      'Variation selectors in a row; each stands for a byte that nobody sees, and a letter has one at most.',
+      'Variation selectors in a row; each encodes an invisible byte, and a letter has one at most.',
     anchors: ['[\ufe00-\ufe0f][\ufe00-\ufe0f\udb40]', '\udb40[\udd00-\uddef]'],
     pattern: new RegExp(`${SELECTOR}{3,8000}`),
     examples: {
@@ -46,7 +46,7 @@ export const hiddenText: readonly Detector[] = [
     tags: ['content.hidden_text'],
     severity: 'medium',
     strength: 'proof',
-    description: 'A run of characters without width: a mark that nobody sees, as no script needs it.',
+    description: 'A run of characters without width: an invisible mark that no script needs.',
     anchors: ['[\u200b-\u200d\u2060-\u2064\ufeff\u180e]{2}'],
     pattern: new RegExp(`${ZERO_WIDTH}{4,8000}`),
     examples: {

@@ -25,7 +25,7 @@ export const authority = phrases('authority', [
   {
     name: 'rank',
     weight: 3,
-    description: 'A claim to be the police, a president, an executive and the like.',
+    description: 'A claim to be an authority, as the police, a president or an executive.',
     anchors: anchorsOf('i am ', "i['’]m "),
     pattern: `(?:i${GAP}am|i['’]m)${GAP}(?:actually${GAP})?(?:an?|the)${GAP}${words(2)}(?:president${GAP}of|police${GAP}officer|law${GAP}enforcement|fbi|cia|ceo|government|secret service|bank accountant|security (?:auditor|officer)|(?:openai|anthropic|google|microsoft)${GAP}(?:engineer|employee|developer|researcher))`,
     hits: ['«I am a police officer» here.', "«I'm the president of» all."],

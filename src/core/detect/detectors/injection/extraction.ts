@@ -155,8 +155,7 @@ export const extraction = phrases('extraction', [
   {
     name: 'ask_secret',
     weight: 4,
-    description:
-      'A request to the model, or to whoever reads, for a password, key or other secret of theirs.',
+    description: 'A request to the model or the reader for a password, key or other secret.',
     anchors: SECRET_ANCHORS,
     back: { over: '[^.!?\\n]', units_max: 60 },
     pattern: `[^.!?\\n]{0,60}?(?<value>\\b(?:what(?:['’]s|${GAP}(?:is|was|are|would|will))|(?:tell|give|send|show)${GAP}(?:me|us)|(?:share|provide|reveal|disclose|confirm|forward|expose|leak|output|divulge|hand over)|(?:need|want|require|ask for|asked for))${GAP}(?:with${GAP}(?:me|us)${GAP})?(?:again${GAP})?(?:the${GAP}|all${GAP})?(?:your|our${GAP}system['’]s)${GAP}${words(2)}${SECRET}\\b(?!${GAP}(?:policy|requirements?|strength|reset|manager|field|length|format|rotation|management|recovery|protection|hint)))`,
@@ -202,7 +201,7 @@ export const extraction = phrases('extraction', [
   {
     name: 'topic',
     weight: 2,
-    description: 'The system prompt, or the instructions of the one that is spoken to, as a topic.',
+    description: 'The system prompt or the instructions of the model, as a topic.',
     anchors: [
       ...PROMPT_ANCHORS,
       '(?i)\\bthe prompt must',

@@ -24,7 +24,7 @@ const ANSWERS: readonly string[] = [
 const FREE_MODE =
   '(?:dan|developer|dev|god|jailbreak|sudo|unrestricted|unfiltered|uncensored|evil|opposite|chaos|no[- ]limits?|do anything now|stan|root|admin(?:istrator)?)';
 
-/** Personas and modes in which a model is told that no rule binds it. */
+/** Personas and modes without rules for the model. */
 export const jailbreak = phrases('jailbreak', [
   {
     name: 'do_anything_now',
@@ -94,7 +94,7 @@ export const jailbreak = phrases('jailbreak', [
   {
     name: 'rogue_model',
     weight: 4,
-    description: 'A model that is called unrestricted, uncensored, evil and the like.',
+    description: 'A model that is called unrestricted, uncensored or evil.',
     anchors: anchorsOf(
       'unrestricted',
       'uncensored',
@@ -119,7 +119,7 @@ export const jailbreak = phrases('jailbreak', [
   {
     name: 'become',
     weight: 3,
-    description: 'An order to become someone else.',
+    description: 'An order to become another character.',
     anchors: anchorsOf(
       'act as',
       'pretend',
@@ -158,7 +158,7 @@ export const jailbreak = phrases('jailbreak', [
   {
     name: 'mode',
     weight: 4,
-    description: 'A mode in which rules are said not to hold, switched on in words.',
+    description: 'A mode without rules that the text switches on.',
     anchors: anchorsOf('mode '.trim()).concat(['(?i)override\\b'].slice(1)),
     back: { over: '[^.!?\\n]', units_max: 50 },
     pattern: `[^.!?\\n]{0,50}?(?<value>(?:(?:you(?:['’]re|${GAP}are)(?:${GAP}now)?${GAP}(?:operating${GAP}|running${GAP})?in|(?:enter(?:ing)?|enable|activate|switch(?:ing)? to|initiat(?:e|ing)|engage|turn on|go into|boot(?:ing)? into)(?:${GAP}(?:a|an|the|into|your|my))?)${GAP}["'“‘<]?(?:[a-z\\d]{1,15}${GAP}){0,2}?(?:${FREE_MODE}|test|debug|maintenance|system|override|security|law enforcement|emergency|verification|diagnostic|training|service|knowledge \\w{1,12})["'”’]?${GAP}mode\\b|${FREE_MODE}${GAP}mode${GAP}(?:override|enabled|activated|engaged|is on|on|initiated|unlocked|output)\\b|system${GAP}mode${GAP}activated|override${GAP}mode\\b))`,
@@ -221,7 +221,7 @@ export const jailbreak = phrases('jailbreak', [
   {
     name: 'own_limits',
     weight: 3,
-    description: 'Talk of the confines, norms or policies of a model that are said to be broken.',
+    description: 'A claim that the limits, norms or policies of a model are broken.',
     anchors: anchorsOf(
       'confines of',
       'broken free',

@@ -1,8 +1,8 @@
 import { type Phrase, phrases } from '../../matching/phrases.ts';
 
 /**
- * The commonest openings in languages other than English: forget what you were told, and tell me the password.
- * The words of a language are data; in those whose verb comes last the order is turned.
+ * The commonest openings in other languages than English, as `forget all instructions` and `give me the password`.
+ * The words of a language are data; for languages with the verb at the end the order is reversed.
  */
 interface Language {
   readonly code: string;
@@ -13,7 +13,7 @@ interface Language {
   readonly verbs: string;
   /** Previous and above, rules and instructions. */
   readonly rules: string;
-  /** What is said instead of rules: the above, everything before, all you were told. */
+  /** Paraphrases of the word `rules`, as `the above` or `everything before`. */
   readonly above: string;
   readonly is_verb_last?: boolean;
   readonly rule_anchors?: readonly string[];

@@ -5,7 +5,7 @@ interface Request {
   readonly code: string;
   readonly name: string;
   readonly secrets: readonly string[];
-  /** What asks before the word, up to 30 units away; what asks behind it. `null`: nothing does. */
+  /** The request before the word, up to 30 units away, and the request after it. `null`: none. */
   readonly before: string | null;
   readonly behind: string | null;
   readonly hits: readonly string[];

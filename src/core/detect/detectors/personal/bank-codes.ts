@@ -18,7 +18,7 @@ export const bankCodes: readonly Detector[] = [
   ...identifier({
     id: 'any.bank_account',
     detector: 'bank_account',
-    description: 'Account numbers of seven to eighteen digits beside a name for them.',
+    description: 'Account numbers of seven to eighteen digits next to a name for them.',
     value: '\\d{7,18}|\\d{2,6}(?:[ -]\\d{2,8}){1,4}',
     check: (code) => code.length >= 7 && code.length <= 20,
     names: [

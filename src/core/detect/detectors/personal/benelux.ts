@@ -70,7 +70,7 @@ export const benelux: readonly Detector[] = [
   }),
 ];
 
-/** Who was born from 2000 has a 2 before the number when the check digits are worked out. */
+/** For births from 2000 on, the check digits are calculated with a 2 before the number. */
 function isRijksregister(code: string): boolean {
   const month = twoDigits(code, 2) % 20;
   if (month > 12 || twoDigits(code, 4) > 31 || !isVaried(code)) return false;

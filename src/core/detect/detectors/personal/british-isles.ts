@@ -118,7 +118,7 @@ function isNhs(code: string): boolean {
   return check === digitAt(code, 9) && isVaried(code);
 }
 
-/** Month (with 50 added for women) and day stand at the seventh to tenth place. */
+/** Month (plus 50 for women) and day are the seventh to tenth digit. */
 function isDvlaDate(code: string): boolean {
   const month = Number(code.slice(6, 8)) % 50;
   const day = Number(code.slice(8, 10));

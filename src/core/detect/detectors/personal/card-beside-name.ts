@@ -3,7 +3,7 @@ import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { identifier } from '../../matching/identifier.ts';
 
-/** Payment cards of unusual issuers and lengths, which only their name tells from other numbers with a Luhn digit. */
+/** Payment cards of unusual issuers and lengths: only their name distinguishes them from other numbers with a Luhn digit. */
 export const cardBesideName: readonly Detector[] = [
   ...identifier({
     id: 'card.beside_its_name',

@@ -171,7 +171,7 @@ function isDowod(code: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Who was born from 1997 has the weights the other way round. */
+/** For births from 1997 on, the weights are reversed. */
 function isSzemelyi(code: string, is_rising: boolean): boolean {
   const weights = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   return weigh(code, is_rising ? weights : weights.reverse()) % 11 === digitAt(code, 10);

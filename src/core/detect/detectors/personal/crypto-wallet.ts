@@ -4,10 +4,10 @@ import type { Detector } from '../../matching/detector.ts';
 import { identifier } from '../../matching/identifier.ts';
 import { BASE58 } from '../../matching/sample-text.ts';
 
-/** A look at an address hashes it, which takes some microseconds. */
+/** The check of an address hashes it, which takes some microseconds. */
 const HASH_WORK = 64;
 
-/** Addresses of wallets, whose checksums prove them. Alone or beside a name, letters are taken as they are written. */
+/** Addresses of wallets, proved by their checksums. Letters are compared as they are written. */
 export const cryptoWallet: readonly Detector[] = [
   ...identifier({
     id: 'crypto.base58',
@@ -54,7 +54,7 @@ export const cryptoWallet: readonly Detector[] = [
     id: 'crypto.ethereum_in_one_case',
     detector: 'crypto_wallet',
     severity: 'medium',
-    description: 'Ethereum addresses without a checksum, beside a name for them.',
+    description: 'Ethereum addresses without a checksum, next to a name for them.',
     value: '0x[0-9a-f]{40}',
     names: ['ethereum', 'eth', 'wallet', 'eth address', 'usdt', 'usdc'],
     right: ['0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'],
@@ -84,7 +84,7 @@ function base58Bytes(text: string): Uint8Array {
 
 const BECH32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
-/** What the checksum leaves: of Bech32 (BIP 173), and of Bech32m (BIP 350). */
+/** Remainders of the checksum: of Bech32 (BIP 173), and of Bech32m (BIP 350). */
 const LEFT = [1, 0x2bc830a3];
 
 function isBech32(address: string): boolean {

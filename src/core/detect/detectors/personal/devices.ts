@@ -56,7 +56,7 @@ export const devices: readonly Detector[] = [
     id: 'any.mac_written_otherwise',
     detector: 'device_id',
     severity: 'low',
-    description: 'MAC and EUI-64 addresses beside their name in the other ways of writing them.',
+    description: 'MAC and EUI-64 addresses in other notations, next to their name.',
     value: `${HEX}(?:[:. -]?${HEX}){5}(?:[:. -]?${HEX}){0,2}|[0-9A-F]{4}(?:\\.[0-9A-F]{4}){3}`,
     check: (code) => isVaried(code.replace(/[^0-9A-F]/g, '')) && /\d/.test(code),
     names: ['mac', 'mac address', 'hardware address', 'hwaddr', 'eui-64', 'eui64'],
@@ -67,7 +67,7 @@ export const devices: readonly Detector[] = [
     id: 'any.coordinates',
     detector: 'location',
     severity: 'low',
-    description: 'A latitude and a longitude with at least four decimals, beside a name for them.',
+    description: 'A latitude and a longitude with at least four decimals, next to a name for them.',
     value: '-?\\d{1,2}\\.\\d{4,10}°?[NS]?[ ,;/]{1,3}-?\\d{1,3}\\.\\d{4,10}°?[EW]?',
     names: [
       'gps',

@@ -60,7 +60,7 @@ export const documents: readonly Detector[] = [
   ...identifier({
     id: 'any.national_id',
     detector: 'national_id',
-    description: 'Identity cards and national numbers of any country beside a general name for them.',
+    description: 'Identity cards and national numbers of any country, next to a general name for them.',
     value: `${DOCUMENT}(?:[ ./-]\\d{2,7}){0,4}(?:[(\\[][A-Z0-9][)\\]])?`,
     check: (code) => (code.match(/\d/g)?.length ?? 0) >= 6 && isVaried(code),
     names: [
@@ -84,7 +84,7 @@ export const documents: readonly Detector[] = [
   ...identifier({
     id: 'any.tax_id',
     detector: 'tax_id',
-    description: 'Tax numbers of any country beside a general name for them.',
+    description: 'Tax numbers of any country, next to a general name for them.',
     value:
       '(?:[A-Z]{1,4}[ -]?)?\\d{4,13}[A-Z]{0,2}|\\d{2,4}(?:[ ./-]\\d{2,7}){1,5}|[A-Z]{6}\\d{2}[A-Z]\\d{2}[A-Z]\\d{3}[A-Z]|[A-Z]{3,4}\\d{6}[A-Z0-9]{3}',
     check: (code) => (code.match(/\d/g)?.length ?? 0) >= 5,
@@ -110,7 +110,7 @@ export const documents: readonly Detector[] = [
     detector: 'vat_id',
     severity: 'low',
     description:
-      'Value-added tax numbers of the European Union, the United Kingdom, Norway and Switzerland beside a name for them.',
+      'Value-added tax numbers of the European Union, the United Kingdom, Norway and Switzerland, next to a name for them.',
     value:
       '(?:[A-Z]{2,3}[ .-]?)?(?:[A-Z]{0,2}|\\d[A-Z])\\d{2,21}(?:[ .,-]\\d{2,16}){0,4}(?:[A-Z]{1,2}(?:\\d{2})?)?',
     check: (code) => (code.match(/\d/g)?.length ?? 0) >= 7,
@@ -136,7 +136,7 @@ export const documents: readonly Detector[] = [
     id: 'any.vehicle',
     detector: 'vehicle',
     severity: 'low',
-    description: 'Number plates beside a name for them: letters and digits in two or three groups.',
+    description: 'Number plates next to a name for them: letters and digits in two or three groups.',
     value:
       '[A-Z]{1,3}[ -][A-Z]{1,2}[ -]?\\d{1,4}|[A-Z]{1,3}[ -]?\\d{1,4}[ -]?[A-Z]{0,3}[ -]?\\d{0,4}|\\d{1,4}[ -]?[A-Z]{1,3}[ -]?\\d{0,4}',
     check: (code) => code.length >= 5 && /\d/.test(code) && /[A-Z]/.test(code),

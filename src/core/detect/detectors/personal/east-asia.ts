@@ -156,7 +156,7 @@ function isHkid(code: string): boolean {
   return (sum + Number.parseInt(code.at(-1)!, 36)) % 11 === 0;
 }
 
-/** What letters count, in the order of the alphabet. */
+/** Values of the letters, in the order of the alphabet. */
 const TAIWAN_LETTERS = [
   10, 11, 12, 13, 14, 15, 16, 17, 34, 18, 19, 20, 21, 22, 35, 23, 24, 25, 26, 27, 28, 29, 32, 30, 31, 33,
 ];

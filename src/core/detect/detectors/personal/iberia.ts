@@ -108,7 +108,7 @@ function isNie(code: string): boolean {
 }
 
 /** Luhn over the seven digits; some kinds write the check as a letter, some as a digit, some as either. */
-/** Which kinds of company have a letter and which a digit is told differently; both are taken from all. */
+/** Sources disagree on which kinds of company have a letter and which a digit, so both are accepted for all. */
 function isCif(code: string): boolean {
   const sum = digitsOf(code.slice(1, 8)).reduce((total, digit, at) => {
     const value = at % 2 === 0 ? digit * 2 : digit;

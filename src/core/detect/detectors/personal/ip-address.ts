@@ -91,8 +91,8 @@ export const ipAddress: readonly Detector[] = [
 ];
 
 /**
- * First parts below multicast (224) of addresses that are not all routed (RFC 6890 and what the library adds): it is asked
- * about these only, for it compares an address with all ranges that there are.
+ * First parts below multicast (224) of addresses that are not all routed (RFC 6890 and ranges of the library). Only these
+ * are passed to the library, because it compares an address with every range.
  */
 const SPECIAL_PARTS = new Set(['0', '10', '100', '127', '169', '172', '192', '198', '203']);
 const MULTICAST = 224;

@@ -70,7 +70,7 @@ export const latinAmerica: readonly Detector[] = [
   ...identifier({
     id: 'br.rg',
     detector: 'national_id',
-    description: 'Brazilian identity cards (RG) and driving licences (CNH) beside their names.',
+    description: 'Brazilian identity cards (RG) and driving licences (CNH), next to their names.',
     value: '\\d{1,2}\\.?\\d{3}\\.?\\d{3}-?[\\dX]|\\d{11}',
     check: isVaried,
     names: ['rg', 'registro geral', 'cnh', 'carteira de identidade'],
@@ -102,7 +102,7 @@ export const latinAmerica: readonly Detector[] = [
   ...identifier({
     id: 'cr.cedula',
     detector: 'national_id',
-    description: 'Identity numbers of Costa Rica and of other countries, beside the word for them.',
+    description: 'Identity numbers of Costa Rica and of other countries, next to the word for them.',
     value:
       '(?:0?[1-9]-?\\d{4}-?\\d{4}|\\d{10}|\\d{9}-\\d|\\d{3}-?\\d{7}-?\\d|[VE]-?\\d{1,2}\\.?\\d{3}\\.?\\d{3}|\\d\\.?\\d{3}\\.?\\d{3}-?\\d|\\d{1,2}\\.?\\d{3}\\.?\\d{3})',
     alone: { anchors: ['(?<![\\w.-])[1-9]-\\d{4}-\\d{2}'], value: '[1-9]-\\d{4}-\\d{4}' },
@@ -253,7 +253,7 @@ function isCnpj(code: string): boolean {
   return isVaried(code) && isBrazilian(code, CNPJ_FIRST) && isBrazilian(code, CNPJ_SECOND);
 }
 
-/** Whether the digit behind those that have a weight is right. */
+/** Checks the digit after the weighted ones. */
 function isBrazilian(code: string, weights: readonly number[]): boolean {
   return ((11 - (weigh(code, weights) % 11)) % 11) % 10 === digitAt(code, weights.length);
 }

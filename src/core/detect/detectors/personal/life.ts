@@ -14,7 +14,7 @@ const STREET = [
   `[A-Z\\u00c0-\\u00de][\\w\\u00c0-\\u024f-]{1,30}(?:straße|strasse|str\\.|weg|gasse|platz|allee|straat|laan|gatan|vägen|vej|katu|tie) \\d{1,4}[a-z]?(?:, \\d{4,5} ${NAME_PART})?`,
 ].join('|');
 
-/** What is told of people by name only: dates of birth, addresses, and the numbers of their records. */
+/** Personal data without a form of its own, found by its name only: dates of birth, addresses, numbers of records. */
 export const life: readonly Detector[] = [
   ...identifier({
     id: 'any.date_of_birth',

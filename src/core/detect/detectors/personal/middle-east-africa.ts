@@ -159,7 +159,7 @@ export const middleEastAfrica: readonly Detector[] = [
   ...identifier({
     id: 'tn.cin',
     detector: 'national_id',
-    description: 'Tunisian and Moroccan identity cards beside their French name.',
+    description: 'Tunisian and Moroccan identity cards next to their French name.',
     value: '\\d{8}|[A-Z]{1,2}\\d{5,6}',
     names: ['cin', "carte d'identit[ée]", 'carte nationale', 'بطاقة'],
     right: ['09958092', 'AB123456'],

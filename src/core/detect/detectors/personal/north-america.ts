@@ -127,7 +127,7 @@ export const northAmerica: readonly Detector[] = [
   ...identifier({
     id: 'ca.health_card',
     detector: 'health_id',
-    description: 'Health cards of Canadian provinces beside their names.',
+    description: 'Health cards of Canadian provinces next to their names.',
     value: '\\d{4}[ -]?\\d{3}[ -]?\\d{3}(?:[ -]?[A-Z]{2})?|[A-Z]{4} ?\\d{4} ?\\d{4}',
     names: ['health card', 'ohip', 'ramq', "carte d'assurance maladie", 'phn'],
     right: ['1234-567-890-AB', 'ABCD 1234 5678'],
@@ -137,7 +137,7 @@ export const northAmerica: readonly Detector[] = [
     id: 'ca.postal_code',
     detector: 'postal_address',
     severity: 'low',
-    description: 'Canadian postal codes, in upper case and with a space or beside their name.',
+    description: 'Canadian postal codes, in upper case and with a space, or next to their name.',
     value: '[ABCEGHJ-NPRSTVXY]\\d[ABCEGHJ-NPRSTV-Z][ -]?\\d[ABCEGHJ-NPRSTV-Z]\\d',
     alone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]{1,2}\\d[a-z] \\d'],

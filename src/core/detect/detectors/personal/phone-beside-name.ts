@@ -6,7 +6,7 @@ import { identifier } from '../../matching/identifier.ts';
 const NUMBER =
   '(?:\\+|00)?(?:\\d{1,18}|\\(\\+?\\d{1,5}\\)\\d{0,13})(?:[ ./-]{1,2}\\d{1,13}|[ ./-]{0,2}\\(\\d{1,4}\\)\\d{0,13}){0,6}(?: ?(?:x|ext\\.?) ?\\d{1,6})?';
 
-/** Telephone numbers in national forms: only a word beside them, or the trunk's 0 and groups, tells them from other numbers. */
+/** Telephone numbers in national forms: a word next to them, or the trunk's 0 and groups, distinguishes them from other numbers. */
 export const phoneBesideName: readonly Detector[] = [
   ...identifier({
     id: 'phone.beside_its_name',

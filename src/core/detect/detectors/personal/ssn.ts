@@ -50,7 +50,7 @@ export const ssn: readonly Detector[] = [
     severity: 'high',
     strength: 'shape',
     description:
-      'US social security numbers with spaces or without separators, beside `SSN` or `social security number`.',
+      'US social security numbers with spaces or without separators, next to `SSN` or `social security number`.',
     anchors: ['(?i)\\bsocial[ _-]security', '(?i)(?<![A-Za-z])ssn'],
     pattern: patternOf(['ssn', 'social[ _-]security'], NUMBER),
     member: {

@@ -42,7 +42,7 @@ export const aws: readonly Detector[] = [
     tags: ['secret.credential.api_key.aws'],
     severity: 'critical',
     strength: 'cue',
-    description: 'AWS secret access keys: 40 base64 characters beside their name.',
+    description: 'AWS secret access keys: 40 base64 characters next to their name.',
     anchors: ['(?i)secret[_ -]?access[_ -]?key', '(?i)aws[_ -]?secret'],
     pattern:
       /(?:aws[_ -]?secret|secret[_ -]?access[_ -]?key)[\w -]{0,20}\\?["'`]?(?:\s{0,4}(?:=>|[:=]|is)\s{0,4}|,\s{0,4}|>)\\?["'`]?(?<value>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])/i,

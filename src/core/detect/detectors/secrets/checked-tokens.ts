@@ -2,14 +2,14 @@ import { base62, crc32 } from '../../matching/crc32.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { BASE62, body, HEX } from '../../matching/sample-text.ts';
 
-/** A vendor whose tokens end with a CRC-32 of what stands before. */
+/** A vendor whose tokens end with a CRC-32 of the part before it. */
 interface Sealed {
   readonly vendor: string;
   /** The sentence: what is checked, and where that is from. */
   readonly description: string;
   readonly anchors: readonly string[];
   readonly pattern: RegExp;
-  /** How many characters the checksum takes. */
+  /** Length of the checksum in characters. */
   readonly sum_length: number;
   /** The checksum of the rest of a token. */
   readonly sum: (rest: string) => string;
@@ -17,13 +17,13 @@ interface Sealed {
   readonly sample: string;
 }
 
-/** A token is looked at whole, up to some hundred units, and once more from its end where it goes on. */
+/** A token is read whole, up to some hundred units, and once more from its end if it continues. */
 const TRY_WORK = 64;
 
 /**
- * A checksum proves a token: it is found amid other letters, and whatever words stand in it. A wrong one proves
- * nothing, for people cut and mend tokens; the vendors' other detectors find those by their form. Where both find
- * the same, this one is named, for it comes first in the list.
+ * A checksum proves a token, also amid other letters and whatever words it contains. A wrong checksum proves
+ * nothing, because tokens get cut and edited; the vendors' other detectors find those by their form. If both find
+ * the same, this one is named, because it comes first in the list.
  */
 function sealed({ vendor, description, anchors, pattern, sum_length, sum, sample }: Sealed): Detector {
   const right = sample + sum(sample);

@@ -25,7 +25,7 @@ export const cloudflare: readonly Detector[] = [
     severity: 'critical',
     strength: 'shape',
     description:
-      'Cloudflare API tokens and global keys beside the name: 40 base64url characters or 37 hex digits.',
+      'Cloudflare API tokens and global keys next to their name: 40 base64url characters or 37 hex digits.',
     anchors: ['(?i)cloudflare', '(?i)(?<![A-Za-z])cf_'],
     pattern:
       /(?:cloudflare|cf_)[\w .-]{0,25}\\?["'`]?\s{0,3}(?:=>|[:.?]{0,3}=|[:>])\s{0,11}\\?["'`]?(?<value>[A-Za-z0-9_-]{40}|[a-f0-9]{37})(?![A-Za-z0-9_-])/i,

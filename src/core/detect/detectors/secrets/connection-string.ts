@@ -40,7 +40,7 @@ export const connectionString: readonly Detector[] = [
 
 /** A variable, a template or a place to fill in: `$X`, `%X%`, `{{x}}`, `<x>`. */
 const REFERENCE = /^(?:[<${[*]|%[A-Za-z_(])/;
-/** What code hosts take for a password if the token is the name of the user. */
+/** Passwords that code hosts accept if the token is the name of the user. */
 const NO_PASSWORD = /^(?:x-oauth-basic|x-token-auth|x)?$/i;
 
 function hasPassword(address: string): boolean {

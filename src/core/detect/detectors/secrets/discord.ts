@@ -25,7 +25,7 @@ export const discord: readonly Detector[] = [
     tags: ['secret.credential.webhook_url.discord'],
     severity: 'critical',
     strength: 'proof',
-    description: 'Discord webhook addresses: whoever has one can post with it.',
+    description: 'Discord webhook addresses: an address is enough to post.',
     anchors: ['https://discord', 'https://ptb\\.discord', 'https://canary\\.discord'],
     pattern:
       /https:\/\/(?:ptb\.|canary\.)?discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{15,21}\/[\w-]{40,90}/,

@@ -29,7 +29,7 @@ export const genericKey: readonly Detector[] = [
     severity: 'critical',
     strength: 'cue',
     description:
-      'A value that looks random beside a word such as `api_key`, `secret`, `token` or `credential`.',
+      'A value that looks random next to a word such as `api_key`, `secret`, `token` or `credential`.',
     anchors: [
       '(?i)api[_ .-]?key',
       '(?i)secret',
@@ -93,7 +93,7 @@ export const genericKey: readonly Detector[] = [
   },
 ];
 
-/** Most are ids; where a vendor's keys are such, the vendor's name tells. */
+/** Most are ids; keys of this form are found by the name of their vendor. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**

@@ -42,7 +42,7 @@ export const keyMaterial: readonly Detector[] = [
     severity: 'critical',
     strength: 'proof',
     description:
-      'JSON Web Keys with a private part (RFC 7517): `d` of RSA and elliptic curves, `k` of symmetric keys, beside `kty`.',
+      'JSON Web Keys with a private part (RFC 7517): `d` of RSA and elliptic curves, `k` of symmetric keys, next to `kty`.',
     anchors: ['"kty'],
     pattern:
       /"kty\\?"\s{0,3}:\s{0,3}\\?"(?:RSA|EC|OKP|oct)\\?"(?:(?!"kty)[^{}]){0,1500}?\\?"[dk]\\?"\s{0,3}:\s{0,3}\\?"(?<value>[\w-]{20,2000})\\?"/,
@@ -78,7 +78,7 @@ export const keyMaterial: readonly Detector[] = [
     tags: ['secret.credential.private_key.wireguard'],
     severity: 'critical',
     strength: 'proof',
-    description: 'Private and shared keys of WireGuard: 32 bytes in base64 beside their name.',
+    description: 'Private and shared keys of WireGuard: 32 bytes in base64 next to their name.',
     anchors: ['PrivateKey ?=', 'PresharedKey ?='],
     pattern: /(?:PrivateKey|PresharedKey) ?= ?(?<value>[A-Za-z0-9+/]{43}=)/,
     examples: {
@@ -110,7 +110,7 @@ const INTEGER = 0x02;
 const OCTETS = 0x04;
 
 /**
- * What begins so in DER: a sequence whose first member is the version 0 (PKCS #1 with a number behind it, PKCS #8 with
+ * The beginning of a key in DER: a sequence whose first member is the version 0 (PKCS #1 with a number behind it, PKCS #8 with
  * a sequence), 1 (SEC 1, octets) or 3 (PKCS #12, a sequence). Certificates and public keys begin with a sequence.
  */
 function isPrivateKey(encoded: string): boolean {

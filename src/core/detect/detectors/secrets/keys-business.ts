@@ -2,7 +2,7 @@ import type { Detector } from '../../matching/detector.ts';
 import { beside } from '../../matching/vendor-key.ts';
 import { alnum, hex, wide, word } from '../../matching/vendor-token.ts';
 
-/** Mail, messages, customers, marketing, projects: keys known by the vendor's name beside them. */
+/** Mail, messages, customers, marketing, projects: keys identified by the vendor's name next to them. */
 export const keysBusiness: readonly Detector[] = [
   beside('activecampaign', 'ActiveCampaign', null, ['active[_-]?campaign']),
   beside('adafruit', 'Adafruit', word(32, 40)),

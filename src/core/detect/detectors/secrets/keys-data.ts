@@ -2,7 +2,7 @@ import type { Detector } from '../../matching/detector.ts';
 import { beside } from '../../matching/vendor-key.ts';
 import { hex, word } from '../../matching/vendor-token.ts';
 
-/** Weather, maps, places, flights, pictures, scraping, news and other data: keys known by the vendor's name beside them. */
+/** Weather, maps, places, flights, pictures, scraping, news and other data: keys identified by the vendor's name next to them. */
 export const keysData: readonly Detector[] = [
   beside('abstractapi', 'Abstract API', null, ['abstract[_-]?api']),
   beside('abuseipdb', 'AbuseIPDB', hex(80, 80)),

@@ -2,7 +2,7 @@ import type { Detector } from '../../matching/detector.ts';
 import { beside } from '../../matching/vendor-key.ts';
 import { alnum, base64, hex, lower, word } from '../../matching/vendor-token.ts';
 
-/** Banks, payments, exchanges, taxes, shops: keys known by the vendor's name beside them. */
+/** Banks, payments, exchanges, taxes, shops: keys identified by the vendor's name next to them. */
 export const keysFinance: readonly Detector[] = [
   beside('alphavantage', 'Alpha Vantage', null, ['alpha[ _-]?vantage']),
   beside('appointedd', 'Appointedd'),

@@ -2,7 +2,7 @@ import type { Detector } from '../../matching/detector.ts';
 import { beside } from '../../matching/vendor-key.ts';
 import { alnum, base64, hex, lower, upper, wide, word } from '../../matching/vendor-token.ts';
 
-/** Clouds, code, monitoring, identity: keys known by the vendor's name beside them. */
+/** Clouds, code, monitoring, identity: keys identified by the vendor's name next to them. */
 export const keysPlatforms: readonly Detector[] = [
   beside('adobe', 'Adobe', hex(32, 40), ['adobe']),
   beside('airbrake', 'Airbrake'),

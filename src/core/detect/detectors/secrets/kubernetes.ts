@@ -79,7 +79,7 @@ export const kubernetes: readonly Detector[] = [
     tags: ['secret.credential.api_key.kubernetes'],
     severity: 'critical',
     strength: 'proof',
-    description: 'Bootstrap tokens of Kubernetes, six characters, a dot and sixteen, beside `token`.',
+    description: 'Bootstrap tokens of Kubernetes, six characters, a dot and sixteen, next to `token`.',
     anchors: ['--token[ =]', 'bootstrap-token'],
     pattern: /(?:--token|bootstrap-token)["']?[ =:]{1,3}["']?(?<value>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])/,
     examples: {
@@ -89,7 +89,7 @@ export const kubernetes: readonly Detector[] = [
   },
 ];
 
-/** Whether any value is long enough to be one: what was not filled in yet is empty, or a name. */
+/** Checks that a value is long enough: placeholders are empty, or a name. */
 function hasData(lines: string): boolean {
   return /(?::|^)\s{1,12}["']?[^\s"':]{12}/m.test(lines);
 }

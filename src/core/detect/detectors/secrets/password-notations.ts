@@ -12,7 +12,7 @@ export const passwordNotations: readonly Detector[] = [
     severity: 'critical',
     strength: 'cue',
     description:
-      'The text of an XML element that is named for a password, and the `value` beside such a name.',
+      'The text of an XML element that is named for a password, and the `value` next to such a name.',
     anchors: ['(?i)password', '(?i)<pass[> ]'],
     pattern: new RegExp(
       `(?:(?:(?<=<[\\w:.-]{0,40})password${MORE}|<pass)(?: [^<>]{0,80})?>(?<value>[^<>]{3,200})</|` +

@@ -37,7 +37,7 @@ export const password: readonly Detector[] = [
     tags: ['secret.credential.password'],
     severity: 'critical',
     strength: 'cue',
-    description: 'A quoted value beside `password` or another word for it.',
+    description: 'A quoted value next to `password` or another word for it.',
     anchors: ANCHORS,
     pattern: new RegExp(NAME + QUOTED_VALUE, 'i'),
     validate: (value) => !isPlaceholder(value) && !isCode(value) && !isPath(value) && !isSetting(value),
@@ -79,7 +79,7 @@ export const password: readonly Detector[] = [
     severity: 'critical',
     strength: 'cue',
     description:
-      'A value without quotes beside `password` or another word for it, when it is no word and no code.',
+      'A value without quotes next to `password` or another word for it, if it is neither a word nor code.',
     anchors: ANCHORS,
     pattern: new RegExp(NAME + OPEN_VALUE, 'i'),
     validate: isOpenValue,
@@ -147,7 +147,7 @@ function isCode(value: string): boolean {
   );
 }
 
-/** A version of a package, a level of a lint, or the name of a setting: what stands beside a name that only has the word in it. */
+/** A version of a package, a level of a lint, or the name of a setting: values next to names that only contain the word. */
 function isSetting(value: string): boolean {
   return (
     /^(?:workspace:|npm:|file:|link:)?[\^~<>=v]{0,3}\d{1,4}\.(?:\d{1,5}|[x*])(?:\.(?:\d{1,7}|[x*]))?(?:[-+.][\w.-]{1,30})?$/.test(

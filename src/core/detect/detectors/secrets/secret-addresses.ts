@@ -10,7 +10,7 @@ interface SecretAddress {
   readonly misses: readonly string[];
 }
 
-/** A path and a query are looked at whole. */
+/** A path and a query are read whole. */
 const TRY_WORK = 64;
 
 function address({ id, description, anchors, pattern, hits, misses }: SecretAddress): Detector {
@@ -30,7 +30,7 @@ function address({ id, description, anchors, pattern, hits, misses }: SecretAddr
 
 const UUID = '8f0b7c2e-1d3a-4e5f-9a6b-7c8d9e0f1a2b';
 
-/** Addresses that need no other key: whoever has a webhook's, or a node's with the key in its path, may use it. */
+/** Addresses that are credentials themselves: of webhooks, and of nodes with the key in the path. */
 export const secretAddresses: readonly Detector[] = [
   address({
     id: 'microsoft.teams_webhook',

@@ -29,7 +29,7 @@ export const slack: readonly Detector[] = [
     tags: ['secret.credential.webhook_url.slack'],
     severity: 'critical',
     strength: 'proof',
-    description: 'Slack webhook and workflow addresses: whoever has one can post with it.',
+    description: 'Slack webhook and workflow addresses: an address is enough to post.',
     anchors: ['hooks\\.slack\\.com/'],
     pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,120}/,
     validate: isUnmasked,

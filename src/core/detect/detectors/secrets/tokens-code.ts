@@ -1,7 +1,7 @@
 import type { Detector } from '../../matching/detector.ts';
 import { alnum, base64, hex, lower, token, upper, wide, word } from '../../matching/vendor-token.ts';
 
-/** Where code is kept, built, packed and tested: tokens with a form of their own. */
+/** Tokens of code hosts, build and package services, with a form of their own. */
 export const tokensCode: readonly Detector[] = [
   token('aikido.credential', 'Aikido tokens', ['AIK_CI_', 'AIK_CLIENT_', 'AIK_SECRET_'], word(20)),
   token(

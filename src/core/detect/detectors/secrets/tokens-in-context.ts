@@ -1,7 +1,7 @@
 import type { Detector } from '../../matching/detector.ts';
 import { body, HEX } from '../../matching/sample-text.ts';
 
-/** Tokens whose form is a vendor's only where its own words stand before them. */
+/** Tokens whose form identifies a vendor only after the vendor's own words. */
 export const tokensInContext: readonly Detector[] = [
   {
     id: 'jenkins.setup_password',

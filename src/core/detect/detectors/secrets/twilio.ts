@@ -24,7 +24,7 @@ export const twilio: readonly Detector[] = [
     tags: ['secret.credential.api_key.twilio'],
     severity: 'critical',
     strength: 'shape',
-    description: 'Twilio auth tokens: 32 hex digits beside the name.',
+    description: 'Twilio auth tokens: 32 hex digits next to the name.',
     anchors: ['(?i)twilio'],
     pattern:
       /twilio[\w .-]{0,25}\\?["'`]?\s{0,3}(?:=>|[:.?]{0,3}=|[:>])\s{0,3}\\?["'`]?(?<value>[a-f0-9]{32})(?![A-Za-z0-9])/i,
