@@ -18,7 +18,10 @@ const manifest = JSON.parse(read('package.json')) as {
   devDependencies: Record<string, string>;
 };
 
+const guide = JSON.parse(read('docs/package.json')) as { devDependencies: Record<string, string> };
+
 const allDependencies = {
+  ...guide.devDependencies,
   ...manifest.dependencies,
   ...manifest.optionalDependencies,
   ...manifest.devDependencies,

@@ -26,6 +26,7 @@ compile();
 await bundleHook('dist', packageVersion());
 await joinModules('dist', 'core', ['core/index.js', 'core/detect/detect.js'], writeRoster(builtinFiles));
 copyAssets();
+copyGuide();
 chmodSync('dist/entry/cli/bin.js', 0o755);
 
 /** What is built does not look again whether the tree of anchors is that of the detectors. */
@@ -49,6 +50,13 @@ function copyAssets(): void {
     copyLicences(package_path, folder);
   }
   writeFileSync(join(folder, 'NOTICE'), NOTICE);
+}
+
+/** Copies the documentation site if `npm run docs` has built it; a package without it has no `/docs/guide`. */
+function copyGuide(): void {
+  const site = join('docs', '.vitepress', 'dist');
+  if (existsSync(site)) cpSync(site, join('dist', 'guide'), { recursive: true });
+  else console.warn('The package has no documentation site. Run `npm run docs` first to include it.');
 }
 
 /** The licence of the package that a file comes from, and the list of what is bundled in it. */

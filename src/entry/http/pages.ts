@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
+import { addGuide } from './guide.ts';
 
 /** A file of a page, and where it is found: beside the published program, else in the package it comes from. */
 interface Asset {
@@ -83,7 +84,7 @@ const PAGE_POLICY = [
 ].join('; ');
 
 /** Where a person finds them. */
-export const pagePaths: readonly string[] = ['/openapi.json', '/docs', '/redoc'];
+export const pagePaths: readonly string[] = ['/openapi.json', '/docs', '/docs/guide', '/redoc'];
 
 /** Adds the API description and its two readers. Nothing is read or generated before it is asked for. */
 export function addPages(app: FastifyInstance, served: readonly AnyOperation[], runtime: Runtime): void {
@@ -98,6 +99,7 @@ export function addPages(app: FastifyInstance, served: readonly AnyOperation[], 
   app.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
   app.get('/docs/start.js', (_request, reply) => file(reply, SCRIPT, DOCS_SCRIPT));
   app.get('/redoc', (_request, reply) => page(reply, REDOC_PAGE));
+  addGuide(app);
   for (const one of assets) {
     app.get(one.route, async (_request, reply) => {
       const content = await contentOf(one);
