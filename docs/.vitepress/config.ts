@@ -49,7 +49,10 @@ export default defineConfig({
   },
   transformHtml: (html) =>
     html
-      .replace(/<script id="check-dark-mode">[\s\S]*?<\/script>/, `<script src="${BASE}assets/start.js"></script>`)
+      .replace(
+        /<script id="check-dark-mode">[\s\S]*?<\/script>/,
+        `<script src="${BASE}assets/start.js"></script>`,
+      )
       .replace(/<script id="check-mac-os">[\s\S]*?<\/script>/, '')
       .replaceAll(/ style="[^"]*"/g, ''),
   vite: {

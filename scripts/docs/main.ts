@@ -14,7 +14,9 @@ process.exitCode = build();
 
 function build(): number {
   if (npmProgram(FOLDER, PROGRAM) === null && !installFromNpm(FOLDER)) {
-    console.error('The generator of the site cannot be installed. Check the network, then run: npm ci --prefix docs');
+    console.error(
+      'The generator of the site cannot be installed. Check the network, then run: npm ci --prefix docs',
+    );
     return 1;
   }
   const words = [`${FOLDER}/node_modules/${PROGRAM}/bin/${PROGRAM}.js`, 'build', FOLDER];

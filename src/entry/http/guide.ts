@@ -3,7 +3,9 @@ import { extname, join, relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** Where the site is: in the published program, else where `npm run docs` writes it in a checkout. */
-const FOLDERS = ['../../guide', '../../../docs/.vitepress/dist'].map((path) => join(import.meta.dirname, path));
+const FOLDERS = ['../../guide', '../../../docs/.vitepress/dist'].map((path) =>
+  join(import.meta.dirname, path),
+);
 const PREFIX = '/docs/guide/';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -33,11 +35,11 @@ const HEADERS: Readonly<Record<string, string>> = {
  * Adds the documentation site. The names of its files are read at the first request, and only these files are served, so that no
  * path leads out of the folder. A checkout without a built site has no guide: 404.
  */
-export function addGuide(app: FastifyInstance): void {
+export function addGuide(app: FastifyInstance, folders: readonly string[] = FOLDERS): void {
   let listed: Promise<ReadonlyMap<string, string>> | null = null;
   app.get(PREFIX.slice(0, -1), (_request, reply) => reply.redirect(PREFIX, 308));
   app.get(`${PREFIX}*`, async (request, reply) => {
-    listed ??= listFiles();
+    listed ??= listFiles(folders);
     const name = (request.params as { '*': string })['*'] || 'index.html';
     const path = (await listed).get(name);
     if (path === undefined) return reply.callNotFound();
@@ -46,13 +48,14 @@ export function addGuide(app: FastifyInstance): void {
 }
 
 /** Returns the files of the first folder that exists, by their path in the site. */
-async function listFiles(): Promise<ReadonlyMap<string, string>> {
-  for (const folder of FOLDERS) {
+async function listFiles(folders: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  for (const folder of folders) {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
     const files = entries
       .filter((entry) => entry.isFile() && TYPES[extname(entry.name)] !== undefined)
       .map((entry) => join(entry.parentPath, entry.name));
-    if (files.length > 0) return new Map(files.map((file) => [relative(folder, file).replaceAll(sep, '/'), file]));
+    if (files.length > 0)
+      return new Map(files.map((file) => [relative(folder, file).replaceAll(sep, '/'), file]));
   }
   return new Map();
 }

@@ -1,0 +1,59 @@
+/** The documentation site is served with a strict policy, and nothing else of the disk with it. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fastify from 'fastify';
+import { addGuide } from './guide.ts';
+
+const PAGE = '<!doctype html><title>Guide</title>';
+
+test('the guide serves the files of its folder, with a policy without inline code', async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'service-guide-'));
+  const folder = join(parent, 'dist');
+  mkdirSync(join(folder, 'assets'), { recursive: true });
+  writeFileSync(join(folder, 'index.html'), PAGE);
+  writeFileSync(join(folder, 'assets', 'a.js'), 'export {};');
+  writeFileSync(join(folder, 'notes.txt'), 'of a type that is not served');
+  writeFileSync(join(parent, 'secret.html'), 'outside');
+  const app = fastify();
+  addGuide(app, [join(parent, 'none'), folder]);
+  try {
+    const ask = async (url: string) => await app.inject({ url });
+    assert.equal((await ask('/docs/guide')).headers.location, '/docs/guide/');
+    const page = await ask('/docs/guide/');
+    assert.deepEqual([page.statusCode, page.body], [200, PAGE]);
+    assert.match(
+      String(page.headers['content-security-policy']),
+      /default-src 'none'; script-src 'self'; style-src 'self'/,
+    );
+    assert.doesNotMatch(String(page.headers['content-security-policy']), /unsafe|https?:|\*/);
+    const script = await ask('/docs/guide/assets/a.js');
+    assert.deepEqual(
+      [script.statusCode, script.headers['content-type']],
+      [200, 'text/javascript; charset=utf-8'],
+    );
+    assert.match(String(script.headers['cache-control']), /immutable/);
+    const outside = [
+      '../secret.html',
+      '%2e%2e/secret.html',
+      '..%2fsecret.html',
+      'notes.txt',
+      'none.html',
+      'assets',
+      '__proto__',
+    ];
+    for (const path of outside) assert.equal((await ask(`/docs/guide/${path}`)).statusCode, 404, path);
+  } finally {
+    await app.close();
+    rmSync(parent, { recursive: true });
+  }
+});
+
+test('without a built site there is no guide', async () => {
+  const app = fastify();
+  addGuide(app, [join(tmpdir(), 'service-guide-that-is-not-built')]);
+  assert.equal((await app.inject({ url: '/docs/guide/' })).statusCode, 404);
+  await app.close();
+});
