@@ -6,6 +6,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { dialects } from '../../src/coding-agents/dialects/index.ts';
+
 import { gone, hook, readOwner, root, run } from './support.ts';
 
 interface Case {
@@ -71,11 +73,9 @@ for (const [dialect, count] of Object.entries(COUNTS)) {
 
 test('there are cases for every dialect', () => {
   const files = readdirSync(cases).filter((name) => name.endsWith('.json'));
-  const folder_of_dialects = readdirSync(join(root, 'src', 'entry', 'hook', 'dialects'));
-  const dialects = folder_of_dialects.filter((name) => !/^(?:dialect|index)\.ts$/.test(name));
   assert.deepEqual(
     files.map((name) => name.replace('.json', '')).sort(),
-    dialects.map((name) => name.replace('.ts', '')).sort(),
+    dialects.map(({ name }) => name).sort(),
   );
 });
 
