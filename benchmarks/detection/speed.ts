@@ -16,7 +16,7 @@ import { compileScanner, type Match, type Scanner, scan } from '../../src/core/d
 import { readDetection } from '../../src/core/policy/compile/detection.ts';
 import { namedReader } from '../../src/core/policy/compile/named-detection.ts';
 import { DETECTION, DETECTION_SETTINGS } from '../../src/core/testing/policies.ts';
-import type { Problem, ScanLimits } from '../../src/core/types/index.ts';
+import type { DocumentProblem, ScanLimits } from '../../src/core/types/index.ts';
 import { median, spread } from '../measure.ts';
 import { hyperscans, type Other, ripgrep, startCpu, type TextSet } from './others.ts';
 import { dirtyText, FINDING_EVERY_BYTES, mixedText, recordsText, wideText } from './texts.ts';
@@ -117,7 +117,7 @@ function detectWithMore(): (text: string) => unknown {
       examples: { hits: [token], misses: [] },
     };
   });
-  const problems: Problem[] = [];
+  const problems: DocumentProblem[] = [];
   const detection = { ...DETECTION_SETTINGS.detection, patterns };
   const more = readDetection({ ...DETECTION_SETTINGS, detection }, 'service.yaml', problems, namedReader);
   assert.deepEqual(problems, []);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { covers, isFact, isTag, matchesName, normalTag } from './tags.ts';
+import { covers, isFactTag, isTag, matchesName, normalizeTag } from './tags.ts';
 
 test('a tag covers itself and its dotted descendants', () => {
   const cases: [string, string, boolean][] = [
@@ -54,10 +54,10 @@ test('a pattern made of a name by putting stars in fits it', () => {
 });
 
 test('declared tags are lower case, and what is no tag is one that nothing allows', () => {
-  assert.equal(normalTag('Personal.PII'), 'personal.pii');
+  assert.equal(normalizeTag('Personal.PII'), 'personal.pii');
   for (const wrong of ['', '.a', 'a..b', '1a', 'a b', 'a/b', `a${'b'.repeat(200)}`, null, 7]) {
-    assert.equal(normalTag(wrong), 'malformed');
+    assert.equal(normalizeTag(wrong), 'malformed');
   }
   assert.ok(isTag('a.b-c_d.1'));
-  assert.ok(isFact('egress.http') && !isFact('egression'));
+  assert.ok(isFactTag('egress.http') && !isFactTag('egression'));
 });

@@ -13,7 +13,7 @@ export function isTag(text: string): boolean {
 }
 
 /** A declared tag as rules see it: lower case; one that is no tag at all becomes `malformed`. */
-export function normalTag(declared: unknown): Tag {
+export function normalizeTag(declared: unknown): Tag {
   const lower = typeof declared === 'string' ? declared.toLowerCase() : '';
   return isTag(lower) ? lower : MALFORMED;
 }
@@ -24,7 +24,7 @@ export function covers(ancestor: Tag, tag: Tag): boolean {
 }
 
 /** Whether any of the ancestors covers the tag. */
-export function coveredBy(ancestors: readonly Tag[], tag: Tag): boolean {
+export function isCoveredBy(ancestors: readonly Tag[], tag: Tag): boolean {
   return ancestors.some((ancestor) => covers(ancestor, tag));
 }
 
@@ -32,8 +32,8 @@ export function coveredBy(ancestors: readonly Tag[], tag: Tag): boolean {
 const FACTS: readonly Tag[] = ['egress', 'untrusted', 'host', 'path', 'sql'];
 
 /** Whether a tag is a fact, on which neither built-in rules nor the default action have a say. */
-export function isFact(tag: Tag): boolean {
-  return coveredBy(FACTS, tag);
+export function isFactTag(tag: Tag): boolean {
+  return isCoveredBy(FACTS, tag);
 }
 
 /**

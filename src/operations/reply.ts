@@ -1,18 +1,18 @@
 import { leafTexts } from '../core/json/payload.ts';
 import { toCodePoints } from '../core/text/offsets.ts';
 import type {
-  Breach,
   Content,
   Crossing,
   JudgedFinding,
   Verdict,
+  Violation,
   ViolationType,
 } from '../core/types/index.ts';
 import type { ApprovalState } from '../runtime/enforcement/approvals/types.ts';
 import type { Ruling } from '../runtime/enforcement/types.ts';
 
 /** A finding or a breach as the wire shows it. */
-export interface Violation {
+export interface ViolationReply {
   readonly type: ViolationType;
   readonly detector: string;
   readonly severity: JudgedFinding['severity'];
@@ -36,7 +36,7 @@ export interface VerdictReply {
   readonly rule: string;
   readonly reason: string;
   readonly event_id: string;
-  readonly violations: Violation[];
+  readonly violations: ViolationReply[];
   readonly scan_duration_ms: number;
   readonly coverage: 'full' | 'partial';
   readonly coverage_reason?: string;
@@ -79,14 +79,14 @@ function coverageOf({
   return { coverage: 'partial', coverage_reason: coverage.reason, coverage_bytes: coverage.bytes };
 }
 
-function violationsOf(verdict: Verdict, content: Content, matches: boolean): Violation[] {
+function violationsOf(verdict: Verdict, content: Content, matches: boolean): ViolationReply[] {
   const { violations } = verdict;
   // What a rule allows is no violation.
   const findings = verdict.findings.filter(({ action }) => action !== 'allow');
   if (findings.length === 0) return violations.map(brokenPromise);
   const texts = leafTexts(content, findings);
   const byLeaf = Map.groupBy(findings, (finding) => finding.leaf);
-  const shown = new Map<JudgedFinding, Violation>();
+  const shown = new Map<JudgedFinding, ViolationReply>();
   for (const [leaf, inLeaf] of byLeaf) {
     const text = texts.get(leaf) ?? '';
     const points = toCodePoints(
@@ -97,10 +97,19 @@ function violationsOf(verdict: Verdict, content: Content, matches: boolean): Vio
       shown.set(finding, seen(finding, text, points[2 * at] ?? 0, points[2 * at + 1] ?? 0, matches));
     });
   }
-  return [...findings.map((finding) => shown.get(finding) as Violation), ...violations.map(brokenPromise)];
+  return [
+    ...findings.map((finding) => shown.get(finding) as ViolationReply),
+    ...violations.map(brokenPromise),
+  ];
 }
 
-function seen(finding: JudgedFinding, text: string, start: number, end: number, matches: boolean): Violation {
+function seen(
+  finding: JudgedFinding,
+  text: string,
+  start: number,
+  end: number,
+  matches: boolean,
+): ViolationReply {
   return {
     type: finding.type,
     detector: finding.detector,
@@ -124,13 +133,13 @@ const WATCHERS: Partial<Record<ViolationType, string>> = {
   coverage_exceeded: 'scan_limits',
 };
 
-function brokenPromise(breach: Breach): Violation {
+function brokenPromise(violation: Violation): ViolationReply {
   return {
-    type: breach.type,
-    detector: WATCHERS[breach.type] ?? 'policy',
-    severity: breach.severity,
-    rule: breach.rule,
-    ...(breach.path !== null && { path: breach.path }),
-    reason: breach.reason,
+    type: violation.type,
+    detector: WATCHERS[violation.type] ?? 'policy',
+    severity: violation.severity,
+    rule: violation.rule,
+    ...(violation.path !== null && { path: violation.path }),
+    reason: violation.reason,
   };
 }

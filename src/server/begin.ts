@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import type { Problem } from '../core/types/index.ts';
+import type { DocumentProblem } from '../core/types/index.ts';
 import { StartFailure } from '../platform/failure.ts';
 import { faultFields, type Log, openLog } from '../platform/log.ts';
 import { storeSettings, storeWarnings } from '../platform/store/settings.ts';
@@ -88,7 +88,7 @@ export async function begin(
   }
 }
 
-function invalid(problems: readonly Problem[]): StartFailure {
+function invalid(problems: readonly DocumentProblem[]): StartFailure {
   const count = `${problems.length} problem${problems.length === 1 ? '' : 's'}`;
   return new StartFailure('config_invalid', `The configuration has ${count}.`, problems);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crossingOf, DETECTION_SETTINGS, policyOf } from '../testing/policies.ts';
-import type { Content, FingerprintOf, Verdict } from '../types/index.ts';
+import type { Content, Fingerprinter, Verdict } from '../types/index.ts';
 import { judge } from './judge.ts';
 
 const KEY = `sk-${'ABCDEF'}1234567890`;
@@ -9,7 +9,7 @@ const OTHER = `sk-${'ABCDEF'}1234567891`;
 const EXPIRES_MS = 1_000;
 
 /** Not a secret's hash, but as good as one for a test: one text for each detector and value. */
-const fingerprintOf: FingerprintOf = (rule_id, value) => `${rule_id}|${value}`;
+const fingerprintOf: Fingerprinter = (rule_id, value) => `${rule_id}|${value}`;
 
 const entry = {
   fingerprint: fingerprintOf('generic.sk_key', KEY),
@@ -22,7 +22,7 @@ const policy = policyOf({ settings: { detection: { ...DETECTION_SETTINGS.detecti
 function verdictOf(
   content: Content | string,
   now_ms = 0,
-  known: FingerprintOf | null = fingerprintOf,
+  known: Fingerprinter | null = fingerprintOf,
 ): Verdict {
   const given: Content = typeof content === 'string' ? { kind: 'text', text: content } : content;
   return judge(crossingOf({ content: given, now_ms }), policy, known);

@@ -1,37 +1,37 @@
 import { leafTexts } from '../json/payload.ts';
-import type { AllowedFinding, Crossing, Detection, Finding, FingerprintOf } from '../types/index.ts';
+import type { AllowlistedFinding, Crossing, Detection, Finding, Fingerprinter } from '../types/index.ts';
 
 /** Findings that rules are asked about, and those that someone has allowed. */
-export interface Parted {
+export interface AllowlistResult {
   readonly findings: readonly Finding[];
-  readonly allowlisted_findings: readonly AllowedFinding[];
+  readonly allowlisted_findings: readonly AllowlistedFinding[];
 }
 
-const NONE: readonly AllowedFinding[] = [];
+const NO_FINDINGS: readonly AllowlistedFinding[] = [];
 
 /**
  * Parts findings by the fingerprints of what was matched: the text as it stands there, exactly. An entry that has
  * expired allows nothing, and neither does any without the key.
  */
-export function partAllowed(
+export function applyAllowlist(
   { content, now_ms }: Crossing,
   detection: Detection,
   found: readonly Finding[],
-  fingerprintOf: FingerprintOf | null,
-): Parted {
-  if (found.length === 0 || detection.allowlist.length === 0 || fingerprintOf === null)
-    return { findings: found, allowlisted_findings: NONE };
-  const expiries = expiriesOf(detection);
+  computeFingerprint: Fingerprinter | null,
+): AllowlistResult {
+  if (found.length === 0 || detection.allowlist.length === 0 || computeFingerprint === null)
+    return { findings: found, allowlisted_findings: NO_FINDINGS };
+  const expiries = getExpiries(detection);
   const texts = leafTexts(content, found);
   const findings: Finding[] = [];
-  const allowlisted_findings: AllowedFinding[] = [];
+  const allowlisted_findings: AllowlistedFinding[] = [];
   for (const finding of found) {
     const { rule_id, leaf, start, end } = finding;
-    if (!isValue(finding)) {
+    if (!isAllowlistable(finding)) {
       findings.push(finding);
       continue;
     }
-    const fingerprint = fingerprintOf(rule_id, texts.get(leaf)!.slice(start, end));
+    const fingerprint = computeFingerprint(rule_id, texts.get(leaf)!.slice(start, end));
     const expires_ms = expiries.get(fingerprint);
     if (expires_ms !== undefined && now_ms < expires_ms)
       allowlisted_findings.push({ ...finding, fingerprint });
@@ -44,16 +44,16 @@ export function partAllowed(
  * Whether a finding is all of what it is about. A command or an instruction is not: what is marked of it may be
  * one word, and what it does stands beside that.
  */
-export function isValue({ type }: Finding): boolean {
+export function isAllowlistable({ type }: Finding): boolean {
   return type === 'secret_detected' || type === 'pii_detected' || type === 'content_detected';
 }
 
-const known = new WeakMap<Detection, ReadonlyMap<string, number>>();
+const expiries_cache = new WeakMap<Detection, ReadonlyMap<string, number>>();
 
-function expiriesOf(detection: Detection): ReadonlyMap<string, number> {
+function getExpiries(detection: Detection): ReadonlyMap<string, number> {
   const expiries =
-    known.get(detection) ??
+    expiries_cache.get(detection) ??
     new Map(detection.allowlist.map(({ fingerprint, expires_ms }) => [fingerprint, expires_ms]));
-  known.set(detection, expiries);
+  expiries_cache.set(detection, expiries);
   return expiries;
 }

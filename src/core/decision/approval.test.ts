@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crossingOf, policyOf } from '../testing/policies.ts';
-import type { ApprovalWanted, Crossing, Verdict } from '../types/index.ts';
+import type { ApprovalRequirement, Crossing, Verdict } from '../types/index.ts';
 import { judge } from './judge.ts';
 
 const ask = (name: string, more: object) => ({
@@ -49,7 +49,7 @@ const call = (tool: string, value: Record<string, string>, more: Partial<Crossin
 
 interface Row {
   readonly crossing: Crossing;
-  readonly wants: ApprovalWanted | null;
+  readonly wants: ApprovalRequirement | null;
   /** What it comes to when all that asks is granted. */
   readonly granted: Pick<Verdict, 'decision' | 'action' | 'rule'>;
 }

@@ -4,39 +4,39 @@ import { pointerSteps, resolvePointer } from '../json/pointer.ts';
 import type { Json } from '../types/index.ts';
 
 /** UTF-16 units of a string that a `pattern` is tried on; a longer one does not fit. */
-export const MATCHED_LENGTH_MAX = 65_536;
+export const PATTERN_TEXT_LENGTH_MAX = 65_536;
 /** UTF-16 units of a string that has a `format`; no address, date or link is longer. */
-export const FORMAT_LENGTH_MAX = 8_192;
+export const FORMAT_TEXT_LENGTH_MAX = 8_192;
 /** Items that `uniqueItems` compares; a longer list does not fit. */
 export const UNIQUE_ITEMS_MAX = 1_000;
 
 /** Values of arguments, counted at all depths, that are looked at; more do not fit. */
-export const NODES_MAX = 50_000;
+export const ARGUMENT_NODES_MAX = 50_000;
 
 /** Where arguments do not fit their schema, in the notation of JSON pointers, and by which keyword. */
-export interface Misfit {
+export interface ArgumentMismatch {
   readonly pointer: readonly string[];
   readonly keyword: string;
 }
 
 /** Says where arguments do not fit; an empty list when they do. Never throws. */
-export type ArgumentCheck = (value: Json) => readonly Misfit[];
+export type ArgumentCheck = (value: Json) => readonly ArgumentMismatch[];
 
-const MISFITS_MAX = 20;
+const MISMATCHES_MAX = 20;
 
 /**
  * Makes a check of a JSON Schema that `argumentSchemaProblems` had nothing against. The validator brings V8's
  * backtracking expressions and a quadratic `uniqueItems`; in the copy that it gets, both are replaced.
  */
-export function argumentCheck(schema: Json): ArgumentCheck {
-  const bounded = boundedSchema(schema) as Schema;
-  const lookup = referencesOf(bounded);
+export function compileArgumentCheck(schema: Json): ArgumentCheck {
+  const bounded = boundSchema(schema) as Schema;
+  const lookup = resolveReferences(bounded);
   return (value) => {
-    if (hasMoreNodes(value, NODES_MAX)) return NOT_CHECKABLE;
+    if (hasMoreNodes(value, ARGUMENT_NODES_MAX)) return NOT_CHECKABLE;
     try {
       const { valid, errors } = validate(value, bounded, '2020-12', lookup, false);
       if (valid) return [];
-      const misfits = errors.filter(({ keyword }) => !WRAPPERS.has(keyword)).slice(0, MISFITS_MAX);
+      const misfits = errors.filter(({ keyword }) => !WRAPPERS.has(keyword)).slice(0, MISMATCHES_MAX);
       if (misfits.length === 0) return NOT_CHECKABLE;
       return misfits.map(({ instanceLocation, keyword }) => ({
         pointer: pointerSteps(instanceLocation),
@@ -62,7 +62,7 @@ function hasMoreNodes(value: Json, nodes_max: number): boolean {
   return false;
 }
 
-const NOT_CHECKABLE: readonly Misfit[] = [{ pointer: [], keyword: 'schema' }];
+const NOT_CHECKABLE: readonly ArgumentMismatch[] = [{ pointer: [], keyword: 'schema' }];
 
 /** What the validator calls a schema of `false`, which is what `additionalProperties: false` comes to. */
 const KEYWORDS: Readonly<Record<string, string>> = { false: 'additionalProperties' };
@@ -88,8 +88,8 @@ const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
 /** Keywords whose value maps names to schemas. */
 const MAP_KEYWORDS = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
 
-function boundedSchema(schema: Json): Json {
-  if (Array.isArray(schema)) return (schema as readonly Json[]).map(boundedSchema);
+function boundSchema(schema: Json): Json {
+  if (Array.isArray(schema)) return (schema as readonly Json[]).map(boundSchema);
   if (schema === null || typeof schema !== 'object') return schema;
   const copy: Record<string, Json> = {};
   const added: Json[] = [];
@@ -97,9 +97,9 @@ function boundedSchema(schema: Json): Json {
     if (DATA_KEYWORDS.has(keyword)) copy[keyword] = value;
     else if (MAP_KEYWORDS.has(keyword)) copy[keyword] = mapValues(value as JsonObject);
     else if (keyword === 'pattern') added.push({ format: patternFormat(value as string) });
-    else if (keyword === 'format') copy.format = boundedFormat(value as string);
+    else if (keyword === 'format') copy.format = boundFormat(value as string);
     else if (keyword === 'uniqueItems' && value === true) added.push(UNIQUE_ITEMS);
-    else copy[keyword] = boundedSchema(value);
+    else copy[keyword] = boundSchema(value);
   }
   if (added.length > 0) copy.allOf = [...((copy.allOf as readonly Json[] | undefined) ?? []), ...added];
   return copy;
@@ -108,7 +108,7 @@ function boundedSchema(schema: Json): Json {
 type JsonObject = { readonly [key: string]: Json };
 
 function mapValues(schemas: JsonObject): Json {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, boundedSchema(schema)]));
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, boundSchema(schema)]));
 }
 
 // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
@@ -122,20 +122,20 @@ function patternFormat(pattern: string): string {
   const name = `service:pattern:${pattern}`;
   if (formats[name] === undefined) {
     const expression = RE2JS.compile(pattern);
-    formats[name] = (text) => text.length <= MATCHED_LENGTH_MAX && expression.matcher(text).find();
+    formats[name] = (text) => text.length <= PATTERN_TEXT_LENGTH_MAX && expression.matcher(text).find();
   }
   return name;
 }
 
-function boundedFormat(format: string): string {
+function boundFormat(format: string): string {
   const name = `service:format:${format}`;
   const check = formats[format];
-  if (check !== undefined) formats[name] ??= (text) => text.length <= FORMAT_LENGTH_MAX && check(text);
+  if (check !== undefined) formats[name] ??= (text) => text.length <= FORMAT_TEXT_LENGTH_MAX && check(text);
   return name;
 }
 
 /** Every `$ref` in the schema with what it stands for, so that the validator resolves none itself. */
-function referencesOf(root: Schema): Record<string, Schema | boolean> {
+function resolveReferences(root: Schema): Record<string, Schema | boolean> {
   const lookup: Record<string, Schema | boolean> = Object.create(null);
   const open: unknown[] = [root];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {

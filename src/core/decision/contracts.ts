@@ -2,24 +2,24 @@ import { detect } from '../detect/detect.ts';
 import { type FieldTree, fieldTree, keepFields, stepOf } from '../json/fields.ts';
 import { walkContent } from '../json/payload.ts';
 import { leavesKept, sourceOf, spliced } from '../json/source.ts';
-import { coveredBy, foldCase, isFact, matchesAny } from '../tags.ts';
-import type { Content, Crossing, Envelope, Json, Policy, Tag, ToolContract } from '../types/index.ts';
+import { foldCase, isCoveredBy, isFactTag, matchesAny } from '../tags.ts';
+import type { Content, Crossing, CrossingContext, Json, Policy, Tag, ToolContract } from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
 import type { ArgumentCheck } from './arguments.ts';
 import { isBeyondClearance } from './identities.ts';
-import { argumentCheckLate } from './lazy-arguments.ts';
-import type { Carried, Objection } from './objection.ts';
-import { actorsOf } from './rules.ts';
+import { compileArgumentCheckLazily } from './lazy-arguments.ts';
+import type { Restriction, TaggedData } from './objection.ts';
+import { listActingAgents } from './rules.ts';
 
 /**
  * The contract of a crossing's tool, `undeclared` where it has none, `null` where contracts have no say. A name that
  * differs from declared ones only in the case of its letters is declared by none of them: it is undeclared where such
  * tools are blocked or several contracts fit, and elsewhere the restrictions of the one that fits hold for it.
  */
-export function contractOf(crossing: Envelope, policy: Policy): ToolContract | 'undeclared' | null {
+export function findContract(crossing: CrossingContext, policy: Policy): ToolContract | 'undeclared' | null {
   const { tool, tenant_id } = crossing;
   if (crossing.boundary !== 'action' || crossing.phase === 'message' || crossing.memory) return null;
-  const found = tool === null ? null : lookUp(policy, tool, tenant_id);
+  const found = tool === null ? null : lookUpExact(policy, tool, tenant_id);
   if (found !== null) return found;
   if (policy.undeclared_tools !== 'allow') return 'undeclared';
   return tool === null ? null : lookUpFolded(policy, tool, tenant_id);
@@ -29,99 +29,106 @@ export function contractOf(crossing: Envelope, policy: Policy): ToolContract | '
 const EGRESS: Tag = 'egress.tool';
 
 /** Facts that a contract declares of a crossing: that a call takes data out, where a result comes from. */
-export function declaredFacts(
+export function listDeclaredFacts(
   contract: ToolContract | 'undeclared' | null,
   phase: Crossing['phase'],
 ): readonly Tag[] {
   if (contract === null || contract === 'undeclared') return [];
-  if (phase === 'response') return (contract.emits.tags ?? []).filter(isFact);
+  if (phase === 'response') return (contract.emits.tags ?? []).filter(isFactTag);
   return contract.side_effects.egress ? [EGRESS] : [];
 }
 
 /**
- * What a contract has against a tool call or its result (`response`) that carries these tags. `of_content` is what
+ * What a contract has against a tool call or its result (`response`) that carries these tags. `content_restrictions` is what
  * it has against the content itself: see `contentObjections`.
  */
-export function contractObjections(
+export function findContractRestrictions(
   contract: ToolContract | 'undeclared',
-  crossing: Envelope,
-  carried: Carried,
-  of_content: readonly Objection[],
-): readonly Objection[] {
+  crossing: CrossingContext,
+  data: TaggedData,
+  content_restrictions: readonly Restriction[],
+): readonly Restriction[] {
   if (contract === 'undeclared') {
     const reason = `The tool \`${crossing.tool ?? ''}\` has no contract, and undeclared tools may not be used.`;
-    return [objection('tool', reason, 'enforce')];
+    return [buildRestriction('tool', reason, 'enforce')];
   }
   return crossing.phase === 'response'
-    ? [...of_content, ...resultObjections(contract, carried)]
-    : [...callerObjections(contract, crossing), ...of_content, ...callObjections(contract, carried)];
+    ? [...content_restrictions, ...findResultRestrictions(contract, data)]
+    : [
+        ...findCallerRestrictions(contract, crossing),
+        ...content_restrictions,
+        ...findCallRestrictions(contract, data),
+      ];
 }
 
 /** Who calls, and how often. Everyone who acts must be among the agents that may. */
-function callerObjections(
+function findCallerRestrictions(
   { tool_name, allowed_agents, max_calls_per_minute, enforcement }: ToolContract,
-  crossing: Envelope,
-): Objection[] {
-  const objections: Objection[] = [];
+  crossing: CrossingContext,
+): Restriction[] {
+  const restrictions: Restriction[] = [];
   const { calls_last_minute = 0 } = crossing;
-  const other = actorsOf(crossing).find((agent) => !matchesAny(allowed_agents, agent));
+  const other = listActingAgents(crossing).find((agent) => !matchesAny(allowed_agents, agent));
   if (allowed_agents.length > 0 && other !== undefined) {
     const reason = `The agent \`${other}\` is not among those that may call the tool \`${tool_name}\`.`;
-    objections.push(objection('allowed_agents', reason, enforcement));
+    restrictions.push(buildRestriction('allowed_agents', reason, enforcement));
   }
   if (max_calls_per_minute !== null && calls_last_minute > max_calls_per_minute) {
     const reason = `The agent \`${crossing.agent_id}\` may call the tool \`${tool_name}\` ${max_calls_per_minute} times a minute; wait, and call again.`;
-    objections.push(objection('max_calls_per_minute', reason, enforcement));
+    restrictions.push(buildRestriction('max_calls_per_minute', reason, enforcement));
   }
-  return objections;
+  return restrictions;
 }
 
-function callObjections(
+function findCallRestrictions(
   { tool_name, accepts, enforcement, side_effects }: ToolContract,
-  carried: Carried,
-): Objection[] {
-  const objections: Objection[] = [];
-  const refused = beyond(accepts.tags, carried);
+  data: TaggedData,
+): Restriction[] {
+  const restrictions: Restriction[] = [];
+  const refused = findUncoveredTag(accepts.tags, data);
   if (refused !== null) {
     const reason = `The arguments carry the tag \`${refused.tag}\`, which the tool \`${tool_name}\` does not accept.`;
-    objections.push(objection('accepts.tags', reason, enforcement, refused.path));
+    restrictions.push(buildRestriction('accepts.tags', reason, enforcement, refused.path));
   }
   if (side_effects.requires_approval) {
     const reason = `The contract of the tool \`${tool_name}\` asks for a person’s approval.`;
-    objections.push({
-      breach: null,
+    restrictions.push({
+      violation: null,
       rule: 'contract.requires_approval',
       action: 'require_approval',
       reason,
       enforcement,
     });
   }
-  return objections;
+  return restrictions;
 }
 
-function resultObjections({ tool_name, emits, enforcement }: ToolContract, carried: Carried): Objection[] {
-  const refused = beyond(boundOf(emits.tags), carried);
+function findResultRestrictions(
+  { tool_name, emits, enforcement }: ToolContract,
+  data: TaggedData,
+): Restriction[] {
+  const refused = findUncoveredTag(listRestrictingTags(emits.tags), data);
   if (refused === null) return [];
   const reason = `The result carries the tag \`${refused.tag}\`, which the tool \`${tool_name}\` may not give out.`;
-  return [objection('emits.tags', reason, enforcement, refused.path)];
+  return [buildRestriction('emits.tags', reason, enforcement, refused.path)];
 }
 
 /**
  * Returns why a contract masks what was found with these tags in a result, instead of blocking the result; `null` if it
  * does not.
  */
-export function maskOfResult(
+export function findResultMask(
   contract: ToolContract | 'undeclared' | null,
-  crossing: Envelope,
+  crossing: CrossingContext,
   policy: Policy,
   tags: readonly Tag[],
-): Pick<Objection, 'rule' | 'reason'> | null {
+): Pick<Restriction, 'rule' | 'reason'> | null {
   if (crossing.phase !== 'response' || contract === null || contract === 'undeclared') return null;
   const { emits, enforcement, tool_name } = contract;
   if (emits.on_violation !== 'redact' || enforcement !== 'enforce') return null;
-  const kinds = tags.filter((tag) => !isFact(tag));
-  const bound = boundOf(emits.tags);
-  if (bound !== null && kinds.some((tag) => !coveredBy(bound, tag))) {
+  const kinds = tags.filter((tag) => !isFactTag(tag));
+  const bound = listRestrictingTags(emits.tags);
+  if (bound !== null && kinds.some((tag) => !isCoveredBy(bound, tag))) {
     const reason = `The result carries tags that the tool \`${tool_name}\` may not give out, so this data is removed.`;
     return { rule: 'contract.emits.tags', reason };
   }
@@ -131,45 +138,45 @@ export function maskOfResult(
 }
 
 /** Facts say where a result comes from and restrict nothing; `null` where no tag does. */
-function boundOf(tags: readonly Tag[] | null): readonly Tag[] | null {
-  const kinds = tags?.filter((tag) => !isFact(tag)) ?? null;
+function listRestrictingTags(tags: readonly Tag[] | null): readonly Tag[] | null {
+  const kinds = tags?.filter((tag) => !isFactTag(tag)) ?? null;
   return kinds?.length === 0 && tags?.length !== 0 ? null : kinds;
 }
 
 /** The first tag that is not covered, and where it was found; `null` where all are. */
-function beyond(
+function findUncoveredTag(
   bound: readonly Tag[] | null,
-  { tags, findings }: Carried,
+  { tags, findings }: TaggedData,
 ): { readonly tag: Tag; readonly path: string | null } | null {
-  const tag = bound === null ? undefined : tags.find((each) => !coveredBy(bound, each));
+  const tag = bound === null ? undefined : tags.find((each) => !isCoveredBy(bound, each));
   if (tag === undefined) return null;
   return { tag, path: findings.find((finding) => finding.tags.includes(tag))?.path ?? null };
 }
 
 /** What a contract has against the arguments or the result as they are, whatever they carry. */
-export function contentObjections(
+export function findContentRestrictions(
   contract: ToolContract,
   { phase, content }: Crossing,
   policy: Policy,
-): readonly Objection[] {
+): readonly Restriction[] {
   const { accepts, emits, enforcement } = contract;
   if (phase === 'response') {
     return emits.fields.length > 0 && !hasFields(content)
-      ? [objection('emits.fields', 'The result has no fields, so none can be kept.', enforcement)]
+      ? [buildRestriction('emits.fields', 'The result has no fields, so none can be kept.', enforcement)]
       : [];
   }
-  const objections = argumentObjections(contract, content, policy);
+  const restrictions = findArgumentRestrictions(contract, content, policy);
   if (accepts.fields.length > 0 && !hasFields(content)) {
-    objections.push(
-      objection('accepts.fields', 'The arguments have no fields, so none can be kept.', enforcement),
+    restrictions.push(
+      buildRestriction('accepts.fields', 'The arguments have no fields, so none can be kept.', enforcement),
     );
   }
-  return objections;
+  return restrictions;
 }
 
 /** An objection to the content as a record has it: what was broken, and no place. */
-export function recalledObjection(what: string, enforcement: Objection['enforcement']): Objection {
-  return objection(what, 'The content did not fit the contract of the tool.', enforcement);
+export function buildRecordedRestriction(what: string, enforcement: Restriction['enforcement']): Restriction {
+  return buildRestriction(what, 'The content did not fit the contract of the tool.', enforcement);
 }
 
 /** Whether fields can be taken from it: objects and lists have some, a text has none. */
@@ -177,35 +184,35 @@ function hasFields(content: Content): boolean {
   return content.kind === 'json' && typeof content.value === 'object';
 }
 
-function argumentObjections(contract: ToolContract, content: Content, policy: Policy): Objection[] {
+function findArgumentRestrictions(contract: ToolContract, content: Content, policy: Policy): Restriction[] {
   if (contract.arguments === null) return [];
   const value: Json = content.kind === 'text' ? content.text : content.value;
   const seen = new Set<string>();
-  const objections: Objection[] = [];
-  for (const { pointer, keyword } of checkOf(contract)(value)) {
-    const path = `$${pointer.map((step) => placeStep(step, policy)).join('')}`;
+  const restrictions: Restriction[] = [];
+  for (const { pointer, keyword } of getArgumentCheck(contract)(value)) {
+    const path = `$${pointer.map((step) => formatStep(step, policy)).join('')}`;
     if (seen.has(path)) continue;
     seen.add(path);
     const reason = `The arguments do not fit the tool’s schema (\`${keyword}\`).`;
-    objections.push(objection('arguments', reason, contract.enforcement, path));
+    restrictions.push(buildRestriction('arguments', reason, contract.enforcement, path));
   }
-  return objections;
+  return restrictions;
 }
 
-function placeStep(step: string, policy: Policy): string {
-  return /^\d{1,9}$/.test(step) ? `[${step}]` : stepOf(shownKey(step, policy));
+function formatStep(step: string, policy: Policy): string {
+  return /^\d{1,9}$/.test(step) ? `[${step}]` : stepOf(redactKey(step, policy));
 }
 
 const KEY_SHOWN_MAX = 64;
 
 /** A key as a path may name it: a caller wrote it, so what detectors know in it is left out. */
-function shownKey(key: string, { detection, limits }: Policy): string {
+function redactKey(key: string, { detection, limits }: Policy): string {
   const { findings, coverage } = detect({ kind: 'text', text: key }, detection, limits);
   return findings.length > 0 || coverage.status !== 'full' ? '*' : key.slice(0, KEY_SHOWN_MAX);
 }
 
 /** What a contract removes from a content. */
-export interface Removed {
+export interface StrippedContent {
   readonly splices: readonly Splice[];
   /** Names of the fields. */
   readonly stripped: readonly string[];
@@ -219,41 +226,43 @@ export interface Removed {
  * Removes the fields that a contract does not name; `null` where it removes nothing. Content over a limit is left as it
  * is, because it is blocked for that.
  */
-export function strip(
+export function stripFields(
   contract: ToolContract,
   { phase, content }: Pick<Crossing, 'phase' | 'content'>,
   policy: Policy,
-): Removed | null {
+): StrippedContent | null {
   const fields = phase === 'response' ? contract.emits.fields : contract.accepts.fields;
   if (fields.length === 0 || content.kind === 'text') return null;
   if (walkContent(content, policy.limits, () => {}) !== null) return null;
   const source = sourceOf(content);
-  const { splices, stripped } = keepFields(source.root, treeOf(fields), (key) => shownKey(key, policy));
+  const { splices, stripped } = keepFields(source.root, getFieldTree(fields), (key) =>
+    redactKey(key, policy),
+  );
   if (splices.length === 0) return null;
   const leaves = leavesKept(source.root, splices);
   return { splices, stripped, content: spliced(source, splices), leaves };
 }
 
-function objection(
+function buildRestriction(
   what: string,
   reason: string,
-  enforcement: Objection['enforcement'],
+  enforcement: Restriction['enforcement'],
   path: string | null = null,
-): Objection {
-  const breach = { type: 'contract_violation', rule: what, severity: 'high', path, reason } as const;
-  return { breach, rule: `contract.${what}`, action: 'block', reason, enforcement };
+): Restriction {
+  const violation = { type: 'contract_violation', rule: what, severity: 'high', path, reason } as const;
+  return { violation, rule: `contract.${what}`, action: 'block', reason, enforcement };
 }
 
-const registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>();
+const exact_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>();
 
 /** The tenant's own contract before the global one. */
-function lookUp(policy: Policy, tool: string, tenant_id: string): ToolContract | null {
-  let register = registers.get(policy);
+function lookUpExact(policy: Policy, tool: string, tenant_id: string): ToolContract | null {
+  let register = exact_registers.get(policy);
   if (register === undefined) {
-    register = new Map(policy.contracts.map((each) => [keyOf(each.tenant_id, each.tool_name), each]));
-    registers.set(policy, register);
+    register = new Map(policy.contracts.map((each) => [tenantKey(each.tenant_id, each.tool_name), each]));
+    exact_registers.set(policy, register);
   }
-  return register.get(keyOf(tenant_id, tool)) ?? register.get(keyOf(null, tool)) ?? null;
+  return register.get(tenantKey(tenant_id, tool)) ?? register.get(tenantKey(null, tool)) ?? null;
 }
 
 const folded_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract | 'undeclared'>>();
@@ -264,26 +273,26 @@ function lookUpFolded(policy: Policy, tool: string, tenant_id: string): ToolCont
   if (register === undefined) {
     const made = new Map<string, ToolContract | 'undeclared'>();
     for (const each of policy.contracts) {
-      const key = keyOf(each.tenant_id, foldCase(each.tool_name));
+      const key = tenantKey(each.tenant_id, foldCase(each.tool_name));
       made.set(key, made.has(key) ? 'undeclared' : each);
     }
     register = made;
     folded_registers.set(policy, register);
   }
   const folded = foldCase(tool);
-  return register.get(keyOf(tenant_id, folded)) ?? register.get(keyOf(null, folded)) ?? null;
+  return register.get(tenantKey(tenant_id, folded)) ?? register.get(tenantKey(null, folded)) ?? null;
 }
 
-function keyOf(tenant_id: string | null, name: string): string {
+function tenantKey(tenant_id: string | null, name: string): string {
   return JSON.stringify([tenant_id, name]);
 }
 
 const checks = new WeakMap<ToolContract, ArgumentCheck>();
 
-function checkOf(contract: ToolContract): ArgumentCheck {
+function getArgumentCheck(contract: ToolContract): ArgumentCheck {
   let check = checks.get(contract);
   if (check === undefined) {
-    check = argumentCheckLate(contract.arguments);
+    check = compileArgumentCheckLazily(contract.arguments);
     checks.set(contract, check);
   }
   return check;
@@ -291,7 +300,7 @@ function checkOf(contract: ToolContract): ArgumentCheck {
 
 const trees = new WeakMap<readonly string[], FieldTree>();
 
-function treeOf(fields: readonly string[]): FieldTree {
+function getFieldTree(fields: readonly string[]): FieldTree {
   let tree = trees.get(fields);
   if (tree === undefined) {
     tree = fieldTree(fields);

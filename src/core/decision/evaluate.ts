@@ -1,7 +1,14 @@
-import type { Conditions } from '../policy/conditions/facts.ts';
-import { normalTag } from '../tags.ts';
-import type { Action, Boundary, Monitored, Phase, Policy, Tag } from '../types/index.ts';
-import { circumstancesOf, placeOf, ruleForCrossing, ruleForTag, stricter, tableOf } from './rules.ts';
+import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
+import { normalizeTag } from '../tags.ts';
+import type { Action, Boundary, MonitoredRule, Phase, Policy, Tag } from '../types/index.ts';
+import {
+  buildRuleContext,
+  findRuleForCrossing,
+  findRuleForTag,
+  getEnforcementPoint,
+  getRuleTable,
+  isStricter,
+} from './rules.ts';
 
 /** What is asked about. Without a phase an action is a request; without tool or agent, rules on them stay silent. */
 export interface EvaluationContext {
@@ -23,34 +30,39 @@ export interface EvaluationContext {
 export function evaluate(
   policy: Policy,
   context: EvaluationContext,
-  conditions: Conditions | null = null,
+  conditions: ConditionEvaluator | null = null,
 ): Action {
   const { boundary, phase = null, tenant_id, tool = null, agent_id } = context;
-  const table = tableOf(policy, placeOf(boundary, phase), tenant_id);
-  const data_tags = context.data_tags.map(normalTag);
-  const session_tags = (context.session_tags ?? []).map(normalTag);
+  const table = getRuleTable(policy, getEnforcementPoint(boundary, phase), tenant_id);
+  const data_tags = context.data_tags.map(normalizeTag);
+  const session_tags = (context.session_tags ?? []).map(normalizeTag);
   const crossing = {
-    ...NOTHING,
+    ...DEFAULT_CONTEXT,
     boundary,
     phase,
     tenant_id,
     tool,
-    agent_id: agent_id ?? UNNAMED,
+    agent_id: agent_id ?? UNNAMED_AGENT,
     session_tags,
   };
-  const circumstances = circumstancesOf(crossing, { data_tags: () => data_tags, findings: 0, conditions });
-  const monitored: Monitored[] = [];
-  let action = ruleForCrossing(table, circumstances, monitored)?.action ?? null;
+  const rule_context = buildRuleContext(crossing, {
+    data_tags: () => data_tags,
+    findings_count: 0,
+    conditions,
+  });
+  const monitored: MonitoredRule[] = [];
+  let action = findRuleForCrossing(table, rule_context, monitored)?.action ?? null;
   for (const tag of data_tags) {
-    const tagged = { tag, severity: null };
-    const spoken = ruleForTag(table, tagged, circumstances, monitored)?.action ?? policy.default_action;
-    if (action === null || stricter(spoken, action)) action = spoken;
+    const occurrence = { tag, severity: null };
+    const tag_action =
+      findRuleForTag(table, occurrence, rule_context, monitored)?.action ?? policy.default_action;
+    if (action === null || isStricter(tag_action, action)) action = tag_action;
   }
   return action ?? policy.default_action;
 }
 
 /** What a context does not say. */
-const NOTHING = {
+const DEFAULT_CONTEXT = {
   session_id: null,
   source_agent_id: null,
   destination_agent_id: null,
@@ -59,4 +71,4 @@ const NOTHING = {
 } as const;
 
 /** No agent at all. Only a pattern that means every agent fits it. */
-const UNNAMED = '';
+const UNNAMED_AGENT = '';

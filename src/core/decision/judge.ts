@@ -1,78 +1,95 @@
 import { detect } from '../detect/detect.ts';
 import { factsOfLate } from '../detect/lazy.ts';
-import type { Conditions } from '../policy/conditions/facts.ts';
+import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { fallbackText } from '../policy/fallback.ts';
-import { coveredBy, normalTag } from '../tags.ts';
+import { isCoveredBy, normalizeTag } from '../tags.ts';
 import type { ToolCall } from '../types/guarded-paths.ts';
 import type {
-  AllowedFinding,
-  Breach,
+  AllowlistedFinding,
   Content,
   Coverage,
   Crossing,
   Decision,
   Finding,
-  FingerprintOf,
+  Fingerprinter,
   JudgedFinding,
   Policy,
   Rule,
   Tag,
   ToolContract,
   Verdict,
+  Violation,
 } from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
-import { partAllowed } from './allowlist.ts';
-import { contentObjections, contractOf, declaredFacts, type Removed, strip } from './contracts.ts';
-import { factsNamed } from './named-facts.ts';
-import type { Objection } from './objection.ts';
-import { type Outcome, outcomeOfStripping, SILENCE } from './outcomes.ts';
+import { applyAllowlist } from './allowlist.ts';
+import {
+  findContentRestrictions,
+  findContract,
+  listDeclaredFacts,
+  type StrippedContent,
+  stripFields,
+} from './contracts.ts';
+import { listNamedFacts } from './named-facts.ts';
+import type { Restriction } from './objection.ts';
+import { buildStrippingOutcome, DEFAULT_ALLOW, type RuleOutcome } from './outcomes.ts';
 import { redact } from './redact.ts';
-import { tableFor } from './rule-table.ts';
+import { getRuleTableForCrossing } from './rule-table.ts';
 import type { RuleTable } from './rules.ts';
-import { flowBreach, sessionChange } from './taint.ts';
-import { carriedBy, DECISION_OF, hear, objectionsTo, type Stripping, tagsOf } from './voices.ts';
+import { buildFlowViolation, computeTaintChange } from './taint.ts';
+import {
+  collectTaggedData,
+  collectTags,
+  DECISIONS_BY_ACTION,
+  evaluateRules,
+  type FieldStripping,
+  findRestrictions,
+} from './voices.ts';
 
 /**
  * Decides on a crossing: in go what crosses and a policy, out comes a verdict. Synchronous, total and pure:
  * the same crossing under the same policy has the same verdict, and a fault of ours is a verdict that blocks.
- * Without `fingerprintOf` nothing is let be for its fingerprint; without `conditions` none in CEL has an answer, so
+ * Without `computeFingerprint` nothing is let be for its computeFingerprint; without `conditions` none in CEL has an answer, so
  * that rules with one restrict and never allow.
  */
 export function judge(
   crossing: Crossing,
   policy: Policy,
-  fingerprintOf: FingerprintOf | null = null,
-  conditions: Conditions | null = null,
+  computeFingerprint: Fingerprinter | null = null,
+  conditions: ConditionEvaluator | null = null,
 ): Verdict {
   try {
-    const stripping = strippingOf(crossing, policy);
-    const seen = seenIn(crossing, stripping, policy);
-    return verdictOn(crossing, policy, seen, fingerprintOf, conditions);
+    const stripping = computeStripping(crossing, policy);
+    const scan = scanCrossing(crossing, stripping, policy);
+    return judgeScan(crossing, policy, scan, computeFingerprint, conditions);
   } catch {
-    return faulty(policy);
+    return buildFaultVerdict(policy);
   }
 }
 
 /** Content that a contract takes away is not scanned: it does not go on. */
-function seenIn(crossing: Crossing, stripping: Stripped | null, { detection, limits }: Policy): Seen {
-  const call = callOf(crossing);
+function scanCrossing(
+  crossing: Crossing,
+  stripping: StrippingResult | null,
+  { detection, limits }: Policy,
+): CrossingScan {
+  const call = buildToolCall(crossing);
   if (stripping?.enforcement !== 'enforce')
     return { ...detect(crossing.content, detection, limits, call), stripping };
   const { content: left, leaves } = stripping;
   const { findings, coverage } = detect(left, detection, limits, call);
-  const moved = findings.map((finding) => ({ ...finding, leaf: leaves[finding.leaf]! }));
-  return { findings: moved, coverage, stripping };
+  const mapped = findings.map((finding) => ({ ...finding, leaf: leaves[finding.leaf]! }));
+  return { findings: mapped, coverage, stripping };
 }
 
 /** The call whose arguments a crossing holds; `null` where it holds none. */
-function callOf({ boundary, phase, tool, working_dir }: Crossing): ToolCall | null {
+function buildToolCall({ boundary, phase, tool, working_dir }: Crossing): ToolCall | null {
   return boundary === 'action' && phase === 'request' ? { tool, working_dir } : null;
 }
 
 /** What a fault comes to. Its own text is left out: it could hold what was being looked at. */
-export function faulty(policy: Policy): Verdict {
+export function buildFaultVerdict(policy: Policy): Verdict {
   return {
-    ...NOTHING,
+    ...EMPTY_VERDICT,
     decision: 'block',
     action: 'block',
     rule: 'fault.internal',
@@ -84,7 +101,7 @@ export function faulty(policy: Policy): Verdict {
 }
 
 /** What most verdicts hold nothing of. */
-const NOTHING = Object.freeze({
+const EMPTY_VERDICT = Object.freeze({
   findings: Object.freeze([]),
   allowlisted_findings: Object.freeze([]),
   violations: Object.freeze([]),
@@ -96,44 +113,50 @@ const NOTHING = Object.freeze({
   monitored: Object.freeze([]),
   approval: null,
   enforced_result: null,
-  session_change: null,
+  taint_change: null,
 });
 
 /** What was found in a crossing's content, and how much of it was looked at. */
-export interface Seen {
+export interface CrossingScan {
   readonly findings: readonly Finding[];
   readonly coverage: Coverage;
   /** What a contract removed before anything was looked for; without it nothing. */
-  readonly stripping?: Stripped | null;
+  readonly stripping?: StrippingResult | null;
 }
 
 /** The verdict on a crossing in which this was seen. Unlike `judge` it throws where there is a fault. */
-export function verdictOn(
+export function judgeScan(
   crossing: Crossing,
   policy: Policy,
-  { findings: found, coverage, stripping = null }: Seen,
-  fingerprintOf: FingerprintOf | null,
-  conditions: Conditions | null = null,
+  { findings: found, coverage, stripping = null }: CrossingScan,
+  computeFingerprint: Fingerprinter | null,
+  conditions: ConditionEvaluator | null = null,
 ): Verdict {
-  const personal = withoutIdentities(found, crossing);
-  const { findings, allowlisted_findings } = partAllowed(crossing, policy.detection, personal, fingerprintOf);
-  const table = tableFor(policy, crossing);
-  const contract = contractOf(crossing, policy);
+  const personal = dropIdentityFindings(found, crossing);
+  const { findings, allowlisted_findings } = applyAllowlist(
+    crossing,
+    policy.detection,
+    personal,
+    computeFingerprint,
+  );
+  const table = getRuleTableForCrossing(policy, crossing);
+  const contract = findContract(crossing, policy);
   const left = stripping?.enforcement === 'enforce' ? { ...crossing, content: stripping.content } : crossing;
-  const facts = factsIn(left, policy, table, contract);
-  const said = declaredTags(crossing);
-  const declared = said.length + facts.length === 0 ? NONE : [...new Set([...said.map(normalTag), ...facts])];
-  const what = { crossing, policy, table, contract, conditions };
-  const asked = { ...what, findings, allowlisted_findings, declared, coverage, stripping };
-  if (isClean(asked)) return allowed(asked);
-  return weigh(asked);
+  const facts = collectFacts(left, policy, table, contract);
+  const listed = listDeclaredTags(crossing);
+  const declared =
+    listed.length + facts.length === 0 ? NO_TAGS : [...new Set([...listed.map(normalizeTag), ...facts])];
+  const known = { crossing, policy, table, contract, conditions };
+  const input = { ...known, findings, allowlisted_findings, declared, coverage, stripping };
+  if (isClean(input)) return buildAllowVerdict(input);
+  return buildVerdict(input);
 }
 
 /** The findings without addresses by which an agent signs. Anything else that is found there, or in a part of it, stays. */
-function withoutIdentities(found: readonly Finding[], { identity_places }: Crossing): readonly Finding[] {
+function dropIdentityFindings(found: readonly Finding[], { identity_places }: Crossing): readonly Finding[] {
   if (identity_places === undefined || identity_places.length === 0) return found;
   const isIdentity = ({ tags, leaf, start, end }: Finding): boolean =>
-    tags.every((tag) => coveredBy(PERSONAL, tag)) &&
+    tags.every((tag) => isCoveredBy(PERSONAL, tag)) &&
     identity_places.some((place) => place.leaf === leaf && place.start === start && place.end === end);
   return found.filter((finding) => !isIdentity(finding));
 }
@@ -141,62 +164,62 @@ function withoutIdentities(found: readonly Finding[], { identity_places }: Cross
 const PERSONAL = ['personal'];
 
 /** What is looked for where a rule names it, and no finding. */
-function factsIn(
+function collectFacts(
   crossing: Crossing,
   policy: Policy,
   table: RuleTable,
-  contract: Asked['contract'],
+  contract: JudgeInput['contract'],
 ): readonly Tag[] {
   const { phase } = crossing;
-  if (phase !== 'request' && phase !== 'response') return NONE;
-  const named = factsNamed(table);
-  if (named.length === 0) return NONE;
-  const seen = phase === 'request' ? factsOfLate(crossing, named, policy.limits) : NONE;
-  return [...seen, ...declaredFacts(contract, phase)];
+  if (phase !== 'request' && phase !== 'response') return NO_TAGS;
+  const named = listNamedFacts(table);
+  if (named.length === 0) return NO_TAGS;
+  const seen = phase === 'request' ? factsOfLate(crossing, named, policy.limits) : NO_TAGS;
+  return [...seen, ...listDeclaredFacts(contract, phase)];
 }
 
-const NONE: readonly Tag[] = [];
+const NO_TAGS: readonly Tag[] = [];
 
-function declaredTags({ declared_tags, memory }: Crossing): readonly Tag[] {
+function listDeclaredTags({ declared_tags, memory }: Crossing): readonly Tag[] {
   return memory === undefined || memory.tag === null ? declared_tags : [...declared_tags, memory.tag];
 }
 
-/** All that is known when the rules are asked. */
-interface Asked {
+/** All that is known when the rules are input. */
+interface JudgeInput {
   readonly crossing: Crossing;
   readonly policy: Policy;
   readonly table: RuleTable;
   readonly contract: ToolContract | 'undeclared' | null;
-  readonly conditions: Conditions | null;
+  readonly conditions: ConditionEvaluator | null;
   readonly findings: readonly Finding[];
-  readonly allowlisted_findings: readonly AllowedFinding[];
+  readonly allowlisted_findings: readonly AllowlistedFinding[];
   /** Tags that stand for no place in the content: what the caller says, and facts. */
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
   /** What a contract takes away, unless it is in monitor mode. */
-  readonly stripping: Stripped | null;
+  readonly stripping: StrippingResult | null;
 }
 
 /** Whether there is nothing that any rule, contract or identity could speak about. */
-function isClean({ crossing, table, findings, declared, coverage }: Asked): boolean {
+function isClean({ crossing, table, findings, declared, coverage }: JudgeInput): boolean {
   return (
     crossing.boundary !== 'action' &&
     findings.length === 0 &&
     declared.length === 0 &&
     coverage.status === 'full' &&
-    table.about_crossing.length === 0 &&
-    table.marks.length === 0
+    table.crossing_rules.length === 0 &&
+    table.taint_rules.length === 0
   );
 }
 
-function allowed({ policy, allowlisted_findings }: Asked): Verdict {
+function buildAllowVerdict({ policy, allowlisted_findings }: JudgeInput): Verdict {
   return {
-    ...NOTHING,
+    ...EMPTY_VERDICT,
     allowlisted_findings,
     decision: 'allow',
     action: 'allow',
-    rule: SILENCE.rule,
-    reason: SILENCE.reason,
+    rule: DEFAULT_ALLOW.rule,
+    reason: DEFAULT_ALLOW.reason,
     coverage: FULL,
     policy_hash: policy.hash,
     fault: false,
@@ -205,21 +228,21 @@ function allowed({ policy, allowlisted_findings }: Asked): Verdict {
 
 const FULL: Coverage = Object.freeze({ status: 'full' });
 
-function weigh(asked: Asked): Verdict {
-  const { findings, declared, coverage } = asked;
+function buildVerdict(input: JudgeInput): Verdict {
+  const { findings, declared, coverage } = input;
   const is_full = coverage.status === 'full';
-  const data_tags = tagsOf(findings, declared);
-  const objections = is_full ? objectionsOf(asked) : [];
-  const stripping = is_full ? asked.stripping : null;
+  const data_tags = collectTags(findings, declared);
+  const restrictions = is_full ? findAllRestrictions(input) : [];
+  const stripping = is_full ? input.stripping : null;
   const stripped = stripping?.enforcement === 'enforce' ? stripping : null;
-  const heard = hear({ ...asked, objections, stripping });
-  const { winner, masked, circumstances } = heard;
-  const judged = heard.judged.map(({ finding }) => finding);
-  const decision = DECISION_OF[winner.action];
-  const { content, fallback_used } = contentOf(
+  const evaluation = evaluateRules({ ...input, restrictions, stripping });
+  const { winner, masked, context } = evaluation;
+  const judged = evaluation.evaluations.map(({ finding }) => finding);
+  const decision = DECISIONS_BY_ACTION[winner.action];
+  const { content, fallback_used } = buildContent(
     winner,
     decision,
-    asked,
+    input,
     masked,
     stripped?.splices ?? [],
     data_tags,
@@ -230,50 +253,53 @@ function weigh(asked: Asked): Verdict {
     rule: winner.rule,
     reason: winner.reason,
     findings: judged,
-    allowlisted_findings: asked.allowlisted_findings,
-    violations: breachesOf(heard.objections, coverage, circumstances.flow_spoke),
+    allowlisted_findings: input.allowlisted_findings,
+    violations: listViolations(evaluation.restrictions, coverage, context.matched_flow_rules),
     data_tags,
     content,
     stripped_fields: decision === 'modify' && stripped !== null ? stripped.stripped : [],
     removed: stripped?.splices ?? [],
     fallback_used,
     coverage,
-    monitored: heard.monitored,
-    enforced_result: heard.enforced_result,
-    approval: heard.approval,
-    session_change:
-      decision === 'block' ? null : sessionChange({ ...asked, findings: judged, data_tags, circumstances }),
-    policy_hash: asked.policy.hash,
+    monitored: evaluation.monitored,
+    enforced_result: evaluation.enforced_result,
+    approval: evaluation.approval,
+    taint_change:
+      decision === 'block' ? null : computeTaintChange({ ...input, findings: judged, data_tags, context }),
+    policy_hash: input.policy.hash,
     fault: false,
   };
 }
 
-function objectionsOf(asked: Asked): readonly Objection[] {
-  const { crossing, policy, contract } = asked;
+function findAllRestrictions(input: JudgeInput): readonly Restriction[] {
+  const { crossing, policy, contract } = input;
   const has_terms = contract !== null && contract !== 'undeclared';
-  const of_content = has_terms ? contentObjections(contract, crossing, policy) : [];
-  return objectionsTo(crossing, policy, contract, carriedBy(asked), of_content);
+  const content_restrictions = has_terms ? findContentRestrictions(contract, crossing, policy) : [];
+  return findRestrictions(crossing, policy, contract, collectTaggedData(input), content_restrictions);
 }
 
 /** What the contract of a tool takes away from a call or a result. */
-type Stripped = Stripping & Removed;
+type StrippingResult = FieldStripping & StrippedContent;
 
-function strippingOf(crossing: Crossing, policy: Policy): Stripped | null {
-  const contract = contractOf(crossing, policy);
+function computeStripping(crossing: Crossing, policy: Policy): StrippingResult | null {
+  const contract = findContract(crossing, policy);
   if (contract === null || contract === 'undeclared') return null;
-  const kept = strip(contract, crossing, policy);
-  if (kept === null) return null;
-  return { ...kept, enforcement: contract.enforcement, outcome: outcomeOfStripping(crossing.phase) };
+  const stripped = stripFields(contract, crossing, policy);
+  if (stripped === null) return null;
+  return { ...stripped, enforcement: contract.enforcement, outcome: buildStrippingOutcome(crossing.phase) };
 }
 
-function breachesOf(
-  objections: readonly Objection[],
+function listViolations(
+  restrictions: readonly Restriction[],
   coverage: Coverage,
-  flow_spoke: readonly Rule[],
-): readonly Breach[] {
-  const violations = [...objections.flatMap(({ breach }) => breach ?? []), ...flow_spoke.map(flowBreach)];
+  flow_rules: readonly Rule[],
+): readonly Violation[] {
+  const violations = [
+    ...restrictions.flatMap(({ violation }) => violation ?? []),
+    ...flow_rules.map(buildFlowViolation),
+  ];
   if (coverage.status === 'full') return violations;
-  const exceeded: Breach = {
+  const exceeded: Violation = {
     type: 'coverage_exceeded',
     rule: 'coverage.exceeded',
     severity: 'high',
@@ -283,20 +309,20 @@ function breachesOf(
   return [exceeded, ...violations];
 }
 
-interface Changed {
+interface ChangedContent {
   readonly content: Content | null;
   readonly fallback_used: boolean;
 }
 
 /** The content to use instead: a rule's own text, or the masked and stripped content; `null` for no change. */
-function contentOf(
-  winner: Outcome,
+function buildContent(
+  winner: RuleOutcome,
   decision: Decision,
-  { crossing, policy, findings }: Asked,
+  { crossing, policy, findings }: JudgeInput,
   masked: readonly JudgedFinding[],
   removed: readonly Splice[],
   data_tags: readonly Tag[],
-): Changed {
+): ChangedContent {
   const { typed } = policy.redaction;
   const isChanged = decision === 'modify';
   const content = isChanged ? redact(crossing.content, masked, typed, removed) : null;

@@ -3,9 +3,9 @@
  * runs when `argumentCheckLate` is first called (scripts/build/late.ts).
  */
 import type { Json } from '../types/index.ts';
-import { type ArgumentCheck, argumentCheck } from './arguments.ts';
+import { type ArgumentCheck, compileArgumentCheck } from './arguments.ts';
 
 /** See arguments.ts. */
-export function argumentCheckLate(schema: Json): ArgumentCheck {
-  return argumentCheck(schema);
+export function compileArgumentCheckLazily(schema: Json): ArgumentCheck {
+  return compileArgumentCheck(schema);
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { crossingOf, policyOf } from '../testing/policies.ts';
 import type { Crossing, Json, MemoryField, MemoryUse } from '../types/index.ts';
 import { judge } from './judge.ts';
-import { declaredField, isOfType, memorySchemasOf } from './memory.ts';
+import { findMemoryField, isMemoryValueOfType, listMemorySchemas } from './memory.ts';
 
 const field = (name: string, tag = 'internal') => ({ name, type: 'string', tag });
 
@@ -30,16 +30,16 @@ test('a key means the field of the tenant’s own documents, then of those for a
     ['default', 'note', 'nothing', null],
   ];
   for (const [tenant_id, key, schema, expected] of cases) {
-    const found = declaredField(policy, tenant_id, key, schema);
+    const found = findMemoryField(policy, tenant_id, key, schema);
     assert.equal(found?.schema.name ?? null, expected, `${tenant_id} ${key} ${schema}`);
     if (found !== null) assert.equal(found.field.name, key);
   }
   assert.equal(cases.length, 12);
   assert.deepEqual(
-    memorySchemasOf(policy, 'acme').map(({ name }) => name),
+    listMemorySchemas(policy, 'acme').map(({ name }) => name),
     ['acme-notes', 'notes'],
   );
-  assert.equal(declaredField(policyOf(), 'default', 'note', null), null);
+  assert.equal(findMemoryField(policyOf(), 'default', 'note', null), null);
 });
 
 test('a value is of the type that its field names, and of no other', () => {
@@ -61,7 +61,7 @@ test('a value is of the type that its field names, and of no other', () => {
   const types: readonly MemoryField['type'][] = ['string', 'integer', 'number', 'boolean', 'list', 'object'];
   let ran = 0;
   for (const [value, expected] of values) {
-    const fits = types.filter((type) => isOfType(value, type));
+    const fits = types.filter((type) => isMemoryValueOfType(value, type));
     assert.deepEqual(fits, expected, JSON.stringify(value));
     ran += types.length;
   }

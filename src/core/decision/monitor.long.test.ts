@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { celConditions } from '../policy/conditions/cel.ts';
-import { isFact } from '../tags.ts';
+import { isFactTag } from '../tags.ts';
 import { crossings, type GeneratedParts, policyOfParts, policyParts } from '../testing/generated.ts';
 import { crossingOf, policyOf } from '../testing/policies.ts';
 import type { Verdict } from '../types/index.ts';
@@ -46,10 +46,10 @@ function answer({
   monitored: _,
   enforced_result: __,
   policy_hash: ___,
-  session_change: ____,
+  taint_change: ____,
   ...rest
 }: Verdict): object {
-  return { ...rest, data_tags: rest.data_tags.filter((tag) => !isFact(tag)) };
+  return { ...rest, data_tags: rest.data_tags.filter((tag) => !isFactTag(tag)) };
 }
 
 test('what is in monitor mode changes no answer, and all that it changes is a record', () => {

@@ -1,13 +1,19 @@
-import { once } from '../memo.ts';
+import { memoize } from '../memo.ts';
 import { namesIn } from '../policy/conditions/facts.ts';
-import { isFact } from '../tags.ts';
+import { isFactTag } from '../tags.ts';
 import type { Tag } from '../types/index.ts';
 import type { RuleTable } from './rules.ts';
 
 /** Tags of facts that some rule of a table names: without any, nobody asks for facts. */
-export const factsNamed: (table: RuleTable) => readonly Tag[] = once(
-  ({ about_crossing, about_tags, flow, builtin, marks }) =>
-    [...about_crossing.flat(), ...about_tags.flat(), ...flow.flat(), ...builtin, ...marks].flatMap(
-      ({ data_tags, when }) => [...data_tags, ...(when === null ? [] : namesIn(when))].filter(isFact),
+export const listNamedFacts: (table: RuleTable) => readonly Tag[] = memoize(
+  ({ crossing_rules, tag_rules, flow_rules, builtin_rules, taint_rules }) =>
+    [
+      ...crossing_rules.flat(),
+      ...tag_rules.flat(),
+      ...flow_rules.flat(),
+      ...builtin_rules,
+      ...taint_rules,
+    ].flatMap(({ data_tags, when }) =>
+      [...data_tags, ...(when === null ? [] : namesIn(when))].filter(isFactTag),
     ),
 );

@@ -1,4 +1,4 @@
-import { covers, isFact } from '../tags.ts';
+import { covers, isFactTag } from '../tags.ts';
 import type {
   Action,
   Coverage,
@@ -10,10 +10,10 @@ import type {
   Rule,
   Tag,
 } from '../types/index.ts';
-import { granted, type RuleFor, strictest } from './rules.ts';
+import { applyApproval, findStrictest, type TagRuleFinder } from './rules.ts';
 
 /** One voice among those of which the strictest decides. */
-export interface Outcome {
+export interface RuleOutcome {
   readonly action: Action;
   readonly rule: string;
   readonly reason: string;
@@ -23,7 +23,7 @@ export interface Outcome {
 }
 
 /** What it comes to when nobody speaks. */
-export const SILENCE: Outcome = {
+export const DEFAULT_ALLOW: RuleOutcome = {
   action: 'allow',
   rule: 'default.allow',
   reason: 'Nothing was found that a rule acts on.',
@@ -31,56 +31,66 @@ export const SILENCE: Outcome = {
 };
 
 /** What a rule says. */
-export function outcomeOf({ action, name, reason, fallback_template, approval }: Rule): Outcome {
+export function buildRuleOutcome({ action, name, reason, fallback_template, approval }: Rule): RuleOutcome {
   return { action, rule: name, reason, fallback_template, approval };
 }
 
 /** What it comes to when not all was looked at. */
-export function outcomeOfCoverage(coverage: Coverage & { readonly status: 'partial' }): Outcome {
+export function buildCoverageOutcome(coverage: Coverage & { readonly status: 'partial' }): RuleOutcome {
   return { action: 'block', rule: 'coverage.exceeded', reason: coverage.reason, fallback_template: null };
 }
 
 /** What it comes to that the contract of a tool takes fields away. */
-export function outcomeOfStripping(phase: Phase | null): Outcome {
+export function buildStrippingOutcome(phase: Phase | null): RuleOutcome {
   const rule = phase === 'response' ? 'contract.emits.fields' : 'contract.accepts.fields';
   const reason = 'The contract of the tool leaves some fields out.';
   return { action: 'redact', rule, reason, fallback_template: null };
 }
 
 /** Where a tag is evaluated. */
-export type Where = Pick<Crossing, 'boundary' | 'phase' | 'approved_rules'>;
+export type CrossingLocation = Pick<Crossing, 'boundary' | 'phase' | 'approved_rules'>;
 
 /** What a tag comes to that no rule names. */
-export function outcomeOfDefault(
+export function buildDefaultOutcome(
   tag: Tag,
   { default_action }: Policy,
-  { boundary, phase, approved_rules }: Where,
-): Outcome {
+  { boundary, phase, approved_rules }: CrossingLocation,
+): RuleOutcome {
   const place = phase === null ? `\`${boundary}\`` : `\`${boundary}\` in the phase \`${phase}\``;
   const reason = `No rule at ${place} names the tag \`${tag}\`, and the default action is \`${default_action}\`.`;
   const rule = `default.${default_action}`;
-  return granted({ action: default_action, rule, reason, fallback_template: null }, rule, approved_rules);
+  return applyApproval(
+    { action: default_action, rule, reason, fallback_template: null },
+    rule,
+    approved_rules,
+  );
 }
 
 /** A finding with its rule, and what it comes to. */
-export interface Judged {
+export interface FindingEvaluation {
   readonly finding: JudgedFinding;
   /** `null` where only facts were seen, on which no rule acts. */
-  readonly outcome: Outcome | null;
+  readonly outcome: RuleOutcome | null;
 }
 
 /** The strictest over the finding's tags decides on it. */
-export function judgeFinding(finding: Finding, policy: Policy, ruleFor: RuleFor, where: Where): Judged {
-  const spoken: (Outcome & { readonly spokenBy: Rule | null })[] = [];
+export function evaluateFinding(
+  finding: Finding,
+  policy: Policy,
+  findRule: TagRuleFinder,
+  location: CrossingLocation,
+): FindingEvaluation {
+  const outcomes: (RuleOutcome & { readonly matched_rule: Rule | null })[] = [];
   for (const tag of finding.tags) {
-    const rule = ruleFor({ tag, severity: finding.severity });
-    if (rule !== null) spoken.push({ ...outcomeOf(rule), spokenBy: rule });
-    else if (!isFact(tag)) spoken.push({ ...outcomeOfDefault(tag, policy, where), spokenBy: null });
+    const rule = findRule({ tag, severity: finding.severity });
+    if (rule !== null) outcomes.push({ ...buildRuleOutcome(rule), matched_rule: rule });
+    else if (!isFactTag(tag))
+      outcomes.push({ ...buildDefaultOutcome(tag, policy, location), matched_rule: null });
   }
-  const spoken_most = strictest(spoken);
-  const outcome = finding.example === true ? cappedForExample(spoken_most) : spoken_most;
-  const { action, rule } = outcome ?? SILENCE;
-  const severity = outcome?.spokenBy?.severity ?? finding.severity;
+  const strictest = findStrictest(outcomes);
+  const outcome = finding.example === true ? capForExample(strictest) : strictest;
+  const { action, rule } = outcome ?? DEFAULT_ALLOW;
+  const severity = outcome?.matched_rule?.severity ?? finding.severity;
   return {
     finding: { ...finding, detected_severity: finding.severity, severity, action, rule },
     outcome,
@@ -88,7 +98,7 @@ export function judgeFinding(finding: Finding, policy: Policy, ruleFor: RuleFor,
 }
 
 /** A documented example opens nothing: rules may let it pass or flag it, and do no more. */
-function cappedForExample<Spoken extends Outcome>(outcome: Spoken | null): Spoken | null {
+function capForExample<Outcome extends RuleOutcome>(outcome: Outcome | null): Outcome | null {
   if (outcome === null || outcome.action === 'allow' || outcome.action === 'flag') return outcome;
   return {
     ...outcome,
@@ -104,17 +114,17 @@ function cappedForExample<Spoken extends Outcome>(outcome: Spoken | null): Spoke
  * place: where the rule says `redact` and nothing that was found and masked carries the tag, masking cannot honour
  * it, and it blocks.
  */
-export function outcomeOfDeclared(
+export function evaluateDeclaredTag(
   tag: Tag,
   policy: Policy,
-  ruleFor: RuleFor,
+  findRule: TagRuleFinder,
   masked: readonly JudgedFinding[],
   accepted: Tag | null,
-  where: Where,
-): Outcome[] {
-  const rule = ruleFor({ tag, severity: null });
-  if (rule === null && (isFact(tag) || tag === accepted)) return [];
-  const outcome = rule === null ? outcomeOfDefault(tag, policy, where) : outcomeOf(rule);
+  location: CrossingLocation,
+): RuleOutcome[] {
+  const rule = findRule({ tag, severity: null });
+  if (rule === null && (isFactTag(tag) || tag === accepted)) return [];
+  const outcome = rule === null ? buildDefaultOutcome(tag, policy, location) : buildRuleOutcome(rule);
   if (outcome.action !== 'redact' || masked.some(({ tags }) => tags.some((each) => covers(tag, each)))) {
     return [outcome];
   }

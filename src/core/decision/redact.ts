@@ -17,13 +17,13 @@ export function redact(
   typed: boolean,
   removed: readonly Splice[] = [],
 ): Content {
-  return replaceFindings(content, findings, markerOf(typed), removed);
+  return replaceFindings(content, findings, selectMarker(typed), removed);
 }
 
 /** What stands in place of a finding; `text` is all that goes, where findings are one. */
-export type Marker = (worst: Finding, text: string) => string;
+export type RedactionMarker = (worst: Finding, text: string) => string;
 
-function markerOf(typed: boolean): Marker {
+function selectMarker(typed: boolean): RedactionMarker {
   return typed ? ({ detector }) => `[REDACTED:${detector}]` : () => '[REDACTED]';
 }
 
@@ -31,14 +31,14 @@ function markerOf(typed: boolean): Marker {
 export function replaceFindings(
   content: Content,
   findings: readonly Finding[],
-  marker: Marker,
+  marker: RedactionMarker,
   removed: readonly Splice[] = [],
 ): Content {
   if (findings.length === 0 && removed.length === 0) return content;
   const by_leaf = groupByLeaf(findings);
   const masked = new Map<number, string>();
   for (const [leaf, text] of leafTexts(content, findings))
-    masked.set(leaf, mask(text, by_leaf.get(leaf)!, marker, numberStarts(text)));
+    masked.set(leaf, replaceSpans(text, by_leaf.get(leaf)!, marker, findNumbers(text)));
   if (content.kind === 'text') return { kind: 'text', text: masked.get(0) ?? content.text };
   const source = sourceOf(content);
   return spliced(source, [...leafSplices(source.root, masked), ...removed]);
@@ -61,21 +61,21 @@ interface Span {
 }
 
 /** The part of a text that is no JSON document, with the findings in it masked; offsets count from its beginning. */
-export function maskPart(text: string, findings: readonly Finding[], typed: boolean): string {
-  return mask(text, findings, markerOf(typed), NO_NUMBERS);
+export function redactPart(text: string, findings: readonly Finding[], typed: boolean): string {
+  return replaceSpans(text, findings, selectMarker(typed), NO_NUMBERS);
 }
 
 const NO_NUMBERS: ReadonlyMap<number, number> = new Map();
 
-function mask(
+function replaceSpans(
   text: string,
   findings: readonly Finding[],
-  marker: Marker,
+  marker: RedactionMarker,
   numbers: ReadonlyMap<number, number>,
 ): string {
   const parts: string[] = [];
   let from = 0;
-  for (const { start, end, worst } of merge(findings)) {
+  for (const { start, end, worst } of mergeSpans(findings)) {
     const mark = marker(worst, text.slice(start, end));
     const is_number = numbers.get(start) === end;
     parts.push(text.slice(from, start), is_number ? `"${mark}"` : mark);
@@ -85,7 +85,7 @@ function mask(
   return parts.join('');
 }
 
-function merge(findings: readonly Finding[]): readonly Span[] {
+function mergeSpans(findings: readonly Finding[]): readonly Span[] {
   const spans: Span[] = [];
   for (const finding of [...findings].sort((a, b) => a.start - b.start || b.end - a.end)) {
     const last = spans.at(-1);
@@ -94,17 +94,17 @@ function merge(findings: readonly Finding[]): readonly Span[] {
       continue;
     }
     last.end = Math.max(last.end, finding.end);
-    if (rank(finding) > rank(last.worst)) last.worst = finding;
+    if (rankSeverity(finding) > rankSeverity(last.worst)) last.worst = finding;
   }
   return spans;
 }
 
-function rank({ severity }: Finding): number {
+function rankSeverity({ severity }: Finding): number {
   return SEVERITIES.indexOf(severity);
 }
 
 /** In a text that is a JSON document: where its numbers are. A mask in place of one needs quotes. */
-function numberStarts(text: string): ReadonlyMap<number, number> {
+function findNumbers(text: string): ReadonlyMap<number, number> {
   const ends = new Map<number, number>();
   const first = text.trimStart()[0];
   if (first !== '{' && first !== '[') return ends;

@@ -5,7 +5,7 @@ import { crossingOf, policyOf } from '../testing/policies.ts';
 import { ACTIONS, type Action, type Crossing, PHASES, type Tag } from '../types/index.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
-import { asksSessions } from './taint.ts';
+import { usesSessionTags } from './taint.ts';
 
 const SSN = ['536', '22', '8412'].join('-');
 
@@ -138,8 +138,8 @@ test('a crossing that goes through adds what was read by it, and nothing else do
     ['untrusted.web'],
   ]);
   for (const [name, crossing, add, remove = []] of rows) {
-    const { session_change } = judge(crossing, policy);
-    assert.deepEqual(session_change, add === null ? null : { add, remove }, name);
+    const { taint_change } = judge(crossing, policy);
+    assert.deepEqual(taint_change, add === null ? null : { add, remove }, name);
   }
   assert.equal(rows.length, 14);
 });
@@ -157,7 +157,7 @@ test('marks take tags away where they fit', () => {
     ],
   });
   const change = (session_tags: readonly Tag[]) =>
-    judge(call('review', { session_tags }), policy).session_change;
+    judge(call('review', { session_tags }), policy).taint_change;
   assert.deepEqual(change(['untrusted.web']), { add: [], remove: ['untrusted'] });
   assert.equal(change(['personal']), null);
 });
@@ -180,9 +180,9 @@ test('sessions are asked about only where a rule of the tenant looks at them', (
   ];
   for (const [parts, acme, other] of rows) {
     const policy = policyOf(parts);
-    assert.deepEqual([asksSessions(policy, 'acme'), asksSessions(policy, 'other')], [acme, other]);
+    assert.deepEqual([usesSessionTags(policy, 'acme'), usesSessionTags(policy, 'other')], [acme, other]);
     // Where nobody asks, nobody has to keep anything.
-    if (!other) assert.equal(judge(call('web.read', { tenant_id: 'other' }), policy).session_change, null);
+    if (!other) assert.equal(judge(call('web.read', { tenant_id: 'other' }), policy).taint_change, null);
   }
   assert.equal(rows.length, 6);
 });

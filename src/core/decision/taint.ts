@@ -1,35 +1,35 @@
-import { coveredBy, normalTag } from '../tags.ts';
+import { isCoveredBy, normalizeTag } from '../tags.ts';
 import type {
-  Breach,
   Crossing,
   JudgedFinding,
   Policy,
   Rule,
-  SessionChange,
-  SessionMark,
   Tag,
+  TaintChange,
+  TaintRule,
   ToolContract,
+  Violation,
 } from '../types/index.ts';
-import { type Circumstances, circumstanceMismatch, type RuleTable } from './rules.ts';
+import { findContextMismatch, type RuleContext, type RuleTable } from './rules.ts';
 
 /** Whether a rule that a tenant's crossings are asked about looks at what a session has read. */
-export function asksSessions(policy: Policy, tenant_id: string): boolean {
-  let tenants = asking.get(policy);
+export function usesSessionTags(policy: Policy, tenant_id: string): boolean {
+  let tenants = session_tenants.get(policy);
   if (tenants === undefined) {
     const rules = policy.rules.filter(
       ({ session_tags, when }) => session_tags.length > 0 || (when !== null && NAMES_SESSION.test(when)),
     );
     tenants = new Set(rules.map((rule) => rule.tenant_id));
-    asking.set(policy, tenants);
+    session_tenants.set(policy, tenants);
   }
   return tenants.size > 0 && (tenants.has(null) || tenants.has(tenant_id));
 }
 
-const asking = new WeakMap<Policy, ReadonlySet<string | null>>();
+const session_tenants = new WeakMap<Policy, ReadonlySet<string | null>>();
 const NAMES_SESSION = /\bsession_tags\b/;
 
 /** All that says what a crossing that goes through makes of its session. */
-export interface Read {
+export interface TaintInput {
   readonly crossing: Crossing;
   readonly policy: Policy;
   readonly table: RuleTable;
@@ -38,7 +38,7 @@ export interface Read {
   readonly contract: ToolContract | 'undeclared' | null;
   /** Found and declared. */
   readonly data_tags: readonly Tag[];
-  readonly circumstances: Circumstances;
+  readonly context: RuleContext;
 }
 
 /**
@@ -47,53 +47,52 @@ export interface Read {
  * its tool gives out is read from the call on, for not everyone shows us results. Then the rules' own marks. Of a
  * message it is the session of who gets it.
  */
-export function sessionChange(read: Read): SessionChange | null {
-  const { crossing, policy, table, contract, data_tags, circumstances } = read;
-  if (!asksSessions(policy, crossing.tenant_id)) return null;
-  const add = new Set<Tag>(isRead(crossing) ? tagsRead(read) : []);
+export function computeTaintChange(input: TaintInput): TaintChange | null {
+  const { crossing, policy, table, contract, data_tags, context } = input;
+  if (!usesSessionTags(policy, crossing.tenant_id)) return null;
+  const add = new Set<Tag>(isReadByAgent(crossing) ? listReadTags(input) : []);
   if (contract !== null && contract !== 'undeclared')
     for (const tag of contract.emits.tags ?? []) add.add(tag);
-  const gone = new Set<Tag>();
+  const removed = new Set<Tag>();
   let is_reset = false;
-  for (const mark of table.marks) {
-    if (!markFits(mark, data_tags, circumstances)) continue;
-    for (const tag of mark.change.add) add.add(tag);
-    if (mark.change.remove === 'all') is_reset = true;
-    else for (const tag of mark.change.remove) gone.add(tag);
+  for (const rule of table.taint_rules) {
+    if (!matchesTaintRule(rule, data_tags, context)) continue;
+    for (const tag of rule.change.add) add.add(tag);
+    if (rule.change.remove === 'all') is_reset = true;
+    else for (const tag of rule.change.remove) removed.add(tag);
   }
-  if (add.size === 0 && gone.size === 0 && !is_reset) return null;
-  return { add: [...add].sort(), remove: is_reset ? 'all' : [...gone].sort() };
+  if (add.size === 0 && removed.size === 0 && !is_reset) return null;
+  return { add: [...add].sort(), remove: is_reset ? 'all' : [...removed].sort() };
 }
 
-/** Whether a mark fits. One that takes tags away must be known to fit; one that only adds must be known not to. */
-function markFits(mark: SessionMark, tags: readonly Tag[], circumstances: Circumstances): boolean {
-  const is_adding = mark.change.remove !== 'all' && mark.change.remove.length === 0;
-  if (mark.data_tags.length > 0 && !tags.some((tag) => coveredBy(mark.data_tags, tag))) return false;
-  if (circumstanceMismatch({ ...mark, action: is_adding ? 'flag' : 'allow' }, circumstances) !== null)
-    return false;
-  if (mark.when === null) return true;
+/** Whether a rule fits. One that takes tags away must be known to fit; one that only adds must be known not to. */
+function matchesTaintRule(rule: TaintRule, tags: readonly Tag[], context: RuleContext): boolean {
+  const is_adding = rule.change.remove !== 'all' && rule.change.remove.length === 0;
+  if (rule.data_tags.length > 0 && !tags.some((tag) => isCoveredBy(rule.data_tags, tag))) return false;
+  if (findContextMismatch({ ...rule, action: is_adding ? 'flag' : 'allow' }, context) !== null) return false;
+  if (rule.when === null) return true;
   try {
-    return circumstances.holds(mark.when, null);
+    return context.evaluateCondition(rule.when, null);
   } catch {
     return is_adding;
   }
 }
 
 /** Whether the agent gets to know what crosses: what it says itself it knows already. */
-function isRead({ boundary, phase }: Crossing): boolean {
+function isReadByAgent({ boundary, phase }: Crossing): boolean {
   return boundary === 'input' || phase === 'response' || phase === 'message';
 }
 
-function tagsRead({ crossing, findings }: Read): readonly Tag[] {
+function listReadTags({ crossing, findings }: TaintInput): readonly Tag[] {
   const seen = findings.filter(({ action }) => action !== 'redact').flatMap(({ tags }) => tags);
   const { declared_tags, memory, phase, session_tags = [] } = crossing;
   const of_memory = memory === undefined || memory.tag === null ? [] : [memory.tag];
   // Who gets a message has read what its sender had read: it may say the same in other words.
   const passed_on = phase === 'message' ? session_tags : [];
-  return [...seen, ...declared_tags.map(normalTag), ...of_memory, ...passed_on];
+  return [...seen, ...declared_tags.map(normalizeTag), ...of_memory, ...passed_on];
 }
 
 /** The violation that a rule about the session is, where it spoke. */
-export function flowBreach({ name, severity, reason }: Rule): Breach {
+export function buildFlowViolation({ name, severity, reason }: Rule): Violation {
   return { type: 'flow_violation', rule: name, severity: severity ?? 'high', path: null, reason };
 }

@@ -1,4 +1,4 @@
-import type { JsonMember, JsonNode, JsonProblem, StringNode } from '../types/json.ts';
+import type { JsonMember, JsonNode, JsonParseError, StringNode } from '../types/json.ts';
 import type { WalkLimits } from './payload.ts';
 
 /**
@@ -11,7 +11,7 @@ export function readJson(
   text: string,
   limits: WalkLimits,
   { drops_vectors = false }: { readonly drops_vectors?: boolean } = {},
-): JsonNode | JsonProblem {
+): JsonNode | JsonParseError {
   const open: Open[] = [];
   let nodes = 0;
   let at = skipSpace(text, 0);
@@ -19,7 +19,7 @@ export function readJson(
     nodes += 1;
     if (nodes > limits.nodes_max) return problem('nodes_max', at);
     const unit = text.charCodeAt(at);
-    let node: JsonNode | JsonProblem;
+    let node: JsonNode | JsonParseError;
     if (unit === OBJECT || unit === ARRAY) {
       if (open.length >= limits.depth_max) return problem('depth_max', at);
       const opened = begin(unit === OBJECT, at);
@@ -108,7 +108,7 @@ function begin(is_object: boolean, start: number): Open {
       };
 }
 
-function problem(reason: JsonProblem['reason'], at: number): JsonProblem {
+function problem(reason: JsonParseError['reason'], at: number): JsonParseError {
   return { kind: 'problem', reason, at };
 }
 
@@ -122,7 +122,7 @@ function skipSpace(text: string, from: number): number {
 }
 
 /** Keeps the key for the value that follows, and gives the place where that begins. */
-function readKey(text: string, at: number, parent: Open): number | JsonProblem {
+function readKey(text: string, at: number, parent: Open): number | JsonParseError {
   if (text.charCodeAt(at) !== QUOTE) return problem('malformed', at);
   const key = readString(text, at);
   if (key.kind === 'problem') return key;
@@ -131,7 +131,7 @@ function readKey(text: string, at: number, parent: Open): number | JsonProblem {
   return text.charCodeAt(colon) === COLON ? skipSpace(text, colon + 1) : problem('malformed', colon);
 }
 
-function readString(text: string, start: number): StringNode | JsonProblem {
+function readString(text: string, start: number): StringNode | JsonParseError {
   let has_escapes = false;
   let patience = start + LONG;
   for (let at = start + 1; at < text.length; at++) {
@@ -177,7 +177,7 @@ function readLong(text: string, start: number, from: number): StringNode | null 
   return null;
 }
 
-function readWord(text: string, start: number, unit: number): JsonNode | JsonProblem {
+function readWord(text: string, start: number, unit: number): JsonNode | JsonParseError {
   if (unit === MINUS || (unit >= ZERO && unit <= NINE)) {
     NUMBER.lastIndex = start;
     if (!NUMBER.test(text)) return problem('malformed', start);

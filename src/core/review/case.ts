@@ -1,12 +1,12 @@
 import type { Static } from 'typebox';
 import { judge } from '../decision/judge.ts';
-import type { Conditions } from '../policy/conditions/facts.ts';
-import { coveredBy, covers } from '../tags.ts';
+import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
+import { covers, isCoveredBy } from '../tags.ts';
 import {
   ACTIONS,
   type Content,
   type Crossing,
-  type FingerprintOf,
+  type Fingerprinter,
   type Json,
   type Phase,
   type Policy,
@@ -27,8 +27,8 @@ export interface CaseDifference {
 /** What judging needs beside a policy. */
 export interface CaseTools {
   readonly now_ms: number;
-  readonly fingerprintOf: FingerprintOf | null;
-  readonly conditions: Conditions | null;
+  readonly fingerprintOf: Fingerprinter | null;
+  readonly conditions: ConditionEvaluator | null;
   /** Whether a rule belongs to another layer than the case, which may be stricter than the case expects. */
   readonly isOfOthers?: (rule: string) => boolean;
 }
@@ -103,7 +103,7 @@ function differences(expect: PolicyTestCase['expect'], verdict: Verdict, content
     ...missing('tags', lower(expect.tags), data_tags, (tag) => data_tags.some((each) => covers(tag, each))),
     ...present(
       'no_tags',
-      data_tags.filter((tag) => coveredBy(lower(expect.no_tags), tag)),
+      data_tags.filter((tag) => isCoveredBy(lower(expect.no_tags), tag)),
     ),
     ...missing('detectors', expect.detectors, detectors),
     ...missing(

@@ -1,7 +1,11 @@
-import { contractOf } from '../decision/contracts.ts';
-import { agentsWithoutClearance, agentsWithoutIdentity, agentsWithoutTool } from '../decision/identities.ts';
-import { DECISION_OF, tagsOf } from '../decision/voices.ts';
-import { isFact } from '../tags.ts';
+import { findContract } from '../decision/contracts.ts';
+import {
+  listAgentsWithoutClearance,
+  listAgentsWithoutIdentity,
+  listAgentsWithoutTool,
+} from '../decision/identities.ts';
+import { collectTags, DECISIONS_BY_ACTION } from '../decision/voices.ts';
+import { isFactTag } from '../tags.ts';
 import type { DecisionResult, Policy } from '../types/index.ts';
 import { evaluateRecord, resultOf } from './evaluate-record.ts';
 import { type Evaluation, listEvaluations } from './evaluations.ts';
@@ -36,7 +40,7 @@ export function findCounterfactual(record: RecordedDecision, policy: Policy): Co
   let now = { record, policy };
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const evaluations = listEvaluations(now.record, now.policy, evaluateRecord(now.record, now.policy));
-    const loud = evaluations.filter(({ action }) => DECISION_OF[action] === unwanted);
+    const loud = evaluations.filter(({ action }) => DECISIONS_BY_ACTION[action] === unwanted);
     if (loud.length === 0) break;
     for (const evaluation of loud) {
       const needed = changeFor(evaluation, now.record, now.policy);
@@ -82,7 +86,7 @@ function objectionChange(
   policy: Policy,
 ): CounterfactualChange {
   const { tool } = crossing;
-  const contract = contractOf(crossing, policy);
+  const contract = findContract(crossing, policy);
   const terms = contract === null || contract === 'undeclared' ? null : contract;
   switch (rule) {
     case 'contract.tool':
@@ -101,17 +105,17 @@ function objectionChange(
       return {
         kind: 'identity',
         rule,
-        change: `with an identity document for each of ${names(agentsWithoutIdentity(crossing, policy))}`,
+        change: `with an identity document for each of ${names(listAgentsWithoutIdentity(crossing, policy))}`,
       };
     case 'identity.tools':
       return {
         kind: 'identity',
         rule,
-        change: `with \`${tool}\` among the tools of ${names(agentsWithoutTool(crossing, policy))}`,
+        change: `with \`${tool}\` among the tools of ${names(listAgentsWithoutTool(crossing, policy))}`,
       };
     case 'identity.clearance_tags': {
-      const tags = tagsOf(findings, declared).filter((tag) => !isFact(tag));
-      const lacking = names(agentsWithoutClearance(crossing, policy, tags));
+      const tags = collectTags(findings, declared).filter((tag) => !isFactTag(tag));
+      const lacking = names(listAgentsWithoutClearance(crossing, policy, tags));
       return { kind: 'identity', rule, change: `with every tag within the clearance of ${lacking}` };
     }
     default:

@@ -1,45 +1,51 @@
-import { contractOf, declaredFacts, recalledObjection } from '../decision/contracts.ts';
-import { factsNamed } from '../decision/named-facts.ts';
-import { outcomeOfStripping } from '../decision/outcomes.ts';
-import { tableFor as rulesFor } from '../decision/rule-table.ts';
-import { type Circumstances, circumstancesOf, type RuleTable, type Tried } from '../decision/rules.ts';
-import { asksSessions } from '../decision/taint.ts';
+import { buildRecordedRestriction, findContract, listDeclaredFacts } from '../decision/contracts.ts';
+import { listNamedFacts } from '../decision/named-facts.ts';
+import { buildStrippingOutcome } from '../decision/outcomes.ts';
+import { getRuleTableForCrossing as rulesFor } from '../decision/rule-table.ts';
+import { buildRuleContext, type RuleContext, type RuleObserver, type RuleTable } from '../decision/rules.ts';
+import { usesSessionTags } from '../decision/taint.ts';
 import {
-  carriedBy,
-  DECISION_OF,
-  type Heard,
-  type Hearing,
-  hear,
-  objectionsTo,
-  tagsOf,
+  collectTaggedData,
+  collectTags,
+  DECISIONS_BY_ACTION,
+  evaluateRules,
+  findRestrictions,
+  type RuleEvaluation,
+  type RuleEvaluationInput,
 } from '../decision/voices.ts';
-import { covers, isFact } from '../tags.ts';
+import { covers, isFactTag } from '../tags.ts';
 import type { DecisionResult, Phase, Policy, ToolContract } from '../types/index.ts';
 import type { ContentRecord, RecordedDecision } from './recorded-decision.ts';
 
 /** Evaluates a recorded decision again, with the code that judged it. */
-export function evaluateRecord(record: RecordedDecision, policy: Policy, tried?: Tried): Heard {
-  return hear(evaluationInput(record, policy), tried);
+export function evaluateRecord(
+  record: RecordedDecision,
+  policy: Policy,
+  tried?: RuleObserver,
+): RuleEvaluation {
+  return evaluateRules(evaluationInput(record, policy), tried);
 }
 
 /** All that has a say on a recorded decision under a policy. */
-export function evaluationInput(record: RecordedDecision, policy: Policy): Hearing {
+export function evaluationInput(record: RecordedDecision, policy: Policy): RuleEvaluationInput {
   const { crossing, findings, declared, coverage, content } = record;
   const table = tableFor(record, policy);
-  const contract = contractOf(crossing, policy);
+  const contract = findContract(crossing, policy);
   const has_terms = contract !== null && contract !== 'undeclared';
   const of_content = has_terms
-    ? content.broken.map((name) => recalledObjection(name, contract.enforcement))
+    ? content.broken.map((name) => buildRecordedRestriction(name, contract.enforcement))
     : [];
   const is_full = coverage.status === 'full';
   const { conditions } = record;
   const known = { crossing, policy, table, findings, declared, coverage, conditions };
   return {
     ...known,
-    objections: is_full ? objectionsTo(crossing, policy, contract, carriedBy(known), of_content) : [],
+    restrictions: is_full
+      ? findRestrictions(crossing, policy, contract, collectTaggedData(known), of_content)
+      : [],
     stripping:
       is_full && has_terms && content.strips === true
-        ? { outcome: outcomeOfStripping(crossing.phase), enforcement: contract.enforcement }
+        ? { outcome: buildStrippingOutcome(crossing.phase), enforcement: contract.enforcement }
         : null,
   };
 }
@@ -50,9 +56,9 @@ export function circumstancesOfRecord({
   findings,
   declared,
   conditions,
-}: RecordedDecision): Circumstances {
-  const data_tags = () => tagsOf(findings, declared);
-  return circumstancesOf(crossing, { data_tags, findings: findings.length, conditions });
+}: RecordedDecision): RuleContext {
+  const data_tags = () => collectTags(findings, declared);
+  return buildRuleContext(crossing, { data_tags, findings_count: findings.length, conditions });
 }
 
 /** The rules that are asked about it. */
@@ -61,8 +67,8 @@ export function tableFor({ crossing }: RecordedDecision, policy: Policy): RuleTa
 }
 
 /** Returns the decision of an evaluation. */
-export function resultOf({ winner }: Pick<Heard, 'winner'>): DecisionResult {
-  return { decision: DECISION_OF[winner.action], action: winner.action, rule: winner.rule };
+export function resultOf({ winner }: Pick<RuleEvaluation, 'winner'>): DecisionResult {
+  return { decision: DECISIONS_BY_ACTION[winner.action], action: winner.action, rule: winner.rule };
 }
 
 /** Why the record alone does not determine the decision of another policy. */
@@ -114,26 +120,26 @@ function textOf(policy: Policy, part: 'detection' | 'limits'): string {
 function sameFacts(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { phase } = record.crossing;
   if (phase !== 'request' && phase !== 'response') return true;
-  const wanted = factsNamed(tableFor(record, next));
+  const wanted = listNamedFacts(tableFor(record, next));
   if (wanted.length === 0) return true;
-  const looked_for = factsNamed(tableFor(record, was));
+  const looked_for = listNamedFacts(tableFor(record, was));
   const hosts = wanted.filter((tag) => covers('host', tag));
   return looked_for.length > 0 && hosts.every((tag) => looked_for.includes(tag));
 }
 
 /** What a session has read is recorded where a rule asks about it. */
 function sameSession({ crossing: { tenant_id } }: RecordedDecision, was: Policy, next: Policy): boolean {
-  return !asksSessions(next, tenant_id) || asksSessions(was, tenant_id);
+  return !usesSessionTags(next, tenant_id) || usesSessionTags(was, tenant_id);
 }
 
 /** Facts that a contract declares are in the record, and calls are counted, as the contract of the time had it. */
 function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { crossing } = record;
-  const [before, after] = [contractOf(crossing, was), contractOf(crossing, next)];
-  const facts = (contract: typeof before) => declaredFacts(contract, crossing.phase).join(' ');
+  const [before, after] = [findContract(crossing, was), findContract(crossing, next)];
+  const facts = (contract: typeof before) => listDeclaredFacts(contract, crossing.phase).join(' ');
   const counted = (contract: typeof before) =>
     contract === null || contract === 'undeclared' ? null : contract.max_calls_per_minute;
-  const same_facts = facts(before) === facts(after) || factsNamed(tableFor(record, next)).length === 0;
+  const same_facts = facts(before) === facts(after) || listNamedFacts(tableFor(record, next)).length === 0;
   return same_facts && (counted(after) === null || counted(before) !== null);
 }
 
@@ -144,15 +150,15 @@ function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean
 function sameFields(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { crossing, content, findings, declared } = record;
   const [before, after] = [was, next].map((policy) =>
-    keptFields(contractOf(crossing, policy), crossing.phase),
+    keptFields(findContract(crossing, policy), crossing.phase),
   );
   if (JSON.stringify(before) === JSON.stringify(after)) return true;
   const is_all_recorded = before!.length === 0 || content.strips === false;
-  return is_all_recorded && (after!.length === 0 || (findings.length === 0 && !declared.some(isFact)));
+  return is_all_recorded && (after!.length === 0 || (findings.length === 0 && !declared.some(isFactTag)));
 }
 
 /** The fields that a contract keeps; none where it keeps all. */
-function keptFields(contract: ReturnType<typeof contractOf>, phase: Phase | null): readonly string[] {
+function keptFields(contract: ReturnType<typeof findContract>, phase: Phase | null): readonly string[] {
   if (contract === null || contract === 'undeclared') return [];
   return (phase === 'response' ? contract.emits.fields : contract.accepts.fields) ?? [];
 }
@@ -160,8 +166,8 @@ function keptFields(contract: ReturnType<typeof contractOf>, phase: Phase | null
 /** What the content may be to the contract that the next policy has for its tool: one, where that is known. */
 function contentsPossible(record: RecordedDecision, was: Policy, next: Policy): readonly ContentRecord[] {
   const { crossing, content } = record;
-  const before = contractOf(crossing, was);
-  const after = contractOf(crossing, next);
+  const before = findContract(crossing, was);
+  const after = findContract(crossing, next);
   if (after === null || after === 'undeclared') return [{ broken: [], strips: false }];
   const terms = contentTerms(after, crossing.phase);
   if (before !== null && before !== 'undeclared' && terms === contentTerms(before, crossing.phase)) {

@@ -1,7 +1,12 @@
-import { outcomeOf, outcomeOfDeclared, outcomeOfDefault, SILENCE } from '../decision/outcomes.ts';
-import { ruleForTag } from '../decision/rules.ts';
-import type { Heard } from '../decision/voices.ts';
-import { isFact } from '../tags.ts';
+import {
+  buildDefaultOutcome,
+  buildRuleOutcome,
+  DEFAULT_ALLOW,
+  evaluateDeclaredTag,
+} from '../decision/outcomes.ts';
+import { findRuleForTag } from '../decision/rules.ts';
+import type { RuleEvaluation } from '../decision/voices.ts';
+import { isFactTag } from '../tags.ts';
 import type { Action, Policy, Severity, Tag } from '../types/index.ts';
 import { circumstancesOfRecord, evaluationInput, tableFor } from './evaluate-record.ts';
 import type { RecordedDecision } from './recorded-decision.ts';
@@ -32,7 +37,7 @@ type UndecidedEvaluation = Omit<Evaluation, 'decisive'>;
 export function listEvaluations(
   record: RecordedDecision,
   policy: Policy,
-  heard: Heard,
+  heard: RuleEvaluation,
 ): readonly Evaluation[] {
   const evaluated = [
     ...coverageEvaluations(record),
@@ -47,7 +52,7 @@ export function listEvaluations(
     ...each,
     decisive: each.action === winner.action && each.rule === winner.rule,
   }));
-  if (evaluations.length === 0 || winner === SILENCE || evaluations.some(({ decisive }) => decisive))
+  if (evaluations.length === 0 || winner === DEFAULT_ALLOW || evaluations.some(({ decisive }) => decisive))
     return evaluations;
   // It is heard behind one that asks for approval: it blocks whether that is given or not.
   const reason = `${winner.reason} No approval would change that.`;
@@ -71,8 +76,11 @@ function coverageEvaluations({ coverage }: RecordedDecision): UndecidedEvaluatio
   return [{ ...NO_TRACE, about: 'coverage', action: 'block', rule: 'coverage.exceeded', reason }];
 }
 
-function objectionEvaluations({ crossing }: RecordedDecision, { objections }: Heard): UndecidedEvaluation[] {
-  return objections.map(({ rule, action, reason }) => {
+function objectionEvaluations(
+  { crossing }: RecordedDecision,
+  { restrictions }: RuleEvaluation,
+): UndecidedEvaluation[] {
+  return restrictions.map(({ rule, action, reason }) => {
     const is_granted = action === 'require_approval' && crossing.approved_rules?.includes(rule);
     const about = rule.startsWith('identity.') ? ('identity' as const) : ('contract' as const);
     return { ...NO_TRACE, about, rule, reason, action: is_granted ? ('flag' as const) : action };
@@ -88,7 +96,7 @@ function crossingEvaluations(record: RecordedDecision, policy: Policy): Undecide
     rule_trace: entries,
     rule_trace_truncated: truncated,
   } as const;
-  if (deciding_rule !== null) return [{ ...asked, ...pickResult(outcomeOf(deciding_rule)) }];
+  if (deciding_rule !== null) return [{ ...asked, ...pickResult(buildRuleOutcome(deciding_rule)) }];
   return [
     {
       ...asked,
@@ -126,9 +134,9 @@ function evaluateTag(
     rule_trace: entries,
     rule_trace_truncated: truncated,
   } as const;
-  if (deciding_rule !== null) return { ...asked, ...pickResult(outcomeOf(deciding_rule)) };
-  if (isFact(tag)) return { ...asked, action: 'allow', rule: 'default.allow', reason: NO_RULE };
-  return { ...asked, ...pickResult(outcomeOfDefault(tag, policy, record.crossing)) };
+  if (deciding_rule !== null) return { ...asked, ...pickResult(buildRuleOutcome(deciding_rule)) };
+  if (isFactTag(tag)) return { ...asked, action: 'allow', rule: 'default.allow', reason: NO_RULE };
+  return { ...asked, ...pickResult(buildDefaultOutcome(tag, policy, record.crossing)) };
 }
 
 const NO_RULE = 'It is a fact, and no rule names it.';
@@ -136,14 +144,14 @@ const NO_RULE = 'It is a fact, and no rule names it.';
 function declaredEvaluations(
   record: RecordedDecision,
   policy: Policy,
-  { masked }: Heard,
+  { masked }: RuleEvaluation,
 ): UndecidedEvaluation[] {
   const { crossing, declared } = record;
   const table = tableFor(record, policy);
   const circumstances = circumstancesOfRecord(record);
   return declared.map((tag) => {
-    const ruleFor = () => ruleForTag(table, { tag, severity: null }, circumstances, []);
-    const [outcome] = outcomeOfDeclared(tag, policy, ruleFor, masked, null, crossing);
+    const ruleFor = () => findRuleForTag(table, { tag, severity: null }, circumstances, []);
+    const [outcome] = evaluateDeclaredTag(tag, policy, ruleFor, masked, null, crossing);
     const origin = crossing.declared_tags.includes(tag) ? ('declared' as const) : ('fact' as const);
     const evaluation = { ...evaluateTag(record, policy, tag, null), origin };
     return outcome === undefined ? evaluation : { ...evaluation, ...pickResult(outcome) };

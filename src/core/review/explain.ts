@@ -1,5 +1,5 @@
-import type { Conditions } from '../policy/conditions/facts.ts';
-import type { DecisionResult, Monitored, Policy } from '../types/index.ts';
+import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
+import type { DecisionResult, MonitoredRule, Policy } from '../types/index.ts';
 import { type Counterfactual, findCounterfactual } from './counterfactual.ts';
 import { evaluateRecord, resultOf } from './evaluate-record.ts';
 import { type Evaluation, listEvaluations } from './evaluations.ts';
@@ -12,7 +12,7 @@ export interface Explanation {
   /** Whether that is what the record says. */
   readonly matches_record: boolean;
   readonly evaluations: readonly Evaluation[];
-  readonly monitored: readonly Monitored[];
+  readonly monitored: readonly MonitoredRule[];
   readonly enforced_result: DecisionResult | null;
   readonly not_evaluated: readonly UnevaluatedRule[];
   readonly not_evaluated_truncated: number;
@@ -25,7 +25,7 @@ export function explain(
   event: RecordedEvent,
   decided_ms: number,
   policy: Policy,
-  conditions: Conditions | null = null,
+  conditions: ConditionEvaluator | null = null,
 ): Explanation | UnreadableReason {
   const record = readRecordedDecision(event, decided_ms, conditions);
   if (typeof record === 'string') return record;

@@ -1,12 +1,12 @@
-import type { Conditions } from '../policy/conditions/facts.ts';
-import { isFact } from '../tags.ts';
+import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
+import { isFactTag } from '../tags.ts';
 import {
   ACTIONS,
   BOUNDARIES,
   type Boundary,
   type Coverage,
+  type CrossingContext,
   type Decision,
-  type Envelope,
   type Finding,
   type JudgedFinding,
   PHASES,
@@ -61,14 +61,14 @@ export interface ContentRecord {
 
 /** All of a decision that a policy can be asked about again. No text is in it, and none was kept. */
 export interface RecordedDecision {
-  readonly crossing: Envelope;
+  readonly crossing: CrossingContext;
   readonly findings: readonly Finding[];
   /** What the caller declared, and facts. */
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
   readonly content: ContentRecord;
   /** What evaluates the conditions of a policy in CEL; without it they restrict and never allow. */
-  readonly conditions: Conditions | null;
+  readonly conditions: ConditionEvaluator | null;
 }
 
 /** Why an event cannot be asked about again. */
@@ -81,7 +81,7 @@ export type UnreadableReason = 'no_decision' | 'fault' | 'incomplete';
 export function readRecordedDecision(
   event: RecordedEvent,
   decided_ms: number,
-  conditions: Conditions | null = null,
+  conditions: ConditionEvaluator | null = null,
 ): RecordedDecision | UnreadableReason {
   const { metadata, coverage } = event;
   if (!isBoundary(event.boundary) || typeof metadata.endpoint !== 'string') return 'no_decision';
@@ -92,7 +92,7 @@ export function readRecordedDecision(
   const declared = texts(metadata.declared_tags);
   const known = new Set([...declared, ...findings.flatMap(({ tags }) => tags)]);
   const rest = event.data_tags.filter((tag) => !known.has(tag));
-  if (!rest.every(isFact)) return 'incomplete';
+  if (!rest.every(isFactTag)) return 'incomplete';
   return {
     crossing: { ...envelopeOf(event, event.boundary, declared), now_ms: decided_ms },
     findings,
@@ -119,7 +119,7 @@ function envelopeOf(
   event: RecordedEvent,
   boundary: Boundary,
   declared_tags: readonly Tag[],
-): Omit<Envelope, 'now_ms'> {
+): Omit<CrossingContext, 'now_ms'> {
   const { phase, approved_rules, session_tags, calls_last_minute, unchangeable } = event.metadata;
   const capability = capabilityOf(event);
   return {
@@ -141,7 +141,7 @@ function envelopeOf(
 }
 
 /** A token that was refused then is refused again: what it allowed is written down nowhere. */
-function capabilityOf({ metadata }: RecordedEvent): Envelope['capability'] {
+function capabilityOf({ metadata }: RecordedEvent): CrossingContext['capability'] {
   const token_id = typeof metadata.capability_token_id === 'string' ? metadata.capability_token_id : null;
   const refused = texts(metadata.violations).find((each) =>
     each.startsWith('identity_violation:capability_token.'),

@@ -1,4 +1,4 @@
-import type { Conditions } from '../policy/conditions/facts.ts';
+import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { ACTIONS, type Action, type DecisionResult, type Policy } from '../types/index.ts';
 import { evaluateRecord, type NotReplayableReason, replayUnder, resultOf } from './evaluate-record.ts';
 import { type RecordedEvent, readRecordedDecision, type UnreadableReason } from './recorded-decision.ts';
@@ -24,7 +24,7 @@ export function replay(
   decided_ms: number,
   was: Policy | null,
   next: Policy,
-  conditions: Conditions | null,
+  conditions: ConditionEvaluator | null,
 ): ReplayedDecision | null {
   const record = readRecordedDecision(event, decided_ms, conditions);
   if (record === 'no_decision') return null;

@@ -1,12 +1,12 @@
 import {
-  type Circumstances,
-  type Mismatch,
-  placeOf,
-  ruleForCrossing,
-  ruleForTag,
-  STREAMS,
-  type Tagged,
-  unseen,
+  findRuleForCrossing,
+  findRuleForTag,
+  findScopeMismatch,
+  getEnforcementPoint,
+  RULE_SCOPES,
+  type RuleContext,
+  type RuleMismatch,
+  type TagOccurrence,
 } from '../decision/rules.ts';
 import type { Action, Policy, Rule } from '../types/index.ts';
 import { circumstancesOfRecord, tableFor } from './evaluate-record.ts';
@@ -39,21 +39,25 @@ export interface RuleTrace {
 }
 
 /** Evaluates the rules for a tag, or for the crossing itself if it is `null`, and records why a rule does not match. */
-export function traceRules(record: RecordedDecision, policy: Policy, tagged: Tagged | null): RuleTrace {
+export function traceRules(
+  record: RecordedDecision,
+  policy: Policy,
+  tagged: TagOccurrence | null,
+): RuleTrace {
   const circumstances = circumstancesOfRecord(record);
   const table = tableFor(record, policy);
-  const mismatches = new Map<Rule, Mismatch | null>();
-  const tried = (rule: Rule, mismatch: Mismatch | null) => void mismatches.set(rule, mismatch);
+  const mismatches = new Map<Rule, RuleMismatch | null>();
+  const tried = (rule: Rule, mismatch: RuleMismatch | null) => void mismatches.set(rule, mismatch);
   const deciding_rule =
     tagged === null
-      ? ruleForCrossing(table, circumstances, [], tried)
-      : ruleForTag(table, tagged, circumstances, [], tried);
+      ? findRuleForCrossing(table, circumstances, [], tried)
+      : findRuleForTag(table, tagged, circumstances, [], tried);
   const streams =
-    tagged === null ? table.about_crossing : [...table.about_tags, table.builtin, ...table.flow];
+    tagged === null ? table.crossing_rules : [...table.tag_rules, table.builtin_rules, ...table.flow_rules];
   const entries: RuleTraceEntry[] = [];
   let count = 0;
   for (const stream of streams) {
-    const is_builtin = stream === table.builtin;
+    const is_builtin = stream === table.builtin_rules;
     let before = is_builtin && !stream.some((rule) => mismatches.has(rule)) ? deciding_rule : null;
     for (const rule of stream) {
       count += 1;
@@ -68,10 +72,10 @@ export function traceRules(record: RecordedDecision, policy: Policy, tagged: Tag
 function traceRule(
   rule: Rule,
   builtin: boolean,
-  mismatches: ReadonlyMap<Rule, Mismatch | null>,
+  mismatches: ReadonlyMap<Rule, RuleMismatch | null>,
   before: Rule | null,
-  tagged: Tagged | null,
-  circumstances: Circumstances,
+  tagged: TagOccurrence | null,
+  circumstances: RuleContext,
 ): RuleTraceEntry {
   const { name, action, tenant_id, enforcement } = rule;
   const about = { rule: name, action, tenant_id, builtin };
@@ -89,7 +93,12 @@ function traceRule(
   return { ...about, outcome: 'matched', reason: `It matches, with the action \`${action}\`.` };
 }
 
-function whyNot(rule: Rule, mismatch: Mismatch, tagged: Tagged | null, circumstances: Circumstances): string {
+function whyNot(
+  rule: Rule,
+  mismatch: RuleMismatch,
+  tagged: TagOccurrence | null,
+  circumstances: RuleContext,
+): string {
   switch (mismatch) {
     case 'tag':
       return `It is for ${names(rule.data_tags)}, which does not cover \`${tagged?.tag ?? ''}\`.`;
@@ -131,12 +140,12 @@ export function listUnevaluatedRules(
   { crossing }: RecordedDecision,
   policy: Policy,
 ): { readonly rules: readonly UnevaluatedRule[]; readonly truncated: number } {
-  const sights = STREAMS[placeOf(crossing.boundary, crossing.phase)];
+  const sights = RULE_SCOPES[getEnforcementPoint(crossing.boundary, crossing.phase)];
   const rules: UnevaluatedRule[] = [];
   let count = 0;
   for (const rule of policy.rules) {
     const { name, tenant_id, boundaries, phases } = rule;
-    const misses = sights.map((sight) => unseen(rule, sight));
+    const misses = sights.map((sight) => findScopeMismatch(rule, sight));
     const is_foreign = tenant_id !== null && tenant_id !== crossing.tenant_id;
     if (!is_foreign && misses.includes(null)) continue;
     count += 1;

@@ -2,8 +2,8 @@ import {
   ACTIONS,
   type Content,
   type JudgedFinding,
-  type SessionChange,
   type Tag,
+  type TaintChange,
   type Verdict,
 } from '../types/index.ts';
 
@@ -19,10 +19,10 @@ export function isUntouched({
   findings,
   allowlisted_findings,
   monitored,
-  session_change,
+  taint_change,
 }: Verdict): boolean {
   const told = findings.length + allowlisted_findings.length + monitored.length;
-  return action === 'allow' && told === 0 && session_change === null;
+  return action === 'allow' && told === 0 && taint_change === null;
 }
 
 /** Several texts as what crosses: the text itself where it is one, else a list. */
@@ -53,7 +53,7 @@ export function mergedVerdict(texts: readonly JudgedText[]): Verdict {
     monitored: verdicts.flatMap(({ monitored }) => monitored),
     enforced_result:
       enforced_result.length === 0 ? null : enforced_result.reduce((a, b) => (isStricter(b, a) ? b : a)),
-    session_change: winner.decision === 'block' ? null : mergedChange(verdicts),
+    taint_change: winner.decision === 'block' ? null : mergedChange(verdicts),
     fault: verdicts.some(({ fault }) => fault),
   };
 }
@@ -73,8 +73,8 @@ function changed({ text, verdict }: JudgedText): JudgedText {
   return { text: verdict.content?.kind === 'text' ? verdict.content.text : text, verdict };
 }
 
-function mergedChange(verdicts: readonly Verdict[]): SessionChange | null {
-  const changes = verdicts.flatMap(({ session_change }) => session_change ?? []);
+function mergedChange(verdicts: readonly Verdict[]): TaintChange | null {
+  const changes = verdicts.flatMap(({ taint_change }) => taint_change ?? []);
   if (changes.length === 0) return null;
   const is_reset = changes.some(({ remove }) => remove === 'all');
   const gone = changes.map(({ remove }) => (remove === 'all' ? [] : remove));

@@ -29,8 +29,8 @@ test('the session tags that a streamed text adds or removes depend on `when`, as
     stream.push('We');
     stream.push('ll.');
     const { verdict } = stream.end();
-    assert.deepEqual(verdict?.session_change, whole.session_change, when);
-    return whole.session_change !== null;
+    assert.deepEqual(verdict?.taint_change, whole.taint_change, when);
+    return whole.taint_change !== null;
   });
   assert.deepEqual(changes, [false, true, false, true]);
 });

@@ -1,10 +1,10 @@
-import { faulty, judge, verdictOn } from '../decision/judge.ts';
-import { maskPart } from '../decision/redact.ts';
+import { buildFaultVerdict, judge, judgeScan } from '../decision/judge.ts';
+import { redactPart } from '../decision/redact.ts';
 import { findingOf, settledIn, WORK_FLOOR, WORK_PER_UNIT } from '../detect/detect.ts';
 import type { Detector } from '../detect/matching/detector.ts';
 import type { Match, Meter } from '../detect/matching/scanner.ts';
 import { utf8Bytes } from '../detect/matching/text-size.ts';
-import type { Conditions } from '../policy/conditions/facts.ts';
+import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { readBytes, startUtf8, type Utf8Reader } from '../text/utf8-pieces.ts';
 import type {
   Action,
@@ -12,7 +12,7 @@ import type {
   Crossing,
   Decision,
   Finding,
-  FingerprintOf,
+  Fingerprinter,
   JudgedFinding,
   Policy,
   Verdict,
@@ -66,8 +66,8 @@ export interface Stream {
 export function openStream(
   policy: Policy,
   crossing: Omit<Crossing, 'content'>,
-  fingerprintOf: FingerprintOf | null = null,
-  conditions: Conditions | null = null,
+  fingerprintOf: Fingerprinter | null = null,
+  conditions: ConditionEvaluator | null = null,
 ): Stream {
   const state = startState(policy, crossing, fingerprintOf, conditions);
   const taking = (work: () => Released): Released => {
@@ -75,7 +75,7 @@ export function openStream(
     try {
       return work();
     } catch {
-      return ended(state, faulty(policy));
+      return ended(state, buildFaultVerdict(policy));
     }
   };
   return {
@@ -94,8 +94,8 @@ interface Span {
 interface StreamState {
   readonly policy: Policy;
   readonly crossing: Crossing;
-  readonly fingerprintOf: FingerprintOf | null;
-  readonly conditions: Conditions | null;
+  readonly fingerprintOf: Fingerprinter | null;
+  readonly conditions: ConditionEvaluator | null;
   readonly look: Look;
   readonly meter: Meter;
   readonly document: DocumentReader;
@@ -124,12 +124,12 @@ const CHANGING: ReadonlySet<Action> = new Set(['redact', ...STOPPING]);
 function startState(
   policy: Policy,
   open: Omit<Crossing, 'content'>,
-  fingerprintOf: FingerprintOf | null,
-  conditions: Conditions | null,
+  fingerprintOf: Fingerprinter | null,
+  conditions: ConditionEvaluator | null,
 ): StreamState {
   const crossing: Crossing = { ...open, content: { kind: 'text', text: '' } };
   const meter: Meter = { work: 0, allowed: WORK_FLOOR };
-  const asked = verdictOn(crossing, policy, { findings: [], coverage: FULL }, null);
+  const asked = judgeScan(crossing, policy, { findings: [], coverage: FULL }, null);
   const is_whole = isWhole(policy, crossing, asked);
   return {
     policy,
@@ -166,7 +166,7 @@ function isHeld(detector: Detector, policy: Policy, crossing: Crossing): boolean
   if (detector.weight !== undefined) return false;
   if (/^(?:secret|personal)\b/.test(detector.tags[0])) return true;
   const findings = [findingOf(policy.detection, { detector, start: 0, end: 0 }, 0, null, '')];
-  return verdictOn(crossing, policy, { findings, coverage: FULL }, null).findings.some(({ action }) =>
+  return judgeScan(crossing, policy, { findings, coverage: FULL }, null).findings.some(({ action }) =>
     CHANGING.has(action),
   );
 }
@@ -235,7 +235,7 @@ function release(state: StreamState): Released {
   const masked = judged.filter(({ action }) => action === 'redact');
   for (const each of masked) addMask(state.masked, moved(each, from));
   return {
-    text: masked.length === 0 ? part.text : maskPart(part.text, masked, policy.redaction.typed),
+    text: masked.length === 0 ? part.text : redactPart(part.text, masked, policy.redaction.typed),
     decision: masked.length === 0 ? 'allow' : 'modify',
     findings: judged.map((finding) => moved(finding, from)),
     verdict: null,
@@ -249,7 +249,7 @@ function judgedIn(
   findings: readonly Finding[],
 ): readonly JudgedFinding[] {
   const part: Crossing = { ...crossing, content: { kind: 'text', text } };
-  return verdictOn(part, policy, { findings, coverage: FULL }, fingerprintOf).findings;
+  return judgeScan(part, policy, { findings, coverage: FULL }, fingerprintOf).findings;
 }
 
 /** Of what was found in text that has gone on that which would have kept it, where no mask stands in its place. */
@@ -284,7 +284,7 @@ function end(state: StreamState): Released {
   const text = pieces.join('');
   const verdict =
     !is_held && look.is_clean
-      ? verdictOn(crossing, policy, { findings: [], coverage: FULL }, null, state.conditions)
+      ? judgeScan(crossing, policy, { findings: [], coverage: FULL }, null, state.conditions)
       : judge(
           { ...crossing, content: { kind: 'text', text } },
           policy,
@@ -304,7 +304,7 @@ function finished(state: StreamState, text: string, verdict: Verdict): Released 
   if (is_late) return ended(state, tooLate(verdict));
   const content = verdict.content?.kind === 'text' ? verdict.content.text : text;
   const shifted = masked.filter(({ start }) => start >= gone).map((each) => moved(each, -gone));
-  const rest = gone === 0 ? content : maskPart(text.slice(gone), shifted, state.policy.redaction.typed);
+  const rest = gone === 0 ? content : redactPart(text.slice(gone), shifted, state.policy.redaction.typed);
   return { ...ended(state, verdict), text: rest };
 }
 
@@ -333,7 +333,7 @@ function verdictSoFar(
   coverage: Coverage,
 ): Verdict {
   const whole: Crossing = { ...crossing, content: { kind: 'text', text: pieces.join('') } };
-  return verdictOn(whole, policy, { findings, coverage }, fingerprintOf);
+  return judgeScan(whole, policy, { findings, coverage }, fingerprintOf);
 }
 
 function tooLate(verdict: Verdict): Verdict {

@@ -1,5 +1,5 @@
 import { covers } from '../tags.ts';
-import type { Crossing, SessionChange, Tag, Verdict } from '../types/index.ts';
+import type { Crossing, Tag, TaintChange, Verdict } from '../types/index.ts';
 
 /** Judges one crossing after the other as in sessions that are kept, here in memory. */
 export type Follow = (crossing: Crossing) => Verdict;
@@ -10,12 +10,12 @@ export function follower(judge: (crossing: Crossing) => Verdict): Follow {
   return (crossing) => {
     const tags = sessions.get(keyOf(crossing, crossing.agent_id)) ?? [];
     const verdict = judge({ ...crossing, session_tags: tags });
-    const { session_change } = verdict;
-    if (session_change !== null) {
+    const { taint_change } = verdict;
+    if (taint_change !== null) {
       const is_message = crossing.phase === 'message';
       const key = keyOf(crossing, is_message ? String(crossing.destination_agent_id) : crossing.agent_id);
       const known = sessions.get(key) ?? [];
-      sessions.set(key, changed(known, session_change));
+      sessions.set(key, changed(known, taint_change));
     }
     return verdict;
   };
@@ -25,7 +25,7 @@ function keyOf({ tenant_id, session_id }: Crossing, agent_id: string): string {
   return JSON.stringify([tenant_id, session_id, agent_id]);
 }
 
-function changed(tags: readonly Tag[], { add, remove }: SessionChange): readonly Tag[] {
+function changed(tags: readonly Tag[], { add, remove }: TaintChange): readonly Tag[] {
   const left = tags.filter((tag) => remove !== 'all' && !remove.some((ancestor) => covers(ancestor, tag)));
   return [...new Set([...left, ...add])];
 }

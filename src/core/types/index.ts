@@ -16,7 +16,7 @@ import type { JsonSource, Splice } from './json.ts';
 import type { ResultTerms } from './result-terms.ts';
 
 export * from './enums.ts';
-export type { Problem } from './problem.ts';
+export type { DocumentProblem } from './problem.ts';
 
 /** What crosses: text, or a JSON value. With a `source` its text is what is scanned, and changed by splices. */
 export type Content =
@@ -66,7 +66,7 @@ export interface Crossing {
 }
 
 /** All of a crossing but what crosses: who, where and when. */
-export type Envelope = Omit<Crossing, 'content'>;
+export type CrossingContext = Omit<Crossing, 'content'>;
 
 /** Which part of an agent's memory a crossing is about: names that stand in the policy, never a caller's words. */
 export interface MemoryUse {
@@ -104,7 +104,7 @@ export interface Finding {
 
 /** The settings of `detection.example_values`. */
 export const EXAMPLE_VALUES = ['flag', 'real', 'ignore'] as const;
-export type ExampleValues = (typeof EXAMPLE_VALUES)[number];
+export type ExampleValueMode = (typeof EXAMPLE_VALUES)[number];
 
 /** A finding with what the policy makes of it. */
 export interface JudgedFinding extends Finding {
@@ -116,12 +116,12 @@ export interface JudgedFinding extends Finding {
 }
 
 /** A finding that is let be, for its fingerprint is on the list: no rule is asked about it. */
-export interface AllowedFinding extends Finding {
+export interface AllowlistedFinding extends Finding {
   readonly fingerprint: string;
 }
 
 /** A broken promise that is no place in a text: a contract, an identity, a limit. */
-export interface Breach {
+export interface Violation {
   readonly type: ViolationType;
   /** What was broken, `arguments`, `accepts.tags`, `tools`, `scan.text_bytes_max`. */
   readonly rule: string;
@@ -138,7 +138,7 @@ export type Coverage =
   | { readonly status: 'partial'; readonly reason: string; readonly bytes: number };
 
 /** A rule under `enforcement: monitor` that would have acted. */
-export interface Monitored {
+export interface MonitoredRule {
   readonly rule: string;
   readonly action: Action;
   /** `null` where the rule is about the crossing and not about a tag. */
@@ -146,7 +146,7 @@ export interface Monitored {
 }
 
 /** What people would have to grant for the crossing to go on: the names of all rules that ask, each once. */
-export interface ApprovalWanted {
+export interface ApprovalRequirement {
   readonly rules: readonly string[];
   /** The shortest time that one of them gives. */
   readonly ttl_ms: number;
@@ -162,7 +162,7 @@ export interface DecisionResult {
 }
 
 /** What a crossing that goes through makes of its session's tags: first some go, then others come. */
-export interface SessionChange {
+export interface TaintChange {
   /** What is read by letting it through; tags that the session has already may be among them. */
   readonly add: readonly Tag[];
   /** Tags that go, with their descendants; `all` is a reset. */
@@ -178,8 +178,8 @@ export interface Verdict {
   /** One sentence. */
   readonly reason: string;
   readonly findings: readonly JudgedFinding[];
-  readonly allowlisted_findings: readonly AllowedFinding[];
-  readonly violations: readonly Breach[];
+  readonly allowlisted_findings: readonly AllowlistedFinding[];
+  readonly violations: readonly Violation[];
   /** Declared and found tags, each once, sorted. */
   readonly data_tags: readonly Tag[];
   /** The changed content; `null` when nothing was changed. */
@@ -191,13 +191,13 @@ export interface Verdict {
   /** Whether a rule's `fallback_template` stands in place of the content. */
   readonly fallback_used: boolean;
   readonly coverage: Coverage;
-  readonly monitored: readonly Monitored[];
+  readonly monitored: readonly MonitoredRule[];
   /** Set where the action is `require_approval`; `null` there too when more rules ask than one request can name. */
-  readonly approval: ApprovalWanted | null;
+  readonly approval: ApprovalRequirement | null;
   /** `null` where nothing in monitor mode would have acted. */
   readonly enforced_result: DecisionResult | null;
   /** `null` where the session stays as it is, and where no rule in force asks about sessions. */
-  readonly session_change: SessionChange | null;
+  readonly taint_change: TaintChange | null;
   readonly policy_hash: string;
   /** A fault of ours became this verdict; it always blocks. */
   readonly fault: boolean;
@@ -235,7 +235,7 @@ export interface Rule {
 }
 
 /** What a rule makes of the session's tags where it fits and the crossing goes through. */
-export interface SessionMark
+export interface TaintRule
   extends Pick<
     Rule,
     | 'name'
@@ -248,7 +248,7 @@ export interface SessionMark
     | 'session_tags'
     | 'when'
   > {
-  readonly change: SessionChange;
+  readonly change: TaintChange;
 }
 
 /** What a tool takes, gives, and does. */
@@ -318,7 +318,7 @@ export interface Detection {
   readonly injection_detection: boolean;
   readonly command_detection: boolean;
   /** Whether documented example secrets are flagged, are secrets as any other, or are no findings. */
-  readonly example_values: ExampleValues;
+  readonly example_values: ExampleValueMode;
   /** From which sum of weights on phrases are a finding, and from which one a severe one. */
   readonly injection_sums: { readonly flag_threshold: number; readonly block_threshold: number };
   readonly detectors: readonly DetectorSetting[];
@@ -366,7 +366,7 @@ export interface AllowedFingerprint {
 }
 
 /** Gives the fingerprint of what a detector matched; made by whoever holds the key. */
-export type FingerprintOf = (rule_id: string, value: string) => string;
+export type Fingerprinter = (rule_id: string, value: string) => string;
 
 /** The bounds of one scan; past any of them the answer is `coverage_exceeded`, which blocks. */
 export interface ScanLimits {
@@ -387,7 +387,7 @@ export interface Policy {
   readonly rules: readonly Rule[];
   readonly builtin_rules: readonly Rule[];
   /** What rules make of sessions, in the order of their rules. */
-  readonly session_marks: readonly SessionMark[];
+  readonly taint_rules: readonly TaintRule[];
   readonly contracts: readonly ToolContract[];
   readonly identities: readonly AgentIdentity[];
   readonly memory_schemas: readonly MemorySchema[];

@@ -19,7 +19,7 @@ export type JsonNode =
   | { readonly kind: 'true' | 'false' | 'null'; readonly start: number; readonly end: number };
 
 /** What cannot be read as a JSON text within its limits; it tells where, and never what stands there. */
-export interface JsonProblem {
+export interface JsonParseError {
   readonly kind: 'problem';
   readonly reason: 'malformed' | 'depth_max' | 'nodes_max';
   readonly at: number;

@@ -1,5 +1,5 @@
 /** What is wrong with a document, for the person who wrote it. */
-export interface Problem {
+export interface DocumentProblem {
   /** The file as the person named it, or `service.yaml`. */
   readonly file: string;
   /** Where in it, `policies[2].action`. */

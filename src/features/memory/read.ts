@@ -1,4 +1,4 @@
-import { type DeclaredField, declaredField, memorySchemasOf } from '../../core/decision/memory.ts';
+import { type DeclaredMemoryField, findMemoryField, listMemorySchemas } from '../../core/decision/memory.ts';
 import { contentValue } from '../../core/json/origin.ts';
 import { contentOf, readSource } from '../../core/json/source.ts';
 import type { Json, MemoryField, MemoryUse, Tag } from '../../core/types/index.ts';
@@ -19,7 +19,7 @@ const UNREADABLE: Objected = {
 
 /** Reads one key: the value, or for an encrypted field the handle in its place. */
 export async function readKey(desk: Desk, key: string, schema: string | null): Promise<MemoryRead> {
-  const found = declaredField(desk.ports.policy, desk.asking.tenant_id, key, schema);
+  const found = findMemoryField(desk.ports.policy, desk.asking.tenant_id, key, schema);
   if (found === null) return refusal(desk, useOf('read', null, null), unknownKey(desk));
   const owner = ownerIn(found.schema.scope, desk);
   const use = useOf('read', found, null);
@@ -42,7 +42,7 @@ export async function readKey(desk: Desk, key: string, schema: string | null): P
 /** Lists what the caller has, by the fields' names: metadata and handles, no values. */
 export async function list(desk: Desk, schema_name: string | null, limit: number): Promise<MemoryRead> {
   const use = useOf('read', null, null);
-  const schemas = memorySchemasOf(desk.ports.policy, desk.asking.tenant_id).filter(
+  const schemas = listMemorySchemas(desk.ports.policy, desk.asking.tenant_id).filter(
     ({ name }) => schema_name === null || name === schema_name,
   );
   if (schemas.length === 0) return refusal(desk, use, unknownKey(desk));
@@ -90,12 +90,12 @@ function shown(entry: Entry, field: MemoryField): MemoryListed {
 export async function resolve(desk: Desk, handle_id: string): Promise<MemoryRead> {
   const use = { ...useOf('resolve', null, null), handle_id: isHandle(handle_id) ? handle_id : null };
   const { ports, asking } = desk;
-  if (memorySchemasOf(ports.policy, asking.tenant_id).length === 0)
+  if (listMemorySchemas(ports.policy, asking.tenant_id).length === 0)
     return refusal(desk, use, unknownKey(desk));
   const row =
     use.handle_id === null ? null : await withVault(desk, use, (vault) => owned(desk, vault, handle_id));
   if (row === null) return refusal(desk, use, MISSING);
-  const found = declaredField(desk.ports.policy, row.at.tenant_id, row.at.field, row.at.schema_name);
+  const found = findMemoryField(desk.ports.policy, row.at.tenant_id, row.at.field, row.at.schema_name);
   if (found === null) return refusal(desk, use, MISSING);
   if (row.entry === null) return unreadable(desk, useOf('resolve', found, handle_id), row.at);
   return give(desk, useOf('resolve', found, handle_id), found, row.entry, false);
@@ -145,7 +145,7 @@ function isAt(
 async function give(
   desk: Desk,
   use: MemoryUse,
-  { field }: DeclaredField,
+  { field }: DeclaredMemoryField,
   entry: Entry,
   as_handle: boolean,
 ): Promise<MemoryRead> {
@@ -166,7 +166,7 @@ const NOTHING = { value: null, entries: [], truncated: false, missing: [] } as c
 
 function useOf(
   operation: 'read' | 'resolve',
-  found: DeclaredField | null,
+  found: DeclaredMemoryField | null,
   handle_id: string | null,
 ): MemoryUse {
   return {

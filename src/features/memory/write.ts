@@ -1,7 +1,12 @@
-import { type DeclaredField, declaredField, isOfType, memorySchemasOf } from '../../core/decision/memory.ts';
-import { asksSessions } from '../../core/decision/taint.ts';
+import {
+  type DeclaredMemoryField,
+  findMemoryField,
+  isMemoryValueOfType,
+  listMemorySchemas,
+} from '../../core/decision/memory.ts';
+import { usesSessionTags } from '../../core/decision/taint.ts';
 import { contentOf, jsonTextOf } from '../../core/json/source.ts';
-import { isFact } from '../../core/tags.ts';
+import { isFactTag } from '../../core/tags.ts';
 import type { Content, Crossing, Json, MemoryUse, Tag, Verdict } from '../../core/types/index.ts';
 import type { Objected } from '../../runtime/enforcement/enforce.ts';
 import { readSession } from '../../runtime/enforcement/sessions/sessions.ts';
@@ -12,7 +17,7 @@ import type { MemoryWrite, MemoryWritten } from './types.ts';
 
 /** Judges a value as the arguments of a tool call, and keeps it as its document says. */
 export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWritten> {
-  const found = declaredField(desk.ports.policy, desk.asking.tenant_id, request.key, request.schema);
+  const found = findMemoryField(desk.ports.policy, desk.asking.tenant_id, request.key, request.schema);
   const use = useOf(found);
   const owner = found === null ? null : ownerIn(found.schema.scope, desk);
   const content = contentOf(request.value, request.source ?? null);
@@ -44,7 +49,7 @@ export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWri
 
 const NOTHING = { entry: null, changed: null } as const;
 
-function useOf(found: DeclaredField | null): MemoryUse {
+function useOf(found: DeclaredMemoryField | null): MemoryUse {
   return {
     operation: 'write',
     schema: found?.schema.name ?? null,
@@ -67,12 +72,12 @@ const NOT_CONFIGURED: Objected = {
 
 /** Why no document has the key. */
 export function unknownKey(desk: Desk): Objected {
-  const some = memorySchemasOf(desk.ports.policy, desk.asking.tenant_id);
+  const some = listMemorySchemas(desk.ports.policy, desk.asking.tenant_id);
   return some.length > 0 ? UNDECLARED : NOT_CONFIGURED;
 }
 
 /** What a scope needs to be told in gateway mode. */
-export function unnamedOwner({ schema }: DeclaredField): Objected {
+export function unnamedOwner({ schema }: DeclaredMemoryField): Objected {
   const name = schema.scope === 'user' ? 'user_id' : 'session_id';
   return {
     rule: 'memory.owner',
@@ -82,7 +87,7 @@ export function unnamedOwner({ schema }: DeclaredField): Objected {
 
 function objection(
   desk: Desk,
-  found: DeclaredField | null,
+  found: DeclaredMemoryField | null,
   owner: Owner | null,
   value: Json,
   text: string | null,
@@ -91,8 +96,8 @@ function objection(
   return owner === null ? unnamedOwner(found) : misfitOf(found, value, text);
 }
 
-function misfitOf({ field }: DeclaredField, value: Json, text: string | null): Objected | null {
-  if (!isOfType(value, field.type))
+function misfitOf({ field }: DeclaredMemoryField, value: Json, text: string | null): Objected | null {
+  if (!isMemoryValueOfType(value, field.type))
     return { rule: 'memory.type', reason: `The value is not of the field’s type, \`${field.type}\`.` };
   if (text !== null && Buffer.byteLength(text) <= field.value_bytes_max) return null;
   const reason = `The value has more than the ${field.value_bytes_max} bytes of \`value_bytes_max\` as JSON.`;
@@ -116,7 +121,7 @@ function plain(content: Content): Json {
 const TIME_MAX_MS = 8_640_000_000_000_000;
 
 interface ToStore {
-  readonly found: DeclaredField;
+  readonly found: DeclaredMemoryField;
   readonly owner: Owner;
   readonly crossing: Crossing;
   readonly entry_id: string;
@@ -151,11 +156,11 @@ async function store(desk: Desk, vault: Vault, it: ToStore): Promise<Entry | Obj
  * Only facts do; rules that name them act, and no others.
  */
 async function provenance({ ports }: Desk, vault: Vault, crossing: Crossing): Promise<readonly Tag[]> {
-  if (ports.sessions === undefined || !asksSessions(ports.policy, crossing.tenant_id)) return [];
+  if (ports.sessions === undefined || !usesSessionTags(ports.policy, crossing.tenant_id)) return [];
   const { limits, timeOf } = ports.sessions;
   const now_ms = timeOf(crossing.now_ms);
   const { tags } = await readSession(vault.store, { ...crossing, now_ms }, limits);
-  return tags.filter(isFact);
+  return tags.filter(isFactTag);
 }
 
 const FULL: Readonly<Record<Exclude<NotStored, 'key_replaced'>, string>> = {

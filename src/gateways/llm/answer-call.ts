@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { splice } from '../../core/json/splice.ts';
 import { readJson } from '../../core/json/text.ts';
-import type { JsonProblem, Splice } from '../../core/types/json.ts';
+import type { JsonParseError, Splice } from '../../core/types/json.ts';
 import type { AnswerAsked, EventPiece, WireRequest } from '../../core/wire/types.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
@@ -118,7 +118,7 @@ async function whole(
   return { status: answer.status, headers: headersOf(answer, toldRuling(input, guarded.ruling)), body };
 }
 
-const PROBLEMS: Readonly<Record<JsonProblem['reason'], string>> = {
+const PROBLEMS: Readonly<Record<JsonParseError['reason'], string>> = {
   malformed: 'The answer of the provider is no JSON that can be read.',
   depth_max: 'The answer of the provider is nested deeper than scan.depth_max.',
   nodes_max: 'The answer of the provider has more parts than scan.nodes_max.',

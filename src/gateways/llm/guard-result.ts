@@ -1,4 +1,4 @@
-import { contractOf } from '../../core/decision/contracts.ts';
+import { findContract } from '../../core/decision/contracts.ts';
 import { contentOfJson } from '../../core/json/source.ts';
 import { isUntouched } from '../../core/stream/merged.ts';
 import type { Content, Crossing, Verdict } from '../../core/types/index.ts';
@@ -67,7 +67,7 @@ export async function guardResult(
 function withFields(crossing: Crossing, { ports }: Road): Crossing {
   const { content } = crossing;
   if (content.kind !== 'text') return crossing;
-  const contract = contractOf(crossing, ports.policy);
+  const contract = findContract(crossing, ports.policy);
   if (contract === null || contract === 'undeclared' || contract.emits.fields.length === 0) return crossing;
   const read = contentOfJson(content.text, ports.policy.limits);
   const has_fields = read.kind === 'json' && typeof read.value === 'object' && read.value !== null;

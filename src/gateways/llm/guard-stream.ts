@@ -1,4 +1,4 @@
-import type { Envelope } from '../../core/types/index.ts';
+import type { CrossingContext } from '../../core/types/index.ts';
 import { openSse, type SsePiece } from '../../core/wire/sse.ts';
 import type { AnswerAsked, EventParts, StreamEnding, WireError } from '../../core/wire/types.ts';
 import { enforceTexts, type GuardedTexts } from '../../runtime/enforcement/enforce-stream.ts';
@@ -35,7 +35,7 @@ export async function guardStream(
 ): Promise<AsyncGenerator<string>> {
   const { road, model } = answering;
   const { call, ports } = road;
-  const envelope: Envelope = {
+  const envelope: CrossingContext = {
     ...call.acting,
     boundary: 'output',
     phase: null,

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
-import { asksSessions } from '../../core/decision/taint.ts';
+import { usesSessionTags } from '../../core/decision/taint.ts';
 import { hasConditions } from '../../core/policy/conditions/facts.ts';
 import type { Policy } from '../../core/types/index.ts';
 import type { Acting } from '../../runtime/enforcement/tool-calls.ts';
@@ -75,5 +75,5 @@ function isAboutTextsAlone(policy: Policy, tenant_id: string): boolean {
     alone = !asks && !hasConditions(policy);
     answers.set(policy, alone);
   }
-  return alone && !asksSessions(policy, tenant_id);
+  return alone && !usesSessionTags(policy, tenant_id);
 }

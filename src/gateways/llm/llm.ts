@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { splice } from '../../core/json/splice.ts';
 import { readJson } from '../../core/json/text.ts';
-import type { JsonProblem } from '../../core/types/json.ts';
+import type { JsonParseError } from '../../core/types/json.ts';
 import type { Budgets, OverBudget, Reservation } from '../../features/costs/types.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Ports } from '../../runtime/enforcement/types.ts';
@@ -156,7 +156,7 @@ function readCall({ call, ports }: Road): ReadCall | string {
   return { text, request, size: sizeOf(text, call.body, request) };
 }
 
-const PROBLEMS: Readonly<Record<JsonProblem['reason'], string>> = {
+const PROBLEMS: Readonly<Record<JsonParseError['reason'], string>> = {
   malformed: 'The body is not valid JSON.',
   depth_max: 'The body is nested deeper than scan.depth_max.',
   nodes_max: 'The body has more parts than scan.nodes_max.',

@@ -1,6 +1,6 @@
-import { contractOf } from '../../core/decision/contracts.ts';
+import { findContract } from '../../core/decision/contracts.ts';
 import { judge } from '../../core/decision/judge.ts';
-import { maskPart } from '../../core/decision/redact.ts';
+import { redactPart } from '../../core/decision/redact.ts';
 import type { Crossing, Verdict } from '../../core/types/index.ts';
 import type { Ports } from '../../runtime/enforcement/types.ts';
 
@@ -15,7 +15,7 @@ export interface JudgedToolName {
 /** Judges the name of a tool as a text of the answer, unless the policy itself names the tool. */
 export function judgeToolName(crossing: Crossing, { policy, fingerprintOf = null }: Ports): JudgedToolName {
   const { tool } = crossing;
-  const contract = contractOf(crossing, policy);
+  const contract = findContract(crossing, policy);
   if (tool === null || (contract !== null && contract !== 'undeclared'))
     return { shown: tool ?? '', refusal: null };
   const asked: Crossing = {
@@ -28,7 +28,7 @@ export function judgeToolName(crossing: Crossing, { policy, fingerprintOf = null
     content: { kind: 'text', text: tool },
   };
   const { decision, rule, reason, findings, allowlisted_findings } = judge(asked, policy, fingerprintOf);
-  const shown = maskPart(tool, findings, policy.redaction.typed);
+  const shown = redactPart(tool, findings, policy.redaction.typed);
   const is_found = findings.length + allowlisted_findings.length > 0;
   return { shown, refusal: decision === 'allow' || !is_found ? null : { rule, reason } };
 }

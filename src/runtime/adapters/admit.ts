@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, Problem } from '../../core/types/index.ts';
+import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import type { Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { checksIn, eventNameIn, type Read } from './read.ts';
@@ -24,7 +24,7 @@ export function dialectProblems(
   written: Protocol<DialectReply> & { readonly pass?: DialectReply },
   from: string,
   steps: readonly Step[],
-): Problem[] {
+): DocumentProblem[] {
   const isSilent = ({ stdout = '', code = 0 }: DialectReply) => stdout === '' && code !== 2;
   return protocolProblems(written, { kind: 'dialects', pass: written.pass ?? {}, isSilent }, from, steps);
 }
@@ -34,7 +34,7 @@ export function adapterProblems(
   written: Protocol<Template> & { readonly pass: Template },
   from: string,
   steps: readonly Step[],
-): Problem[] {
+): DocumentProblem[] {
   return protocolProblems(
     written,
     { kind: 'adapters', pass: written.pass, isSilent: () => false },
@@ -48,7 +48,7 @@ function protocolProblems<Reply>(
   way: Way<Reply>,
   from: string,
   steps: readonly Step[],
-): Problem[] {
+): DocumentProblem[] {
   const wrong = (inner: readonly Step[], what: string) => problemAt(from, [...steps, ...inner], what);
   const of_events = Object.entries(written.events).flatMap(([name, { checks, deny, ask, change }]) => {
     const at = ['events', name];

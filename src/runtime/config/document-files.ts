@@ -1,6 +1,6 @@
 import { glob, lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { problemAt } from './problem-text.ts';
 import { type Config, configSchema } from './schema.ts';
 
@@ -18,8 +18,8 @@ export interface DocumentFiles {
   readonly filled: readonly string[];
   /** The patterns that found none. */
   readonly empty: readonly EmptyPattern[];
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
+  readonly warnings: readonly DocumentProblem[];
 }
 
 /** A pattern that finds nothing; `steps` lead to it in the configuration. */
@@ -46,8 +46,8 @@ type PatternRead = { readonly paths: readonly string[]; readonly wrong: string |
  */
 export async function findDocuments(config: Config): Promise<DocumentFiles> {
   const files = new Map<string, DocumentFile>();
-  const problems: Problem[] = [];
-  const warnings: Problem[] = [];
+  const problems: DocumentProblem[] = [];
+  const warnings: DocumentProblem[] = [];
   const filled: string[] = [];
   const empty: EmptyPattern[] = [];
   for (const key of PATH_KEYS) {

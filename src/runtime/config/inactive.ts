@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Step } from './problem-path.ts';
 import { problemAt } from './problem-text.ts';
 import type { Config } from './schema.ts';
@@ -10,7 +10,7 @@ import type { Config } from './schema.ts';
 export function inactiveKeys(
   config: Config,
   lineOf: (steps: readonly Step[]) => number | undefined,
-): Problem[] {
+): DocumentProblem[] {
   const idle: readonly (readonly [boolean, string, string])[] = [
     [config.alerts.channels.length > 0, 'alerts.channels', 'no alert is sent'],
     [config.intelligence.enabled, 'intelligence.enabled', 'no advisor runs'],

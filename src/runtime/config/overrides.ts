@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Sources } from './interpolate.ts';
 import { sentence } from './problem-text.ts';
 import { configSchema } from './schema.ts';
@@ -31,8 +31,8 @@ const OPTIONS: readonly (readonly [keyof Overrides, string, readonly string[]])[
 export function applyOverrides(
   settled: unknown,
   overrides: Overrides,
-): { value: unknown; problems: Problem[] } {
-  const problems: Problem[] = [];
+): { value: unknown; problems: DocumentProblem[] } {
+  const problems: DocumentProblem[] = [];
   let value = settled;
   for (const [name, option, steps] of OPTIONS) {
     const given = overrides[name];

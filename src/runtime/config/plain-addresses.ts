@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Step } from './problem-path.ts';
 import { problemAt } from './problem-text.ts';
 import type { Config } from './schema.ts';
@@ -7,7 +7,7 @@ import type { Config } from './schema.ts';
 export function plainAddresses(
   { secrets, telemetry, mcp, origin }: Config,
   lineOf: (steps: readonly Step[]) => number | undefined,
-): Problem[] {
+): DocumentProblem[] {
   const places: readonly (readonly [boolean, string | undefined, readonly Step[], string])[] = [
     [
       secrets.backend === 'vault',

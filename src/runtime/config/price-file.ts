@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { problemAt } from './problem-text.ts';
 import { readMapping } from './read-mapping.ts';
 import type { Config } from './schema.ts';
@@ -19,7 +19,7 @@ type Settled<Rest> = { readonly ok: true; readonly config: Config } & Rest;
 /** Reads the file of `cost.price_file`, where there is one, and puts its prices behind those of the configuration. */
 export async function addPrices<Rest extends object>(
   settled: Settled<Rest>,
-): Promise<Settled<Rest> | { readonly ok: false; readonly problems: readonly Problem[] }> {
+): Promise<Settled<Rest> | { readonly ok: false; readonly problems: readonly DocumentProblem[] }> {
   const { cost } = settled.config;
   if (cost.price_file === undefined) return settled;
   const label = basename(cost.price_file);

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { formatPath, type Step } from './problem-path.ts';
 
 /** A problem from a place and the predicate of its sentence: "`server.port` must be a whole number." */
@@ -7,8 +7,8 @@ export function problemAt(
   steps: readonly Step[],
   predicate: string,
   line?: number,
-  level: Problem['level'] = 'error',
-): Problem {
+  level: DocumentProblem['level'] = 'error',
+): DocumentProblem {
   const path = formatPath(steps);
   const subject = path === '' ? `\`${file}\`` : `\`${path}\``;
   return {
@@ -26,7 +26,7 @@ export function sentence(words: string): string {
 }
 
 /** One line for a terminal or a log: `service.yaml:12: \`server.port\` must be ...`. */
-export function problemLine(problem: Problem): string {
+export function problemLine(problem: DocumentProblem): string {
   const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
   const names_path = problem.path === '' || problem.message.includes(problem.path);
   return names_path ? `${place}: ${problem.message}` : `${place}: ${problem.path}: ${problem.message}`;

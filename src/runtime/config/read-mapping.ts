@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { problemAt } from './problem-text.ts';
 import { readText } from './read-text.ts';
 import { readYaml, type YamlDocument } from './yaml-documents.ts';
@@ -6,7 +6,7 @@ import { readYaml, type YamlDocument } from './yaml-documents.ts';
 /** A file that holds one mapping, and the lines of what is in it. */
 export type MappingRead =
   | { readonly ok: true; readonly value: unknown; readonly lineOf: YamlDocument['lineOf'] }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
 
 /** Reads a YAML or JSON file; `label` is what problems call it. An empty one says nothing. */
 export async function readMapping(file: string, label: string): Promise<MappingRead> {

@@ -1,8 +1,8 @@
-import { faulty, judge } from '../../core/decision/judge.ts';
+import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import { joinedStream } from '../../core/stream/joined.ts';
 import { contentOfTexts, isUntouched, type JudgedText, mergedVerdict } from '../../core/stream/merged.ts';
 import { openStream, type Stream } from '../../core/stream/stream.ts';
-import type { Content, Crossing, Envelope, Verdict } from '../../core/types/index.ts';
+import type { Content, Crossing, CrossingContext, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { Settled } from './approvals/types.ts';
@@ -51,7 +51,7 @@ async function decidedIn(
  * `core/stream`, and at the end do with the verdict on all of them as `enforce` does. Never rejects.
  */
 export async function enforceTexts(
-  given: Envelope,
+  given: CrossingContext,
   caller: Caller,
   endpoint: Endpoint,
   ports: Ports,
@@ -130,7 +130,7 @@ async function settled(
       judgeWith: () => judged,
     });
   } catch {
-    return { verdict: faulty(policy), approval: null };
+    return { verdict: buildFaultVerdict(policy), approval: null };
   }
 }
 

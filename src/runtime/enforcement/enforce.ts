@@ -1,6 +1,6 @@
-import { faulty, judge } from '../../core/decision/judge.ts';
-import { type Conditions, hasConditions } from '../../core/policy/conditions/facts.ts';
-import type { Coverage, Crossing, Envelope, Policy, Verdict } from '../../core/types/index.ts';
+import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
+import { type ConditionEvaluator, hasConditions } from '../../core/policy/conditions/facts.ts';
+import type { Coverage, Crossing, CrossingContext, Policy, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
@@ -52,7 +52,7 @@ export function decide(
   if (stopped !== null)
     return { crossing: given, verdict: stopped.verdict, ruling: give(stopped, 0, given, about) };
   let scan_ms = 0;
-  const decideBy = (conditions: Conditions | null) => {
+  const decideBy = (conditions: ConditionEvaluator | null) => {
     const decideOn = (crossing: Crossing): Settled | Promise<Settled> => {
       const before_ms = performance.now();
       const judgeWith = (approved_rules?: readonly string[]): Verdict => {
@@ -78,7 +78,7 @@ export function decide(
 }
 
 /** The block by the kill switch, where it stops an agent that the crossing names; `null` otherwise. */
-export function agentBlockOn(given: Envelope, { findAgentBlock, policy }: Ports): Settled | null {
+export function agentBlockOn(given: CrossingContext, { findAgentBlock, policy }: Ports): Settled | null {
   const found = findAgentBlock?.(given) ?? null;
   if (found === null) return null;
   const coverage = { status: 'full' } as const;
@@ -95,7 +95,7 @@ function after<Value, Result>(
 }
 
 /** Without what evaluates conditions they restrict and never allow. */
-export function conditionsFor(policy: Policy): Promise<Conditions | null> | null {
+export function conditionsFor(policy: Policy): Promise<ConditionEvaluator | null> | null {
   return hasConditions(policy) ? conditionsOf(policy).catch(() => null) : null;
 }
 
@@ -198,7 +198,7 @@ export async function inSession(
     const { rule, reason, is_fault } = whyStopped(fault);
     if (is_fault) unkept?.(fault);
     const coverage = { status: 'full' } as const;
-    const verdict: Verdict = { ...faulty(policy), rule, reason, fault: is_fault, coverage };
+    const verdict: Verdict = { ...buildFaultVerdict(policy), rule, reason, fault: is_fault, coverage };
     return { crossing, outcome: { verdict, approval: null } };
   }
 }
@@ -242,5 +242,5 @@ const BLOCK = {
   monitored: [],
   approval: null,
   enforced_result: null,
-  session_change: null,
+  taint_change: null,
 } as const;

@@ -1,7 +1,7 @@
 import { redact } from '../../core/decision/redact.ts';
 import { jsonTextOf } from '../../core/json/source.ts';
 import { foundTags } from '../../core/review/recorded-decision.ts';
-import { normalTag } from '../../core/tags.ts';
+import { normalizeTag } from '../../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import { contextHash, type Hashed, inOrder, isoTime } from '../audit/service-event.ts';
@@ -147,7 +147,7 @@ function resolutionOf({ decision, rule, fault }: Verdict): string {
 
 /** As rules see them, each once, in the order in which they are asked. */
 function declaredTags({ declared_tags }: Crossing): string[] {
-  return [...new Set(declared_tags.map(normalTag))].slice(0, RECORDED_MAX);
+  return [...new Set(declared_tags.map(normalizeTag))].slice(0, RECORDED_MAX);
 }
 
 /** What rules, contracts and identities in monitor mode would have done, and what the whole would have come to. */

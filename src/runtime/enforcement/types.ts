@@ -1,4 +1,4 @@
-import type { Crossing, FingerprintOf, Verdict } from '../../core/types/index.ts';
+import type { Crossing, Fingerprinter, Verdict } from '../../core/types/index.ts';
 import type { EventPorts } from '../audit/event-ports.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
@@ -20,7 +20,7 @@ export interface Ruling {
 /** What `enforce` needs of the world; the service, the hook and a test each bring their own. */
 export interface Ports extends EventPorts {
   /** Made with the key of the fingerprints; without it no value is known by one. */
-  readonly fingerprintOf?: FingerprintOf | null;
+  readonly fingerprintOf?: Fingerprinter | null;
   /** Which redacted texts stand in the audit trail, visibly; without it, none. */
   readonly logged?: { readonly inputs: boolean; readonly outputs: boolean };
   /** Settles what asks for approval; without it that stays a block. Must not reject. */

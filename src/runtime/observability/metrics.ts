@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import {
   DECISIONS,
   type Decision,
-  type Monitored,
+  type MonitoredRule,
   type Verdict,
   VIOLATION_TYPES,
 } from '../../core/types/index.ts';
@@ -161,7 +161,7 @@ const MONITORED_MAX = 1_000;
 
 function countMonitored(
   monitored: Map<string, { value: number; labels: Value['labels'] }>,
-  { rule, action }: Monitored,
+  { rule, action }: MonitoredRule,
 ): void {
   const key = `${action} ${rule}`;
   const known = monitored.get(key);

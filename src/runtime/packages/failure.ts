@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 
 /** The stable codes of what cannot be done with skills. */
 export type SkillFailureCode =
@@ -22,8 +22,8 @@ export type SkillFailureCode =
 /** An expected no: a code for programs, a sentence that says what to do, and what is wrong where. */
 export class SkillFailure extends Error {
   readonly code: SkillFailureCode;
-  readonly problems: readonly Problem[];
-  constructor(code: SkillFailureCode, message: string, problems: readonly Problem[] = []) {
+  readonly problems: readonly DocumentProblem[];
+  constructor(code: SkillFailureCode, message: string, problems: readonly DocumentProblem[] = []) {
     super(message);
     this.name = 'SkillFailure';
     this.code = code;

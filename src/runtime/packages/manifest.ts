@@ -1,5 +1,5 @@
 import { shapeProblems } from '../../core/policy/compile/shape.ts';
-import type { Json, Problem } from '../../core/types/index.ts';
+import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { parsePath } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { readYaml } from '../config/yaml-documents.ts';
@@ -64,7 +64,7 @@ function manifestOf(skill: Written): Manifest {
   return { name, version, description, keywords, service_min, files };
 }
 
-function invalid(problems: readonly Problem[]): SkillFailure {
+function invalid(problems: readonly DocumentProblem[]): SkillFailure {
   return new SkillFailure('skill_invalid', 'The package is not a valid skill:', problems);
 }
 

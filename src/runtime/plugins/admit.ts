@@ -3,7 +3,7 @@ import { compile, namesConditions, type PolicySettings } from '../../core/policy
 import { patternProblems } from '../../core/policy/compile/named-detection.ts';
 import { shapeProblems } from '../../core/policy/compile/shape.ts';
 import { templates as builtinTemplates, type Template } from '../../core/policy/templates/index.ts';
-import type { Json, Problem } from '../../core/types/index.ts';
+import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../adapters/admit.ts';
 import type { WrittenAdapter, WrittenDialect } from '../adapters/types.ts';
 import { problemAt } from '../config/problem-text.ts';
@@ -37,7 +37,7 @@ export function takenBy(patterns: readonly { readonly id: string }[]): Taken {
 
 type Admission =
   | { readonly ok: true; readonly plugin: Plugin }
-  | { readonly ok: false; readonly name: string | null; readonly problems: readonly Problem[] };
+  | { readonly ok: false; readonly name: string | null; readonly problems: readonly DocumentProblem[] };
 
 /**
  * Checks what a plug-in gave: shapes, names, patterns on their examples, templates. All of it or none; its names are
@@ -109,7 +109,7 @@ const WORDS = {
   adapters: 'adapter',
 } as const;
 
-function doubled(plugin: Plugin, from: string, taken: Taken): Problem[] {
+function doubled(plugin: Plugin, from: string, taken: Taken): DocumentProblem[] {
   const twice = NAMED.flatMap((kind) => {
     const seen = new Set(taken[kind]);
     return plugin[kind].flatMap(({ name }, at) => {
@@ -130,7 +130,7 @@ async function documentProblems(
   { name, document }: Template,
   from: string,
   settings: PolicySettings,
-): Promise<Problem[]> {
+): Promise<DocumentProblem[]> {
   const documents = [{ file: `${from}#${name}`, value: document }];
   const cel = namesConditions({ inline_rules: [], documents })
     ? await import('../../core/policy/conditions/cel.ts')

@@ -1,7 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { type EmptyPattern, filesOf, labelOf } from '../config/document-files.ts';
 import { problemAt } from '../config/problem-text.ts';
 import type { Config } from '../config/schema.ts';
@@ -11,10 +11,10 @@ import type { PluginSource } from './types.ts';
 export interface FoundPlugins {
   readonly sources: readonly PluginSource[];
   /** What it names that is not there: each is a plug-in that is left out. */
-  readonly missing: readonly { readonly source: PluginSource; readonly problem: Problem }[];
+  readonly missing: readonly { readonly source: PluginSource; readonly problem: DocumentProblem }[];
   readonly filled: readonly string[];
   readonly empty: readonly EmptyPattern[];
-  readonly warnings: readonly Problem[];
+  readonly warnings: readonly DocumentProblem[];
 }
 
 const PLUGINS_MAX = 100;
@@ -26,7 +26,7 @@ export async function findPlugins({
 }: Pick<Config, 'plugins' | 'origin'>): Promise<FoundPlugins> {
   const sources = new Map<string, PluginSource>();
   const missing: FoundPlugins['missing'][number][] = [];
-  const warnings: Problem[] = [];
+  const warnings: DocumentProblem[] = [];
   const filled: string[] = [];
   const empty: EmptyPattern[] = [];
   for (const [i, pattern] of plugins.files.entries()) {
@@ -68,7 +68,7 @@ export async function findOne(name: string, base_dir: string): Promise<PluginSou
   return installed === null ? null : { kind: 'package', from: name, path: installed };
 }
 
-function notThere(kind: PluginSource['kind'], from: string, problem: Problem) {
+function notThere(kind: PluginSource['kind'], from: string, problem: DocumentProblem) {
   return { source: { kind, from, path: '' }, problem };
 }
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { WrittenPattern } from '../../core/policy/compile/custom-pattern.ts';
 import type { PolicySettings } from '../../core/policy/compile/index.ts';
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { admit, type Taken, takenBy } from './admit.ts';
@@ -136,7 +136,7 @@ function namesIn({ detectors, ...named }: Plugin): Pick<PluginReport, PlugKind> 
 function leftOut(
   { kind, from }: PluginSource,
   sha256: string | null,
-  problems: readonly Problem[],
+  problems: readonly DocumentProblem[],
   name: string | null = null,
 ): PluginReport {
   return {

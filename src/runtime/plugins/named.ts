@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Log } from '../../platform/log.ts';
 import { type Config, problemLine } from '../config/index.ts';
 import type { PluginsInUse } from './types.ts';
@@ -9,7 +9,7 @@ export function namesPlugins({ plugins }: Config): boolean {
 }
 
 /** A problem for each thing that keeps a plug-in out. */
-export function leftOutProblems({ plugins }: Pick<PluginsInUse, 'plugins'>): Problem[] {
+export function leftOutProblems({ plugins }: Pick<PluginsInUse, 'plugins'>): DocumentProblem[] {
   return plugins.flatMap(({ from, problems }) =>
     problems.map((problem) => ({
       ...problem,
@@ -25,7 +25,7 @@ export function logLeftOut(plugins: PluginsInUse, log: Pick<Log, 'warn'>): void 
 }
 
 /** Plug-ins that were in use and would now be left out: what they found would go unseen. */
-export function brokenSince(running: PluginsInUse, next: PluginsInUse): Problem[] {
+export function brokenSince(running: PluginsInUse, next: PluginsInUse): DocumentProblem[] {
   const active = running.plugins.filter(({ status }) => status === 'active').map(({ from }) => from);
   return leftOutProblems({
     plugins: next.plugins.filter(({ status, from }) => status === 'rejected' && active.includes(from)),

@@ -1,6 +1,6 @@
 import type { WrittenPattern } from '../../core/policy/compile/custom-pattern.ts';
 import type { Template } from '../../core/policy/templates/index.ts';
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import type { WrittenAdapter, WrittenDialect } from '../adapters/types.ts';
 
 /** Where a plug-in is loaded from. */
@@ -46,7 +46,7 @@ export interface PluginReport extends Readonly<Record<PlugKind, readonly string[
   /** SHA-256 of the file that was loaded, as hex; `null` where it could not be read. */
   readonly sha256: string | null;
   /** Why it is left out. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
 }
 
 /** What of all plug-ins is in use: plain data, for workers ask the parent for it. */

@@ -1,4 +1,4 @@
-import { isValue } from '../../core/decision/allowlist.ts';
+import { isAllowlistable } from '../../core/decision/allowlist.ts';
 import { detect } from '../../core/detect/detect.ts';
 import type { Policy, Severity } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
@@ -15,7 +15,7 @@ export interface Allowable {
 export function allowableIn(text: string, config: Config, policy: Policy): readonly Allowable[] {
   const fingerprintOf = ensureFingerprints(config);
   const { findings } = detect({ kind: 'text', text }, policy.detection, policy.limits);
-  const all = findings.filter(isValue).map(({ rule_id, severity, start, end }): Allowable => {
+  const all = findings.filter(isAllowlistable).map(({ rule_id, severity, start, end }): Allowable => {
     return { rule_id, severity, fingerprint: fingerprintOf(rule_id, text.slice(start, end)) };
   });
   return [...new Map(all.map((each) => [each.fingerprint, each])).values()];

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { compile } from '../../core/policy/compile/index.ts';
 import { DOCUMENT_KINDS } from '../../core/policy/schemas.ts';
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { type Config, configSchema } from '../config/index.ts';
 import { type ConfigRequest, loadConfig } from './load-config.ts';
 import { loadPolicy, type PolicyResult } from './load-policy.ts';
@@ -24,7 +24,7 @@ export async function loadCandidate(
     const read = await loadConfig({ path: file, env, ...(cwd !== undefined && { cwd }) });
     return read.ok ? loadPolicy(read.config) : { ok: false, problems: read.problems, warnings: [] };
   }
-  let own: readonly Problem[] = [];
+  let own: readonly DocumentProblem[] = [];
   const made = await loadPolicy(config, {
     change: (written) => {
       // Laid over others, their problems would be told at the places of those.

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FingerprintOf, Policy, Problem } from '../../core/types/index.ts';
+import type { DocumentProblem, Fingerprinter, Policy } from '../../core/types/index.ts';
 import { StartFailure } from '../../platform/failure.ts';
 import { keepPrivate, writePrivate } from '../../platform/files/private-file.ts';
 import type { Config } from '../config/index.ts';
@@ -25,7 +25,7 @@ export function fingerprintKeyPath(state_dir: string): string {
  *
  * @throws StartFailure `config_invalid` where the list is there and the key is not: nothing on it could be known
  */
-export function openFingerprints(config: KeyPlace, policy: Policy): FingerprintOf | null {
+export function openFingerprints(config: KeyPlace, policy: Policy): Fingerprinter | null {
   const problem = fingerprintProblem(config, policy);
   if (problem !== null) throw new StartFailure('config_invalid', problem.message, [problem]);
   if (policy.detection.allowlist.length === 0) return null;
@@ -33,7 +33,7 @@ export function openFingerprints(config: KeyPlace, policy: Policy): FingerprintO
 }
 
 /** What keeps a policy's list of fingerprints from being used; `null` where nothing does. */
-export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Problem | null {
+export function fingerprintProblem(config: KeyPlace, { detection }: Policy): DocumentProblem | null {
   if (detection.allowlist.length === 0 || readKey(config) !== null) return null;
   const what =
     'needs the key of its fingerprints: the file `fingerprint-key` in the state folder is missing, ' +
@@ -43,7 +43,7 @@ export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Pro
 }
 
 /** Makes fingerprints with the key of the configuration or of the state folder, which is made (mode 0600) if need be. */
-export function ensureFingerprints(config: KeyPlace): FingerprintOf {
+export function ensureFingerprints(config: KeyPlace): Fingerprinter {
   const present = readKey(config);
   if (present !== null) return fingerprintsWith(present);
   writePrivate(fingerprintKeyPath(config.state_dir), randomBytes(32).toString('base64url'), 'keep');
@@ -60,7 +60,7 @@ export function ensureFingerprints(config: KeyPlace): FingerprintOf {
  * `hmac-sha256:` and hex over the detector and the exact text, in UTF-16 so that no two texts are the same. Without
  * the key nobody can try values until one fits, however few there are.
  */
-function fingerprintsWith(key: string): FingerprintOf {
+function fingerprintsWith(key: string): Fingerprinter {
   const secret: KeyObject = createSecretKey(key, 'utf8');
   return (rule_id, value) => {
     const mac = createHmac('sha256', secret);

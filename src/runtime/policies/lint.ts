@@ -1,13 +1,13 @@
 import { lint } from '../../core/review/lint/lint.ts';
 import { REMARKS, type Remark, type RemarkId } from '../../core/review/lint/remark.ts';
-import { ACTIONS, type Problem, type Rule } from '../../core/types/index.ts';
+import { ACTIONS, type DocumentProblem, type Rule } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { conditionsOf } from './conditions.ts';
 import { loadPolicy } from './load-policy.ts';
 import { type Packs, packOf, packsBeside } from './packs.ts';
 
 /** One remark on a policy, at its place. */
-export interface PolicyRemark extends Problem {
+export interface PolicyRemark extends DocumentProblem {
   readonly id: RemarkId;
 }
 
@@ -17,7 +17,7 @@ export interface LintReport {
   /** How many rules, contracts and identities were looked at. */
   readonly records: number;
   readonly remarks: readonly PolicyRemark[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
 }
 
 /** Looks at the policy of a configuration for what compiles and is hardly meant. */

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { privateStateDir } from '../../platform/files/state-folder.ts';
 import { inactiveKeys } from '../config/inactive.ts';
 import { type Sources, secretNames } from '../config/interpolate.ts';
@@ -35,8 +35,8 @@ export interface ConfigRequest {
 
 /** All problems have level `error`, all warnings `warning`. */
 export type ConfigResult = (
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly Problem[] }
-  | { readonly ok: false; readonly problems: readonly Problem[] }
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly DocumentProblem[] }
+  | { readonly ok: false; readonly problems: readonly DocumentProblem[] }
 ) & {
   /** Which secrets were asked for, for the audit trail. */
   readonly secret_readings: readonly SecretReading[];

@@ -1,7 +1,7 @@
 import type { Compiled, CompileInput, PolicySettings } from '../../core/policy/compile/index.ts';
 import { suggestion } from '../../core/policy/compile/problems.ts';
 import type { GuardedPaths } from '../../core/types/guarded-paths.ts';
-import type { AllowedFingerprint, Policy, Problem } from '../../core/types/index.ts';
+import type { AllowedFingerprint, DocumentProblem, Policy } from '../../core/types/index.ts';
 import { type DocumentFiles, findDocuments } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
@@ -24,15 +24,19 @@ export type PolicyResult =
       /** The document files that were read, as messages name them. */
       readonly files: readonly string[];
       readonly patterns: Patterns;
-      readonly warnings: readonly Problem[];
+      readonly warnings: readonly DocumentProblem[];
       /** What of the plug-ins is in use; those that are left out are among the warnings too. */
       readonly plugins: PluginsInUse;
       /** Where each record of the policy was written. */
       readonly places: Compiled['places'];
       /** Adds lines to what is said about those places. */
-      readonly withLines: (problems: readonly Problem[]) => Promise<readonly Problem[]>;
+      readonly withLines: (problems: readonly DocumentProblem[]) => Promise<readonly DocumentProblem[]>;
     }
-  | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly DocumentProblem[];
+      readonly warnings: readonly DocumentProblem[];
+    };
 
 /** What is otherwise than the configuration has it, to see what would be. */
 interface Supposed {
@@ -168,7 +172,7 @@ function allowedOf({ fingerprint, reason, owner, expires }: WrittenAllowed): All
 }
 
 /** Entries that allow nothing any more: a warning each, so that somebody looks again or takes them away. */
-function expired({ detection, origin }: Config, now_ms: number): Problem[] {
+function expired({ detection, origin }: Config, now_ms: number): DocumentProblem[] {
   return detection.allowlist.flatMap(({ expires }, i) => {
     if (now_ms < Date.parse(expires)) return [];
     const what = 'has expired: what it allowed counts again; take it away, or look again and renew it';
@@ -177,7 +181,7 @@ function expired({ detection, origin }: Config, now_ms: number): Problem[] {
 }
 
 /** A secret driver that no loaded plug-in brings. Why a plug-in is left out is a warning of its own. */
-function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins): Problem[] {
+function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins): DocumentProblem[] {
   if (secrets.backend !== 'plugin' || secrets.plugin === undefined) return [];
   const { from, driver } = secrets.plugin;
   const at = (key: string, predicate: string) => [
@@ -195,10 +199,10 @@ function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins)
 
 /** Adds the lines of documents and of inline rules; the configuration is read again for them, if need be. */
 async function withLines(
-  problems: readonly Problem[],
+  problems: readonly DocumentProblem[],
   documents: readonly WrittenDocument[],
   config: Config,
-): Promise<Problem[]> {
+): Promise<DocumentProblem[]> {
   const places = new Map(documents.map((document) => [document.file, document.lineOf]));
   const { file, label } = config.origin;
   if (file !== null && problems.some((problem) => problem.file === label)) {

@@ -1,4 +1,4 @@
-import type { Policy, Problem } from '../../core/types/index.ts';
+import type { DocumentProblem, Policy } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { brokenSince } from '../plugins/named.ts';
@@ -15,12 +15,16 @@ export interface Loaded {
   readonly files: readonly string[];
   readonly patterns: Patterns;
   readonly plugins: PluginsInUse;
-  readonly warnings: readonly Problem[];
+  readonly warnings: readonly DocumentProblem[];
 }
 
 export type LoadResult = (
   | ({ readonly ok: true } & Loaded)
-  | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
+  | {
+      readonly ok: false;
+      readonly problems: readonly DocumentProblem[];
+      readonly warnings: readonly DocumentProblem[];
+    }
 ) & {
   /** Which secrets the configuration asked for. */
   readonly secret_readings: readonly SecretReading[];
@@ -61,7 +65,7 @@ export async function reload(request: ConfigRequest, started: Config, running: I
   return { ...next, warnings: [...warnings, ...restartKeys(started, next.config)] };
 }
 
-function goneSince(running: InForce, next: Loaded): Problem[] {
+function goneSince(running: InForce, next: Loaded): DocumentProblem[] {
   const { file, label } = running.config.origin;
   if (file !== null && next.config.origin.file === null)
     return [problemAt(label, [], 'is gone; put it back, or start the service again without it')];

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import type { DocumentFile } from '../config/document-files.ts';
 import type { Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
@@ -14,7 +14,7 @@ export interface WrittenDocument {
 
 export interface DocumentsRead {
   readonly documents: readonly WrittenDocument[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
 }
 
 /** All documents together, in bytes of their files' text. */
@@ -23,7 +23,7 @@ const TOTAL_CHARS_MAX = 33_554_432;
 /** Reads the files in their order. A file that cannot be read is a problem; empty documents are left out. */
 export async function readDocuments(files: readonly DocumentFile[]): Promise<DocumentsRead> {
   const documents: WrittenDocument[] = [];
-  const problems: Problem[] = [];
+  const problems: DocumentProblem[] = [];
   let total = 0;
   for (const file of files) {
     const read = await readText(file.path);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, type Step } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
@@ -29,7 +29,7 @@ const LIVE: ReadonlySet<string> = new Set([
 ]);
 
 /** A warning for each changed key that takes effect at the next start only. */
-export function restartKeys(running: Config, next: Config): Problem[] {
+export function restartKeys(running: Config, next: Config): DocumentProblem[] {
   return changedKeys(running, next, []).map((steps) =>
     problemAt(
       next.origin.label,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { shapeProblems } from '../../core/policy/compile/shape.ts';
 import { type CaseDifference, type PolicyTestCase, runCase } from '../../core/review/case.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
-import type { Json, Policy, Problem } from '../../core/types/index.ts';
+import type { DocumentProblem, Json, Policy } from '../../core/types/index.ts';
 import { type DocumentFile, filesOf } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { parsePath } from '../config/problem-path.ts';
@@ -28,8 +28,8 @@ export interface TestReport {
   readonly policy_hash: string;
   readonly files: readonly string[];
   readonly results: readonly CaseResult[];
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
+  readonly warnings: readonly DocumentProblem[];
 }
 
 /** Runs the cases of some files, of all that `CASE_PATTERNS` find where none is named. */
@@ -45,7 +45,7 @@ export async function testPolicy(
   const problems = [...read.problems, ...read.documents.flatMap(problemsOf)];
   // The key stays on the machine of the service: a pipeline that tests the policy need not have it.
   const keyless = fingerprintProblem(config, policy);
-  const warnings: readonly Problem[] = keyless === null ? [] : [{ ...keyless, level: 'warning' }];
+  const warnings: readonly DocumentProblem[] = keyless === null ? [] : [{ ...keyless, level: 'warning' }];
   const report = { policy_hash: policy.hash, files: found.map(({ label }) => label), problems, warnings };
   if (problems.length > 0) return { ...report, results: [] };
   const tools = {
@@ -98,7 +98,7 @@ async function findCases(base_dir: string): Promise<readonly DocumentFile[]> {
   );
 }
 
-function problemsOf({ file, value, lineOf }: WrittenDocument): readonly Problem[] {
+function problemsOf({ file, value, lineOf }: WrittenDocument): readonly DocumentProblem[] {
   const place = { file, path: '' };
   return shapeProblems(value as Json, caseFileSchema, place).map((problem) => ({
     ...problem,

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { leftOutProblems } from '../plugins/named.ts';
 import { fingerprintProblem } from './fingerprints.ts';
 import { type ConfigRequest, loadConfig } from './load-config.ts';
@@ -30,8 +30,8 @@ export interface Validation {
   /** `null` where there is no policy to count. */
   readonly counts: PolicyCounts | null;
   readonly policy_hash: string | null;
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
+  readonly warnings: readonly DocumentProblem[];
 }
 
 /** Checks a configuration and every document that it names, without starting anything. */
@@ -82,16 +82,16 @@ export async function validate(request: ConfigRequest): Promise<Validation> {
 async function misspeltTags(
   { policy, places, withLines }: Extract<PolicyResult, { ok: true }>,
   label: string,
-): Promise<readonly Problem[]> {
+): Promise<readonly DocumentProblem[]> {
   const { nameRemarks } = await import('../../core/review/lint/names.ts');
   const found = nameRemarks(policy)
     .filter(({ id, message }) => id === 'unknown-tag' && message.includes('did you mean'))
-    .map(({ record, message }): Problem => {
+    .map(({ record, message }): DocumentProblem => {
       return { ...(places.get(record) ?? { file: label, path: '' }), message, level: 'warning' };
     });
   return withLines(found);
 }
 
-function warningOf(problem: Problem | null): Problem[] {
+function warningOf(problem: DocumentProblem | null): DocumentProblem[] {
   return problem === null ? [] : [{ ...problem, level: 'warning' }];
 }

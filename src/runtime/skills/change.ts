@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { assertInside, type Standing, standingAt } from '../packages/disk.ts';
 import { SkillFailure } from '../packages/failure.ts';
@@ -33,7 +33,7 @@ export async function changeToAdd(base_dir: string, lock: SkillsLock, skill: Ski
   const owned = lock.skills[skill.name]?.files ?? {};
   const changes: FileChange[] = [];
   const unchanged: string[] = [];
-  const problems: Problem[] = [];
+  const problems: DocumentProblem[] = [];
   for (const { path, text, sha256 } of skill.files) {
     await assertInside(base_dir, path);
     const standing = await standingAt(base_dir, path);

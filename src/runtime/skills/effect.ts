@@ -1,4 +1,4 @@
-import type { Policy, Rule, SessionMark } from '../../core/types/index.ts';
+import type { Policy, Rule, TaintRule } from '../../core/types/index.ts';
 import { type Comparison, compareStrictness } from './strictness.ts';
 
 /** One rule or document of a policy, for a person. */
@@ -70,7 +70,7 @@ function recordsIn(policy: Policy): ReadonlyMap<string, Known> {
       written,
     });
   };
-  for (const mark of policy.session_marks)
+  for (const mark of policy.taint_rules)
     add({ kind: 'rule', name: mark.name, says: markSays(mark) }, mark.tenant_id, mark, mark.data_tags);
   for (const rule of policy.rules)
     add({ kind: 'rule', name: rule.name, says: ruleSays(rule) }, rule.tenant_id, rule, rule.data_tags);
@@ -97,7 +97,7 @@ function ruleSays(rule: Rule): string {
   return `${rule.action}${trial} at ${where}: ${what}${conditionsOf(rule)}`;
 }
 
-function markSays(mark: SessionMark): string {
+function markSays(mark: TaintRule): string {
   const { add, remove } = mark.change;
   const parts = [
     ...(add.length > 0 ? [`adds ${names(add)}`] : []),
@@ -106,7 +106,7 @@ function markSays(mark: SessionMark): string {
   return `${MARKS}: ${parts.join(', ')}${conditionsOf(mark)}`;
 }
 
-function conditionsOf({ tools, agents, session_tags, when }: SessionMark | Rule): string {
+function conditionsOf({ tools, agents, session_tags, when }: TaintRule | Rule): string {
   const parts = [
     ...(tools.length > 0 ? [`tools ${names(tools)}`] : []),
     ...(agents.length > 0 ? [`agents ${names(agents)}`] : []),

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import { filesOf, labelOf } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { kindOf } from '../packages/kinds.ts';
@@ -14,7 +14,7 @@ interface PluginsAfter {
   /** Those that the change brings. */
   readonly brought: readonly PluginReport[];
   /** Why one of these would be left out. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
   /** The files of the change that the configuration names. */
   readonly seen: readonly string[];
   /** Patterns that find files now and would find none. */

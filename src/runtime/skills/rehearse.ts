@@ -2,7 +2,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, isAbsolute, join } from 'node:path';
 import { recordsOf } from '../../core/policy/compile/documents.ts';
-import type { Json, Policy, Problem } from '../../core/types/index.ts';
+import type { DocumentProblem, Json, Policy } from '../../core/types/index.ts';
 import { findDocuments, PATH_KEYS, type PathKey } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
@@ -20,8 +20,8 @@ import { movedPattern, pluginsAfter } from './rehearse-plugins.ts';
 export interface Rehearsal {
   /** `null` where there would be no valid policy; `problems` say why. */
   readonly policy: Policy | null;
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
+  readonly warnings: readonly DocumentProblem[];
   /** What came of the cases that the change brings. */
   readonly cases: readonly CaseResult[];
   /** Patterns of `paths` and `plugins` that find files now and would find none. */
@@ -95,7 +95,7 @@ function inFolder(config: Config, base_dir: string): Config {
 }
 
 /** A file that nobody reads would be a protection that is not there. */
-function unread(changes: readonly FileChange[], seen: readonly string[]): Problem[] {
+function unread(changes: readonly FileChange[], seen: readonly string[]): DocumentProblem[] {
   return changes.flatMap(({ path, text }) => {
     const kind = kindOf(path);
     if (text === null || kind === null || kind.read_by === null || seen.includes(path)) return [];
@@ -105,14 +105,14 @@ function unread(changes: readonly FileChange[], seen: readonly string[]): Proble
   });
 }
 
-function lost(labels: readonly string[], seen: readonly string[]): Problem[] {
+function lost(labels: readonly string[], seen: readonly string[]): DocumentProblem[] {
   return labels
     .filter((label) => !seen.includes(label))
     .map((label) => problemAt(label, [], 'is named in `paths` in a way that cannot be tried out beforehand'));
 }
 
 /** A list of contracts among the policies would be read all the same, and is not what the manifest says. */
-async function misplaced(base_dir: string, changes: readonly FileChange[]): Promise<Problem[]> {
+async function misplaced(base_dir: string, changes: readonly FileChange[]): Promise<DocumentProblem[]> {
   const files = changes.flatMap(({ path, text }) =>
     text === null ? [] : [{ path: join(base_dir, path), label: path }],
   );

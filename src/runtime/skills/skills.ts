@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/types/index.ts';
+import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 import { SkillFailure } from '../packages/failure.ts';
@@ -27,7 +27,7 @@ export interface SkillPlan {
   /** `null` where the policy cannot be compared: it is not valid now, and a removal goes ahead. */
   readonly effect: Effect | null;
   /** Remarks of the compiler that are new. */
-  readonly warnings: readonly Problem[];
+  readonly warnings: readonly DocumentProblem[];
   /** What came of the cases that the skill brings, under the whole policy. */
   readonly cases: readonly CaseResult[];
   /** Patterns that would find no file any more: a service that runs keeps what it has until it is restarted. */

@@ -1,7 +1,7 @@
 import { type EvaluationContext, evaluate } from '../../core/decision/evaluate.ts';
 import { detectors } from '../../core/detect/detectors/all.ts';
-import type { Conditions } from '../../core/policy/conditions/facts.ts';
-import { coveredBy, covers, isFact, matchesAny } from '../../core/tags.ts';
+import type { ConditionEvaluator } from '../../core/policy/conditions/facts.ts';
+import { covers, isCoveredBy, isFactTag, matchesAny } from '../../core/tags.ts';
 import {
   ACTIONS,
   type Action,
@@ -56,7 +56,7 @@ export function compareStrictness(before: Policy, after: Policy): Comparison {
     const tags =
       part === aboutTags
         ? distinctTags([was_part, is_part])
-            .filter((tag) => coveredBy(touched, tag))
+            .filter((tag) => isCoveredBy(touched, tag))
             .map((tag) => [tag])
         : [[]];
     for (const place of placesOf([was_part, is_part], tags)) {
@@ -106,8 +106,8 @@ function aboutTags(policy: Policy): Policy {
 const leniencies = new WeakMap<Policy, Policy>();
 
 /** On facts neither built-in rules nor the default action have a say. */
-function answerOf(policy: Policy, context: EvaluationContext, conditions: Conditions): Action {
-  if (!context.data_tags.some(isFact)) return evaluate(policy, context, conditions);
+function answerOf(policy: Policy, context: EvaluationContext, conditions: ConditionEvaluator): Action {
+  if (!context.data_tags.some(isFactTag)) return evaluate(policy, context, conditions);
   let lenient = leniencies.get(policy);
   if (lenient === undefined) {
     lenient = { ...policy, default_action: 'allow' };
@@ -118,9 +118,9 @@ function answerOf(policy: Policy, context: EvaluationContext, conditions: Condit
 
 /** Every tag that something in a policy finds, declares or names; a tag of none of these can only come from a caller. */
 function knownTags(policy: Policy): readonly Tag[] {
-  const { rules, builtin_rules, session_marks, contracts, identities, memory_schemas, detection } = policy;
+  const { rules, builtin_rules, taint_rules, contracts, identities, memory_schemas, detection } = policy;
   return [
-    ...[...rules, ...builtin_rules, ...session_marks].flatMap(({ data_tags }) => data_tags),
+    ...[...rules, ...builtin_rules, ...taint_rules].flatMap(({ data_tags }) => data_tags),
     ...detection.patterns.flatMap(({ tags }) => tags),
     ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),
     ...identities.flatMap(({ clearance_tags }) => clearance_tags ?? []),
@@ -213,7 +213,7 @@ function samples(patterns: readonly string[]): readonly string[] {
  * The ways in which conditions may come out, as far as they matter for what is laxer: of the new ones those up to some
  * action hold, of the old ones those from some action on.
  */
-function worldsOf(before: Policy, after: Policy): readonly Conditions[] {
+function worldsOf(before: Policy, after: Policy): readonly ConditionEvaluator[] {
   const old_ones = conditionsIn(before);
   const new_ones = new Map([...conditionsIn(after)].filter(([when]) => !old_ones.has(when)));
   const lowest = (actions: readonly number[]) => Math.min(...actions);
@@ -222,7 +222,7 @@ function worldsOf(before: Policy, after: Policy): readonly Conditions[] {
   const old_levels = [ACTIONS.length, ...new Set([...old_ones.values()].map(highest))];
   return new_levels.flatMap((up_to) =>
     old_levels.map((from) => ({
-      holds: (when: string) => {
+      evaluate: (when: string) => {
         const known = old_ones.get(when);
         if (known !== undefined) return highest(known) >= from;
         return lowest(new_ones.get(when) ?? [ACTIONS.length]) <= up_to;
@@ -241,8 +241,8 @@ function conditionsIn({ rules }: Policy): ReadonlyMap<string, readonly number[]>
 }
 
 function looseningOf(before: Policy, after: Policy): string[] {
-  const marks = new Set(before.session_marks.map((mark) => JSON.stringify(mark)));
-  const forgetting = after.session_marks.filter(
+  const marks = new Set(before.taint_rules.map((mark) => JSON.stringify(mark)));
+  const forgetting = after.taint_rules.filter(
     (mark) =>
       (mark.change.remove === 'all' || mark.change.remove.length > 0) && !marks.has(JSON.stringify(mark)),
   );

@@ -48,7 +48,7 @@ export const policy: Policy = {
     rule({ name: 'mask-personal', data_tags: ['personal'], action: 'redact' }),
   ],
   builtin_rules: [],
-  session_marks: [],
+  taint_rules: [],
   contracts: [],
   identities: [],
   memory_schemas: [],

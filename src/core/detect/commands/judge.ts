@@ -1,4 +1,4 @@
-import { once } from '../../memo.ts';
+import { memoize } from '../../memo.ts';
 import { SEVERITIES } from '../../types/index.ts';
 import { DEFAULT_GUARD_VIEW, type GuardView } from '../guard/paths.ts';
 import { scriptViews } from '../guard/script-views.ts';
@@ -77,10 +77,10 @@ function unitsOf({ words, redirections, assignments, code, previous }: Command):
   return unitsOfWords(words) + unitsOfTargets(redirections) + pairs + other;
 }
 
-const unitsOfWords = once((words: readonly Word[]): number =>
+const unitsOfWords = memoize((words: readonly Word[]): number =>
   words.reduce((sum, { text }) => sum + text.length + 1, 0),
 );
-const unitsOfTargets = once((redirections: readonly Redirection[]): number =>
+const unitsOfTargets = memoize((redirections: readonly Redirection[]): number =>
   redirections.reduce((sum, { target }) => sum + target.length + 1, 0),
 );
 

@@ -1,4 +1,4 @@
-import { once } from '../../memo.ts';
+import { memoize } from '../../memo.ts';
 import type { GuardedPaths } from '../../types/guarded-paths.ts';
 import { isWhole } from '../facts/command-paths.ts';
 import { canonicalPaths, normalPath } from '../facts/path-form.ts';
@@ -161,7 +161,7 @@ interface CompiledPaths {
   readonly bases: readonly string[];
 }
 
-const compiledPaths = once((paths: GuardedPaths): CompiledPaths => {
+const compiledPaths = memoize((paths: GuardedPaths): CompiledPaths => {
   const home = paths.home === null ? null : comparablePath(paths.home);
   const state_dirs = paths.state_dirs.map((dir) => comparablePath(dir) ?? dir);
   const files = paths.files.map((file) => comparablePath(file) ?? file);

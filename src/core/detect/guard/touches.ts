@@ -1,4 +1,4 @@
-import { once } from '../../memo.ts';
+import { memoize } from '../../memo.ts';
 import { hasFlag, operandsOf } from '../shell/options.ts';
 import { inputOf } from '../shell/output.ts';
 import { type Command, nameOf } from '../shell/syntax.ts';
@@ -56,7 +56,7 @@ const GIT_WRITES = /^(?:checkout|restore|rm|mv|apply|am|reset|clean|stash|switch
 const PATH_UNITS_MAX = 1_024;
 
 /** The paths that a command names, with what it does with them. */
-export const touchesOf: (command: Command) => readonly Touch[] = once((command) => [
+export const touchesOf: (command: Command) => readonly Touch[] = memoize((command) => [
   ...redirected(command),
   ...ofWords(command),
   ...ofCode(command),

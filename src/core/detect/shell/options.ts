@@ -1,4 +1,4 @@
-import { once } from '../../memo.ts';
+import { memoize } from '../../memo.ts';
 import type { Command, Word } from './syntax.ts';
 
 /** The words of a command, sorted into what begins with a dash and what does not. */
@@ -16,7 +16,7 @@ const CLUSTER_UNITS_MAX = 12;
 const POWERSHELL_FLAG = /^-[A-Z][a-z]{3,}$/;
 
 /** The arguments of a command. A value after a flag counts as an operand as well. */
-export const argumentsOf: (command: Command) => Arguments = once(({ words }) => sort(words));
+export const argumentsOf: (command: Command) => Arguments = memoize(({ words }) => sort(words));
 
 function sort(words: readonly Word[]): Arguments {
   const flags = new Set<string>();
@@ -53,7 +53,7 @@ const TEXT_TAIL_UNITS = 1000;
  * The words of a command with one blank around each. Of very long ones only the head and the tail, so that a
  * pattern with two parts stays cheap however long the text is.
  */
-export const textOf: (command: Command) => string = once(({ words }) => {
+export const textOf: (command: Command) => string = memoize(({ words }) => {
   const whole = ` ${words.map(({ text }) => text).join(' ')} `;
   const is_long = whole.length > TEXT_HEAD_UNITS + TEXT_TAIL_UNITS;
   return is_long ? `${whole.slice(0, TEXT_HEAD_UNITS)} ${whole.slice(-TEXT_TAIL_UNITS)}` : whole;

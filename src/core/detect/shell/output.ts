@@ -1,4 +1,4 @@
-import { once } from '../../memo.ts';
+import { memoize } from '../../memo.ts';
 import { base64Text } from '../../text/base64.ts';
 import { knownFile } from './files.ts';
 import type { Command, Word } from './syntax.ts';
@@ -35,7 +35,7 @@ export function printedBy(command: Command | null): string | null {
 
 let depth = 0;
 
-const printed = once((command: Command): string | null => {
+const printed = memoize((command: Command): string | null => {
   if (depth >= PIPELINE_MAX) return null;
   depth += 1;
   const output = outputOf(command);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  argumentCheck,
-  FORMAT_LENGTH_MAX,
-  MATCHED_LENGTH_MAX,
-  NODES_MAX,
+  ARGUMENT_NODES_MAX,
+  compileArgumentCheck,
+  FORMAT_TEXT_LENGTH_MAX,
+  PATTERN_TEXT_LENGTH_MAX,
   UNIQUE_ITEMS_MAX,
 } from '../../decision/arguments.ts';
 import type { Json } from '../../types/index.ts';
@@ -92,14 +92,14 @@ test('arguments are checked as the schema says', () => {
     [{ properties: { a: { pattern: '^a$' } } }, { a: 'ab' }, ['format']],
     [{ properties: { a: { pattern: '^a$' } } }, { a: 'a' }, []],
     [{ allOf: [{ required: ['a'] }], pattern: 'x' }, {}, ['required']],
-    [{ pattern: 'a' }, 'a'.repeat(MATCHED_LENGTH_MAX), []],
-    [{ pattern: 'a' }, 'a'.repeat(MATCHED_LENGTH_MAX + 1), ['format']],
+    [{ pattern: 'a' }, 'a'.repeat(PATTERN_TEXT_LENGTH_MAX), []],
+    [{ pattern: 'a' }, 'a'.repeat(PATTERN_TEXT_LENGTH_MAX + 1), ['format']],
     [{ format: 'email' }, 'a@b.example', []],
     [{ format: 'email' }, 'a', ['format']],
-    [{ format: 'uri' }, `http://a/${'b'.repeat(FORMAT_LENGTH_MAX - 9)}`, []],
-    [{ format: 'uri' }, `http://a/${'b'.repeat(FORMAT_LENGTH_MAX - 8)}`, ['format']],
-    [{ items: true }, Array.from({ length: NODES_MAX - 1 }, () => 1), []],
-    [{ items: true }, Array.from({ length: NODES_MAX }, () => 1), ['schema']],
+    [{ format: 'uri' }, `http://a/${'b'.repeat(FORMAT_TEXT_LENGTH_MAX - 9)}`, []],
+    [{ format: 'uri' }, `http://a/${'b'.repeat(FORMAT_TEXT_LENGTH_MAX - 8)}`, ['format']],
+    [{ items: true }, Array.from({ length: ARGUMENT_NODES_MAX - 1 }, () => 1), []],
+    [{ items: true }, Array.from({ length: ARGUMENT_NODES_MAX }, () => 1), ['schema']],
     [{ not: { pattern: 'a' } }, 'b', []],
     [{ not: { pattern: 'a' } }, 'a', ['not']],
     [{ uniqueItems: true }, [1, 2], []],
@@ -115,7 +115,7 @@ test('arguments are checked as the schema says', () => {
   ];
   for (const [schema, value, keywords] of cases) {
     assert.deepEqual(
-      argumentCheck(schema)(value).map(({ keyword }) => keyword),
+      compileArgumentCheck(schema)(value).map(({ keyword }) => keyword),
       keywords,
       JSON.stringify(schema),
     );

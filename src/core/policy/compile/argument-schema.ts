@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { resolvePointer } from '../../json/pointer.ts';
-import type { Json, Problem } from '../../types/index.ts';
+import type { DocumentProblem, Json } from '../../types/index.ts';
 import { below, listed, type Place, problem, suggestion } from './problems.ts';
 
 const SUBSCHEMAS_MAX = 2_000;
@@ -104,7 +104,7 @@ const KEYWORDS: Readonly<Record<string, Form>> = {
  * misspelt one would let everything through), references out of it or to itself, expressions that do not run
  * in linear time, and too many parts.
  */
-export function argumentSchemaProblems(schema: Json, place: Place): readonly Problem[] {
+export function argumentSchemaProblems(schema: Json, place: Place): readonly DocumentProblem[] {
   const reading: Reading = { root: schema, problems: [], subschemas: 0 };
   readSchema(reading, schema, place, 0);
   if (reading.problems.length > 0) return reading.problems;
@@ -114,7 +114,7 @@ export function argumentSchemaProblems(schema: Json, place: Place): readonly Pro
 
 interface Reading {
   readonly root: Json;
-  readonly problems: Problem[];
+  readonly problems: DocumentProblem[];
   subschemas: number;
 }
 

@@ -10,7 +10,7 @@ import {
 import type { Detector } from '../../detect/matching/detector.ts';
 import { compileScanner, type Match, type Scanner, scan } from '../../detect/matching/scanner.ts';
 import { isTag } from '../../tags.ts';
-import type { CheckName, CustomPattern, Problem, Severity, Tag } from '../../types/index.ts';
+import type { CheckName, CustomPattern, DocumentProblem, Severity, Tag } from '../../types/index.ts';
 import { below, type Place, problem } from './problems.ts';
 
 /** A pattern as the configuration or a plug-in holds it; its shape was checked before. */
@@ -37,7 +37,7 @@ const PROGRAM_MAX = 2_000;
 export function readPattern(
   written: WrittenPattern,
   place: Place,
-  problems: Problem[],
+  problems: DocumentProblem[],
 ): CustomPattern | null {
   const said = [...tagProblems(written.tags, place)];
   const wrong = wrongPattern(written.pattern);
@@ -52,7 +52,7 @@ const UNANCHORED =
   `needs ${TELLING_UNITS_MIN} or more fixed characters in a row that every match has, because the search looks for these first. ` +
   'Begin the pattern with them, as in `EMP-[0-9]{6}`, or name them under `anchor`';
 
-function tagProblems(tags: readonly string[], place: Place): Problem[] {
+function tagProblems(tags: readonly string[], place: Place): DocumentProblem[] {
   return tags.flatMap((tag, at) =>
     isTag(tag) ? [] : problem(below(place, 'tags', at), 'must be a tag: dotted, lower case, letters first'),
   );
@@ -103,7 +103,7 @@ export interface ReadPattern {
 }
 
 /** What is wrong with the examples of patterns. All are tried with one scanner, and each sees its own matches. */
-export function exampleProblems(patterns: readonly ReadPattern[]): Problem[] {
+export function exampleProblems(patterns: readonly ReadPattern[]): DocumentProblem[] {
   if (patterns.length === 0) return [];
   const detectors = patterns.map(({ read }) => customDetector(read));
   const scanner = compileScanner(detectors);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../decision/judge.ts';
 import { compiled, crossingOf, DETECTION_SETTINGS, policyOf, SETTINGS } from '../../testing/policies.ts';
-import type { ExampleValues, Policy } from '../../types/index.ts';
+import type { ExampleValueMode, Policy } from '../../types/index.ts';
 import type { DetectionSettings } from './detection.ts';
 import type { PolicySettings } from './index.ts';
 
@@ -122,7 +122,7 @@ test('sums of phrases decide what of an injection is a finding, and how bad', ()
 });
 
 test('documented examples are flagged as such by default, and may count as real or not at all', () => {
-  const judged = (example_values: ExampleValues, text: string) =>
+  const judged = (example_values: ExampleValueMode, text: string) =>
     judge(
       crossingOf({ boundary: 'input', content: { kind: 'text', text } }),
       policyOf({ settings: { detection: { ...SETTINGS.detection, example_values } } }),

@@ -4,8 +4,8 @@ import type {
   CustomPattern,
   Detection,
   DetectorSetting,
-  ExampleValues,
-  Problem,
+  DocumentProblem,
+  ExampleValueMode,
   Severity,
 } from '../../types/index.ts';
 import type { WrittenPattern } from './custom-pattern.ts';
@@ -26,7 +26,7 @@ export interface DetectionSettings {
     readonly detectors: Readonly<Record<string, WrittenSetting>>;
     readonly patterns: readonly WrittenPattern[];
     readonly allowlist: readonly AllowedFingerprint[];
-    readonly example_values: ExampleValues;
+    readonly example_values: ExampleValueMode;
     /** Plug-ins are left out: a name that nobody knows may be that of a detector of theirs, and is a warning. */
     readonly is_partial?: boolean;
   };
@@ -45,7 +45,7 @@ export interface WrittenSetting {
 export type NamedReader = (
   detection: DetectionSettings['detection'],
   place: Place,
-  problems: Problem[],
+  problems: DocumentProblem[],
 ) => { readonly patterns: readonly CustomPattern[]; readonly detectors: readonly DetectorSetting[] };
 
 /** Whether the settings name single detectors or have patterns of their own, so that a reader of those is needed. */
@@ -60,7 +60,7 @@ export function namesDetectors({ detection }: DetectionSettings): boolean {
 export function readDetection(
   settings: DetectionSettings,
   file: string,
-  problems: Problem[],
+  problems: DocumentProblem[],
   readNamed?: NamedReader,
 ): Detection {
   const { secret_detection, pii_protection, injection_detection, command_detection, detection } = settings;
@@ -89,7 +89,7 @@ export function readDetection(
 function readAllowed(
   written: readonly AllowedFingerprint[],
   place: Place,
-  problems: Problem[],
+  problems: DocumentProblem[],
 ): readonly AllowedFingerprint[] {
   const seen = new Set<string>();
   written.forEach(({ fingerprint }, at) => {

@@ -1,4 +1,4 @@
-import type { Json, Problem } from '../../types/index.ts';
+import type { DocumentProblem, Json } from '../../types/index.ts';
 import { DOCUMENT_KINDS, DOCUMENT_VERSION, type DocumentKind } from '../schemas.ts';
 import { below, listed, type Place, problem, suggestion } from './problems.ts';
 
@@ -16,7 +16,11 @@ const RECORD_KEYS = DOCUMENT_KINDS.flatMap(({ one, many }) => [one, many] as str
  * The records of a document: of one kind, one or a list of them. A document that is plainly another program's
  * (a foreign `apiVersion`) has none and gives a warning.
  */
-export function recordsOf(file: string, document: Json, problems: Problem[]): readonly WrittenRecord[] {
+export function recordsOf(
+  file: string,
+  document: Json,
+  problems: DocumentProblem[],
+): readonly WrittenRecord[] {
   const place = { file, path: '' };
   if (document === null || typeof document !== 'object' || Array.isArray(document)) {
     problems.push(problem(place, `must be a mapping with one of ${listed(RECORD_KEYS)}`));
@@ -37,7 +41,7 @@ export function recordsOf(file: string, document: Json, problems: Problem[]): re
 function withEnforcement(
   record: WrittenRecord,
   { enforcement }: { readonly [key: string]: Json },
-  problems: Problem[],
+  problems: DocumentProblem[],
 ): WrittenRecord {
   const { value, place } = record;
   if (enforcement === undefined) return record;
@@ -57,8 +61,8 @@ function isForeign({ apiVersion }: { readonly [key: string]: Json }): boolean {
   return apiVersion !== undefined && (typeof apiVersion !== 'string' || !OWN_VERSION.test(apiVersion));
 }
 
-function headProblems(members: { readonly [key: string]: Json }, place: Place): Problem[] {
-  const problems: Problem[] = [];
+function headProblems(members: { readonly [key: string]: Json }, place: Place): DocumentProblem[] {
+  const problems: DocumentProblem[] = [];
   if (members.version !== undefined && members.version !== DOCUMENT_VERSION) {
     problems.push(problem(below(place, 'version'), `must be \`${DOCUMENT_VERSION}\``));
   }
@@ -81,7 +85,7 @@ function headProblems(members: { readonly [key: string]: Json }, place: Place): 
 function bodyOf(
   members: { readonly [key: string]: Json },
   place: Place,
-  problems: Problem[],
+  problems: DocumentProblem[],
 ): readonly WrittenRecord[] {
   const present = RECORD_KEYS.filter((key) => Object.hasOwn(members, key));
   const [key] = present;

@@ -1,4 +1,4 @@
-import type { Action, Detection, Json, Policy, Problem, ScanLimits } from '../../types/index.ts';
+import type { Action, Detection, DocumentProblem, Json, Policy, ScanLimits } from '../../types/index.ts';
 import type { DocumentKind } from '../schemas.ts';
 import { builtinRules } from './builtin.ts';
 import { type DetectionSettings, type NamedReader, readDetection } from './detection.ts';
@@ -44,7 +44,7 @@ export interface Compiled {
   /** `null` where any problem is an error. */
   readonly policy: Policy | null;
   /** Every one, not only the first; warnings too. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
   /** Where each rule, contract, identity and memory schema of the policy was written. */
   readonly places: ReadonlyMap<object, Place>;
 }
@@ -69,7 +69,7 @@ export function compile(input: CompileInput): Compiled {
 }
 
 interface Read {
-  readonly problems: Problem[];
+  readonly problems: DocumentProblem[];
   readonly rules: PlacedRule[];
   readonly contracts: Placed<Policy['contracts'][number]>[];
   readonly identities: Placed<Policy['identities'][number]>[];
@@ -145,7 +145,7 @@ function push<T>(list: T[], record: T | null): void {
 }
 
 /** The value as plain JSON of our own, or `undefined` and a problem. */
-function plain(written: unknown, place: Place, problems: Problem[]): Json | undefined {
+function plain(written: unknown, place: Place, problems: DocumentProblem[]): Json | undefined {
   try {
     const text = JSON.stringify(written);
     if (text !== undefined) return JSON.parse(text) as Json;
@@ -156,7 +156,7 @@ function plain(written: unknown, place: Place, problems: Problem[]): Json | unde
   return undefined;
 }
 
-function duplicates(read: Read): Problem[] {
+function duplicates(read: Read): DocumentProblem[] {
   return [
     ...doubled('rule', read.rules),
     ...doubled(
@@ -188,7 +188,7 @@ interface Named {
   readonly place: Place;
 }
 
-function doubled(what: string, records: readonly Named[]): Problem[] {
+function doubled(what: string, records: readonly Named[]): DocumentProblem[] {
   const first = new Map<string, Place>();
   return records.flatMap(({ name, tenant_id, place }) => {
     const key = JSON.stringify([tenant_id, name]);
@@ -210,7 +210,7 @@ function policyOf(read: Read, settings: PolicySettings, detection: Detection): P
   const content: Omit<Policy, 'hash'> = {
     default_action: settings.default_action,
     rules: read.rules.flatMap(({ rule }) => rule ?? []).sort((a, b) => a.priority - b.priority),
-    session_marks: read.rules.flatMap(({ mark }) => mark ?? []),
+    taint_rules: read.rules.flatMap(({ mark }) => mark ?? []),
     builtin_rules: settings.builtin_rules ? builtinRules(settings.pii_protection.action) : [],
     contracts: read.contracts.map(({ record }) => record),
     identities,

@@ -3,7 +3,7 @@ import type { Named } from '../../detect/matching/detector.ts';
 import { builtinNames } from '../../detect/registry/builtin.ts';
 import { exactness, namedRule } from '../../detect/registry/detector-status.ts';
 import { covers } from '../../tags.ts';
-import type { CustomPattern, DetectorSetting, Problem } from '../../types/index.ts';
+import type { CustomPattern, DetectorSetting, DocumentProblem } from '../../types/index.ts';
 import { exampleProblems, type ReadPattern, readPattern, type WrittenPattern } from './custom-pattern.ts';
 import type { DetectionSettings, NamedReader } from './detection.ts';
 import { below, type Place, problem, suggestion } from './problems.ts';
@@ -20,8 +20,8 @@ export function patternProblems(
   written: readonly WrittenPattern[],
   place: Place,
   taken: ReadonlySet<string>,
-): readonly Problem[] {
-  const problems: Problem[] = [];
+): readonly DocumentProblem[] {
+  const problems: DocumentProblem[] = [];
   readPatterns(written, place, problems, taken);
   return problems;
 }
@@ -31,7 +31,7 @@ const BUILTIN: readonly Named[] = [...builtinNames(), ...commandRules.map(namedR
 function readPatterns(
   written: readonly WrittenPattern[],
   place: Place,
-  problems: Problem[],
+  problems: DocumentProblem[],
   more_taken: Iterable<string> = [],
 ): readonly CustomPattern[] {
   const taken = new Set([...BUILTIN.map(({ id }) => id), ...more_taken]);
@@ -50,7 +50,7 @@ function readSettings(
   { detectors: written, is_partial = false }: DetectionSettings['detection'],
   patterns: readonly CustomPattern[],
   place: Place,
-  problems: Problem[],
+  problems: DocumentProblem[],
 ): readonly DetectorSetting[] {
   const all = [...BUILTIN, ...patterns];
   return Object.entries(written).map(([name, { enabled = null, severity = null, entropy_min = null }]) => {

@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
-import type { Problem } from '../../types/index.ts';
+import type { DocumentProblem } from '../../types/index.ts';
 
 /** Where a record stands: the file, and the path of its place in it. */
 export interface Place {
@@ -23,8 +23,8 @@ export function below({ file, path }: Place, ...steps: readonly (string | number
 export function problem(
   { file, path }: Place,
   predicate: string,
-  level: Problem['level'] = 'error',
-): Problem {
+  level: DocumentProblem['level'] = 'error',
+): DocumentProblem {
   const subject = path === '' ? `\`${file}\`` : `\`${path}\``;
   const words = `${subject} ${predicate}`;
   return { file, path, message: /[.?!]$/.test(words) ? words : `${words}.`, level };

@@ -1,4 +1,11 @@
-import type { AgentIdentity, Json, MemorySchema, Problem, Tag, ToolContract } from '../../types/index.ts';
+import type {
+  AgentIdentity,
+  DocumentProblem,
+  Json,
+  MemorySchema,
+  Tag,
+  ToolContract,
+} from '../../types/index.ts';
 import { contractSchema, identitySchema, memorySchema } from '../schemas.ts';
 import { argumentSchemaProblems } from './argument-schema.ts';
 import { durationMs } from './duration.ts';
@@ -13,7 +20,11 @@ export interface Placed<T> {
 }
 
 /** Reads one written tool contract; `null` where it is not used. */
-export function readContract(written: Json, place: Place, problems: Problem[]): Placed<ToolContract> | null {
+export function readContract(
+  written: Json,
+  place: Place,
+  problems: DocumentProblem[],
+): Placed<ToolContract> | null {
   const shape = shapeProblems(written, contractSchema, place);
   const record = written as unknown as WrittenContract;
   const schema = (record?.arguments ?? null) as Json;
@@ -59,7 +70,11 @@ function side_effectsOf({
 }
 
 /** Reads one written identity; `null` where it is not used. */
-export function readIdentity(written: Json, place: Place, problems: Problem[]): Placed<AgentIdentity> | null {
+export function readIdentity(
+  written: Json,
+  place: Place,
+  problems: DocumentProblem[],
+): Placed<AgentIdentity> | null {
   const shape = shapeProblems(written, identitySchema, place);
   const record = written as unknown as WrittenIdentity;
   problems.push(...shape);
@@ -80,7 +95,11 @@ const ENTRIES_DEFAULT = 100;
 const VALUE_BYTES_DEFAULT = 65_536;
 
 /** Reads one written memory schema; `null` where it is not used. */
-export function readMemory(written: Json, place: Place, problems: Problem[]): Placed<MemorySchema> | null {
+export function readMemory(
+  written: Json,
+  place: Place,
+  problems: DocumentProblem[],
+): Placed<MemorySchema> | null {
   const shape = shapeProblems(written, memorySchema, place);
   const record = written as unknown as WrittenMemory;
   const meaning =
@@ -110,7 +129,7 @@ function memoryOf(written: WrittenMemory): MemorySchema {
   };
 }
 
-function doubledFields({ fields }: WrittenMemory, place: Place): Problem[] {
+function doubledFields({ fields }: WrittenMemory, place: Place): DocumentProblem[] {
   const names = fields.map((field) => field.name);
   return names.flatMap((name, at) =>
     names.indexOf(name) === at
@@ -120,7 +139,7 @@ function doubledFields({ fields }: WrittenMemory, place: Place): Problem[] {
 }
 
 /** A required field always finds room, so there must be room for all of them. */
-function tooManyRequired({ fields, max_entries }: WrittenMemory, place: Place): Problem[] {
+function tooManyRequired({ fields, max_entries }: WrittenMemory, place: Place): DocumentProblem[] {
   const count = fields.filter((field) => field.required === true).length;
   if (count <= (max_entries ?? ENTRIES_DEFAULT)) return [];
   return [problem(below(place, 'max_entries'), `is less than the number of required fields, ${count}`)];

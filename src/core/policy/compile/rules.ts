@@ -1,4 +1,12 @@
-import type { Action, Json, Phase, Problem, Rule, SessionChange, SessionMark } from '../../types/index.ts';
+import type {
+  Action,
+  DocumentProblem,
+  Json,
+  Phase,
+  Rule,
+  TaintChange,
+  TaintRule,
+} from '../../types/index.ts';
 import { PLACEHOLDERS, unknownPlaceholders } from '../fallback.ts';
 import { ruleSchema } from '../schemas.ts';
 import { APPROVAL_DEFAULT } from './builtin.ts';
@@ -12,7 +20,7 @@ export interface PlacedRule {
   readonly name: string;
   readonly tenant_id: string | null;
   readonly rule: Rule | null;
-  readonly mark: SessionMark | null;
+  readonly mark: TaintRule | null;
   readonly place: Place;
 }
 
@@ -26,7 +34,7 @@ export function readRule(
   written: Json,
   tenant_id: string | null,
   place: Place,
-  problems: Problem[],
+  problems: DocumentProblem[],
   readCondition: ConditionReader | undefined,
 ): PlacedRule | null {
   const shape = shapeProblems(written, ruleSchema, place);
@@ -60,7 +68,7 @@ function isReadable(written: Json): boolean {
 }
 
 /** Which crossings a rule is about. */
-function sharedOf(record: WrittenRule, tenant_id: string | null): Omit<SessionMark, 'change'> {
+function sharedOf(record: WrittenRule, tenant_id: string | null): Omit<TaintRule, 'change'> {
   const { condition = {} } = record;
   const data_tags = record.data_tags ?? condition.data_tags ?? [];
   return {
@@ -76,7 +84,7 @@ function sharedOf(record: WrittenRule, tenant_id: string | null): Omit<SessionMa
   };
 }
 
-function ruleOf(record: WrittenRule, action: Action, shared: Omit<SessionMark, 'change'>): Rule {
+function ruleOf(record: WrittenRule, action: Action, shared: Omit<TaintRule, 'change'>): Rule {
   const { approval = {} } = record;
   return {
     ...shared,
@@ -94,7 +102,7 @@ function ruleOf(record: WrittenRule, action: Action, shared: Omit<SessionMark, '
   };
 }
 
-function changeOf({ add, remove, reset }: NonNullable<WrittenRule['session']>): SessionChange {
+function changeOf({ add, remove, reset }: NonNullable<WrittenRule['session']>): TaintChange {
   return { add: sessionTags(add), remove: reset === true ? 'all' : sessionTags(remove) };
 }
 
@@ -118,7 +126,7 @@ function ruleProblems(
   tenant_id: string | null,
   place: Place,
   readCondition: ConditionReader | undefined,
-): readonly Problem[] {
+): readonly DocumentProblem[] {
   return [
     ...nothingToDo(record, place),
     ...sessionProblems(record, place),
@@ -132,17 +140,17 @@ function ruleProblems(
   ];
 }
 
-function taglessSeverity({ condition = {}, data_tags }: WrittenRule, place: Place): Problem[] {
+function taglessSeverity({ condition = {}, data_tags }: WrittenRule, place: Place): DocumentProblem[] {
   if (condition.severity_min === undefined || (data_tags ?? condition.data_tags) !== undefined) return [];
   const what = 'needs `data_tags`: only findings have a severity';
   return [problem(below(place, 'condition', 'severity_min'), what)];
 }
 
-function nothingToDo({ action, session }: WrittenRule, place: Place): Problem[] {
+function nothingToDo({ action, session }: WrittenRule, place: Place): DocumentProblem[] {
   return action === undefined && session === undefined ? [problem(below(place, 'action'), 'is missing')] : [];
 }
 
-function sessionProblems({ action, session, enforcement }: WrittenRule, place: Place): Problem[] {
+function sessionProblems({ action, session, enforcement }: WrittenRule, place: Place): DocumentProblem[] {
   if (session === undefined || session === null) return [];
   const here = below(place, 'session');
   const { add, remove, reset } = session;
@@ -166,14 +174,18 @@ function sessionProblems({ action, session, enforcement }: WrittenRule, place: P
 }
 
 /** A condition that is not evaluated would make a rule that never matches, silently. */
-function condition(when: unknown, place: Place, readCondition: ConditionReader | undefined): Problem[] {
+function condition(
+  when: unknown,
+  place: Place,
+  readCondition: ConditionReader | undefined,
+): DocumentProblem[] {
   if (typeof when !== 'string') return [];
   const wrong =
     readCondition === undefined ? 'needs what reads conditions, which is not loaded' : readCondition(when);
   return wrong === null ? [] : [problem(place, wrong)];
 }
 
-function twoShapes(record: WrittenRule, place: Place): Problem[] {
+function twoShapes(record: WrittenRule, place: Place): DocumentProblem[] {
   if (record.data_tags === undefined || record.condition?.data_tags === undefined) return [];
   return [
     problem(
@@ -183,7 +195,7 @@ function twoShapes(record: WrittenRule, place: Place): Problem[] {
   ];
 }
 
-function taglessRedact(record: WrittenRule, place: Place): Problem[] {
+function taglessRedact(record: WrittenRule, place: Place): DocumentProblem[] {
   const hasTags = record.data_tags !== undefined || record.condition?.data_tags !== undefined;
   if (record.action !== 'redact' || hasTags) return [];
   return [
@@ -194,7 +206,7 @@ function taglessRedact(record: WrittenRule, place: Place): Problem[] {
   ];
 }
 
-function phaseWithoutAction(record: WrittenRule, place: Place): Problem[] {
+function phaseWithoutAction(record: WrittenRule, place: Place): DocumentProblem[] {
   if (record.condition?.phase === undefined || asList(record.boundary).includes('action')) return [];
   return [
     problem(
@@ -204,13 +216,13 @@ function phaseWithoutAction(record: WrittenRule, place: Place): Problem[] {
   ];
 }
 
-function foreignTenant(record: WrittenRule, tenant_id: string | null, place: Place): Problem[] {
+function foreignTenant(record: WrittenRule, tenant_id: string | null, place: Place): DocumentProblem[] {
   const own = record.tenant_id ?? null;
   if (tenant_id === null || own === null || own === tenant_id) return [];
   return [problem(below(place, 'tenant_id'), 'differs from the tenant that the rule belongs to; remove it')];
 }
 
-function placeholders(record: WrittenRule, place: Place): Problem[] {
+function placeholders(record: WrittenRule, place: Place): DocumentProblem[] {
   if (record.fallback_template === undefined) return [];
   const here = below(place, 'fallback_template');
   const unknown = [...new Set(unknownPlaceholders(record.fallback_template))].map((name) => {

@@ -1,17 +1,17 @@
 import { type Schema, validate } from '@cfworker/json-schema';
 import { pointerSteps, resolvePointer } from '../../json/pointer.ts';
-import type { Json, Problem } from '../../types/index.ts';
+import type { DocumentProblem, Json } from '../../types/index.ts';
 import { below, describeValue, listed, type Place, problem, suggestion, typeAdvice } from './problems.ts';
 
 /**
  * Everything that is wrong with the shape of a written record: unknown keys with the nearest known name,
  * missing keys, wrong types and values. A value is described; only short words and numbers are repeated.
  */
-export function shapeProblems(record: Json, schema: object, place: Place): readonly Problem[] {
+export function shapeProblems(record: Json, schema: object, place: Place): readonly DocumentProblem[] {
   const { valid, errors } = validate(record, schema as Schema, '2020-12', {}, false);
   if (valid) return [];
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf').map((error) => error.keywordLocation);
-  const found = new Map<string, Problem>();
+  const found = new Map<string, DocumentProblem>();
   for (const { instanceLocation, keyword, keywordLocation } of errors) {
     if (choices.some((choice) => keywordLocation.startsWith(`${choice}/`))) continue;
     const steps = pointerSteps(instanceLocation);
@@ -41,21 +41,21 @@ interface Described {
   readonly minProperties?: number;
 }
 
-function problemsOf(keyword: string, rule: Described, value: Json, place: Place): readonly Problem[] {
+function problemsOf(keyword: string, rule: Described, value: Json, place: Place): readonly DocumentProblem[] {
   if (keyword === 'additionalProperties') return unknownKeys(rule, value, place);
   if (keyword === 'required') return missingKeys(rule, value, place);
   const predicate = predicateOf(keyword, rule, value, /(?:^|\.)([A-Za-z_]+)$/.exec(place.path)?.[1] ?? '');
   return predicate === null ? [] : [problem(place, predicate)];
 }
 
-function unknownKeys({ properties = {} }: Described, value: Json, place: Place): Problem[] {
+function unknownKeys({ properties = {} }: Described, value: Json, place: Place): DocumentProblem[] {
   const known = Object.keys(properties);
   return Object.keys(value as object)
     .filter((key) => !Object.hasOwn(properties, key) && !key.startsWith('x-'))
     .map((key) => problem(below(place, key), `is no key here${suggestion(key, known)}`));
 }
 
-function missingKeys({ required = [] }: Described, value: Json, place: Place): Problem[] {
+function missingKeys({ required = [] }: Described, value: Json, place: Place): DocumentProblem[] {
   return required
     .filter((key) => !Object.hasOwn(value as object, key))
     .map((key) => problem(below(place, key), 'is missing'));

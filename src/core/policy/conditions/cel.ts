@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { covers, matchesName } from '../../tags.ts';
 import type { Tag } from '../../types/index.ts';
-import type { ConditionFacts, Conditions } from './facts.ts';
+import type { ConditionEvaluator, ConditionFacts } from './facts.ts';
 
 /** UTF-16 units of one condition. */
 export const CONDITION_LENGTH_MAX = 2_000;
@@ -146,8 +146,8 @@ function evaluatorOf(when: string) {
 }
 
 /** Evaluates conditions in CEL that `conditionProblem` had nothing against; any other throws. */
-export const celConditions: Conditions = {
-  holds: (when, { now_ms, findings, ...facts }) => {
+export const celConditions: ConditionEvaluator = {
+  evaluate: (when, { now_ms, findings, ...facts }) => {
     const come = evaluatorOf(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });
     if (typeof come !== 'boolean') throw new Error('The condition must evaluate to true or false.');
     return come;

@@ -1,5 +1,5 @@
-import { normalTag } from '../../tags.ts';
-import type { Envelope, Policy, Severity, Tag } from '../../types/index.ts';
+import { normalizeTag } from '../../tags.ts';
+import type { CrossingContext, Policy, Severity, Tag } from '../../types/index.ts';
 
 /** What a condition may ask about: facts of a crossing, never a text of it. Absent names are empty texts. */
 export interface ConditionFacts {
@@ -26,8 +26,8 @@ export interface ConditionFacts {
 }
 
 /** Evaluates conditions in CEL. `holds` throws where one has no answer, a division by zero for instance. */
-export interface Conditions {
-  readonly holds: (when: string, facts: ConditionFacts) => boolean;
+export interface ConditionEvaluator {
+  readonly evaluate: (when: string, facts: ConditionFacts) => boolean;
 }
 
 const conditional = new WeakMap<Policy, boolean>();
@@ -36,7 +36,7 @@ const conditional = new WeakMap<Policy, boolean>();
 export function hasConditions(policy: Policy): boolean {
   let has = conditional.get(policy);
   if (has === undefined) {
-    has = [...policy.rules, ...policy.session_marks].some(({ when }) => when !== null);
+    has = [...policy.rules, ...policy.taint_rules].some(({ when }) => when !== null);
     conditional.set(policy, has);
   }
   return has;
@@ -44,7 +44,7 @@ export function hasConditions(policy: Policy): boolean {
 
 /** The facts of a crossing; `about` is the tag that a rule is asked about, `null` for the crossing itself. */
 export function factsOf(
-  crossing: Envelope,
+  crossing: CrossingContext,
   data_tags: readonly Tag[],
   findings: number,
   about: { readonly tag: Tag; readonly severity: Severity | null } | null,
@@ -61,7 +61,7 @@ export function factsOf(
     tag: about?.tag ?? '',
     severity: about?.severity ?? '',
     data_tags,
-    declared_tags: crossing.declared_tags.map(normalTag),
+    declared_tags: crossing.declared_tags.map(normalizeTag),
     session_tags: crossing.session_tags ?? [],
     findings,
     now_ms: crossing.now_ms,

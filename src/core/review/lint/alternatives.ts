@@ -1,12 +1,12 @@
 import { judge } from '../../decision/judge.ts';
 import { commandRules } from '../../detect/commands/rules/index.ts';
-import type { Conditions } from '../../policy/conditions/facts.ts';
+import type { ConditionEvaluator } from '../../policy/conditions/facts.ts';
 import type { Crossing, Policy, Rule } from '../../types/index.ts';
 import { names } from '../rule-trace.ts';
 import type { Remark } from './remark.ts';
 
 /** What a policy offers instead of what it refuses, judged as if it came by itself. */
-export function alternativeRemarks(policy: Policy, conditions: Conditions | null): readonly Remark[] {
+export function alternativeRemarks(policy: Policy, conditions: ConditionEvaluator | null): readonly Remark[] {
   return [
     ...policy.rules.flatMap((rule) => fallbackRemark(rule, policy, conditions)),
     ...saferRemarks(policy, conditions),
@@ -24,7 +24,7 @@ const NOWHERE: Omit<Crossing, 'boundary' | 'phase' | 'content' | 'tenant_id'> = 
 };
 
 /** The words of a template that stand there whatever is put in. */
-function fallbackRemark(rule: Rule, policy: Policy, conditions: Conditions | null): Remark[] {
+function fallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluator | null): Remark[] {
   const { fallback_template, tenant_id, name } = rule;
   if (fallback_template === null || !rule.boundaries.includes('output')) return [];
   const text = fallback_template.replace(/\{[a-z_]{1,40}\}/g, '');
@@ -45,7 +45,7 @@ function fallbackRemark(rule: Rule, policy: Policy, conditions: Conditions | nul
 }
 
 /** Rules of one's own that block the commands which are named instead of dangerous ones. */
-function saferRemarks(policy: Policy, conditions: Conditions | null): Remark[] {
+function saferRemarks(policy: Policy, conditions: ConditionEvaluator | null): Remark[] {
   // Contracts, identities and rules about the crossing itself do not look at what the command does.
   const by_command: Policy = {
     ...policy,
@@ -67,7 +67,7 @@ function saferRemarks(policy: Policy, conditions: Conditions | null): Remark[] {
   });
 }
 
-function blockerOf(command: string, policy: Policy, conditions: Conditions | null): Rule | null {
+function blockerOf(command: string, policy: Policy, conditions: ConditionEvaluator | null): Rule | null {
   const crossing: Crossing = {
     ...NOWHERE,
     boundary: 'action',

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { judge } from '../../decision/judge.ts';
-import { asksSessions } from '../../decision/taint.ts';
+import { usesSessionTags } from '../../decision/taint.ts';
 import { celConditions } from '../../policy/conditions/cel.ts';
 import { templates } from '../../policy/templates/index.ts';
-import { isFact } from '../../tags.ts';
+import { isFactTag } from '../../tags.ts';
 import { crossings, type GeneratedParts, policyOfParts, policyParts } from '../../testing/generated.ts';
 import { type PolicyParts, policyOf } from '../../testing/policies.ts';
 import type { Crossing, Policy, Rule, Tag, Verdict } from '../../types/index.ts';
@@ -275,7 +275,7 @@ test('lint: rules that never speak can go, and no answer is another', () => {
       for (const crossing of some)
         assert.deepEqual(
           answer(crossing, lean),
-          answer(crossing, policy, asksSessions(lean, crossing.tenant_id)),
+          answer(crossing, policy, usesSessionTags(lean, crossing.tenant_id)),
         );
     }),
     { numRuns: 500, examples: [ONLY_ONE_ASKS] },
@@ -300,13 +300,13 @@ function isDead(written: Written, dead: ReadonlySet<object>): boolean {
  * that never applies: both are in the record, and in no answer.
  */
 function answer(crossing: Crossing, policy: Policy, is_session_asked = true): object {
-  const { policy_hash: _, data_tags, session_change, ...rest }: Verdict = judged(crossing, policy);
-  const open = (tags: readonly Tag[]): readonly Tag[] => tags.filter((tag) => !isFact(tag));
-  const kept = is_session_asked && session_change !== null;
+  const { policy_hash: _, data_tags, taint_change, ...rest }: Verdict = judged(crossing, policy);
+  const open = (tags: readonly Tag[]): readonly Tag[] => tags.filter((tag) => !isFactTag(tag));
+  const kept = is_session_asked && taint_change !== null;
   return {
     ...rest,
     data_tags: open(data_tags),
-    session_change: kept ? { ...session_change, add: open(session_change.add) } : null,
+    session_change: kept ? { ...taint_change, add: open(taint_change.add) } : null,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Conditions } from '../../policy/conditions/facts.ts';
+import type { ConditionEvaluator } from '../../policy/conditions/facts.ts';
 import type { Policy } from '../../types/index.ts';
 import { alternativeRemarks } from './alternatives.ts';
 import { nameRemarks, tenantRemarks } from './names.ts';
@@ -8,7 +8,7 @@ import type { Remark } from './remark.ts';
 /** What a policy is looked at with. */
 export interface LintInput {
   readonly policy: Policy;
-  readonly conditions: Conditions | null;
+  readonly conditions: ConditionEvaluator | null;
   /** The tenants that users and keys may act for; `null` where that is not restricted, or nobody is configured. */
   readonly tenants: readonly string[] | null;
 }

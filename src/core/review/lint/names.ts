@@ -1,7 +1,7 @@
 import { commandRules } from '../../detect/commands/rules/index.ts';
 import { builtinNames } from '../../detect/registry/builtin.ts';
 import { suggestion } from '../../policy/compile/problems.ts';
-import { covers, isFact, matchesAny, matchesAnyCase } from '../../tags.ts';
+import { covers, isFactTag, matchesAny, matchesAnyCase } from '../../tags.ts';
 import type { Policy, Tag } from '../../types/index.ts';
 import type { Remark } from './remark.ts';
 
@@ -15,7 +15,7 @@ export function nameRemarks(policy: Policy): readonly Remark[] {
 
 function tagRemarks(policy: Policy): Remark[] {
   const known = knownTags(policy);
-  const has = (tag: Tag) => isFact(tag) || known.some((each) => covers(tag, each));
+  const has = (tag: Tag) => isFactTag(tag) || known.some((each) => covers(tag, each));
   return policy.rules.flatMap((rule) =>
     [...rule.data_tags, ...rule.session_tags]
       .filter((tag) => !has(tag))
@@ -36,7 +36,7 @@ function knownTags({
   contracts,
   memory_schemas,
   identities,
-  session_marks,
+  taint_rules,
 }: Policy): readonly Tag[] {
   return [
     ...new Set([
@@ -46,7 +46,7 @@ function knownTags({
       ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),
       ...memory_schemas.flatMap(({ fields }) => fields.map(({ tag }) => tag)),
       ...identities.flatMap(({ clearance_tags }) => clearance_tags),
-      ...session_marks.flatMap(({ change }) => change.add),
+      ...taint_rules.flatMap(({ change }) => change.add),
     ]),
   ];
 }

@@ -1,4 +1,4 @@
-import { isFlow } from '../../decision/rules.ts';
+import { isFlowRule } from '../../decision/rules.ts';
 import { covers, matchesAny, matchesAnyCase } from '../../tags.ts';
 import { type Policy, type Rule, SEVERITIES, type Tag } from '../../types/index.ts';
 import { names } from '../rule-trace.ts';
@@ -10,7 +10,7 @@ import type { Remark } from './remark.ts';
  * monitor mode never counts; some rules that never speak may not be seen.
  */
 export function reachRemarks({ rules }: Policy): readonly Remark[] {
-  const askable = rules.filter((rule) => !isFlow(rule));
+  const askable = rules.filter((rule) => !isFlowRule(rule));
   const byTag = indexOf(askable);
   return askable.flatMap((rule, at) => remarkOn(rule, before(rule, at, askable, byTag)));
 }

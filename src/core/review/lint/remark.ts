@@ -1,4 +1,4 @@
-import type { Problem, Rule } from '../../types/index.ts';
+import type { DocumentProblem, Rule } from '../../types/index.ts';
 
 /** What can be said about a policy, and how bad it is. `warning`: it may be meant. */
 export const REMARKS = {
@@ -22,7 +22,7 @@ export const REMARKS = {
   'undeclared-agent': 'warning',
   /** Nobody may act for the tenant. */
   'tenant-without-users': 'warning',
-} as const satisfies Readonly<Record<string, Problem['level']>>;
+} as const satisfies Readonly<Record<string, DocumentProblem['level']>>;
 
 export type RemarkId = keyof typeof REMARKS;
 

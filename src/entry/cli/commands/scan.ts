@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { VerdictReply, Violation } from '../../../operations/reply.ts';
+import type { VerdictReply, ViolationReply } from '../../../operations/reply.ts';
 import { ask, type Which } from '../ask.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { readBounded } from '../input.ts';
@@ -164,7 +164,7 @@ function tell(reply: ScanReply, terminal: Terminal, exactJson: (value: unknown) 
 }
 
 /** What was found and where; what it was stays out of scroll-back and build logs. */
-function found({ severity, detector, rule_id, tag, start, end, path, reason }: Violation): string {
+function found({ severity, detector, rule_id, tag, start, end, path, reason }: ViolationReply): string {
   const exact = rule_id === undefined || rule_id === detector ? '' : ` (${rule_id})`;
   const place = start === undefined ? '' : ` at ${start}-${end}`;
   const parts = [`${severity} ${detector}${exact}${place}`, path && `in ${path}`, tag, reason];

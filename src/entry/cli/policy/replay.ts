@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ChangedDecision, ReplayCounts, ReplayTally } from '../../../core/review/replay.ts';
-import type { Problem } from '../../../core/types/index.ts';
+import type { DocumentProblem } from '../../../core/types/index.ts';
 import { packageVersion } from '../../../platform/version.ts';
 import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
 import { configOf } from '../configuration.ts';
@@ -73,7 +73,7 @@ async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
   }
 }
 
-async function invalid(file: string, problems: readonly Problem[]): Promise<CommandFailure> {
+async function invalid(file: string, problems: readonly DocumentProblem[]): Promise<CommandFailure> {
   const { problemLine } = await import('../../../runtime/config/index.ts');
   return new CommandFailure(EXIT.usage, 'policy_invalid', `\`${file}\` gives no policy:`, {
     details: problems,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Problem } from '../../../core/types/index.ts';
+import type { DocumentProblem } from '../../../core/types/index.ts';
 import type { CaseResult, TestReport } from '../../../runtime/policies/test-policy.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
@@ -55,7 +55,7 @@ async function run(files: readonly string[], options: TestOptions, terminal: Ter
   if (failed > 0) terminal.exit_code = EXIT.no;
 }
 
-async function refused(message: string, problems: readonly Problem[]): Promise<CommandFailure> {
+async function refused(message: string, problems: readonly DocumentProblem[]): Promise<CommandFailure> {
   const { problemLine } = await import('../../../runtime/config/index.ts');
   const lines = problems.map(problemLine);
   return new CommandFailure(EXIT.usage, 'invalid', message, { details: problems, lines });

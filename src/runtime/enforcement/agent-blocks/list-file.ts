@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Envelope } from '../../../core/types/index.ts';
+import type { CrossingContext } from '../../../core/types/index.ts';
 import { writePrivate } from '../../../platform/files/private-file.ts';
 
 /** The rule that a block by the kill switch names. */
@@ -14,7 +14,7 @@ export interface AgentBlock {
 
 /** Returns why an agent that a crossing names is stopped, or `null`. Never throws. */
 export type FindAgentBlock = (
-  about: Pick<Envelope, 'agent_id' | 'source_agent_id' | 'destination_agent_id'>,
+  about: Pick<CrossingContext, 'agent_id' | 'source_agent_id' | 'destination_agent_id'>,
 ) => AgentBlock | null;
 
 /** What all spellings of an agent's name have in common: the kill switch ignores case and compatible letters. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ApprovalWanted, Crossing, Verdict } from '../../../core/types/index.ts';
+import type { ApprovalRequirement, Crossing, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import { type Binding, bindingOf, difference, pendingKey } from './binding.ts';
 import { maskedArguments } from './masked.ts';
@@ -15,7 +15,7 @@ export type Asked =
 
 /** Asks people for what a verdict wants; who asks the same again while it waits gets the same request. */
 export async function askFor(
-  wanted: ApprovalWanted,
+  wanted: ApprovalRequirement,
   judged: Verdict,
   crossing: Crossing,
   caller: Asker,
@@ -51,7 +51,7 @@ export async function askFor(
 }
 
 function newRow(
-  wanted: ApprovalWanted,
+  wanted: ApprovalRequirement,
   judged: Verdict,
   crossing: Crossing,
   caller: Asker,
@@ -143,7 +143,7 @@ export async function fits(request_id: string, crossing: Crossing, parts: Approv
  * it may use it, or is told again that it was denied. `null` where there is none.
  */
 export async function findAnswered(
-  wanted: ApprovalWanted,
+  wanted: ApprovalRequirement,
   crossing: Crossing,
   parts: ApprovalsParts,
 ): Promise<string | null> {
@@ -203,7 +203,7 @@ export async function expire(request_id: string, parts: ApprovalsParts): Promise
 }
 
 /** Whether what is asked for now was approved: by each rule, and by as many people. */
-export function isCovered(wanted: ApprovalWanted, row: RequestRow): boolean {
+export function isCovered(wanted: ApprovalRequirement, row: RequestRow): boolean {
   const approved = listOf(row.rules);
   return row.min_approvals >= wanted.min_approvals && wanted.rules.every((rule) => approved.includes(rule));
 }

@@ -1,4 +1,4 @@
-import type { ApprovalWanted, Verdict } from '../../../core/types/index.ts';
+import type { ApprovalRequirement, Verdict } from '../../../core/types/index.ts';
 import { StoreFailure } from '../../../platform/store/index.ts';
 import { askFor, consume, findAnswered, fits, isCovered, type Used } from './asking.ts';
 import { Unrecorded } from './failure.ts';
@@ -29,7 +29,7 @@ export async function settle(settling: Settling, parts: ApprovalsParts): Promise
 
 /** The request that a crossing depends on: the one that was named, or one that was answered for exactly this. */
 async function requestFor(
-  wanted: ApprovalWanted,
+  wanted: ApprovalRequirement,
   { approval_request_id, reuse_approval, crossing }: Settling,
   parts: ApprovalsParts,
 ): Promise<string | null> {
@@ -42,7 +42,7 @@ async function requestFor(
 }
 
 async function ask(
-  wanted: ApprovalWanted,
+  wanted: ApprovalRequirement,
   { judged, crossing, caller }: Settling,
   parts: ApprovalsParts,
 ): Promise<Settled> {
@@ -59,7 +59,7 @@ const LIMITS = {
 
 async function use(
   request_id: string,
-  wanted: ApprovalWanted,
+  wanted: ApprovalRequirement,
   { judged, crossing, caller, judgeWith }: Settling,
   parts: ApprovalsParts,
 ): Promise<Settled> {

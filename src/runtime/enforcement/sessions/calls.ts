@@ -1,4 +1,4 @@
-import { actorsOf } from '../../../core/decision/rules.ts';
+import { listActingAgents } from '../../../core/decision/rules.ts';
 import type { Crossing } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 
@@ -16,7 +16,7 @@ export async function callsNow(
     .selectFrom('call_counts')
     .select('calls')
     .where('tenant_id', '=', tenant_id)
-    .where('agent_id', 'in', [...actorsOf(crossing)])
+    .where('agent_id', 'in', [...listActingAgents(crossing)])
     .where('tool_name', '=', tool)
     .execute();
   return 1 + Math.max(0, ...rows.map(({ calls }) => recent(calls, now_ms).length));
@@ -29,7 +29,7 @@ export async function callsNow(
 export async function takeCall(store: Store, crossing: Counted, calls_max: number): Promise<number> {
   const { tenant_id, tool, now_ms } = crossing;
   // Two calls by the same pair of agents must not wait for each other crosswise.
-  const agents = [...actorsOf(crossing)].sort();
+  const agents = [...listActingAgents(crossing)].sort();
   return store.transaction(async (trx) => {
     let most = 0;
     for (const agent_id of agents) {

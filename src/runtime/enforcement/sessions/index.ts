@@ -1,5 +1,5 @@
-import { contractOf } from '../../../core/decision/contracts.ts';
-import { asksSessions } from '../../../core/decision/taint.ts';
+import { findContract } from '../../../core/decision/contracts.ts';
+import { usesSessionTags } from '../../../core/decision/taint.ts';
 import type { Crossing, Policy, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import { callsNow, takeCall } from './calls.ts';
@@ -20,7 +20,7 @@ export interface Deciding<Outcome> {
 
 /** Whether deciding on a crossing takes more than the crossing and the policy. Without, no store is touched. */
 export function needsSession(crossing: Crossing, policy: Policy): boolean {
-  return asksSessions(policy, crossing.tenant_id) || callsLimitOf(crossing, policy) !== null;
+  return usesSessionTags(policy, crossing.tenant_id) || callsLimitOf(crossing, policy) !== null;
 }
 
 /** How often a tool may be called, and under which name its calls are counted. */
@@ -32,7 +32,7 @@ interface CallsLimit {
 
 function callsLimitOf(crossing: Crossing, policy: Policy): CallsLimit | null {
   if (crossing.phase !== 'request') return null;
-  const contract = contractOf(crossing, policy);
+  const contract = findContract(crossing, policy);
   if (contract === null || contract === 'undeclared' || contract.max_calls_per_minute === null) return null;
   return { calls_max: contract.max_calls_per_minute, tool: contract.tool_name };
 }
@@ -50,7 +50,7 @@ export async function decideInSession<Outcome>(
   { decide, verdictOf }: Deciding<Outcome>,
 ): Promise<Decided<Outcome>> {
   const store = await open();
-  const asks = asksSessions(policy, given.tenant_id);
+  const asks = usesSessionTags(policy, given.tenant_id);
   const limit = callsLimitOf(given, policy);
   const now_ms = timeOf(given.now_ms);
   const session = asks ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
@@ -62,9 +62,9 @@ export async function decideInSession<Outcome>(
   const first = { crossing, outcome: await decide(crossing) };
   if (verdictOf(first.outcome).decision === 'block') return first;
   const decided = limit === null ? first : await counted(store, first, limit, decide);
-  const { decision, session_change } = verdictOf(decided.outcome);
-  if (decision !== 'block' && session_change !== null)
-    await keepSession(store, { ...given, now_ms }, session, session_change, limits);
+  const { decision, taint_change } = verdictOf(decided.outcome);
+  if (decision !== 'block' && taint_change !== null)
+    await keepSession(store, { ...given, now_ms }, session, taint_change, limits);
   return decided;
 }
 

@@ -1,4 +1,4 @@
-import { actorsOf } from '../../../core/decision/rules.ts';
+import { listActingAgents } from '../../../core/decision/rules.ts';
 import type { Crossing } from '../../../core/types/index.ts';
 
 /** Whose session: a tenant's, of one agent, under the name that the caller gave it. */
@@ -14,7 +14,7 @@ const UNNAMED = 'unknown';
 
 /** The sessions in which a crossing takes place: one for each who acts. */
 export function sessionsOf(crossing: Crossing): readonly SessionKey[] {
-  return actorsOf(crossing).map((agent_id) => keyOf(crossing, agent_id));
+  return listActingAgents(crossing).map((agent_id) => keyOf(crossing, agent_id));
 }
 
 /** The sessions that have read what crosses, once it went through: of a message, that of who gets it. */
@@ -29,7 +29,7 @@ export function readersOf(crossing: Crossing): readonly SessionKey[] {
  * nobody says who acts, those of all agents in that session do: `everyone`.
  */
 export function askedOf(crossing: Crossing): readonly string[] | 'everyone' {
-  const actors = actorsOf(crossing);
+  const actors = listActingAgents(crossing);
   if (crossing.session_id === null) return actors;
   return actors.includes(UNNAMED) ? 'everyone' : [...actors, UNNAMED];
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Crossing, SessionChange, Tag } from '../../../core/types/index.ts';
+import type { Crossing, Tag, TaintChange } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import { races } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
@@ -25,7 +25,7 @@ async function read(store: Store, parts: Partial<Crossing> = {}): Promise<readon
 
 async function keep(
   store: Store,
-  change: Partial<SessionChange>,
+  change: Partial<TaintChange>,
   parts: Partial<Crossing> = {},
 ): Promise<void> {
   const session = await readSession(store, at(parts), LIMITS);

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { covers } from '../../../core/tags.ts';
-import type { Crossing, SessionChange, Tag } from '../../../core/types/index.ts';
+import type { Crossing, Tag, TaintChange } from '../../../core/types/index.ts';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
 import { askedOf, readersOf, type SessionKey } from './keys.ts';
 import type { SessionLimits } from './types.ts';
@@ -76,7 +76,7 @@ export async function keepSession(
   store: Store,
   crossing: Crossing,
   { rows }: Session,
-  change: SessionChange,
+  change: TaintChange,
   limits: SessionLimits,
 ): Promise<void> {
   for (const key of readersOf(crossing)) {
@@ -89,7 +89,7 @@ export async function keepSession(
 async function keepOne(
   trx: Transaction<StoreTables>,
   key: SessionKey,
-  change: SessionChange,
+  change: TaintChange,
   now_ms: number,
   limits: SessionLimits,
 ): Promise<void> {
@@ -128,7 +128,7 @@ async function rowOf(trx: Transaction<StoreTables>, key: SessionKey, now_ms: num
     .executeTakeFirstOrThrow();
 }
 
-function changed(tags: readonly Tag[], { add, remove }: SessionChange): readonly Tag[] {
+function changed(tags: readonly Tag[], { add, remove }: TaintChange): readonly Tag[] {
   const left =
     remove === 'all' ? [] : tags.filter((tag) => !remove.some((ancestor) => covers(ancestor, tag)));
   return [...new Set([...left, ...add])].sort();

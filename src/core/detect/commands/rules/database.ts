@@ -1,4 +1,4 @@
-import { once } from '../../../memo.ts';
+import { memoize } from '../../../memo.ts';
 import { argumentsOf, isHarmlessCall, textOf } from '../../shell/options.ts';
 import { inputOf } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
@@ -146,7 +146,7 @@ export const database: readonly CommandRule[] = [
   },
 ];
 
-const kindOf = once((command: Command): SqlKind => {
+const kindOf = memoize((command: Command): SqlKind => {
   const text = sqlOf(command);
   return text === null ? null : sqlKind(text);
 });

@@ -1,4 +1,4 @@
-import { once } from '../../../memo.ts';
+import { memoize } from '../../../memo.ts';
 import { isAccountPath, isWhole } from '../../facts/command-paths.ts';
 import { isCredentialPath } from '../../facts/credential-files.ts';
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
@@ -230,7 +230,7 @@ function isSecretSource(text: string): boolean {
   return isCredentialPath(text) || text === '/etc/passwd' || isWhole(text);
 }
 
-const givesSecrets = once(
+const givesSecrets = memoize(
   ({ name, words }: Command): boolean =>
     name === 'env' || name === 'printenv' || words.some(({ text }) => isSecretSource(text)),
 );
@@ -304,7 +304,7 @@ function handsSocket(code: string): boolean {
   return false;
 }
 
-const readsPipe = once(
+const readsPipe = memoize(
   ({ name, words }: Command): boolean =>
     name === 'cat' && words.some(({ text }) => /fifo|\/tmp\/f$/.test(text)),
 );

@@ -1,4 +1,4 @@
-import { once } from '../../../memo.ts';
+import { memoize } from '../../../memo.ts';
 import { isStartupPath } from '../../facts/command-paths.ts';
 import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
@@ -113,7 +113,7 @@ export const persistence: readonly CommandRule[] = [
 const WRITERS = new Set('cp mv install ln gcp copy tee touch visudo sed dd curl wget'.split(' '));
 
 /** Where a command writes: redirections, the target of `cp`, `tee`, `sed -i` and their like. */
-const writtenPaths = once((command: Command): readonly string[] => {
+const writtenPaths = memoize((command: Command): readonly string[] => {
   const { name, redirections } = command;
   const paths = redirections
     .filter(({ operator }) => operator.includes('>') && operator !== '>&')
