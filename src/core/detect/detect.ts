@@ -57,7 +57,7 @@ interface Search {
   readonly uncounted: string[];
   /** The most bytes that `uncounted` can have. */
   uncounted_bytes_max: number;
-  /** Whether commands were found, which come behind what else is in their leaf. */
+  /** True if commands were found, which come behind what else is in their leaf. */
   has_commands: boolean;
   /** The sentence that names the limit at which the search ended. */
   stopped: string | null;
@@ -225,7 +225,7 @@ function matchesMax({ limits, findings }: Search): number {
   return limits.findings_max - findings.length + 1;
 }
 
-/** Whether there are more matches than there may be findings; then the search ends, whatever becomes of them. */
+/** Returns whether there are more matches than there may be findings; then the search ends, whatever becomes of them. */
 function isFull(search: Search, matches: readonly Match[]): boolean {
   if (matches.length < matchesMax(search)) return false;
   noteFull(search);
@@ -270,7 +270,7 @@ export function settledIn(detection: Detection, text: string, matches: readonly 
   return settle(matches.filter((match) => counts(detection, text, match)));
 }
 
-/** Whether a match is a finding under the settings for its detector. */
+/** Returns whether a match is a finding under the settings for its detector. */
 function counts(detection: Detection, text: string, { detector, start, end }: Match): boolean {
   const standing = standingOf(detection, detector);
   const value = text.slice(start, end);
@@ -280,7 +280,7 @@ function counts(detection: Detection, text: string, { detector, start, end }: Ma
   );
 }
 
-/** Whether a command in a text breaks a rule that is not switched off. */
+/** Returns whether a command in a text breaks a rule that is not switched off. */
 function breaksRule(detection: Detection, value: string): boolean {
   return severeRulesLate(value).some((rule) => standingOf(detection, namedRule(rule)).is_enabled);
 }

@@ -54,7 +54,7 @@ interface Place {
 interface Part {
   readonly place: Place;
   readonly text: string;
-  /** Whether it is the text or the list of a command, and not only the name of something or an object. */
+  /** True if it is the text or the list of a command, and not only the name of something or an object. */
   readonly is_words: boolean;
 }
 
@@ -129,7 +129,7 @@ function openGroup(reader: Reader, frame: Frame): Group {
   };
 }
 
-/** Whether the words in a container are put together. */
+/** Returns whether the words in a container are put together. */
 function collects({ meaning }: Group): boolean {
   return meaning.is_script || meaning.is_list;
 }
@@ -251,7 +251,7 @@ function judgePairs(reader: Reader, { programs, lists, folder, scripts, is_cut }
   }
 }
 
-/** Whether a command does something else in that folder than in any other one. */
+/** Returns whether a command does something else in that folder than in any other one. */
 function decidesOnCommands(folder: string, guard: GuardView): boolean {
   return (
     isWhole(folder) ||

@@ -47,7 +47,7 @@ export function meaningOfKey(key: string): KeyMeaning {
   return meaning;
 }
 
-/** Whether the value of such a key is read as a command or as a part of one. */
+/** Returns whether the value of such a key is read as a command or as a part of one. */
 export function holdsCommands(key: string): boolean {
   const { is_script, is_list } = meaningOfKey(key);
   return is_script || is_list;

@@ -8,11 +8,11 @@ export interface SqlToken {
 
 /** In what the dialects differ about where a comment or a string ends. */
 export interface SqlReading {
-  /** Whether `\'` is a quote inside of a string (MySQL, `E'...'`). */
+  /** True if `\'` is a quote inside of a string (MySQL, `E'...'`). */
   readonly has_backslashes: boolean;
-  /** Whether `#` begins a comment (MySQL). */
+  /** True if `#` begins a comment (MySQL). */
   readonly has_hash_comments: boolean;
-  /** Whether a comment joins the words around it, as filters do that delete comments. */
+  /** True if a comment joins the words around it, as filters do that delete comments. */
   readonly joins_comments: boolean;
 }
 

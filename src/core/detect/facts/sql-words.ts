@@ -79,7 +79,7 @@ export function isSign(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'sign' && token.text === text;
 }
 
-/** Whether the call of a function begins here. */
+/** Returns whether the call of a function begins here. */
 export function isCall(tokens: readonly SqlToken[], at: number): boolean {
   const behind = nameEnd(tokens, at);
   return behind > at && isSign(tokens[behind], '(');

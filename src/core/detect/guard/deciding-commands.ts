@@ -9,7 +9,7 @@ export interface DecidingCommand {
   readonly verbs: readonly string[];
   /** Flags one of which must be there; empty: none. */
   readonly flags?: readonly string[];
-  /** Whether the command line refuses it below a coding agent, whoever called the hook or did not. */
+  /** True if the command line refuses it below a coding agent, whoever called the hook or did not. */
   readonly needs_operator: boolean;
 }
 
@@ -53,14 +53,14 @@ function isOwnFile(text: string): boolean {
   return PROGRAM_FILE.test(text) || (/[/\\]/.test(text) && PROGRAM.test(nameOf(text)));
 }
 
-/** Whether a command line of this program, without the program's name, is one of those; help and rehearsals are none. */
+/** Returns whether a command line of this program, without the program's name, is one of those; help and rehearsals are none. */
 export function isDeciding(words: readonly string[]): boolean {
   if (isHarmless(words)) return false;
   const command = words.find((word) => !word.startsWith('-'));
   return DECIDING_COMMANDS.some((each) => each.command === command && matches(each, words));
 }
 
-/** Whether it is one that the command line itself refuses below a coding agent. */
+/** Returns whether it is one that the command line itself refuses below a coding agent. */
 export function needsOperator(words: readonly string[]): boolean {
   const command = words.find((word) => !word.startsWith('-'));
   return DECIDING_COMMANDS.some(

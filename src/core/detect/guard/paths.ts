@@ -76,7 +76,7 @@ export function groupOfFolder(written: string, view: GuardView): GuardedGroup | 
   return candidates.some((each) => folders.some((folder) => isBelow(folder, each))) ? 'configuration' : null;
 }
 
-/** Whether a path is a folder of documents of this service. */
+/** Returns whether a path is a folder of documents of this service. */
 export function isDocumentFolder(written: string, view: GuardView): boolean {
   const path = comparablePath(written);
   if (path === null || !mayBeGuarded(path, view)) return false;
@@ -92,7 +92,7 @@ function mayBeGuarded(path: string, view: GuardView): boolean {
   return CUE.test(path) || view.folders !== null || view.paths !== DEFAULT_GUARDED_PATHS;
 }
 
-/** Whether a segment is the name of a state folder, or a pattern that a shell fills in with it. */
+/** Returns whether a segment is the name of a state folder, or a pattern that a shell fills in with it. */
 function hasStateSegment(path: string): boolean {
   if (!path.includes('.s') && !/[*?[]/.test(path)) return false;
   if (GLOB_OF_KEYS.test(path)) return true;
@@ -109,7 +109,7 @@ function isStatePattern(segment: string): boolean {
   return segment !== '.*' && globPattern(segment).test(STATE_NAME);
 }
 
-/** Whether the file is one that tells what goes on and holds no key. */
+/** Returns whether the file is one that tells what goes on and holds no key. */
 export function isStateRecord(written: string): boolean {
   return /(?:^|\/)(?:journal(?:\/|$)|daemon\.log$)/.test(comparablePath(written) ?? '');
 }
@@ -189,7 +189,7 @@ function matchesFile(path: string, { files, samples, folders }: CompiledPaths): 
 }
 
 /**
- * Whether a path is a glob of files by their type only (`**\/*.yaml`, for a formatter `*.yaml` too), and not in a folder
+ * Returns whether a path is a glob of files by their type only (`**\/*.yaml`, for a formatter `*.yaml` too), and not in a folder
  * of documents.
  */
 export function isBroadGlob(written: string, view: GuardView, use: 'write' | 'format'): boolean {
@@ -206,7 +206,7 @@ export function isBroadGlob(written: string, view: GuardView, use: 'write' | 'fo
   );
 }
 
-/** Whether a segment of a glob before its last one says more than any folder. */
+/** Returns whether a segment of a glob before its last one says more than any folder. */
 function hasFolderName(path: string): boolean {
   const wild = path.search(/[*?[{]/);
   const at = path.lastIndexOf('/', wild);
@@ -263,7 +263,7 @@ function isBelowAny(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => isBelow(path, folder));
 }
 
-/** Whether a path is a folder or lies in it. */
+/** Returns whether a path is a folder or lies in it. */
 function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }

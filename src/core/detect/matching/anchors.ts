@@ -67,7 +67,7 @@ export function parseUnits(notation: string): UnitSet {
   return set;
 }
 
-/** Whether the set holds a UTF-16 unit. */
+/** Returns whether the set holds a UTF-16 unit. */
 export function hasUnit(set: UnitSet, unit: number): boolean {
   for (const [low, high] of set) if (unit >= low && unit <= high) return true;
   return false;

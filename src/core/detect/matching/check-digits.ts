@@ -92,12 +92,12 @@ export function isVerhoeff(digits: string): boolean {
 
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Whether the month has the day; 29 February always has, for the century is often unknown. */
+/** Returns whether the month has the day; 29 February always has, for the century is often unknown. */
 export function isDay(month: number, day: number): boolean {
   return day >= 1 && day <= (DAYS[month - 1] ?? 0);
 }
 
-/** Whether two digits of month and two of day stand at these places. */
+/** Returns whether two digits of month and two of day stand at these places. */
 export function hasDay(code: string, month_at: number, day_at: number): boolean {
   return isDay(twoDigits(code, month_at), twoDigits(code, day_at));
 }
@@ -107,7 +107,7 @@ export function twoDigits(code: string, at: number): number {
   return digitAt(code, at) * 10 + digitAt(code, at + 1);
 }
 
-/** Whether not all characters are the same: `00000000` passes most sums. */
+/** Returns whether not all characters are the same: `00000000` passes most sums. */
 export function isVaried(code: string): boolean {
   for (let at = 1; at < code.length; at++) if (code.charCodeAt(at) !== code.charCodeAt(0)) return true;
   return false;

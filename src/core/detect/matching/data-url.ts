@@ -18,7 +18,7 @@ const NAMED =
 const ENCODED =
   /[?&](?:\w{1,2}|data|text|msg|message|payload|content|body|info|leak)=(?=[A-Za-z0-9+/_-]{0,40}[a-z])(?=[A-Za-z0-9+/_-]{0,40}[A-Z])[A-Za-z0-9+/_-]{18,}={0,2}(?:$|[&#])/;
 
-/** Whether an address is made to carry data to its host. */
+/** Returns whether an address is made to carry data to its host. */
 export function carriesData(url: string): boolean {
   return [COLLECTOR, PLACE, SENTENCE, LOOT, NAMED, ENCODED].some((sign) => sign.test(url));
 }

@@ -29,7 +29,7 @@ export interface Identifier {
   readonly try_work?: number;
   /** What the check costs for each unit of a value, where it is more than sums; see `Detector`. */
   readonly check_work?: number;
-  /** Whether small and capital letters differ in the value. */
+  /** True if small and capital letters differ in the value. */
   readonly is_exact_case?: boolean;
   /** In the anchors' notation. The first names it in its examples, so it is plain. */
   readonly names: readonly [string, ...string[]];

@@ -83,7 +83,7 @@ export function keyOf(names: readonly string[]): RegExp {
   );
 }
 
-/** Whether all of a text is such a value. */
+/** Returns whether all of a text is such a value. */
 export function isWhole(value: string, flags: 'i' | ''): (text: string) => boolean {
   const whole = new RegExp(`^(?:${value})$`, flags);
   return (text) => whole.test(text);

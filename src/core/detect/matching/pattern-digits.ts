@@ -8,7 +8,7 @@ export interface Digits {
   readonly lengths: readonly number[];
   /** What besides digits can be in a match: the bits of some kinds. */
   readonly joins: number;
-  /** Whether few shapes fit: no longer repeat has digits and other units. */
+  /** True if few shapes fit: no longer repeat has digits and other units. */
   readonly is_strict: boolean;
 }
 

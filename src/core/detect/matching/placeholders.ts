@@ -12,7 +12,7 @@ export function isPlaceholder(value: string): boolean {
 }
 
 /**
- * Whether the value is elsewhere, or is yet to be filled in: the part of `isPlaceholder` that holds beside a
+ * Returns whether the value is elsewhere, or is yet to be filled in: the part of `isPlaceholder` that holds beside a
  * vendor's name too, where `abcdef1234567890` is a value like any other.
  */
 export function isReference(value: string): boolean {
@@ -24,7 +24,7 @@ export function isReference(value: string): boolean {
   );
 }
 
-/** Whether a person wrote the value as words: a path, a host, a version, a date, `names-like_this-2`. */
+/** Returns whether a person wrote the value as words: a path, a host, a version, a date, `names-like_this-2`. */
 export function isWritten(value: string): boolean {
   return (
     /^(?:[a-z]{2,}\d{0,2}[_./:-])+(?:[a-z]*\d{0,3}|\d{4,12}|\d+(?:\.\d+)+)$/i.test(value) ||
@@ -69,7 +69,7 @@ function isFilePath(value: string): boolean {
 /** The words of a name are longer than the runs of letters in a random text. */
 const WORD_UNITS_MIN = 3;
 
-/** Whether a value is a name in code: `cryptography.x509.Certificate`, `Ed25519PrivateKey`, `chain_Anvil2_Key`: words, and few numbers. */
+/** Returns whether a value is a name in code: `cryptography.x509.Certificate`, `Ed25519PrivateKey`, `chain_Anvil2_Key`: words, and few numbers. */
 export function isCodeName(value: string): boolean {
   if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(value) || !/[._]|[a-z][A-Z]/.test(value)) return false;
   const words = value.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
@@ -99,7 +99,7 @@ const EXAMPLE =
 const TO_FILL_IN =
   /(?:^|[-_ <])(?:your|insert|replace|enter|put|paste)[-_ ]|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|x{6,}|^__\w+__$|\.{3}|\*{3}|\u2026/i;
 
-/** Whether a value is made of two characters at most, and is longer than they are. */
+/** Returns whether a value is made of two characters at most, and is longer than they are. */
 function isRepeated(value: string): boolean {
   const seen: string[] = [];
   for (const char of value) {
@@ -110,13 +110,13 @@ function isRepeated(value: string): boolean {
   return seen.length < value.length;
 }
 
-/** Whether a vendor's token has a body of its own: not `ghp_xxxxxxxx`. */
+/** Returns whether a vendor's token has a body of its own: not `ghp_xxxxxxxx`. */
 export function isUnmasked(token: string): boolean {
   return !/([xX*.#])\1{5}|(.)\2{11}|REPLACE|YOUR_/.test(token);
 }
 
 /**
- * Whether it is one of the keys that documentation shows, which open nothing: those that say so themselves
+ * Returns whether it is one of the keys that documentation shows, which open nothing: those that say so themselves
  * (`...EXAMPLE`), and those of the vendors' and standards' own pages and emulators.
  */
 export function isDocumentedExample(value: string): boolean {

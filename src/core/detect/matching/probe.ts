@@ -104,7 +104,7 @@ export function stepBack(text: string, from: number, over: Uint8Array, units_max
 /** Work of checking digits, besides that of each. */
 const DIGITS_WORK = 4;
 
-/** Whether the only match that there can be is right, by its digits; `units` is its length. Counts the work. */
+/** Returns whether the only match that there can be is right, by its digits; `units` is its length. Counts the work. */
 export function isRight({ detector }: Probe, digits: string, units: number, meter: Meter): boolean {
   const check = detector.validateDigits ?? (digits.length === units ? detector.validate : undefined);
   if (check === undefined) return true;

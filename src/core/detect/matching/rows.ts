@@ -205,7 +205,7 @@ function grow(
   return { anchors, units, next: is_open && depth < rows_max ? new Map() : null };
 }
 
-/** Whether all that is left of a shape is one number of digits. */
+/** Returns whether all that is left of a shape is one number of digits. */
 function isNumber({ kinds }: Shape, { ends, is_open }: Ends): boolean {
   if (ends.length !== 1 || is_open) return false;
   for (let at = 0; at < ends[0]!; at++) if ((kinds[at]! & (DIGIT | SEPARATORS)) === 0) return false;
@@ -232,7 +232,7 @@ function endsOf(rows: Rows, index: number, digits: Digits, shape: Shape): Ends |
 const GROUP_DIGITS_MIN = 4;
 
 /**
- * Whether a shape is one of the few that numbers in equal groups have: nothing but digits and what is between their
+ * Returns whether a shape is one of the few that numbers in equal groups have: nothing but digits and what is between their
  * groups, before the last unit, and no group that is short. All that digits could be grouped in would be too many.
  */
 function isRegular({ kinds }: Shape): boolean {

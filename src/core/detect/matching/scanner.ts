@@ -49,7 +49,7 @@ export interface Places {
   readonly wordings: Windows;
 }
 
-/** Whether a detector is asked. */
+/** True if a detector is asked. */
 const UNASKED = 0;
 const ENABLED = 1;
 const DISABLED = 2;
@@ -75,7 +75,7 @@ export function probeAt({ roster, probes }: Scanner, index: number): Probe {
   return probes[index];
 }
 
-/** Whether a detector is asked under the scanner's settings. */
+/** Returns whether a detector is asked under the scanner's settings. */
 export function isAsked({ roster, standings, isEnabled }: Scanner, index: number): boolean {
   if (standings[index] === UNASKED) standings[index] = isEnabled(roster.nameAt(index)) ? ENABLED : DISABLED;
   return standings[index] === ENABLED;

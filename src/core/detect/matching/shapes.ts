@@ -14,7 +14,7 @@ export interface Shape {
 export interface Ends {
   /** Offsets behind the last unit, rising. Behind a match there is no digit. */
   readonly ends: readonly number[];
-  /** Whether more can be said when more of the text is known. */
+  /** True if more can be said when more of the text is known. */
   readonly is_open: boolean;
 }
 
@@ -27,7 +27,7 @@ type Step = (from: Places, walk: Walk) => Places;
 
 interface Walk {
   readonly shape: Shape;
-  /** Whether a place behind the shape was come to by a pattern that goes on. */
+  /** True if a place behind the shape was come to by a pattern that goes on. */
   is_open: boolean;
 }
 

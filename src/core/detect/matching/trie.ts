@@ -98,7 +98,7 @@ export function anchorsAt({ anchors, source }: Trie, node: number): readonly num
   return read;
 }
 
-/** Whether the set that leads to a node holds a class. */
+/** Returns whether the set that leads to a node holds a class. */
 export function leadsTo(trie: Trie, node: number, unit_class: number): boolean {
   const set = (trie.set_numbers[node] || readSet(trie, node)) - 1;
   return trie.holds[set * trie.class_count + unit_class] === 1;

@@ -166,7 +166,7 @@ function lead(automaton: Automaton, text: string, from: number, units: number): 
   leads[2] = d;
 }
 
-/** Whether anchors end there, or the way is not worked out: 0 becomes -1, of which all bits are set. */
+/** Returns whether anchors end there, or the way is not worked out: 0 becomes -1, of which all bits are set. */
 function isSpecial(entry: number): boolean {
   return ((entry - 1) & ENDING) !== 0;
 }

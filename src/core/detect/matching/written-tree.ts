@@ -132,7 +132,7 @@ function nodesOf({ parents, node_sets, ends, sets }: Tree): readonly number[] {
   );
 }
 
-/** Whether a tree was written for these notations. */
+/** Returns whether a tree was written for these notations. */
 export function isWrittenFor(notations: Notations, { hash }: WrittenTree): boolean {
   return hash === hashOf(notations);
 }

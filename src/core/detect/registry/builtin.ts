@@ -8,7 +8,7 @@ declare const WRITTEN_ROSTER: string | undefined;
 
 const written: string | null = typeof WRITTEN_ROSTER === 'undefined' ? null : WRITTEN_ROSTER;
 
-/** Whether what is built in was written ahead. */
+/** True if what is built in was written ahead. */
 export const is_written: boolean = written !== null;
 
 /** The files of all that is built in and looks at a text, in one order. */

@@ -36,7 +36,7 @@ export function standingOf(detection: Detection, named: Named): Standing {
   return standing;
 }
 
-/** Whether a value varies as much as is asked of it. */
+/** Returns whether a value varies as much as is asked of it. */
 export function hasEntropy({ entropy_min }: Standing, value: string): boolean {
   return entropy_min === 0 || entropy(value) >= entropy_min;
 }

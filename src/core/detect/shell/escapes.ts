@@ -11,7 +11,7 @@ const WAY_OUT =
   /(?:^|[\n|]|[+"'])[ \t]{0,8}(?::{0,2}[ \t]{0,4}(?:sil(?:ent)?!?[ \t]{1,4})?(?:[%.\d,$]{1,12}[ \t]{0,4})?(?:(?:r(?:ead)?|w(?:rite)?)[ \t]{1,4})?!|\\!|:{0,2}term(?:inal)?[ \t]|\.(?:shell|system)[ \t]|shell[ \t]|system[ \t])[ \t]{0,8}([^\n]{1,2000})/g;
 const WAYS_MAX = 20;
 
-/** Whether a program has a way out to a shell of its own. */
+/** Returns whether a program has a way out to a shell of its own. */
 export function hasWayOut(name: string): boolean {
   return (
     CONSOLES.test(name) ||

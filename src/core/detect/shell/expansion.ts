@@ -60,7 +60,7 @@ function withoutChoices(text: string): string {
 const BRACES = /\{(?:[^\s{}'"$`;|&<>()]{0,80}(?:,|\.\.))/y;
 const RANGE = /\{(-?\d{1,4}|[A-Za-z])\.\.(-?\d{1,4}|[A-Za-z])\}/y;
 
-/** Whether a `{` that is not quoted begins a choice: there is a comma in it, and its end is near. */
+/** Returns whether a `{` that is not quoted begins a choice: there is a comma in it, and its end is near. */
 export function opensChoice(text: string, at: number): boolean {
   BRACES.lastIndex = at;
   if (text[at + 1] === ' ' || text[at + 1] === '}') return false;
@@ -142,7 +142,7 @@ function trimmed(value: string, how: string): string {
   return at < 0 ? value : value.slice(0, at);
 }
 
-/** Whether a text is a pattern with `?` for any unit. */
+/** Returns whether a text is a pattern with `?` for any unit. */
 function matches(text: string, pattern: string): boolean {
   return (
     text.length === pattern.length && [...pattern].every((char, at) => char === '?' || char === text[at])

@@ -59,7 +59,7 @@ export const textOf: (command: Command) => string = memoize(({ words }) => {
   return is_long ? `${whole.slice(0, TEXT_HEAD_UNITS)} ${whole.slice(-TEXT_TAIL_UNITS)}` : whole;
 });
 
-/** Whether any of the flags is set. */
+/** Returns whether any of the flags is set. */
 export function hasFlag(command: Command, ...names: readonly string[]): boolean {
   const { flags } = argumentsOf(command);
   return names.some((name) => flags.has(name));
@@ -70,7 +70,7 @@ export function operandsOf(command: Command): readonly string[] {
   return argumentsOf(command).operands;
 }
 
-/** Whether help, a version or a rehearsal is asked for, so that nothing would happen. */
+/** Returns whether help, a version or a rehearsal is asked for, so that nothing would happen. */
 export function isHarmlessCall(command: Command): boolean {
   const { flags } = argumentsOf(command);
   return ['--help', '--version', '--dry-run', '--dryrun', '--whatif', '-WhatIf', '--simulate'].some((flag) =>

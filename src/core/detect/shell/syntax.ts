@@ -10,11 +10,11 @@ export type Dialect = 'posix' | 'windows';
 export interface Word {
   /** The value: quotes and escapes gone, known variables filled in, unknown ones as `$NAME`, `$()` for output. */
   readonly text: string;
-  /** Whether any of it was quoted: `"&&"` is no operator, and `'#'` no comment. */
+  /** True if any of it was quoted: `"&&"` is no operator, and `'#'` no comment. */
   readonly is_quoted: boolean;
-  /** Whether all of it stood in single quotes, where a `$` is no variable. */
+  /** True if all of it stood in single quotes, where a `$` is no variable. */
   readonly is_literal?: boolean;
-  /** Whether `*`, `?` or `[` stood in it outside of quotes. */
+  /** True if `*`, `?` or `[` stood in it outside of quotes. */
   readonly has_glob?: boolean;
   /** Of `<(...)`, what it prints where that is known. */
   readonly output?: string;
@@ -48,7 +48,7 @@ export interface Command {
   readonly end: number;
   /** The command whose output it reads through a pipe. */
   readonly previous: Command | null;
-  /** Whether its output goes into a pipe. */
+  /** True if its output goes into a pipe. */
   feeds_pipe: boolean;
   /** How many scripts and wrappers it is in: 0 where it stands in the text itself. */
   readonly depth: number;
@@ -56,7 +56,7 @@ export interface Command {
   readonly within: readonly string[];
   /** Source code of another language that it runs (`python -c`); `null` otherwise. */
   readonly code: string | null;
-  /** Whether it stands for a function that the script defines. */
+  /** True if it stands for a function that the script defines. */
   readonly is_function: boolean;
   /** Files that the script wrote before; `null` where it wrote none. */
   files: KnownFiles | null;
@@ -76,7 +76,7 @@ export const SHELL_LIMITS = {
 
 export interface Reading {
   readonly commands: readonly Command[];
-  /** Whether a limit ended it before everything was read. */
+  /** True if a limit ended it before everything was read. */
   readonly is_cut: boolean;
 }
 

@@ -234,7 +234,7 @@ function ofShell(command: Command): Unwrapped {
   };
 }
 
-/** Whether a shell has `-c` among its options, and where its first operand is. */
+/** Returns whether a shell has `-c` among its options, and where its first operand is. */
 function shellOptions(words: readonly Word[]): { readonly has_script: boolean; readonly at: number } {
   let has_script = false;
   let at = 0;

@@ -19,7 +19,7 @@ export interface Cursor {
   readonly inner: Inner[];
   readonly variables: Map<string, string>;
   readonly work: Work;
-  /** Whether the word that was read last holds a variable that is split at its blanks. */
+  /** True if the word that was read last holds a variable that is split at its blanks. */
   is_splitting: boolean;
   /** The word that was read last with the marks of lists and choices; `null` where it has none. */
   marked: string | null;
@@ -84,7 +84,7 @@ function readChoice(cursor: Cursor, char: string, open: number): string | null {
   return char === ',' ? OR : CLOSE;
 }
 
-/** Whether single quotes begin and end it, and there are no others in it. */
+/** Returns whether single quotes begin and end it, and there are no others in it. */
 function isOneQuotation(text: string, from: number, to: number): boolean {
   return text[from] === "'" && text.indexOf("'", from + 1) === to - 1;
 }

@@ -9,7 +9,7 @@ export interface Wrapper {
   readonly takes_value: ReadonlySet<string>;
   /** Operands before the command: `timeout 5 rm`. */
   readonly skips: number;
-  /** Whether `NAME=value` may stand before the command. */
+  /** True if `NAME=value` may stand before the command. */
   readonly has_assignments: boolean;
   /** What stands there: one command, a script of all words, or a script in each word. */
   readonly holds: 'command' | 'script' | 'scripts';

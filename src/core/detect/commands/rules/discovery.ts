@@ -124,7 +124,7 @@ export const discovery: readonly CommandRule[] = [
   },
 ];
 
-/** Whether `lsof -i` asks who has one port: `-i :3000`, `-ti:3000`, `-i tcp:3000`. */
+/** Returns whether `lsof -i` asks who has one port: `-i :3000`, `-ti:3000`, `-i tcp:3000`. */
 function namesPort({ words }: Command): boolean {
   return words.some(({ text }) => /^(?:-[a-zA-Z]*i)?(?:tcp|udp|[46])?(?:@[\w.]+)?:\d/i.test(text));
 }

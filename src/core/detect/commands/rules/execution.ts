@@ -305,7 +305,7 @@ export const execution: readonly CommandRule[] = [
   },
 ];
 
-/** Whether a command runs a file that was fetched or decoded before. */
+/** Returns whether a command runs a file that was fetched or decoded before. */
 function runsFetched(command: Command): boolean {
   const { name, program, words, files } = command;
   if (
@@ -325,7 +325,7 @@ function runsFetched(command: Command): boolean {
   return [found, fed].some((file) => file !== null && file.origin !== 'script');
 }
 
-/** Whether what comes in is run: no script and no file is named. */
+/** Returns whether what comes in is run: no script and no file is named. */
 function readsInput(command: Command): boolean {
   if (isHarmlessCall(command)) return false;
   if (command.words.some(({ text }) => text === '<()')) return true;
@@ -337,7 +337,7 @@ function readsInput(command: Command): boolean {
   );
 }
 
-/** Whether one of the commands before it in the pipeline, or in its `<(...)`, is of a kind. */
+/** Returns whether one of the commands before it in the pipeline, or in its `<(...)`, is of a kind. */
 function comesFrom(command: Command, kind: RegExp): boolean {
   let looked = 0;
   for (let at = command.previous; at !== null && looked < 16; at = at.previous) {

@@ -283,7 +283,7 @@ function isForced(command: Command): boolean {
   return isRecursive(command) && hasFlag(command, '-f', '--force') && !is_asked;
 }
 
-/** Whether everything below a folder comes through the pipe. */
+/** Returns whether everything below a folder comes through the pipe. */
 function listsTree(source: Command | null): boolean {
   return (
     source !== null &&
@@ -304,7 +304,7 @@ function targetsOf(command: Command): readonly string[] {
   );
 }
 
-/** Whether what it deletes comes from outside: `xargs rm -rf`, `find -exec rm -rf {}`. */
+/** Returns whether what it deletes comes from outside: `xargs rm -rf`, `find -exec rm -rf {}`. */
 function takesInput(command: Command): boolean {
   const is_fed = command.within.some((name) => name === 'xargs' || name === 'find' || name === 'parallel');
   return is_fed && (targetsOf(command).length === 0 || targetsOf(command).includes('{}'));
@@ -328,7 +328,7 @@ function isPrecious(path: string): boolean {
   );
 }
 
-/** Whether a search below the working folder finds only what tools make anew: by its names, or by where it looks. */
+/** Returns whether a search below the working folder finds only what tools make anew: by its names, or by where it looks. */
 function findsRegenerable(command: Command): boolean {
   const { words, folder } = command;
   const first = words.findIndex(({ text }) => /^[-(!]/.test(text));

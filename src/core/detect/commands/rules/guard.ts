@@ -183,7 +183,7 @@ export const guard: readonly CommandRule[] = [
   },
 ];
 
-/** Whether a command does to a group of guarded paths what an agent may not. */
+/** Returns whether a command does to a group of guarded paths what an agent may not. */
 function touches(command: Command, view: GuardView, group: GuardedGroup): boolean {
   return touchesOf(command).some((touch) => forbidden(touch, view) === group);
 }

@@ -23,7 +23,7 @@ export interface ValueChecks {
   readonly entropy_min?: number;
 }
 
-/** Whether a value passes all of them. A name that nothing here knows is passed by no value. */
+/** Returns whether a value passes all of them. A name that nothing here knows is passed by no value. */
 export function passes(value: string, { checks = [], entropy_min = 0 }: ValueChecks): boolean {
   if (entropy_min > 0 && entropy(value) < entropy_min) return false;
   return checks.every((name) => Object.hasOwn(CHECKS, name) && CHECKS[name](value));

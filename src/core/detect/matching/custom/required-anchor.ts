@@ -207,7 +207,7 @@ function crossed(before: readonly Sequence[], after: readonly Sequence[] | null)
   return before.flatMap((first) => after.map((second) => [...first, ...second]));
 }
 
-/** Whether the pattern asks for the edge of a word, and a word begins there. */
+/** Returns whether the pattern asks for the edge of a word, and a word begins there. */
 function beginsWithWord(tree: PatternTree): boolean {
   if (tree.kind !== 'all') return false;
   const [first, second] = tree.parts;

@@ -60,7 +60,7 @@ export function toSource(view: View, start: number, end: number): { start: numbe
     : { start: view.source_starts[last]!, end: view.source_ends[first]! };
 }
 
-/** Whether a match, or what stands shortly before it, reads otherwise here than in the text around. */
+/** Returns whether a match, or what stands shortly before it, reads otherwise here than in the text around. */
 export function isNew(view: View, start: number, end: number): boolean {
   const last = pieceAt(view, end - 1);
   // At the start of a view the pieces that were left out count too: the text is another one without them.
