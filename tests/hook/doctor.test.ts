@@ -175,7 +175,7 @@ test('a person is told the same, with what to do', async () => {
   assert.match(stdout, /ok {4}UserPromptSubmit: It blocks, and lets a harmless call through\./);
   assert.match(
     stdout,
-    /fail {2}PreToolUse: No hook is entered for PreToolUse\..*\n {8}Run `.*service setup claude-code --scope project` again\./,
+    /fail {2}PreToolUse: No hook is installed for PreToolUse\..*\n {8}Run `.*service setup claude-code --scope project` again\./,
   );
   assert.match(stdout, /\n1 hook tried, 1 blocks; 1 failure, 2 warnings\.\n$/);
   assert.ok(!stdout.includes('\u001b'), 'no colours without a terminal');
@@ -235,7 +235,7 @@ const BROKEN: readonly Broken[] = [
     host: 'claude-code',
     entry: (entry, desk) => commandOf(entry, () => `/nowhere/service ${words(desk)}`),
     found: ['fail hook.blocks', 'fail hook.program'],
-    says: /NOT block: its program is not found \(exit code 127\), and the host goes on/,
+    says: /NOT block: its program is not found \(exit code 127\), and the coding agent continues/,
   },
   {
     name: 'or stops everything, where the entry sees to that',
@@ -249,7 +249,7 @@ const BROKEN: readonly Broken[] = [
     host: 'copilot',
     entry: (entry, desk) => commandOf(entry, () => `/nowhere/service ${words(desk)} --event preToolUse`),
     found: ['fail hook.blocks', 'fail hook.program'],
-    says: /broken \(its program is not found \(exit code 127\)\), and the host refuses everything/,
+    says: /broken \(its program is not found \(exit code 127\)\), so the coding agent denies everything/,
   },
   {
     name: 'a program that may not be run',
@@ -470,7 +470,7 @@ test('Cursor without failClosed, and with it a program that is not there', async
   assert.equal(open.blocking_count, 8, 'it blocks as long as nothing goes wrong');
   enter(desk, { host: 'cursor', entry: (entry) => commandOf(entry, () => '/nowhere/service hook') });
   const gone = await diagnose(desk, '--host', 'cursor');
-  assert.match(gone.checks.map(({ message }) => message).join('\n'), /the host refuses everything for it/);
+  assert.match(gone.checks.map(({ message }) => message).join('\n'), /the coding agent denies everything/);
 });
 
 test('what setup enters blocks, and a hook is not asked any more when setup has taken it out', async () => {

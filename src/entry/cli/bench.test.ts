@@ -113,7 +113,7 @@ const CASES: readonly Refused[] = [
   },
   {
     args: ['--category', 'secrets', '--corpus', 'rows.jsonl', '--predictions', './rows.jsonl'],
-    stderr: /would replace the corpus/,
+    stderr: /would overwrite the corpus/,
   },
   {
     args: ['--category', 'secrets', '--corpus', 'rows.jsonl', '--predictions', 'none/out.jsonl'],

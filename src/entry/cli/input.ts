@@ -12,7 +12,7 @@ export async function readBounded(stream: AsyncIterable<Buffer>): Promise<Buffer
       throw new CommandFailure(
         EXIT.usage,
         'too_large',
-        `That is over ${READ_BYTES_MAX} bytes: scan it in parts.`,
+        `The input is over ${READ_BYTES_MAX} bytes. Scan it in parts.`,
       );
     }
     chunks.push(chunk);

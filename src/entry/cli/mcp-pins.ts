@@ -98,7 +98,7 @@ async function find(server: string, tool: string, options: Options, terminal: Te
   const pin = pins.find(({ user_id }) => user_id === (options.user ?? ''));
   if (pin !== undefined) return pin;
   throw new CommandFailure(EXIT.no, 'not_found', 'This tool of this server is not known.', {
-    hint: 'See what is with `service mcp pins list`.',
+    hint: 'List the pins with `service mcp pins list`.',
   });
 }
 

@@ -17,10 +17,7 @@ export function qualityLines(report: QualityReport, brief: boolean): string[] {
     ...(brief ? [] : rowsOf('type', types)),
   ]);
   if (type_accuracy !== null)
-    lines.push(
-      '',
-      `The rule is of the right type in ${percent(type_accuracy)} of the places that were found.`,
-    );
+    lines.push('', `The type is right in ${percent(type_accuracy)} of the found places.`);
   if (partial > 0) lines.push('', `${partial} texts exceeded a limit and were scanned in part.`);
   if (brief) return lines;
   return [

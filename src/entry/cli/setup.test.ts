@@ -118,8 +118,8 @@ const REFUSED: readonly (readonly [words: readonly string[], code: number, patte
   [['langchain', '--mcp'], 2, /--mcp is for coding agents only/],
   [['codex', '--force'], 2, /--force is for frameworks only/],
   [['codex', '--config', 'missing.yaml'], 2, /missing\.yaml/],
-  [['codex', '--config', 'bad.yaml'], 2, /would refuse everything|not valid/],
-  [['codex', '--config', 'bad-policy.yaml'], 2, /would refuse everything/],
+  [['codex', '--config', 'bad.yaml'], 2, /would deny everything|not valid/],
+  [['codex', '--config', 'bad-policy.yaml'], 2, /would deny everything/],
 ];
 
 test('what cannot be set up is refused with what to do, and nothing is written', async () => {

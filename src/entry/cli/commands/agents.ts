@@ -27,7 +27,7 @@ interface Listed {
 export function agents(command: Command, terminal: Terminal): void {
   const block = command
     .command('block <agent_id>')
-    .summary('stop an agent everywhere, within a second')
+    .summary('block an agent everywhere, within a second')
     .description(
       'Block every check, tool call, model call and secret of an agent, in every worker, hook and replica, within a second. Upper and lower case are the same. Works with and without a running service. Written to the audit log.',
     )
@@ -39,7 +39,7 @@ export function agents(command: Command, terminal: Terminal): void {
     );
   const unblock = command
     .command('unblock <agent_id>')
-    .summary('let a blocked agent go on')
+    .summary('unblock an agent')
     .addOption(configOption())
     .addOption(jsonOption())
     .action((agent_id: string, options: AgentOptions) =>

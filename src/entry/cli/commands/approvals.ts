@@ -8,7 +8,7 @@ import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
 
 export function approvals(command: Command, terminal: Terminal): void {
   command.description(
-    'See which calls of agents wait for a person, and decide on them. Works through the service where one runs, and on its store where none does.',
+    'List and decide approval requests of agents. Works with and without a running service.',
   );
   defineList(command, terminal);
   defineShow(command, terminal);
@@ -38,8 +38,8 @@ interface ListOptions extends CommonOptions {
 function defineList(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
-    .summary('list requests, the newest first')
-    .description('List requests, the newest first. Ends with 0 when there is nothing to list.')
+    .summary('list requests, newest first')
+    .description('List requests, newest first. Ends with 0 if there are none.')
     .addOption(
       new Option('--status <status>', 'in which state')
         .choices([...APPROVAL_STATUSES, 'all'])
@@ -48,7 +48,7 @@ function defineList(command: Command, terminal: Terminal): void {
     .option('--agent <id>', 'the agent')
     .option('--tool <name>', 'the tool')
     .option('--tenant <id>', 'the tenant')
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 1_000), 50)
+    .option('--limit <count>', 'maximum number', wholeNumber(1, 1_000), 50)
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: ListOptions) => listRequests(options, terminal));
@@ -98,7 +98,7 @@ function defineShow(command: Command, terminal: Terminal): void {
   const show = command
     .command('show <request_id>')
     .summary('show one request')
-    .description('Show all that is known of one request; what was found in its arguments is masked.')
+    .description('Show all details of one request. Secrets and personal data in its arguments are masked.')
     .addOption(configOption())
     .addOption(jsonOption())
     .action(async (request_id: string, options: CommonOptions) => {
@@ -126,7 +126,7 @@ function defineDecision(command: Command, terminal: Terminal, verb: 'approve' | 
         ? 'Approve a request. The agent can use the approval once, until it expires. If the rule requires several approvers, each of them must approve.'
         : 'Deny a request. One denial is enough.',
     )
-    .option('--approver <name>', 'your name, where it is not that of the user of this system')
+    .option('--approver <name>', 'your name (default: the user of this system)')
     .option('--note <text>', 'why; secrets and personal data in it are masked')
     .option('--comment <text>', 'the same as --note')
     .addOption(configOption())

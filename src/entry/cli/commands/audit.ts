@@ -23,11 +23,11 @@ export function audit(command: Command, terminal: Terminal): void {
     .command('verify')
     .summary('check every record of the journal')
     .description(
-      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs the files and the public keys alone, so a copy can be checked anywhere. Ends with 1 at the first fault.',
+      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs only the files and the public keys, so a copy can be checked anywhere. Ends with 1 at the first fault.',
     )
     .option('--dir <folder>', 'a state folder or a journal, or a copy of one (default: the one in use)')
     .option('--keys <folder>', 'folder of the public keys (default: `keys` next to the journal)')
-    .option('--trusted-key <id>', 'believe this key only, and those that it endorsed')
+    .option('--trusted-key <id>', 'trust only this key, and keys that it endorsed')
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: VerifyOptions) => verifyFolder(options, terminal));
@@ -62,7 +62,7 @@ function defineExport(command: Command, terminal: Terminal): void {
     .command('export')
     .summary('write any range of events as JSON lines or CSV')
     .description(
-      'Write all events that fit every filter to standard output, oldest first. Any number of events; memory stays bounded. Progress and the cursor to go on from are on standard error.',
+      'Write all events that match every filter to standard output, oldest first. Memory stays bounded for any number of events. Standard error shows the progress and the cursor to continue from.',
     )
     .addOption(new Option('--format <format>', 'of the output').choices(['jsonl', 'csv']).default('jsonl'))
     .option('--since <time>', 'not before: ISO 8601, or a duration before now (7d)')

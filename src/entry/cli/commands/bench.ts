@@ -20,7 +20,7 @@ interface BenchOptions {
 export function bench(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Measure detection on labelled texts of your own: recall, false positives, precision and F1, by source, tier and type, and the ids of the rows that were judged wrongly. The texts are not printed, and nothing is recorded. A row is one line: {"id": "a1", "text": "Use key ...", "label": "secret", "labels": [{"start": 8, "end": 27, "type": "openai"}], "source": "tickets"}. The label is `secret`, `pii` or `attack`, after the category, or `benign`. `labels` are the places to find, for secrets and personal data, in UTF-16 units, the end exclusive. `source`, `type`, `tier` and `os` name groups and are optional.',
+      'Measure detection on labelled texts of your own: recall, false positives, precision and F1, by source, tier and type, and the ids of the wrongly classified rows. The texts are not printed, and nothing is recorded. A row is one line: {"id": "a1", "text": "Use key ...", "label": "secret", "labels": [{"start": 8, "end": 27, "type": "openai"}], "source": "tickets"}. The label is `secret`, `pii` or `attack`, after the category, or `benign`. `labels` are the places to find, for secrets and personal data, in UTF-16 units, the end exclusive. `source`, `type`, `tier` and `os` name groups and are optional.',
     )
     .addOption(
       new Option('--category <category>', 'what is labelled')
@@ -37,7 +37,7 @@ export function bench(command: Command, terminal: Terminal): void {
         .choices(['low', 'medium', 'high', 'critical'])
         .default('low'),
     )
-    .option('--brief', 'leave out the types and the rows that were judged wrongly')
+    .option('--brief', 'omit the types and the wrongly classified rows')
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: BenchOptions) => run(options, terminal));
@@ -88,7 +88,7 @@ async function measure(
     throw new CommandFailure(
       EXIT.usage,
       'usage',
-      'The predictions would replace the corpus: name another file.',
+      'The predictions would overwrite the corpus. Name another file.',
     );
   const file = out === null ? null : await openPredictions(out, category);
   const progress = progressOf(terminal);

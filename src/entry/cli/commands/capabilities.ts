@@ -9,7 +9,7 @@ const EXAMPLE_ID = 'cap_0123456789abcdef01234567';
 
 export function capabilities(command: Command, terminal: Terminal): void {
   command.description(
-    'Give an agent a token for one tool and some secrets, for a while, and take it back. Works through the service that runs.',
+    'Issue and revoke tokens that give an agent one tool and some secrets for a limited time. Needs a running service.',
   );
   defineIssue(command, terminal);
   defineList(command, terminal);
@@ -40,15 +40,15 @@ interface IssueOptions extends CommonOptions {
 function defineIssue(command: Command, terminal: Terminal): void {
   const issue = command
     .command('issue')
-    .summary('make a token')
+    .summary('issue a token')
     .description(
-      'Make a token. It is printed once, on standard output, and kept nowhere. In the names of tools, actions and secrets `*` stands for any run of characters.',
+      'Issue a token. It is printed once, on standard output, and not stored. In names of tools, actions and secrets, `*` matches any run of characters.',
     )
     .requiredOption('--agent <id>', 'the agent that may use it')
-    .requiredOption('--tool <name>', 'the tool that it is for')
-    .option('--action <name>', 'what may be done with the tool; `invoke` without', gathered)
-    .option('--secret-key <name>', 'a secret that may be resolved; none without', gathered)
-    .option('--session <id>', 'the only session in which it is taken; any without')
+    .requiredOption('--tool <name>', 'the tool of the token')
+    .option('--action <name>', 'an allowed action on the tool (default: `invoke`)', gathered)
+    .option('--secret-key <name>', 'a secret that may be resolved (default: none)', gathered)
+    .option('--session <id>', 'the only session in which the token is valid (default: any)')
     .option('--tenant <id>', 'the tenant')
     .option('--ttl <duration>', 'how long it lives, as `10m`', duration)
     .addOption(configOption())
@@ -86,10 +86,7 @@ async function issueToken(options: IssueOptions, terminal: Terminal): Promise<vo
     sayJson(terminal, made);
     return;
   }
-  remark(
-    terminal,
-    `The token ${made.token_id}, until ${made.expires_at}; this is the only time that it is shown:`,
-  );
+  remark(terminal, `The token ${made.token_id}, until ${made.expires_at}. It is shown only once:`);
   say(terminal, made.token);
 }
 
@@ -103,8 +100,8 @@ interface ListOptions extends CommonOptions {
 function defineList(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
-    .summary('list tokens, the newest first')
-    .description('List tokens, the newest first. Ends with 0 when there is nothing to list.')
+    .summary('list tokens, newest first')
+    .description('List tokens, newest first. Ends with 0 if there are none.')
     .addOption(
       new Option('--status <status>', 'in which state')
         .choices(['active', 'expired', 'revoked', 'all'])
@@ -112,7 +109,7 @@ function defineList(command: Command, terminal: Terminal): void {
     )
     .option('--agent <id>', 'the agent')
     .option('--tenant <id>', 'the tenant')
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 1_000), 50)
+    .option('--limit <count>', 'maximum number', wholeNumber(1, 1_000), 50)
     .addOption(configOption())
     .addOption(jsonOption())
     .action((options: ListOptions) => listTokens(options, terminal));
@@ -169,7 +166,7 @@ function defineShow(command: Command, terminal: Terminal): void {
 function defineRevoke(command: Command, terminal: Terminal): void {
   const revoke = command
     .command('revoke')
-    .summary('end a token for good')
+    .summary('revoke a token for good')
     .description('Revoke a token for good. Every worker then refuses it.')
     .argument('<token_id>', 'its name, `cap_…`')
     .addOption(configOption())

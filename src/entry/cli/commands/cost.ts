@@ -8,7 +8,7 @@ import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
 
 export function cost(command: Command, terminal: Terminal): void {
   command.description(
-    'See what calls to model providers cost, and what is left of budgets. Works through the service where one runs, and on its store where none does.',
+    'Show the cost of calls to model providers, and the status of budgets. Works with and without a running service.',
   );
   defineSummary(command, terminal);
   defineBudget(command, terminal);
@@ -129,7 +129,7 @@ function defineBudget(command: Command, terminal: Terminal): void {
     .command('budget')
     .summary('show the status of the budgets')
     .description(
-      'Show every budget that holds something. With an agent, a session, a user or a model: those that its calls concern. Ends with 1 where one that is enforced is used up.',
+      'Show every budget with spending or reservations. With an agent, a session, a user or a model: the budgets of its calls. Ends with 1 if an enforced budget is used up.',
     )
     .option('--tenant <id>', 'one tenant')
     .option('--agent <id>', 'calls of this agent')
@@ -225,9 +225,9 @@ function linesOf(words: readonly string[], lines: readonly CostLine[]): string[]
 function definePrices(command: Command, terminal: Terminal): void {
   const prices = command
     .command('prices [model]')
-    .summary('which prices are used')
+    .summary('list the prices in use')
     .description(
-      'List the prices that calls are counted at, in US dollars for a million tokens: those of `cost.prices` and `cost.price_file`, then those that come with the program. With a model: the one that counts for it.',
+      'List the prices of calls, in US dollars per million tokens: those of `cost.prices` and `cost.price_file`, then the built-in ones. With a model: the price that applies to it.',
     )
     .addOption(configOption())
     .addOption(jsonOption())

@@ -14,9 +14,7 @@ export function detectors(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
     .summary('list the built-in detectors')
-    .description(
-      'List the built-in detectors: their ids, which `detection.detectors` takes, tags and severities.',
-    )
+    .description('List the built-in detectors: ids for `detection.detectors`, tags and severities.')
     .option('--tag <tag>', 'only those with this tag or a descendant of it')
     .option('--family <name>', 'only those of this family, the `detector` of a violation')
     .addOption(jsonOption())
@@ -29,7 +27,7 @@ export function detectors(command: Command, terminal: Terminal): void {
     .command('show')
     .summary('describe one detector, with examples')
     .description(
-      'Describe one detector: what it finds, what it reports, and texts in which it finds something and nothing.',
+      'Describe one detector: what it finds and reports, with texts that match and texts that do not.',
     )
     .argument('<id>', 'the id, as a violation has it in `rule_id`')
     .addOption(new Option('--json', 'write JSON for a program'))

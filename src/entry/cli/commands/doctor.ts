@@ -28,7 +28,7 @@ export function doctor(command: Command, terminal: Terminal): void {
     .addOption(new Option('--scope <scope>', 'hooks of one kind of settings').choices(SCOPES))
     .option('--path <folder>', 'the project (default: the current folder)')
     .addOption(
-      new Option('--since <duration>', 'sessions of how long back are compared')
+      new Option('--since <duration>', 'age of the sessions to compare at most')
         .default(parseDuration(SINCE), SINCE)
         .argParser(duration),
     )

@@ -27,8 +27,8 @@ export function fingerprint(command: Command, terminal: Terminal): void {
       'Print a `detection.allowlist` entry for a value on standard input. If the words next to the value identify it, as in `password = ...`, include them. Ends with 1 if nothing is found.',
     )
     .requiredOption('--reason <text>', 'why it is harmless')
-    .requiredOption('--owner <name>', 'who answers for that')
-    .requiredOption('--expires <when>', 'from when on it counts again: days, as `90d`, or a date', expiry)
+    .requiredOption('--owner <name>', 'the owner of the entry')
+    .requiredOption('--expires <when>', 'when the entry expires: days, as `90d`, or a date', expiry)
     .option('--rule-id <id>', 'the detector to allowlist, if several detectors match')
     .addOption(configOption())
     .addOption(jsonOption())
@@ -65,7 +65,7 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
     throw new CommandFailure(
       EXIT.usage,
       'usage',
-      'Give the value on standard input, by a pipe or a file: what is typed here would stay on the screen.',
+      'Give the value on standard input, by a pipe or a file: typed text would stay on the screen.',
     );
   const { textOf } = await import('../../../operations/file.ts');
   const text = textOf(await readBounded(terminal.stdin)).replace(/\r?\n$/, '');
@@ -101,7 +101,7 @@ async function findIn(text: string, options: AddOptions, terminal: Terminal): Pr
   const made = await loadPolicy(config);
   if (!made.ok)
     throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid.', {
-      hint: 'See what is wrong with `service validate`.',
+      hint: 'Find the problems with `service validate`.',
     });
   const { allowableIn } = await import('../../../runtime/policies/allow-value.ts');
   const { ruleId } = options;

@@ -19,7 +19,7 @@ export function hook(command: Command, terminal: Terminal): void {
       ),
     )
     .option('--event <name>', 'name of the event, if the agent does not send it')
-    .option('--agent <id>', 'the agent that decisions are about (default: the name of the dialect)')
+    .option('--agent <id>', 'agent of the decisions (default: the name of the dialect)')
     .option('--tenant <id>', 'whose rules apply')
     .option(
       '--timeout-ms <ms>',

@@ -24,7 +24,7 @@ export function init(command: Command, terminal: Terminal): void {
     )
     .option('--path <folder>', 'the folder to write to', '.')
     .option('--full', 'more settings, with a tool contract and an agent identity to copy')
-    .option('--intelligence', 'ask about the advisory layer too; this version cannot run it yet')
+    .option('--intelligence', 'configure the advisory layer too; this version cannot run it yet')
     .option('--non-interactive', 'ask nothing')
     .addOption(jsonOption())
     .action((options: InitOptions) => run(options, terminal));

@@ -9,7 +9,7 @@ const STAGING_DIR = '.safeai-generated';
 /** The advisory commands, with the options that they will take; none of them does anything while it is off. */
 export function intelligence(command: Command, terminal: Terminal): void {
   command.description(
-    'Ask the advisory layer. It is off unless the configuration turns it on, never decides, and sees metadata only.',
+    'Query the advisory layer. It is off by default, never decides, and sees metadata only.',
   );
   const autoConfig = advisor(
     command,
@@ -19,15 +19,15 @@ export function intelligence(command: Command, terminal: Terminal): void {
     '--path .',
   )
     .option('--path <folder>', 'the project', '.')
-    .option('--apply', 'put the suggestion in place; without it, it is only staged');
+    .option('--apply', 'install the suggestion (default: only stage it)');
   outputDir(autoConfig);
   const recommend = advisor(
     command,
     terminal,
     'recommend',
-    'Suggest rules from what the audit trail adds up to.',
+    'Suggest rules from the totals of the audit trail.',
     '--since 7d',
-  ).option('--since <duration>', 'how far to look back', '7d');
+  ).option('--since <duration>', 'period before now', '7d');
   outputDir(recommend);
   advisor(command, terminal, 'explain', 'Explain one event.', 'evt_0123456789abcdef01234567').argument(
     '<event_id>',
@@ -37,7 +37,7 @@ export function intelligence(command: Command, terminal: Terminal): void {
     command,
     terminal,
     'compliance',
-    'Suggest rules for a framework, and say what is missing.',
+    'Suggest rules for a compliance framework, and list the gaps.',
     '--framework hipaa',
   ).addOption(
     new Option('--framework <name>', 'the framework')
@@ -50,7 +50,7 @@ export function intelligence(command: Command, terminal: Terminal): void {
     command,
     terminal,
     'integrate',
-    'Suggest the code that joins a project to this service.',
+    'Suggest code that connects a project to this service.',
     '--target langchain',
   )
     .requiredOption('--target <framework>', 'the agent framework')

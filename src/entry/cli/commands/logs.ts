@@ -45,10 +45,10 @@ export interface LogsOptions {
 export function logs(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Read the audit trail: the newest events that fit every filter. Times are ISO 8601 or durations before now (30s, 15m, 24h, 7d, 2w). Ends with 0 when there is nothing to list.',
+      'Read the audit trail: the newest events that match every filter. Times are ISO 8601 or durations before now (30s, 15m, 24h, 7d, 2w). Ends with 0 when there is nothing to list.',
     )
     .addOption(new Option('-b, --boundary <boundary>', 'where').choices([...BOUNDARIES, 'memory']))
-    .addOption(new Option('--action <action>', 'what the rule asked for').choices(ACTIONS))
+    .addOption(new Option('--action <action>', 'action of the rule').choices(ACTIONS))
     .addOption(new Option('--decision <decision>', 'what was decided').choices(DECISIONS))
     .option('--policy <name>', 'the rule that decided')
     .option('--agent <id>', 'the agent')

@@ -16,9 +16,9 @@ export function mcp(command: Command, terminal: Terminal): void {
     )
     .option('--wrap', 'proxy the MCP server that the command after `--` starts')
     .option('--gateway', 'proxy the servers of `mcp.servers`')
-    .option('--name <name>', 'with --wrap: by which name that server is known here (default: its command)')
+    .option('--name <name>', 'with --wrap: name of the server (default: its command)')
     .option('--agent <id>', 'the agent that calls (default: mcp-client)')
-    .option('--user <id>', 'whose list of tools it is, where the server shows users different ones')
+    .option('--user <id>', 'user of the tool list, if the server shows users different ones')
     .argument('[command...]', 'after `--`: the server and its arguments')
     .addOption(configOption())
     .action((words: string[], options: McpOptions) => run(words, options, terminal));

@@ -9,7 +9,7 @@ import { nothingFound } from './logs.ts';
 
 export function observe(command: Command, terminal: Terminal): void {
   command.description(
-    'See what agents did, from the audit trail: who was there, the timeline of one, the trace of a session. Works with a service that runs and without one. Ends with 0 when there is nothing to list.',
+    'Show the activity of agents from the audit trail: all agents, the timeline of one, the trace of a session. Works with and without a running service. Ends with 0 if there is nothing to list.',
   );
   defineAgents(command, terminal);
   defineSessions(command, terminal);
@@ -31,15 +31,17 @@ interface ObserveOptions {
 function withWhich(command: Command): Command {
   return command
     .option('--last <duration>', 'how far back: 15m, 24h, 7d', '24h')
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 1_000), 100)
+    .option('--limit <count>', 'maximum number', wholeNumber(1, 1_000), 100)
     .option('--tenant <id>', 'one tenant')
     .addOption(configOption())
     .addOption(jsonOption());
 }
 
 function defineAgents(command: Command, terminal: Terminal): void {
-  const agents = withWhich(command.command('agents [agent_id]').summary('who did something, or what one did'))
-    .description('List the agents that did something, or show what one did, oldest first.')
+  const agents = withWhich(
+    command.command('agents [agent_id]').summary('list agents, or show the activity of one'),
+  )
+    .description('List the active agents, or show the activity of one, oldest first.')
     .action((agent_id: string | undefined, options: ObserveOptions) =>
       agent_id === undefined ? listAgents(options, terminal) : showAgent(agent_id, options, terminal),
     );
@@ -55,7 +57,7 @@ function defineSessions(command: Command, terminal: Terminal): void {
     command.command('sessions [session_id]').summary('which sessions there were, or the trace of one'),
   )
     .description(
-      'List the sessions in which something was done, or show what happened in one, oldest first: tool calls, decisions, tags, requests for approval. --last is for the list.',
+      'List the active sessions, or show the activity in one, oldest first: tool calls, decisions, tags, approval requests. --last applies to the list.',
     )
     .option('--session <id>', 'the same as the argument')
     .action((session_id: string | undefined, options: ObserveOptions) => {

@@ -32,7 +32,7 @@ export function plugins(command: Command, terminal: Terminal): void {
     .command('list')
     .summary('list the plug-ins of the configuration')
     .description(
-      'List the plug-ins of the service that runs, or else of the configuration: those in use, and those that are left out, with the reason.',
+      'List the plug-ins of the running service, or else of the configuration: active ones, and rejected ones with the reason.',
     )
     .addOption(configOption())
     .addOption(jsonOption())
@@ -44,9 +44,9 @@ export function plugins(command: Command, terminal: Terminal): void {
   examples(list, [['service plugins list --json', '']]);
   const check = command
     .command('check')
-    .summary('load one plug-in and try its examples')
+    .summary('load one plug-in and test its examples')
     .description(
-      'Load a plug-in as the service would, and try the examples of its detectors. Its code is run. Ends with 1 where it would be left out.',
+      'Load a plug-in as the service does, and test the examples of its detectors. This runs its code. Ends with 1 if the service would reject it.',
     )
     .argument('<plugin>', 'a file, a folder with a package in it, or a package that is installed')
     .addOption(configOption())
@@ -96,7 +96,7 @@ async function checkOne(name: string, options: Options, terminal: Terminal): Pro
     throw new CommandFailure(
       EXIT.usage,
       'not_found',
-      'There is no such file, and no package of that name is installed here.',
+      'There is no such file, and no installed package of that name.',
     );
   const config = await configOf(terminal, options.config, 'leave');
   const { report, plugin } = await loadOne(source, policySettings(config), config.plugins.timeout_ms);

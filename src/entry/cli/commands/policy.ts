@@ -29,9 +29,9 @@ export function policy(command: Command, terminal: Terminal): void {
   ]);
   const reload = command
     .command('reload')
-    .summary('have the running service read its policy again')
+    .summary('reload the policy of the running service')
     .description(
-      'Have the running service read its policy again. A mistake in it changes nothing, and is shown.',
+      'Reload the policy of the running service. If the new policy is invalid, the previous one stays active and the problems are shown.',
     )
     .addOption(configOption())
     .addOption(jsonOption())

@@ -31,7 +31,7 @@ export function scan(command: Command, terminal: Terminal): void {
         .default('input'),
     )
     .option('--structured', 'the text is JSON: scan keys, numbers and strings')
-    .option('--agent <id>', 'the agent that it goes to or comes from')
+    .option('--agent <id>', 'the agent that receives or sends the text')
     .option('--tenant <id>', 'whose rules apply')
     .option('--session <id>', 'the session that it belongs to')
     .addOption(configOption())
@@ -103,7 +103,7 @@ async function read(file: string | undefined, terminal: Terminal): Promise<Buffe
     throw new CommandFailure(
       EXIT.usage,
       'usage',
-      'There is no text: give it as an argument, by --file, or on standard input.',
+      'There is no text. Give it as an argument, with --file, or on standard input.',
     );
   }
   const bytes = await readBounded(terminal.stdin);

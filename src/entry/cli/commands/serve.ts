@@ -9,9 +9,13 @@ export function serve(command: Command, terminal: Terminal): void {
     .addOption(
       new Option('--mode <mode>', 'sidecar: one agent; gateway: many').choices(['sidecar', 'gateway']),
     )
-    .option('--host <address>', 'where to listen (default: 127.0.0.1)')
-    .option('-p, --port <port>', 'on which port (default: 8000; 0 takes a free one)', wholeNumber(0, 65_535))
-    .option('--workers <count>', 'how many processes answer (default: 1)', wholeNumber(1, 256))
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+    .option(
+      '-p, --port <port>',
+      'port to listen on (default: 8000; 0: any free port)',
+      wholeNumber(0, 65_535),
+    )
+    .option('--workers <count>', 'number of worker processes (default: 1)', wholeNumber(1, 256))
     .option(
       '--upstream-base-url <url>',
       'the model provider behind it, `proxy.target` (default: $SERVICE_UPSTREAM_BASE_URL)',

@@ -11,7 +11,7 @@ export function sessions(command: Command, terminal: Terminal): void {
     .description(
       'Clear the taint tags of a session in the running service. Without a session ID, clear those of the agent outside of sessions. The change is recorded in the audit log.',
     )
-    .option('--agent <id>', 'the agent; without it all agents in the session')
+    .option('--agent <id>', 'the agent (default: all agents in the session)')
     .option('--tenant <id>', 'whose session it is')
     .addOption(configOption())
     .addOption(jsonOption())

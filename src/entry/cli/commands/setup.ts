@@ -46,7 +46,7 @@ export function setup(command: Command, terminal: Terminal): void {
     )
     .option('--force', 'write over a framework’s file that was changed')
     .option('--mcp', 'add the service to the agent’s MCP servers too')
-    .option('--uninstall', 'take everything out again')
+    .option('--uninstall', 'remove everything again')
     .option('--list', 'list what can be set up')
     .option('-y, --yes', 'do not ask')
     .option('--dry-run', 'show what would change, and change nothing')
@@ -123,7 +123,7 @@ function refuseShared({ shared, scope, mcp }: Pick<SetupOptions, 'shared' | 'sco
   const other = mcp ? '--mcp' : scope !== undefined && scope !== 'project' ? `--scope ${scope}` : null;
   if (other === null) return;
   throw new CommandFailure(EXIT.usage, 'usage', `--shared cannot be used together with ${other}.`, {
-    hint: '--shared is for hooks in the settings of a project.',
+    hint: '`--shared` applies to hooks in the settings of a project.',
   });
 }
 

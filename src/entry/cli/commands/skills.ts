@@ -24,7 +24,7 @@ export function skills(command: Command, terminal: Terminal): void {
 function addCommand(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('add')
-    .summary('put a skill in place')
+    .summary('install a skill')
     .description(
       'Install the files of a skill: policies, contracts, memory schemas, identities and cases. The command first shows the changes and checks the whole policy. It never overwrites files of others, or files that were edited.',
     )
@@ -45,10 +45,8 @@ function addCommand(parent: Command, terminal: Terminal): void {
 function removeCommand(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('remove')
-    .summary('take a skill away')
-    .description(
-      'Take away the files of a skill. Those that were changed by hand are kept, unless --force says otherwise.',
-    )
+    .summary('remove a skill')
+    .description('Remove the files of a skill. Edited files are kept, unless --force is given.')
     .argument('<name>', 'the skill')
     .option('-y, --yes', 'do not ask')
     .option('--dry-run', 'show what would change, and change nothing')
@@ -100,9 +98,9 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
 function searchCommand(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('search')
-    .summary('look for skills')
+    .summary('search skills')
     .description(
-      'Look for skills by words in their names, descriptions and keywords; without a word all are listed.',
+      'Search skills by words in their names, descriptions and keywords. Without a word, list all.',
     )
     .argument('[words...]', 'all of them must occur')
     .option(

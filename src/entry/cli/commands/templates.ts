@@ -32,7 +32,7 @@ export function templates(command: Command, terminal: Terminal): void {
   const show = command
     .command('show')
     .summary('print a template')
-    .description('Print a template, ready to be saved as a policy document.')
+    .description('Print a template in the form of a policy document.')
     .argument('[name]', 'the template')
     .option('--name <name>', 'the same')
     .addOption(new Option('--format <format>', 'how to print it').choices(['yaml', 'json']).default('yaml'))
@@ -65,7 +65,7 @@ function installCommand(parent: Command, terminal: Terminal): void {
     .command('install')
     .summary('put a template in place')
     .description(
-      'Put a template in place below `policies/`, as `service skills add` does: what would change is shown first, and `service skills remove` takes it away. A package that brings more than policies is refused.',
+      'Install a template below `policies/`, as `service skills add` does. The changes are shown first; `service skills remove` removes it. A package with more than policies is refused.',
     )
     .argument('<source>', 'a bundled name, a folder, a .tgz, or npm:name[@version]')
     .addOption(configOption());
@@ -109,11 +109,7 @@ async function showTemplate(
 ): Promise<void> {
   const template_name = argument ?? options.name;
   if (template_name === undefined) {
-    throw new CommandFailure(
-      EXIT.usage,
-      'usage',
-      'Which template? Name one; `service templates list` shows them.',
-    );
+    throw new CommandFailure(EXIT.usage, 'usage', 'Name a template; `service templates list` shows them.');
   }
   if (argument !== undefined && options.name !== undefined && argument !== options.name) {
     throw new CommandFailure(EXIT.usage, 'usage', 'Name one template, not two.');

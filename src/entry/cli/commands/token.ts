@@ -13,7 +13,7 @@ interface TokenOptions {
 
 export function token(command: Command, terminal: Terminal): void {
   command.description(
-    'Show, renew and make credentials. The agent token lets programs on other machines check; the operator token is a person, who decides and changes. Both lie in the state folder, for its owner alone.',
+    'Show, rotate and create credentials. The agent token lets programs on other machines send checks; the operator token allows decisions and changes. Both are in the state folder, readable by its owner only.',
   );
   const show = command
     .command('show')
@@ -26,8 +26,8 @@ export function token(command: Command, terminal: Terminal): void {
   examples(show, [['curl -H "authorization: Bearer $(service token show)" ...', 'from another machine']]);
   const rotate = command
     .command('rotate')
-    .summary('make a new token in place of the old one')
-    .description('Make a new token in place of the old one, which is refused from the next second on.')
+    .summary('replace a token')
+    .description('Replace a token. The service refuses the old one after a second.')
     .addArgument(kindArgument())
     .addOption(configOption())
     .addOption(jsonOption())
@@ -57,7 +57,7 @@ async function showToken(kind: TokenKind, options: TokenOptions, terminal: Termi
 
 const MADE_WHEN: Readonly<Record<TokenKind, string>> = {
   agent:
-    'The service makes one when it starts on an address that other machines reach; `service token rotate` makes one now.',
+    'The service creates one when it starts on an address that other machines can reach; `service token rotate` creates one now.',
   operator: 'The service makes one at its first start; `service token rotate operator` makes one now.',
 };
 
@@ -82,9 +82,9 @@ interface CreateOptions extends TokenOptions {
 function defineCreate(command: Command, terminal: Terminal): void {
   const create = command
     .command('create')
-    .summary('make a key for one program')
+    .summary('create a key for one program')
     .description(
-      'Make a key for one program. The key is printed once and stored nowhere; the configuration holds its hash.',
+      'Create a key for one program. The key is printed once and stored nowhere; the configuration holds its hash.',
     )
     .argument('<id>', 'what the audit trail calls it, `key:<id>`', keyId)
     .option('--tenant <id>', 'a tenant that it may name (default: any)', gathered)

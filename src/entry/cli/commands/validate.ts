@@ -8,7 +8,7 @@ import { paint, paintError, remark, say, sayJson, shown, type Terminal } from '.
 export function validate(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Check the configuration and every document it names: rules, tool contracts, agent identities, memory schemas. All problems are shown, not only the first. Ends with 1 where there is one.',
+      'Check the configuration and every document it names: rules, tool contracts, agent identities, memory schemas. Shows all problems, not only the first. Ends with 1 if there is one.',
     )
     .addOption(configOption())
     .addOption(jsonOption())

@@ -87,7 +87,7 @@ async function policyChecks(runtime: LocalRuntime, place: Place): Promise<readon
     warn(
       'config.blocks',
       place,
-      `By this policy even \`rm -rf /\` in a shell is answered with \`${verdict?.action}\` (rule ${verdict?.rule}).`,
+      `This policy answers even \`rm -rf /\` in a shell with \`${verdict?.action}\` (rule ${verdict?.rule}).`,
       'If this is not intended, check rules in monitor mode and disabled detectors with `service policy lint`.',
     ),
   ];
@@ -134,7 +134,7 @@ async function folderCheck(state_dir: string, place: Place): Promise<Check> {
     return fail(
       'state.folder',
       place,
-      `The state folder ${state_dir} cannot be written, so that hooks refuse everything.`,
+      `The state folder ${state_dir} is not writable, so hooks deny everything.`,
       'Make this user its owner, or set `state_dir`.',
     );
   if (disk !== null) return disk;
@@ -144,7 +144,7 @@ async function folderCheck(state_dir: string, place: Place): Promise<Check> {
   return warn(
     'state.folder',
     place,
-    `Others may look into the state folder ${state_dir} (mode ${mode.toString(8)}).`,
+    `Other users can read the state folder ${state_dir} (mode ${mode.toString(8)}).`,
     `chmod 700 ${state_dir}`,
   );
 }
@@ -164,7 +164,7 @@ async function diskCheck(state_dir: string, place: Place): Promise<Check | null>
         ? fail(
             'state.disk',
             place,
-            `The disk of the state folder ${state_dir} is full, so that hooks refuse everything.`,
+            `The disk of the state folder ${state_dir} is full, so hooks deny everything.`,
             'Free some space; hooks then work again.',
           )
         : warn(
@@ -202,7 +202,7 @@ async function ownerCheck(config: Config, runtime: LocalRuntime, place: Place): 
     return fail(
       'state.owner',
       place,
-      'A process has the state folder and does not answer, so that hooks refuse everything.',
+      'A process holds the state folder and does not answer, so hooks deny everything.',
       `End the process that ${config.state_dir}/owner.json names.`,
     );
   } finally {
@@ -224,12 +224,7 @@ async function trailChecks(
 ): Promise<readonly Check[]> {
   if (!config.audit.enabled)
     return [
-      warn(
-        'state.trail',
-        place,
-        'Decisions are not written down: `audit.enabled` is false.',
-        'Set it to true.',
-      ),
+      warn('state.trail', place, 'Decisions are not recorded: `audit.enabled` is false.', 'Set it to true.'),
     ];
   try {
     const { events } = await runtime.queryAudit({ metadata_key: 'probe', last: '1h', limit: 10_000 });
@@ -241,7 +236,7 @@ async function trailChecks(
           'state.trail',
           place,
           `${missing} of the ${sent.length} tested hooks wrote nothing to this audit log.`,
-          'These hooks use another configuration than they name, or are not of this program.',
+          'These hooks use another configuration than they name, or belong to another program.',
         ),
       ];
     const [newest] = (await runtime.queryAudit({ limit: 1 })).events;
@@ -250,8 +245,8 @@ async function trailChecks(
         warn(
           'state.clock',
           place,
-          `The newest event is of ${newest.timestamp}, which is still to come: the clock was put back.`,
-          'Set the clock. Windows of time in rules and budgets are wrong until then.',
+          `The newest event is dated ${newest.timestamp}, which is in the future: the clock was set back.`,
+          'Correct the clock. Until then, time windows of rules and budgets are wrong.',
         ),
       ];
     return sent.length === 0 ? [] : [ok('state.trail', place, 'The audit log has every tested hook.')];

@@ -49,7 +49,7 @@ async function checkProgram(told: Told, place: Place, around: Around): Promise<r
         'hook.program',
         place,
         `The program \`${file}\` of the hook is not in the PATH.`,
-        `Install it with \`npm install -g agent-safety\`, or run \`service setup\` for this host again to name the program by its path.`,
+        `Install it with \`npm install -g agent-safety\`, or run \`service setup\` for this coding agent again to use its absolute path.`,
       ),
     ];
   if (found === null)
@@ -71,7 +71,7 @@ function moved(name: string, place: Place, path: string): Check {
     name,
     place,
     `\`${path}\` is found from the folder that the hook is run in, and an agent may change that.`,
-    'Give it by its whole path, as `service setup` does.',
+    'Use its absolute path, as `service setup` does.',
   );
 }
 
@@ -114,7 +114,7 @@ async function checkOptions(
       fail(
         'hook.dialect',
         place,
-        `The hook answers as for ${options.dialect}, and ${host.label} asks it.`,
+        `The hook answers in the dialect ${options.dialect}, but ${host.label} calls it.`,
         AGAIN,
       ),
     );
@@ -132,8 +132,8 @@ async function checkOptions(
       fail(
         'hook.config',
         place,
-        `The configuration \`${options.config}\` of the hook is not there or cannot be read.`,
-        'Put it back, or run `service setup` again with the one to use.',
+        `The configuration \`${options.config}\` of the hook is missing or cannot be read.`,
+        'Restore it, or run `service setup` again with another one.',
       ),
     );
   else if (!is_open && !isAbsolute(options.config)) checks.push(moved('hook.config', place, options.config));
@@ -155,7 +155,7 @@ function checkTimeout(
         'hook.timeout',
         place,
         `${message} The host would go on first.`,
-        `Raise the host's time to 30 seconds (${side.name === 'gemini' ? '30000, it counts milliseconds' : '30'}), or lower the hook's with --timeout-ms.`,
+        `Raise the coding agent’s time-out to 30 seconds (${side.name === 'gemini' ? '30000, it counts milliseconds' : '30'}), or lower the hook's with --timeout-ms.`,
       ),
     ];
   if (host_ms < own_ms + SLACK_MS)
@@ -195,8 +195,8 @@ function checkMode(hook: InstalledHook, host: Host, place: Place): readonly Chec
       fail(
         'hook.waits',
         place,
-        'The host runs the hook in the background and goes on.',
-        'Take `async` away.',
+        'The coding agent runs the hook in the background and does not wait for it.',
+        'Remove `async`.',
       ),
     );
   if (host.name === 'cursor' && !hook.fails_closed)
@@ -204,7 +204,7 @@ function checkMode(hook: InstalledHook, host: Host, place: Place): readonly Chec
       fail(
         'hook.fail_closed',
         place,
-        'Cursor takes every fault of the hook for a yes: `failClosed` is not set.',
+        'Cursor allows the call on every fault of the hook, because `failClosed` is not set.',
         'Set `"failClosed": true`, as `service setup cursor` does.',
       ),
     );

@@ -92,7 +92,7 @@ function nobodyCheck(examined: readonly Examined[], { host }: Asked): readonly C
       'host.installed',
       NOWHERE,
       'No coding agent has a hook of this program.',
-      'Enter one with `service setup`, which lists those that it knows.',
+      'Install one with `service setup`, which lists the supported agents.',
     ),
   ];
 }
@@ -184,14 +184,14 @@ function installedChecks(found: FoundHost, all: FoundHost, { host: named, scope 
             'host.installed',
             place,
             `${host.label} has no hook of this program.`,
-            `Enter one with \`${next}\`.`,
+            `Install one with \`${next}\`.`,
           ),
         ];
   const entered = new Set(hooksIn(all).map(({ hook }) => plainEvent(hook.event)));
   const missing = host.wanted.filter(({ event }) => !entered.has(plainEvent(event)));
   const checks = missing.map(({ event }) => {
     const where = { ...place, event };
-    const message = `No hook is entered for ${event}.`;
+    const message = `No hook is installed for ${event}.`;
     const again = `Run \`${next}\` again.`;
     return BEFORE_TOOLS.includes(plainEvent(event))
       ? fail('host.events', where, `${message} Tools run without a check.`, again)

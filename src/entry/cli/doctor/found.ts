@@ -82,7 +82,7 @@ function unreadable(where: Place, error: unknown): Check {
   return fail(
     'settings.readable',
     where,
-    `The file ${what}, and the host may read no hook in it.`,
+    `The file ${what}, so the coding agent may ignore its hooks.`,
     'Fix the file, or delete it and run `service setup` again.',
   );
 }

@@ -87,7 +87,7 @@ function readRefusal({ answer, reading: { effect, fault } }: Asked, place: Place
     return warn(
       'hook.blocks',
       place,
-      'The host takes no decision at this event: what it sees is written down, and goes on.',
+      'The coding agent takes no decision at this event: the content is recorded and continues.',
       null,
     );
   if (effect === 'stops')
@@ -96,18 +96,18 @@ function readRefusal({ answer, reading: { effect, fault } }: Asked, place: Place
       : fail(
           'hook.blocks',
           place,
-          `It is broken (${fault}), and the host refuses everything for it.`,
+          `It is broken (${fault}), so the coding agent denies everything.`,
           mending(answer),
         );
   if (effect === 'asks')
-    return fail(
-      'hook.blocks',
-      place,
-      'It leaves it to the user of the host what has to be refused.',
-      mending(answer),
-    );
+    return fail('hook.blocks', place, 'It asks the user about calls that must be denied.', mending(answer));
   const why = fault === null ? 'it answered yes' : fault;
-  return fail('hook.blocks', place, `It does NOT block: ${why}, and the host goes on.`, mending(answer));
+  return fail(
+    'hook.blocks',
+    place,
+    `It does NOT block: ${why}, and the coding agent continues.`,
+    mending(answer),
+  );
 }
 
 /** What the harmless probe came to; `null`: it went through. */

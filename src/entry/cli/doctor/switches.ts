@@ -40,12 +40,7 @@ function disabled(all: FoundHost): readonly Check[] {
     const checks: Check[] = [];
     if (members.disableAllHooks === true && file.place.scope !== 'managed')
       checks.push(
-        fail(
-          'host.hooks_on',
-          placeOf(all, file),
-          '`disableAllHooks` switches all hooks off.',
-          'Take it away.',
-        ),
+        fail('host.hooks_on', placeOf(all, file), '`disableAllHooks` switches all hooks off.', 'Remove it.'),
       );
     if (members.allowManagedHooksOnly === true)
       checks.push(
@@ -53,7 +48,7 @@ function disabled(all: FoundHost): readonly Check[] {
           'host.hooks_on',
           placeOf(all, file),
           '`allowManagedHooksOnly` has the host skip all hooks but those of an administrator.',
-          'Have the hook entered in the managed settings.',
+          'Ask the administrator to install the hook in the managed settings.',
         ),
       );
     return checks;
@@ -68,12 +63,7 @@ function geminiOff(all: FoundHost): readonly Check[] {
         memberAt(document, ['tools']).enableHooks === false,
     )
     .map((file) =>
-      fail(
-        'host.hooks_on',
-        placeOf(all, file),
-        'Hooks are switched off.',
-        'Set `hooksConfig.enabled` to true.',
-      ),
+      fail('host.hooks_on', placeOf(all, file), 'Hooks are disabled.', 'Set `hooksConfig.enabled` to true.'),
     );
 }
 
@@ -90,8 +80,8 @@ function geminiLeftOut(hooks: readonly Entered[], all: FoundHost): Switches {
     fail(
       'host.hooks_on',
       placeOf(all, file, hook.event),
-      'The hook is switched off by `hooksConfig.disabled`.',
-      'Take it off that list, or use /hooks enable.',
+      '`hooksConfig.disabled` disables the hook.',
+      'Remove it from that list, or use /hooks enable.',
     ),
   );
   return { checks, off: new Set(left_out.map(({ hook }) => hook)) };
@@ -108,7 +98,7 @@ function codexOff(all: FoundHost): readonly Check[] {
         'host.hooks_on',
         placeOf(all, file),
         '`features.hooks` is false.',
-        'Take it away, or set it to true.',
+        'Remove it, or set it to true.',
       ),
     );
 }

@@ -21,7 +21,7 @@ export function explain(parent: Command, terminal: Terminal): void {
     .argument('<event_id>', 'the event, `evt_...`')
     .summary('explain a decision')
     .description(
-      'Explain a recorded decision: which rule decided and reason, and the smallest change that would reverse it. The policy that decided is evaluated again on the recorded tags and facts, because no text is kept. With --all, every rule that was evaluated, in order. Ends with 1 if the event is not there or cannot be explained.',
+      'Explain a recorded decision: which rule decided, why, and the smallest change that would reverse it. The policy that decided is evaluated again on the recorded tags and facts, because no text is stored. With --all, every rule that was evaluated, in order. Ends with 1 if the event is not there or cannot be explained.',
     )
     .option('--all', 'every tag and every rule that was evaluated')
     .addOption(configOption())

@@ -25,7 +25,7 @@ interface ReplayOptions {
 export function replay(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('replay')
-    .summary('say which recorded decisions another policy would change')
+    .summary('show which recorded decisions another policy would change')
     .description(
       'Replay recorded decisions against another policy, and count which would change. The policy is evaluated on recorded tags and facts, because no text is stored. Decisions that cannot be replayed are counted separately, with the reason. The active policy does not change.\n' +
         'The other policy is a whole configuration, or documents (rules, contracts, identities) that are merged into the present ones: a record replaces the record of the same name, or is added at the end.',

@@ -48,7 +48,7 @@ async function checked(config: Config, file: string, { env, cwd }: Terminal): Pr
   throw new CommandFailure(
     EXIT.usage,
     'invalid_configuration',
-    'A hook would refuse everything, because the configuration is not valid:',
+    'A hook would deny everything, because the configuration is not valid:',
     {
       details: problems,
       lines: problems.map(problemLine),

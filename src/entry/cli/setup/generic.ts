@@ -21,10 +21,10 @@ export function tellGeneric(config: string | undefined, terminal: Terminal): voi
     '  POST /v1/intercept/tool   {"tool","output","phase":"response"}    before the agent sees a result',
     '  POST /v1/guard/output     {"text"}                                before a text leaves',
     '',
-    'Go on where `decision` is `allow`; use the modified_* member where it is `modify`; everything else is a no: `block`,',
+    'Continue if `decision` is `allow`; use the modified_* member if it is `modify`; treat everything else as denied: `block`,',
     'an unknown word, an error, no answer. docs/reference/hook.md and docs/reference/http.md have the rest.',
     '',
-    `Anything that starts MCP servers can have these as tools: ${program} mcp --config ${file}`,
+    `Any MCP client can use these as tools: ${program} mcp --config ${file}`,
   ];
   for (const line of lines) say(terminal, line);
 }

@@ -184,7 +184,7 @@ function sharedRemarks(
 ): readonly string[] {
   if (shared)
     return [
-      `Commit this file and the configuration. Everybody who shares them needs \`${PROGRAM}\` in the PATH (npm install -g ${PROGRAM}); without it every tool is refused.`,
+      `Commit this file and the configuration. Every user of them needs \`${PROGRAM}\` in the PATH (npm install -g ${PROGRAM}); without it, every tool call is denied.`,
     ];
   const alone = targets(machine).some((each) => each.scope === 'local') ? 'local' : 'user';
   if (scope !== 'project') return [];
