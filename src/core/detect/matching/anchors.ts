@@ -1,6 +1,6 @@
 /**
- * Anchors: short sequences of character classes that stand where a match begins. They are written in a small
- * part of the notation of regular expressions, because everyone reads that:
+ * Anchors: short sequences of character classes at the beginning of a match. They are written in a small
+ * part of the notation of regular expressions, because it is widely known:
  *
  *   `(?i)` first         letters in either case
  *   `\b` next            not after a letter, digit or `_`; after an escape `\n`, `\r`, `\t` it is fine
@@ -14,7 +14,7 @@
 /** UTF-16 units as ranges, both ends included, sorted and apart. */
 export type UnitSet = readonly (readonly [number, number])[];
 
-/** One sequence for the automaton. `length` counts the units of the anchor without what stands before it. */
+/** One sequence for the automaton. `length` counts the units of the anchor without its look-behind. */
 export interface Anchor {
   readonly sets: readonly UnitSet[];
   readonly length: number;

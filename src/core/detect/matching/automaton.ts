@@ -2,8 +2,8 @@ import { anchorsAt, childrenAt, leadsTo, type Trie } from './trie.ts';
 
 /**
  * All anchors as one deterministic automaton: one table look-up per UTF-16 unit, however many anchors there
- * are. A state is made when a text first reaches it, and kept while there is room: ordinary text uses some
- * hundred of the hundreds of thousands that there could be. Where the room ends, all are made anew.
+ * are. A state is created when a text first reaches it, and kept while the table has space: ordinary text uses some
+ * hundred of the hundreds of thousands of possible states. When the table is full, it is cleared.
  */
 export interface Automaton {
   /**
@@ -19,14 +19,14 @@ export interface Automaton {
   /** The state at the beginning of a text: as after a line break. It keeps its number. */
   readonly start: number;
   readonly trie: Trie;
-  /** Per state, the nodes that a text may have come to (the root is in each state and left out), and their endings. */
+  /** Per state, the nodes that a text may have reached (without the root, which is in each state), and their endings. */
   readonly nodes_of: (readonly number[])[];
   readonly endings: (readonly number[])[];
-  /** Where the number of a state with some nodes is looked for; 0 where there is none. */
+  /** Hash table from nodes to the number of their state; 0 if there is none. */
   readonly by_nodes: Uint16Array;
   /** Per class, the nodes that every state leads to. */
   readonly from_root: (readonly number[] | undefined)[];
-  /** How many ways were worked out. */
+  /** Number of computed transitions. */
   readonly made: { ways: number };
 }
 
@@ -60,7 +60,7 @@ export function makeAutomaton(trie: Trie, states_max = STATES_MAX): Automaton {
   return { ...automaton, start: begin(automaton) };
 }
 
-/** Makes room for so many more states: where there is too little, all are made anew, and numbers mean others. */
+/** Reserves space for more states. If there is too little, clears the table, and state numbers get new meanings. */
 export function makeRoom(automaton: Automaton, states: number): void {
   const { table, wide, wide_bits, by_nodes, nodes_of } = automaton;
   const count = nodes_of.length;
@@ -81,7 +81,7 @@ function begin(automaton: Automaton): number {
   return follow(automaton, stateOf(automaton, ROOT), LINE_BREAK) & STATE;
 }
 
-/** Works out the way from a state by a unit; the entry of its table. There must be room for a state more. */
+/** Computes the transition from a state by a unit and returns its table entry. Needs space for one more state. */
 export function follow(automaton: Automaton, state: number, unit: number): number {
   const { trie, nodes_of, classes, from_root, made } = automaton;
   made.ways += 1;

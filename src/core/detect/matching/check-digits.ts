@@ -1,5 +1,5 @@
 /**
- * What the check digits of national numbers are made of. All take ASCII digits (letters where it says so)
+ * Building blocks of the check digits of national numbers. All take ASCII digits (letters where it says so)
  * without separators, and are linear; a character that is no digit makes the sum no number, and the check fail.
  */
 

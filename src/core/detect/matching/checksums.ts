@@ -13,7 +13,7 @@ export function isLuhn(digits: string): boolean {
   return digits.length > 1 && sum % 10 === 0;
 }
 
-/** ISO 7064 mod 97-10 as IBANs use it: the first four characters stand last, letters count from 10. */
+/** ISO 7064 mod 97-10 as IBANs use it: the first four characters move to the end, letters count from 10. */
 export function isMod97(code: string): boolean {
   const turned = code.slice(4) + code.slice(0, 4);
   let rest = 0;

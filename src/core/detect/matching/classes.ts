@@ -1,6 +1,6 @@
 import type { UnitSet } from './anchors.ts';
 
-/** All units in classes that no set of a tree tells apart. */
+/** All units in classes that every set of a tree treats alike. */
 export interface Classes {
   /** The class of each of the 65,536 UTF-16 units; the first `wide_count` are those of units beyond ASCII. */
   readonly classes: Uint16Array;

@@ -1,4 +1,4 @@
-/** Addresses that are loaded without a click, or with one, and carry away what stands in them. */
+/** Addresses that are loaded with or without a click and carry away the data in them. */
 
 /** Hosts that exist to collect requests, and names that say so. */
 const COLLECTOR =

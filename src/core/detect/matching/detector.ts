@@ -2,14 +2,14 @@ import type { Severity, Tag } from '../../types/index.ts';
 import type { Digits } from './pattern-digits.ts';
 
 /**
- * How a detector knows. Where findings cover each other the stronger one stays:
- * `cue`: by a word beside the value (`password = ...`); `shape`: by a form that the value alone has;
- * `proof`: by a vendor's prefix, a checksum, or a structure that can be parsed.
+ * Evidence of a detector. If findings cover each other, the stronger one stays:
+ * `cue`: a word next to the value (`password = ...`); `shape`: a form that the value alone has;
+ * `proof`: a vendor's prefix, a checksum, or a structure that can be parsed.
  */
 export const STRENGTHS = ['cue', 'shape', 'proof'] as const;
 export type Strength = (typeof STRENGTHS)[number];
 
-/** A pattern whose time is linear in what it looks at, whoever wrote it. */
+/** A pattern with linear time, also if it is configured. */
 export interface LinearPattern {
   readonly source: string;
   /** UTF-16 units that a match may have before its anchor, and from there on. */
@@ -27,7 +27,7 @@ export interface LinearPattern {
   ) => readonly [start: number, end: number] | null;
 }
 
-/** What settings can name a detector, or a rule about commands, by. */
+/** Names of a detector, or of a rule about commands, in settings. */
 export type Named = Pick<Detector, 'id' | 'detector' | 'tags'>;
 
 /**
@@ -45,12 +45,12 @@ export interface Detector {
   /** One sentence, with the source of the fact where the shape is a vendor's. */
   readonly description: string;
   /**
-   * Short byte-class sequences, one of which stands at the start of every match; all detectors' anchors
+   * Short byte-class sequences, one of which starts every match; all detectors' anchors
    * are one automaton that walks the text once (see anchors.ts for the notation).
    */
   readonly anchors: readonly string[];
   /**
-   * Where the anchor is in the middle of a match (the `@` of an address): the match begins as far before the
+   * For an anchor in the middle of a match (the `@` of an address): the match begins as far before the
    * anchor as units of `over` reach (a class in the anchors' notation), at most `units_max` of them.
    */
   readonly back?: { readonly over: string; readonly units_max: number };
@@ -60,8 +60,8 @@ export interface Detector {
    */
   readonly pattern: RegExp | LinearPattern;
   /**
-   * What a try costs at most, in units of clean text, where that is more than its length says: a pattern that
-   * looks for several things at every place. The tests count it.
+   * Maximum cost of an attempt, in units of clean text, if it is more than its length: a pattern that
+   * searches several things at every place. The tests count it.
    */
   readonly try_work?: number;
   /**
@@ -70,24 +70,24 @@ export interface Detector {
    * numbers of a table from such a match.
    */
   readonly digits?: Digits;
-  /** A last look at what matched (the group `value` where there is one). Pure and linear. */
+  /** A final check of the match (of the group `value` if there is one). Pure and linear. */
   readonly validate?: (value: string) => boolean;
   /**
    * What `validate` says of a value of digits with spaces, dots, dashes and slashes or none, by the digits alone. Where a
    * shape leaves one such match, this is asked before the pattern is tried: of any digits.
    */
   readonly validateDigits?: (digits: string) => boolean;
-  /** What `validate` costs for each unit of a value, in units of clean text; where it is not said, some. */
+  /** Cost of `validate` per unit of a value, in units of clean text; there is a default. */
   readonly validate_work?: number;
   /**
-   * In JSON the word beside a value is its key. Where an anchor is in a key and `key` matches it, the whole
+   * In JSON the word next to a value is its key. If an anchor is in a key and `key` matches it, the whole
    * value of that member (a string or a number) is checked with `validate` and found.
    */
   readonly member?: { readonly key: RegExp; readonly validate: (value: string) => boolean };
   /** Keys of JSON members whose values look like a match and are something else, as a `version` does like an address. */
   readonly not_under?: RegExp;
   /**
-   * Where it is there, a match is a phrase and no finding by itself: phrases that stand near together are added
+   * With it, a match is a phrase and not a finding by itself: phrases that are close together are added
    * up (see weigh.ts), the heaviest of each `detector`, and are findings from a sum on.
    */
   readonly weight?: number;

@@ -16,7 +16,7 @@ type Check = (code: string, written: string) => boolean;
 
 /** A kind of number that people or their accounts are known by, as a record. */
 export interface Identifier {
-  /** Country and name, `br.cpf`. The detector of the value beside its name is `br.cpf_beside_its_name`. */
+  /** Country and name, `br.cpf`. The detector of the value next to its name is `br.cpf_beside_its_name`. */
   readonly id: string;
   readonly detector: keyof typeof REALMS;
   readonly severity?: Severity;
@@ -25,17 +25,17 @@ export interface Identifier {
   /** The source of a pattern without groups that capture; tight at both ends, read without regard to case. */
   readonly value: string;
   readonly check?: Check;
-  /** What a try beside the name costs at most, where the value is of many kinds; see `Detector`. */
+  /** Maximum cost of an attempt next to the name, if the value has many forms; see `Detector`. */
   readonly try_work?: number;
-  /** What the check costs for each unit of a value, where it is more than sums; see `Detector`. */
+  /** Cost of the check per unit of a value, if it is more than sums; see `Detector`. */
   readonly check_work?: number;
   /** True if small and capital letters differ in the value. */
   readonly is_exact_case?: boolean;
   /** In the anchors' notation. The first names it in its examples, so it is plain. */
   readonly names: readonly [string, ...string[]];
-  /** Where the value proves itself: the anchors at which it is looked for without a name, and a stricter form of it. */
+  /** For a value that proves itself: the anchors to search it without a name, and a stricter form of it. */
   readonly alone?: Alone;
-  /** Right values, the first of which may stand alone where any may, and wrong ones. */
+  /** Valid values, of which the first may be found alone if any may, and invalid ones. */
   readonly right: readonly [string, ...string[]];
   readonly wrong: readonly [string, ...string[]];
 }
@@ -66,10 +66,10 @@ const TRY_WORK = 48;
 /** A check weighs and adds up digits. */
 const CHECK_WORK = 3;
 
-/** What stands in an id where a country would. */
+/** The part of an id in the place of a country. */
 const WORLDWIDE = new Set(['any', 'card', 'crypto', 'phone']);
 
-/** The detectors of a kind of number: of the value alone, where that is enough, and of the value beside its name. */
+/** The detectors of a kind of number: of the value alone, if that is enough, and of the value next to its name. */
 export function identifier(kind: Identifier): readonly Detector[] {
   return kind.alone === undefined
     ? [besideName(kind, `${kind.id}`)]

@@ -3,7 +3,7 @@
  * A name is written in the anchors' notation (see anchors.ts), which is also one of patterns.
  */
 
-/** What may stand between a name and its value: a few signs, and words that say that a value follows. */
+/** Text between a name and its value: a few signs, and words that announce a value. */
 const LINK =
   "(?:[\\s:=#\"'`([<>|,;.*_/\\\\\\u2013\\uff1a-]|\\([A-Za-z][A-Za-z -]{1,14}\\)|n[°º]|(?:is|was|are|it|its|it's|numbers?|num|no|nr|nummer|numero|n\\u00famero|num\\u00e9ro|numer|code|id|card|on|file|record|the|for|account|holder|ist|lautet|est|es|\\u00e9|\\u00e8|to|value|of|here|as|provided|given)(?![A-Za-z])){0,12}?";
 
@@ -21,7 +21,7 @@ const ANCHOR_ATOMS_MAX = 8;
 /** A first word may be an ordinary one, as in `first name`: some of the second is in the anchor then. */
 const FIRST_WORD_ATOMS_MIN = 4;
 const SECOND_WORD_ATOMS = 2;
-/** Of other alphabets fewer do, for every letter of an anchor is a class of its own to the automaton. */
+/** Fewer for other alphabets, because every letter of an anchor is a class of its own in the automaton. */
 const ANCHOR_ATOMS_MAX_ELSEWHERE = 3;
 
 /** Anchors for names: the beginning of each, in either case, not after a letter or digit. */
@@ -29,7 +29,7 @@ export function anchorsOf(names: readonly string[]): readonly string[] {
   return [...new Set(names.map((name) => `(?i)(?<![A-Za-z0-9])${headOf(joined(name))}`))];
 }
 
-/** Words of a name stand apart in text, and are joined in keys: `tax id`, `tax_id`, `taxId`. */
+/** Words of a name are separate in text and joined in keys: `tax id`, `tax_id`, `taxId`. */
 function joined(name: string): string {
   return name.replace(/\[[^\]]*\]| \??/g, (part) => (part.startsWith('[') ? part : '[ _-]?'));
 }

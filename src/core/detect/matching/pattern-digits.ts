@@ -1,12 +1,12 @@
 import { type Question, read } from './pattern-reach.ts';
 
-/** What a pattern says of the digits of its matches. */
+/** Properties of the digits in the matches of a pattern. */
 export interface Digits {
-  /** How many there are at most. */
+  /** Maximum number of digits. */
   readonly most: number;
-  /** How many digits a match can have that is nothing but digits, rising; none where it has to have more. */
+  /** Possible lengths of matches that consist of digits only, ascending; empty if every match has other units. */
   readonly lengths: readonly number[];
-  /** What besides digits can be in a match: the bits of some kinds. */
+  /** Kinds of other units that a match can contain, as bits. */
   readonly joins: number;
   /** True if few shapes fit: no longer repeat has digits and other units. */
   readonly is_strict: boolean;
@@ -28,7 +28,7 @@ const KINDS_OF: readonly string[] = [
 export const DIGIT = 1;
 export const LETTER = 1 << (KINDS_OF.length - 1);
 const OTHER = 1 << KINDS_OF.length;
-/** What stands between the groups of a number, and is in no check of it. */
+/** Separators between the groups of a number, which no check includes. */
 export const SEPARATORS = 0b11110;
 
 const KINDS = new Int32Array(128).fill(OTHER);
@@ -44,7 +44,7 @@ export function kindOf(unit: number): number {
 /** A longer row of one kind is followed no further: no detector knows one. */
 export const ROW_UNITS_MAX = 48;
 
-/** What is known of the digits of a pattern's matches, from its source without what it only looks at. */
+/** Derives the digits of a pattern's matches from its source, without its assertions. */
 export function patternDigits({ source }: { readonly source: string }): Digits {
   return read(source, DIGITS);
 }

@@ -1,12 +1,12 @@
-/** How many there are at least and at most. */
+/** Minimum and maximum number. */
 export interface Range {
   readonly least: number;
   readonly most: number;
 }
 
 /**
- * The most units that a try of a pattern can look at, from its source; infinite where a repeat has no bound.
- * Alternatives count as the longest; what looks ahead or behind does not count.
+ * The most units that an attempt of a pattern can read, from its source; infinite if a repeat has no bound.
+ * Alternatives count as the longest; look-around does not count.
  */
 export function patternReach({ source }: { readonly source: string }): number {
   return read(source, { ...RANGES, atom: () => ONE }).most;

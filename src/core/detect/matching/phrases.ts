@@ -7,7 +7,7 @@ import type { Severity, Tag } from '../../types/index.ts';
 import type { Detector } from './detector.ts';
 import { lazily } from './lazily.ts';
 
-/** What stands between two words; also a sign without white space where all words are joined so. */
+/** Separator of two words; also a sign without white space if all words are joined this way. */
 export const GAP = String.raw`(?:[\s,*_"\u201c\u201d]{1,3}|[,;:]?[.+|~](?=[^\s.]))`;
 /** The same, or nothing. */
 export const MAYBE_GAP: string = GAP.replace('{1,3}', '{0,3}');
@@ -20,10 +20,10 @@ export function words(most: number): string {
   return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[a-z\d'\u2019/-]{1,20}${GAP}){0,${most}}?`;
 }
 
-/** Where a command begins: a line, a sentence, a clause, a quotation, or behind `please`, `and`, `you must` ... */
+/** The beginning of a command: a line, a sentence, a clause, a quotation, or after `please`, `and`, `you must` ... */
 export const COMMANDED = String.raw`(?<=(?:^|[.!?:;,>*"'\u201c\u2018(\[{#\u2014\n-])\s{0,3}|\b(?:and|then|please|now|just|must|should|will|also|but|so|to|kindly|immediately|simply|yet|instead|or)\s{1,2})`;
 
-/** Things that a model is told to keep to. */
+/** Words for the instructions of a model. */
 export const RULES =
   '(?:instructions?|instruction (?:hierarchy|set)|directives?|directions|rules?|guidelines?|guidance|guard-?rails?|polic(?:y|ies)|constraints?|restrictions?|limitations?|prompts?|orders|commands|programming|training|protocols?|safeguards?|alignment|filters?)';
 
@@ -49,7 +49,7 @@ export function anchorsBefore(
   return words.map((word) => String.raw`(?i)\b${word}${next}`);
 }
 
-/** What a phrase is written down with; see `Detector` for anchors, pattern and `back`. */
+/** The source form of a phrase; see `Detector` for anchors, pattern and `back`. */
 export interface Phrase {
   /** Unique among the phrases: `previous_instructions`. */
   readonly name: string;
@@ -123,14 +123,14 @@ export interface InjectionSums {
   readonly block_threshold: number;
 }
 
-/** What holds where nobody says otherwise. */
+/** Defaults. */
 export const INJECTION_SUMS: InjectionSums = { flag_threshold: 4, block_threshold: 8 };
 
-/** How far the sums of the other severities are from the one that is `high`. */
+/** Distances of the sums of other severities from the sum for `high`. */
 const CRITICAL_ABOVE = 6;
 const MEDIUM_BELOW = 2;
 
-/** How severe phrases of this weight are; `null` where they are no finding. */
+/** Returns the severity of phrases with this weight; `null` if they are not a finding. */
 export function severityOf(weight: number, sums: InjectionSums = INJECTION_SUMS): Severity | null {
   const { flag_threshold, block_threshold } = sums;
   if (weight < flag_threshold) return null;

@@ -1,6 +1,6 @@
 /**
- * Values that stand where a secret would: `changeme`, `<your-key>`, `${VAR}`, `process.env.KEY`, `xxxx`. Asked
- * by detectors that know a value only by the word beside it, never by those that know a vendor's form.
+ * Placeholders of secrets: `changeme`, `<your-key>`, `${VAR}`, `process.env.KEY`, `xxxx`. Used by detectors
+ * that identify a value only by the word next to it, never by those that match a vendor's form.
  */
 export function isPlaceholder(value: string): boolean {
   return (

@@ -2,7 +2,7 @@ import { parseUnits } from './anchors.ts';
 import type { Detector, LinearPattern } from './detector.ts';
 import { patternReach } from './pattern-reach.ts';
 
-/** Where a detector matched: UTF-16 offsets into the text that was scanned, end exclusive. */
+/** A match of a detector: UTF-16 offsets into the scanned text, end exclusive. */
 export interface Match {
   readonly detector: Detector;
   readonly start: number;
@@ -10,13 +10,13 @@ export interface Match {
 }
 
 /**
- * Work, counted and not timed: one for each unit that is looked at, and for each try of a pattern what it costs
- * and could look at. A scan that comes to more than is allowed ends.
+ * Work, counted and not timed: one for each unit that is read, and for each attempt of a pattern its cost and
+ * reach. A scan over the limit ends.
  */
 export interface Meter {
   work: number;
   allowed: number;
-  /** How many ways of the automaton were worked out for it. */
+  /** Number of transitions of the automaton that were computed for it. */
   ways?: number;
 }
 
@@ -25,7 +25,7 @@ const TRY_WORK = 16;
 const REACH_SHARE = 1 / 16;
 const REACH_WORK_MAX = 256;
 
-/** What a validator costs for each unit of a value, where its detector does not say. */
+/** Cost of a validator per unit of a value, if its detector has none. */
 const VALIDATE_WORK = 8;
 
 /** A detector in the form in which a scan uses it. */
@@ -38,7 +38,7 @@ export interface Probe {
   readonly back_units_max: number;
 }
 
-/** What a try of a pattern needs. */
+/** Input of an attempt of a pattern. */
 interface Trial {
   readonly pattern: RegExp | LinearPattern;
   readonly has_value: boolean;
@@ -90,7 +90,7 @@ function unitTable(notation: string): Uint8Array {
 }
 
 /**
- * Where a match begins whose anchor is at `from`: before the units of `over`, at most `units_max` of them. The letter
+ * Returns the beginning of the match whose anchor is at `from`: before the units of `over`, at most `units_max` of them. The letter
  * of an escape (`\n`) before an address belongs to the escape, not to the address.
  */
 export function stepBack(text: string, from: number, over: Uint8Array, units_max: number): number {

@@ -7,9 +7,9 @@ import type { Digits } from './pattern-digits.ts';
  */
 export interface Roster {
   readonly count: number;
-  /** What settings name each by. */
+  /** Names of each in settings. */
   readonly nameAt: (index: number) => Named;
-  /** What digits a match has; `null` where the detector does not say. */
+  /** Digits of a match; `null` if the detector does not state them. */
   readonly digitsAt: (index: number) => Digits | null;
   /** The numbers of those that know a value by the key before it. */
   readonly cued: readonly number[];
@@ -45,7 +45,7 @@ export type DetectorFile = () => readonly Detector[];
 
 /** A roster as plain data, which the build makes of the detectors. */
 export interface WrittenRoster {
-  /** How many detectors each file has. */
+  /** Number of detectors per file. */
   readonly counts: readonly number[];
   readonly cued: readonly number[];
   /** A line for each: its id, its family, what digits a match has (see `writeDigits`; or nothing), and its tags. */
@@ -63,7 +63,7 @@ export function writeRoster(files: readonly DetectorFile[]): WrittenRoster {
   return { counts: all.map(({ length }) => length), cued: roster.cued, lines: lines.join('\n') };
 }
 
-/** The roster that was written for these files. It asks a file for its detectors when one of them is asked for. */
+/** The roster that the build wrote for these files. It loads a file when one of its detectors is needed. */
 export function readRoster({ counts, cued, lines }: WrittenRoster, files: readonly DetectorFile[]): Roster {
   const line_of = lines.split('\n');
   const starts: number[] = [];

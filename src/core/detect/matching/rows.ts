@@ -25,7 +25,7 @@ interface Node extends Left {
 /** Which of some anchors that end together are left. */
 interface Choice {
   readonly anchors: readonly number[];
-  /** How long the anchors of detectors of digits are: the rows begin there. 0 where there are none. */
+  /** Length of the anchors of digit detectors, where the rows begin. 0 if there are none. */
   readonly back_units: number;
   readonly first: Node;
 }
@@ -36,14 +36,14 @@ interface Asked {
   readonly detectorAt: (index: number) => Detector;
 }
 
-/** What is known of rows, for the detectors of a scanner. */
+/** Cache of rows for the detectors of a scanner. */
 export interface Rows {
   readonly asked: Asked;
   /** As in the scanner. */
   readonly anchor_probe: Int32Array;
   readonly anchor_length: Int32Array;
   readonly fits: Map<number, Fit>;
-  /** By the state of the automaton in which the anchors end, and by the anchors. */
+  /** Keyed by the state of the automaton in which the anchors end, and by the anchors. */
   readonly by_state: (Choice | undefined)[];
   readonly by_anchors: Map<string, Choice>;
   /** Shapes that are known. */
@@ -85,7 +85,7 @@ export function leftAt(
   meter: Meter,
 ): Left {
   let choice = rows.by_state[state];
-  // The number of a state means another one when the automaton made its states anew.
+  // State numbers get new meanings when the automaton clears its table.
   if (choice?.anchors !== anchors) {
     choice = choiceOf(rows, anchors);
     rows.by_state[state] = choice;
@@ -215,7 +215,7 @@ function isNumber({ kinds }: Shape, { ends, is_open }: Ends): boolean {
 /** A match may end anywhere. */
 const ANY: Ends = { ends: [], is_open: false };
 
-/** Where a match of a detector can end; `null` where none begins with the shape. */
+/** Returns the possible ends of a match of a detector; `null` if none begins with the shape. */
 function endsOf(rows: Rows, index: number, digits: Digits, shape: Shape): Ends | null {
   const first = firstRow(shape, digits);
   if (first === null || !(digits.is_strict || isRegular(shape))) return first;

@@ -1,6 +1,6 @@
 /**
- * Bodies for the sample tokens of detectors' examples: they look random, are the same every time, and never
- * stand in the sources as a whole, so that code hosts' push protection has nothing to see.
+ * Bodies for the sample tokens of detectors' examples: they look random, are the same every time, and are
+ * never whole in the sources, so that the push protection of code hosts does not match.
  */
 
 export const BASE62 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';

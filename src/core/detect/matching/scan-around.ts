@@ -31,7 +31,7 @@ export function scanAround(
     });
   }
   if (!phrases.some(({ start, end }) => isNew(view, start, end))) return;
-  // What a phrase comes to depends on those around it: all of them are looked at.
+  // The weight of a phrase depends on those around it, so all of them are scanned.
   matches.length = 0;
   scan(scanner, view.text, matches, matches_max, meter);
 }
@@ -52,7 +52,7 @@ function spansOf(view: View, odd: Windows): Windows {
 
 const hits = makeHits();
 
-/** Tells where anchors end between two places of a text, and in which state. */
+/** Yields the ends of anchors between two places of a text, with their states. */
 function hitsIn(
   { automaton }: Scanner,
   text: string,

@@ -87,7 +87,7 @@ function placesOf(blobs: readonly Blob[]): Windows {
 
 type Read = (start: number, end: number) => View | null;
 
-/** Looks at the text around odd places as it reads. */
+/** Scans the text around odd places in its decoded reading. */
 function searchWindows(search: Search, odd: Windows, read: Read): void {
   if (odd.length === 0) return;
   const windows = widened(search.text, odd);
@@ -97,13 +97,13 @@ function searchWindows(search: Search, odd: Windows, read: Read): void {
   }
 }
 
-/** Work of a look at one place that a signal names. */
+/** Work of the check of one place that a signal names. */
 const PLACE_WORK = 16;
 
-/** Work of one piece of a view, decoded or as it stands. */
+/** Work of one piece of a view, decoded or plain. */
 const PIECE_WORK = 8;
 
-/** Scans one window as it reads. Returns where the part that was looked at ends. */
+/** Scans one window in its decoded reading. Returns the end of the scanned part. */
 function searchWindow(search: Search, start: number, first_end: number, odd: Windows, read: Read): number {
   const { text, meter } = search;
   for (let end = first_end; ; end = Math.min(text.length, start + GROWTH * (end - start))) {

@@ -21,13 +21,13 @@ export type { Match, Meter } from './probe.ts';
 /** A set of detectors, ready to scan. Made once per set; holds no text between scans. */
 export interface Scanner {
   readonly automaton: Automaton;
-  /** What the automaton was made from. */
+  /** Source of the automaton. */
   readonly tree: () => Tree;
   readonly roster: Roster;
   /** Per detector, what tries it: made when it is first tried. */
   readonly probes: (Probe | undefined)[];
   readonly rows: Rows;
-  /** Per detector whether it is asked, `UNASKED` until an anchor of it was seen. */
+  /** Per detector: enabled or not, `UNASKED` until one of its anchors was found. */
   readonly standings: Uint8Array;
   readonly isEnabled: (named: Named) => boolean;
   /** Per anchor number: which detector it belongs to, a signal where to none; and its length in units. */
@@ -49,7 +49,7 @@ export interface Places {
   readonly wordings: Windows;
 }
 
-/** True if a detector is asked. */
+/** Enabled state of a detector. */
 const UNASKED = 0;
 const ENABLED = 1;
 const DISABLED = 2;
@@ -61,7 +61,7 @@ const WORDING_SIGNAL = -3;
 /** In the order in which their anchors stand behind those of the detectors. */
 const SIGNALS = [SIGNAL, BLOB_SIGNAL, WORDING_SIGNAL];
 
-/** What weighing a phrase costs. */
+/** Cost of weighing a phrase. */
 const PHRASE_WORK = 512;
 
 /** So many phrases are held until they are weighed; what stands on both sides of such a cut is not added up. */
@@ -69,13 +69,13 @@ const PHRASES_MAX = 512;
 
 const hits = makeHits();
 
-/** What tries a detector. */
+/** Input of an attempt of a detector. */
 export function probeAt({ roster, probes }: Scanner, index: number): Probe {
   probes[index] ??= probeOf(roster.detectorAt(index));
   return probes[index];
 }
 
-/** Returns whether a detector is asked under the scanner's settings. */
+/** Returns whether a detector is enabled under the scanner's settings. */
 export function isAsked({ roster, standings, isEnabled }: Scanner, index: number): boolean {
   if (standings[index] === UNASKED) standings[index] = isEnabled(roster.nameAt(index)) ? ENABLED : DISABLED;
   return standings[index] === ENABLED;

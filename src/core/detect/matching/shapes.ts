@@ -18,7 +18,7 @@ export interface Ends {
   readonly is_open: boolean;
 }
 
-/** What a pattern leaves of a shape. */
+/** The part of a shape that a pattern leaves open. */
 export type Fit = (shape: Shape) => Ends;
 
 /** Places in a shape, a bit each; one behind its last unit is where the text goes on. */

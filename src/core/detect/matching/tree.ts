@@ -7,7 +7,7 @@ export interface Tree {
   /** Per node, the one before it, and the number of the set that leads from there to it; 0 and 0 for the root. */
   readonly parents: Int32Array;
   readonly node_sets: Int32Array;
-  /** Per anchor, the node at its end, and its units without what stands before it. */
+  /** Per anchor, the node at its end, and its units without the look-behind. */
   readonly ends: Int32Array;
   readonly lengths: Int32Array;
   /** Units from the root to the node furthest from it. */

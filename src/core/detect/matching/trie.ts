@@ -17,7 +17,7 @@ export interface Trie extends Classes {
   readonly source: TrieSource;
 }
 
-/** Where a trie reads what was not asked before. */
+/** Source of nodes that the trie has not read yet. */
 export interface TrieSource {
   readonly childrenAt: (node: number) => readonly number[];
   readonly anchorsAt: (node: number) => readonly number[];

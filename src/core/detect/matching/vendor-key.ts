@@ -13,7 +13,7 @@ import type { Run } from './vendor-token.ts';
 
 /** Nothing is named inside of a long run of base64, whatever its letters spell. */
 const IN_NO_RUN = '(?<![A-Za-z0-9+/]{12})';
-/** What may stand between a vendor's name and what assigns: the rest of the name. */
+/** The rest of a name between the vendor's name and the assignment. */
 const NAME_REST = '[\\w .-]{0,40}?';
 /** Names of what is no secret: `datadog_trace_id`, `twilio_phone_number`, `algolia_index`. */
 const NO_SECRET =

@@ -12,7 +12,7 @@ const NEAR_UNITS = 500;
 const DENIAL_UNITS = 70;
 const QUOTE_UNITS = 80;
 const TALK_UNITS = 160;
-/** A phrase of this weight that is not quoted lends its weight to the quoted ones beside it. */
+/** A phrase of this weight that is not quoted lends its weight to the quoted ones next to it. */
 const SPOKEN_WEIGHT_MIN = 4;
 
 /** A phrase, or a finding, in a text: the scanner's matches. */

@@ -10,7 +10,7 @@ export type Notations = readonly (readonly string[])[];
 export interface Anchors {
   /** Per list of notations, how many anchors it stands for. */
   readonly counts: Int32Array;
-  /** Per anchor, its units without what stands before it. */
+  /** Per anchor, its units without the look-behind. */
   readonly lengths: Int32Array;
   readonly trie: Trie;
   /** All of the tree, for what more is grown onto it. */
@@ -46,7 +46,7 @@ export interface WrittenTree {
   /** Where each anchor ends, and its number, in the order of both. */
   readonly end_nodes: string;
   readonly end_anchors: string;
-  /** Per anchor, its units without what stands before it. */
+  /** Per anchor, its units without the look-behind. */
   readonly lengths: string;
 }
 
@@ -152,7 +152,7 @@ export function readAnchors(written: WrittenTree): Anchors {
       anchorsAt: (node) => {
         if ((nodeAt(node) & NODE_HAS_ENDS) === 0) return NONE;
         const anchors = pairedWith(written.end_nodes, written.end_anchors, node);
-        // Nobody asks how long an anchor is before it was seen to end somewhere.
+        // The length of an anchor is needed only after its end was found.
         for (const anchor of anchors) lengths[anchor] = numberAt(written.lengths, 1, anchor);
         return anchors;
       },

@@ -1,4 +1,4 @@
-/** What a value must pass before a pattern of one's own finds it: checks by name, for settings and plug-ins are data. */
+/** Checks that a value must pass before a configured pattern finds it. They have names, because settings and plug-ins are data. */
 import type { CheckName } from '../../../types/index.ts';
 import { isMod11And10, isMod11Radix2, isVaried, isVerhoeff } from '../check-digits.ts';
 import { isLuhn, isMod97 } from '../checksums.ts';
@@ -16,14 +16,14 @@ const CHECKS: Readonly<Record<CheckName, (value: string) => boolean>> = {
   not_placeholder: (value) => !isPlaceholder(value),
 };
 
-/** What a value must be, beside matching its pattern. */
+/** Requirements for a value, in addition to its pattern. */
 export interface ValueChecks {
   readonly checks?: readonly CheckName[];
   /** Bits per character. */
   readonly entropy_min?: number;
 }
 
-/** Returns whether a value passes all of them. A name that nothing here knows is passed by no value. */
+/** Returns whether a value passes all of them. No value passes a check with an unknown name. */
 export function passes(value: string, { checks = [], entropy_min = 0 }: ValueChecks): boolean {
   if (entropy_min > 0 && entropy(value) < entropy_min) return false;
   return checks.every((name) => Object.hasOwn(CHECKS, name) && CHECKS[name](value));

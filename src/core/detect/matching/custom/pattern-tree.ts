@@ -1,14 +1,14 @@
 /**
- * A pattern in the notation of RE2 as a tree, for those who ask what must stand in every match. The engine has
- * read the pattern before, so that it is well formed; what this reader does not know in detail it takes for
- * more than it is, never for less.
+ * A pattern in RE2 notation as a tree, to find the parts that every match contains. The engine has parsed the
+ * pattern before, so it is well formed. Parts that this parser does not know in detail count as
+ * wider than they are, never as narrower.
  */
 import { parseUnits, type UnitSet } from '../anchors.ts';
 
 export type PatternTree =
   /** One unit of the set; where it is not `fixed`, one code point, of one or two units. */
   | { readonly kind: 'unit'; readonly set: UnitSet; readonly is_fixed: boolean }
-  /** What takes no room: `\b`, `^`, `$`. */
+  /** An assertion without length: `\b`, `^`, `$`. */
   | { readonly kind: 'mark'; readonly is_word_edge: boolean }
   | { readonly kind: 'all'; readonly parts: readonly PatternTree[] }
   | { readonly kind: 'any'; readonly ways: readonly PatternTree[] }
@@ -53,7 +53,7 @@ function readWays(reader: Reader): PatternTree {
       if (part !== null) parts.push(part);
     }
   }
-  // What `(?i)` changes holds to the end of its group.
+  // A change by `(?i)` holds to the end of its group.
   Object.assign(reader, { fold, all });
   const last: PatternTree = { kind: 'all', parts };
   return ways.length === 0 ? last : { kind: 'any', ways: [...ways, last] };
@@ -168,7 +168,7 @@ function unitOf(char: string, fold: boolean): PatternTree {
   return { kind: 'unit', set: fold ? foldCase(set) : set, is_fixed: true };
 }
 
-/** Letters in either case. Beyond ASCII the engine knows more kinship than can be told here. */
+/** Letters in either case. Beyond ASCII the engine folds more letters than this table. */
 function foldCase(set: UnitSet): UnitSet {
   if (set.some(([, high]) => high >= 0x80)) return EVERY;
   const units = new Set<number>();

@@ -1,12 +1,12 @@
-/** What must stand in every match of a pattern: the places at which it is worth to look. */
+/** Sequences that every match of a pattern contains: the places that are worth a search. */
 import type { UnitSet } from '../anchors.ts';
 import { type PatternTree, patternTree } from './pattern-tree.ts';
 
-/** Sequences of units of which one is in every match, and how many units may stand before it. */
+/** Sequences of units of which one is in every match, and how many units may precede it. */
 export interface RequiredAnchor {
   /** In the notation of anchors.ts. */
   readonly anchors: readonly string[];
-  /** Infinite where a repeat without a bound stands before. */
+  /** Infinite after a repeat without a bound. */
   readonly before_units_max: number;
 }
 
@@ -138,8 +138,8 @@ function telling(sequences: readonly Sequence[], before: number): Candidate | nu
 }
 
 /**
- * Of sequences that differ in length a short one may end before a long one that began earlier: then the match
- * is looked for as far back as the long one reaches.
+ * If sequences differ in length, a short one may end before a long one that began earlier: then the search for
+ * the match goes back as far as the long one reaches.
  */
 function candidateOf(sequences: readonly Sequence[], before: number): Candidate {
   const differ = new Set(sequences.map(({ length }) => length)).size > 1;
@@ -159,7 +159,7 @@ function isTelling(set: UnitSet): boolean {
   return set.reduce((units, [low, high]) => units + high - low + 1, 0) <= TELLING_SET_MAX;
 }
 
-/** What tells more is better, and of equals what stands at the beginning, and then what comes first. */
+/** Prefers the more selective sequence, then one at the beginning, then the first. */
 function better(a: Candidate | null, b: Candidate | null): Candidate | null {
   if (a === null || b === null) return a ?? b;
   return rank(b) > rank(a) ? b : a;
@@ -220,7 +220,7 @@ function notationOf(set: UnitSet): string {
   return set.length === 1 && set[0]![0] === set[0]![1] ? ranges[0]! : `[${ranges.join('')}]`;
 }
 
-/** A unit as it stands in the notation of anchors; only what is no letter or digit takes a backslash. */
+/** A unit in the notation of anchors; every unit but letters and digits takes a backslash. */
 function written(unit: number): string {
   const char = String.fromCharCode(unit);
   return unit < 0x80 && !/\w/.test(char) ? `\\${char}` : char;

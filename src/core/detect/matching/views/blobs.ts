@@ -1,4 +1,4 @@
-/** Encoded text inside a text: from `start` to `end` stands base64 or base16 of `text`. */
+/** Encoded text inside a text: `start` to `end` is the base64 or base16 form of `text`. */
 export interface Blob {
   readonly start: number;
   readonly end: number;
@@ -87,7 +87,7 @@ function base64Class(bitsOf: (byte: number) => number, bitsOfNext: (byte: number
   return `[${[...new Set(sixes)].map((six) => ALPHABET[six]!).join('')}]`;
 }
 
-/** `slash` is where the next one stands in the run, or the run's end. */
+/** `slash` is the place of the next one in the run, or the run's end. */
 function blobAt(text: string, start: number, { end, slash }: { end: number; slash: number }): Blob | null {
   if (end - start < RUN_UNITS_MIN) return null;
   const hex = base16(text, start, end);

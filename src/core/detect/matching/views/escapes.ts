@@ -1,14 +1,14 @@
 import { hexDigit, utf8 } from './blobs.ts';
 
-/** What stands at a place of a text, decoded, and where the encoded form ends. */
+/** The decoded form of a place of a text, and the end of the encoded form. */
 export interface Decoded {
   readonly text: string;
   readonly end: number;
 }
 
-/** What an entity can look like. */
+/** The form of an entity. */
 export const ENTITY = /&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,14});?/y;
-/** What an escape with a backslash can look like. */
+/** The form of an escape with a backslash. */
 export const BACKSLASHED =
   /\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(\r?\n)|([^\r\n]))/y;
 const PERCENT = 37;
@@ -137,7 +137,7 @@ function writtenTerminalAt(text: string, end: number): Decoded {
   return { text: '', end: end + read.end - 1 };
 }
 
-/** What is left of a colour. */
+/** The rest of a colour code. */
 export function colourRestAt(text: string, at: number): Decoded | null {
   const found = matchAt(COLOUR_REST, text, at);
   return found === null ? null : { text: '', end: at + found[0].length };

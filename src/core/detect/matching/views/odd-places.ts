@@ -72,7 +72,7 @@ function harmlessUntil(text: string, start: number, end: number): number | null 
 const IN_USE = /[\u001b[\u009b\u061c]|[\u200c-\u200f]|[\ufe00-\ufe0f]|\ufeff/;
 const BEYOND_ASCII = 0x80;
 
-/** The same for what stands at one offset, decoded. */
+/** The same for the decoded unit at one offset. */
 function harmlessEnd(text: string, at: number, decoded: Decoded): number | null {
   const unit = text.charCodeAt(at);
   if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;
@@ -93,7 +93,7 @@ function isTokenJoint(text: string, at: number, end: number): boolean {
   return !are_words || /[0-9A-Z@]/.test(text.slice(from, at) + text.slice(end, to));
 }
 
-/** What ends a value, a word or a part of an address. */
+/** Units that end a value, a word or a part of an address. */
 const BETWEEN_TOKENS = ' \t\r\n"\'`<>&?=#';
 const TOKEN_UNITS_MAX = 36;
 
@@ -112,7 +112,7 @@ function tokenEnd(text: string, start: number): number {
 /** What is not seen matters beside Latin letters, and between blanks; in other scripts and in emoji it has its use. */
 function mayHide(text: string, start: number, end: number): boolean {
   if (SELECTOR_AT_LETTER.test(text.slice(start - 1, start + 1))) return true;
-  // A mark of the byte order stands before the first unit of many files.
+  // Many files begin with a byte order mark.
   const is_mark = start === 0 && text[0] === '\ufeff';
   if (isInk(text, start - 1) || (!is_mark && isInk(text, end))) return true;
   return start > 0 && isBlank(text[start - 1]) && isBlank(text[end]);

@@ -80,7 +80,7 @@ const PAIR = 7;
 const TERMINAL = 8;
 const BRACKET = 9;
 
-/** What kind of place a unit begins. */
+/** Returns the kind of place that a unit begins. */
 const KINDS = new Uint8Array(0x10000);
 KINDS.fill(BEYOND_ASCII, 0xa0);
 KINDS.fill(PAIR, 0xd800, 0xdc00);
@@ -112,9 +112,9 @@ function foldedAt(text: string, at: number): Decoded | null {
   return reads === letter ? null : { text: reads, end: at + letter.length };
 }
 
-/** Letters that stand apart. */
+/** Letters with separators between them. */
 export const APART = /(?<![^\s=:,;"'`([{<])(?:\S[ \u00a0]{1,3}){7,2000}\S(?!\S)/g;
-/** What is shown from its end. */
+/** Text that is displayed from its end. */
 export const OVERRIDDEN = /\u202e([^\u202a-\u202e\n]{4,2000})/g;
 const WORD_GAP = /(\S)([ \u00a0]{1,3})/g;
 const LETTERS_MIN = 4;

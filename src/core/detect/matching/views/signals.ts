@@ -1,7 +1,7 @@
 import { COMPATIBLE, COMPATIBLE_PAIR, INVISIBLE, LOOKALIKE, TAG_PAIR } from './fold.ts';
 
 /**
- * Anchors of places where a text may read otherwise than it stands. They are in the automaton of the
+ * Anchors of places with a possible other reading. They are in the automaton of the
  * detectors, so that a text without such places pays nothing for them.
  */
 export const signals: readonly string[] = [

@@ -22,7 +22,7 @@ export interface ViewBuilder {
   length: number;
 }
 
-/** A context word may stand this many units before the value that it explains. */
+/** A context word may be this many units before the value that it explains. */
 export const CONTEXT_UNITS = 64;
 
 /** An empty view. */
@@ -35,7 +35,7 @@ export function addDecoded(builder: ViewBuilder, text: string, start: number, en
   addPiece(builder, text, start, end, true);
 }
 
-/** Adds the units from `start` to `end` of the text around as they stand there. */
+/** Adds the units from `start` to `end` of the text around, unchanged. */
 export function addPlain(builder: ViewBuilder, source: string, start: number, end: number): void {
   if (end > start) addPiece(builder, source.slice(start, end), start, end, false);
 }
@@ -45,7 +45,7 @@ export function finishView({ parts, length: _, ...pieces }: ViewBuilder): View {
   return { text: parts.join(''), ...pieces };
 }
 
-/** What a span of the view stands for in the text around it. */
+/** Returns the span of the text around that a span of the view represents. */
 export function toSource(view: View, start: number, end: number): { start: number; end: number } {
   const first = pieceAt(view, start);
   const last = pieceAt(view, end - 1);

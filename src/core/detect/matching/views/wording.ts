@@ -45,7 +45,7 @@ const spellings = lazily(() => {
   for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS}`.split(' ')) {
     for (const wrong of misspelled(word)) words.set(wrong, word);
   }
-  // What is a word itself stays.
+  // A word of the list stays.
   for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS} form trail bale mange`.split(' ')) words.delete(word);
   return words;
 });
@@ -56,7 +56,7 @@ export function wordingSignals(): readonly string[] {
   return [...LEET_SIGNALS, ...wrong.map((word) => `(?i)\\b${word}`)];
 }
 
-/** What a look at one word costs. */
+/** Cost of the check of one word. */
 const WORD_WORK = 24;
 
 /**
@@ -86,7 +86,7 @@ interface Word {
   readonly meant: string;
 }
 
-/** What a pattern finds in a part, as long as the meter allows. */
+/** Yields the matches of a pattern in a part, as long as the meter allows. */
 function* found(part: string, pattern: RegExp, meter: Meter): Iterable<RegExpExecArray> {
   for (const match of part.matchAll(pattern)) {
     meter.work += WORD_WORK;
