@@ -56,7 +56,7 @@ test('the README tells the truth', { timeout: 120_000 }, async () => {
       if (command === 'npm start') service = await startTestService({ config: null, dir, keep: true });
     }
   }
-  assert.deepEqual(counts, { commands: 20, answers: 4 });
+  assert.deepEqual(counts, { commands: 9, answers: 3 });
 });
 
 async function answerOf(command: string, place: string): Promise<string> {
