@@ -35,7 +35,7 @@ function event(index: number): AuditEvent {
     decision: found ? 'modify' : 'allow',
     action: found ? 'redact' : 'allow',
     policy_name: found ? 'builtin.personal.input' : 'default.allow',
-    reason: found ? 'Personal data was found and masked.' : 'No rule spoke.',
+    reason: found ? 'Personal data was found and masked.' : 'No rule matched.',
     data_tags: found ? ['personal.pii.email'] : [],
     tenant_id: 'default',
     agent_id: `agent-${index % 20}`,

@@ -238,7 +238,7 @@ function report(figures: Figures, others: readonly Other[]): void {
       `${String(size).padStart(9)} B  ${spread(ratios(figures, `detect mixed ${size}`, `detect dirty ${size}`))}`,
     );
   console.log(
-    `\nwith ${MORE_DETECTORS} detectors more a look at clean text takes so many times as long: built in, and configured`,
+    `\nwith ${MORE_DETECTORS} detectors more, a scan of clean text takes so many times as long: built in, and configured`,
   );
   for (const kind of CLEAN)
     for (const size of SIZES) {

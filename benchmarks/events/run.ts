@@ -86,7 +86,7 @@ async function openReaders(service: TestService): Promise<Readers> {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
-  if ((await lines.next()).value !== 'open') throw new Error('the readers were not let in');
+  if ((await lines.next()).value !== 'open') throw new Error('the readers were not admitted');
   return {
     child,
     count: async () => {
@@ -145,7 +145,7 @@ console.log(
   `events delivered a second, ${READERS} readers: ${spread(delivered, 0)}${median(delivered) < EVENTS_PER_SECOND_MIN ? `  MISSED: at least ${EVENTS_PER_SECOND_MIN}` : ''}`,
 );
 console.log(
-  `a decision, median, nobody reads:       ${spread(
+  `a decision, median, no reader:       ${spread(
     alone.map((side) => side.p50_us),
     0,
   )} us`,
@@ -160,6 +160,6 @@ console.log(
   `  ratio, at most 1.10:                  ${spread(slower)}${median(slower) > 1.1 ? '  MISSED' : ''}`,
 );
 console.log(`  ratio of the 99th percentile:         ${spread(ratios(({ p99_us }) => p99_us))}`);
-console.log(`processors of the service, nobody reads: ${spread(alone.map((side) => side.service_cpu))}`);
+console.log(`processors of the service, no reader: ${spread(alone.map((side) => side.service_cpu))}`);
 console.log(`processors of the service, with readers: ${spread(read.map((side) => side.service_cpu))}`);
 console.log(`processors of the readers:               ${spread(read.map((side) => side.readers_cpu))}`);

@@ -144,7 +144,7 @@ async function throughput(): Promise<void> {
   console.log(`  ratio with the indexer on the same core:     ${spread(indexedRatios)}`);
   console.log(`CPU per request, bare Fastify:                 ${spread(cpu.bare, 0)} us`);
   console.log(`  a worker:                                    ${spread(cpu.worker, 0)} us`);
-  console.log(`  the parent, which indexes beside it:         ${spread(cpu.indexer, 0)} us`);
+  console.log(`  the parent, which indexes in parallel:      ${spread(cpu.indexer, 0)} us`);
   console.log(`one connection, median added to bare Fastify:  ${spread(added, 0)} us`);
   console.log(`  the disk's own fdatasync median:             ${spread(disk, 0)} us`);
   console.log(`  ratio to fdatasync:                          ${(median(added) / median(disk)).toFixed(2)}`);

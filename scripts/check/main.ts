@@ -63,7 +63,7 @@ function* looks(): Generator<Stage> {
 function* tests(): Generator<Stage> {
   const flags = quick ? [] : ['--import', import.meta.resolve('./fixed-seed.ts')];
   const beside = files('{cases,src,scripts}/**/*.test.ts').filter(isWanted);
-  yield () => checkByTests('tests beside the source', beside, console.log, flags);
+  yield () => checkByTests('tests next to the source', beside, console.log, flags);
   const whole = files(quick ? `tests/{${DAILY.join(',')}}.test.ts` : 'tests/**/*.test.ts');
   yield () => checkByTests('end-to-end tests', whole, console.log, flags);
 }

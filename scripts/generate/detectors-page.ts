@@ -8,7 +8,7 @@ For people who tune detection. Each row is one built-in detector: its id is the 
 \`detection.detectors\` takes, as in \`detection: {detectors: {ip.v4: {enabled: false}}}\`. \`service detectors show ID\` prints a
 detector with all its examples. Secrets in examples are shortened. Commands have [a page of their own](commands.md).
 
-Evidence is what the detector decides by: a \`cue\` is a word beside the value, a \`shape\` is the form of the value, a \`proof\` is a
+Evidence is the basis of a finding: a \`cue\` is a word next to the value, a \`shape\` is the form of the value, a \`proof\` is a
 prefix, a checksum or a parsed structure.`;
 
 /** Characters of a found value that an example shows. A whole sample key would stop whoever pushes this page. */

@@ -82,7 +82,7 @@ test('accepted prose and data have no errors', async () => {
   assert.equal(ACCEPTED.length, 12);
 });
 
-test('long sentences and passive voice are warnings', async () => {
+test('long sentences and passive constructions are warnings', async () => {
   const remarks = await lintProse('a.md', `The ${'very '.repeat(35)}long file ends. The file is written.`);
   assert.deepEqual(
     remarks.map(({ rule, is_error, message }) => ({ rule, is_error, message })),

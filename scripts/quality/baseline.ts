@@ -16,7 +16,7 @@ export interface Reached {
   /** Which rows they are: the beginning of their SHA-256. */
   readonly rows: string;
   readonly type_accuracy: number | null;
-  /** Rows that were not looked at to their end. */
+  /** Rows that were scanned in part only. */
   readonly partial: number;
   /** By group: `all`, `spans`, `source X`, `os X`, `tier X`, `type X`. */
   readonly groups: Readonly<Record<string, Counts>>;
@@ -70,16 +70,16 @@ export function worse(name: string, before: Reached | undefined, now: Reached): 
     const [, now_found, , now_alarms] = now.groups[group] ?? [0, 0, 0, Number.POSITIVE_INFINITY];
     return [
       ...(now_found < found ? [`${name}, ${group}: ${now_found} found instead of ${found}`] : []),
-      ...(now_alarms > alarms ? [`${name}, ${group}: ${now_alarms} false alarms instead of ${alarms}`] : []),
+      ...(now_alarms > alarms
+        ? [`${name}, ${group}: ${now_alarms} false positives instead of ${alarms}`]
+        : []),
     ];
   });
   const is_lower = (now.type_accuracy ?? 0) < (before.type_accuracy ?? 0);
   if (is_lower)
     sentences.push(`${name}: the type is right in ${now.type_accuracy} instead of ${before.type_accuracy}`);
   if (now.partial > before.partial)
-    sentences.push(
-      `${name}: ${now.partial} rows instead of ${before.partial} were not looked at to their end`,
-    );
+    sentences.push(`${name}: ${now.partial} rows instead of ${before.partial} were scanned in part only`);
   return sentences;
 }
 

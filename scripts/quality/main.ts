@@ -101,7 +101,7 @@ function check(measured: readonly Measured[]): void {
     return;
   }
   console.log(
-    'Mend it; or where a loss is meant, say why in the commit and run `npm run quality -- --write`.',
+    'Fix it; or if a loss is intended, give the reason in the commit and run `npm run quality -- --write`.',
   );
   process.exitCode = 1;
 }

@@ -23,17 +23,17 @@ export function writePage(measured: readonly Measured[]): void {
 # Figures of detection
 
 How well the service finds what it looks for, without any configuration, measured at commit \`${commit()}\` or the one that
-brought this page. What the figures mean, and what is behind the misses, is in [detection.md](detection.md).
+brought this page. The meaning of the figures and the reasons for misses are in [detection.md](detection.md).
 
 - **Recall**: of the texts with something to find, those in which a finding lies on a labelled place (injections and
   commands: those with any finding).
-- **False alarms**: of the benign texts, those with any finding.
+- **False positives**: of the benign texts, those with any finding.
 
 The corpora are public test data of other projects and generated rows (${'`'}../shared/corpora${'`'}, not part of the
 repository). This is their **development half: its misses were read while detectors were written**, so that these
 figures are optimistic. Rows are named by their ids there.
 
-## Beside other tools
+## Comparison with other tools
 
 On the same rows, counted by the same program. The figures of the other tools are those that the corpora's README gives.
 

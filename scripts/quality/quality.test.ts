@@ -45,7 +45,7 @@ test('the figures do not depend on the folder of the checkout', async () => {
   assert.ok(!JSON.stringify(guarded_paths).includes(folder), `${folder} is guarded`);
 });
 
-test('the baseline can tell: a service that looks at nothing is worse in every category', async () => {
+test('the baseline finds a service that scans nothing worse in every category', async () => {
   const policy = policyOf({
     settings: { limits: { text_bytes_max: 1, depth_max: 9, nodes_max: 9, findings_max: 9 } },
   });
@@ -95,7 +95,7 @@ test('a lower figure in any group is named, and a higher one is not', () => {
   assert.equal(worse('x', undefined, BEFORE).length, 1);
 });
 
-test('a scorer beside a corpus that counts otherwise is heard', async () => {
+test('a corpus can bring its own scorer', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quality-'));
   try {
     const rows = [

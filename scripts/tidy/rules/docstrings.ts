@@ -5,7 +5,7 @@ import { isListed, lists } from './lists.ts';
 /** Plugs that stand in a list are not looked at: what they say of themselves is in their record. */
 export const docstrings: TidyRule = {
   name: 'docstrings',
-  reason: 'What others call says in a sentence what goes in and what comes out.',
+  reason: 'An exported function has a sentence about its input and its result.',
   examine: ({ sources }) =>
     programOf(sources)
       .filter((each) => !lists.some((list) => isListed(list, each)))

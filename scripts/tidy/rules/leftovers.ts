@@ -6,7 +6,7 @@ const PARKED = /\b(test|it|describe|suite)\.(only|skip|todo)\b/;
 
 export const leftovers: TidyRule = {
   name: 'leftovers',
-  reason: 'What is not finished is not kept; a test that is switched off proves nothing.',
+  reason: 'Unfinished code is not kept; a disabled test proves nothing.',
   examine: ({ sources }) =>
     sources.flatMap(({ path, text, names, is_test }) => {
       const lines = text.split('\n');

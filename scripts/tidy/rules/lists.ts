@@ -31,7 +31,7 @@ export const lists: readonly List[] = [
 
 export const listsAndFiles: TidyRule = {
   name: 'lists',
-  reason: 'A plug that is in its folder and not in its list is never used, and nobody is told.',
+  reason: 'A plug that is in its folder and not in its list is never used, without a warning.',
   examine: (tree) => lists.flatMap((each) => compare(each, tree)),
   refuses: [
     {

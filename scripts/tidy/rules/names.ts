@@ -5,7 +5,7 @@ const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|fresh|long|bench|d))*\.ts$/;
 
 export const names: TidyRule = {
   name: 'names',
-  reason: 'A name says what a thing is; a drawer name collects what nobody looked at.',
+  reason: 'A name says what a thing is; a drawer name collects unrelated code.',
   examine: ({ sources }) =>
     sources.flatMap(({ path, classes }) => {
       const parts = path.split('/');

@@ -1,8 +1,8 @@
 import type { WrittenTree } from '../matching/written-tree.ts';
 
 /**
- * The tree of all built-in anchors, made by `npm run generate`. Where an anchor was edited since, the hash is another
- * one, and the tree is grown at the first use.
+ * The tree of all built-in anchors, made by `npm run generate`. If an anchor was edited since, the hash differs,
+ * and the tree is built at the first use.
  */
 export const anchorTree: WrittenTree = {
   hash: '7cc01a6c-eb6914af',
