@@ -43,6 +43,7 @@ import {
   evaluateRules,
   type FieldStripping,
   findRestrictions,
+  type RuleEvaluationInput,
 } from './voices.ts';
 
 /**
@@ -143,9 +144,7 @@ export function judgeScan(
   const contract = findContract(crossing, policy);
   const left = stripping?.enforcement === 'enforce' ? { ...crossing, content: stripping.content } : crossing;
   const facts = collectFacts(left, policy, table, contract);
-  const listed = listDeclaredTags(crossing);
-  const declared =
-    listed.length + facts.length === 0 ? NO_TAGS : [...new Set([...listed.map(normalizeTag), ...facts])];
+  const declared = addDeclaredTags(facts, crossing);
   const known = { crossing, policy, table, contract, conditions };
   const input = { ...known, findings, allowlisted_findings, declared, coverage, stripping };
   if (isClean(input)) return buildAllowVerdict(input);
@@ -179,6 +178,12 @@ function collectFacts(
 }
 
 const NO_TAGS: readonly Tag[] = [];
+
+/** Returns the facts and what the caller declares, each tag once. */
+function addDeclaredTags(facts: readonly Tag[], crossing: Crossing): readonly Tag[] {
+  const listed = listDeclaredTags(crossing);
+  return listed.length + facts.length === 0 ? NO_TAGS : [...new Set([...listed.map(normalizeTag), ...facts])];
+}
 
 function listDeclaredTags({ declared_tags, memory }: Crossing): readonly Tag[] {
   return memory === undefined || memory.tag === null ? declared_tags : [...declared_tags, memory.tag];
@@ -235,7 +240,12 @@ function buildVerdict(input: JudgeInput): Verdict {
   const restrictions = is_full ? findAllRestrictions(input) : [];
   const stripping = is_full ? input.stripping : null;
   const stripped = stripping?.enforcement === 'enforce' ? stripping : null;
-  const evaluation = evaluateRules({ ...input, restrictions, stripping });
+  const evaluation = evaluateRules({
+    ...input,
+    restrictions,
+    stripping,
+    buildEnforcedInput: () => buildEnforcedInput(input, stripping),
+  });
   const { winner, masked, context } = evaluation;
   const judged = evaluation.evaluations.map(({ finding }) => finding);
   const decision = DECISIONS_BY_ACTION[winner.action];
@@ -271,11 +281,43 @@ function buildVerdict(input: JudgeInput): Verdict {
   };
 }
 
-function findAllRestrictions(input: JudgeInput): readonly Restriction[] {
+/** Returns what is judged if all that is in monitor mode were enforced. */
+function buildEnforcedInput(
+  input: JudgeInput,
+  stripping: StrippingResult | null,
+): ReturnType<NonNullable<RuleEvaluationInput['buildEnforcedInput']>> {
+  const left = stripping?.enforcement === 'monitor' ? stripInput(input, stripping) : input;
+  const { findings, declared, coverage } = left;
+  return {
+    findings,
+    declared,
+    restrictions: coverage.status === 'full' ? findAllRestrictions(left, true) : [],
+  };
+}
+
+/** Returns what is left to judge if the contract of the tool removed its fields. */
+function stripInput(input: JudgeInput, { leaves, content }: StrippingResult): JudgeInput {
+  const { crossing, policy, table, contract } = input;
+  const kept = new Set(leaves);
+  const facts = collectFacts({ ...crossing, content }, policy, table, contract);
+  return {
+    ...input,
+    findings: input.findings.filter(({ leaf }) => kept.has(leaf)),
+    declared: addDeclaredTags(facts, crossing),
+  };
+}
+
+function findAllRestrictions(input: JudgeInput, heeds_monitored = false): readonly Restriction[] {
   const { crossing, policy, contract } = input;
   const has_terms = contract !== null && contract !== 'undeclared';
   const content_restrictions = has_terms ? findContentRestrictions(contract, crossing, policy) : [];
-  return findRestrictions(crossing, policy, contract, collectTaggedData(input), content_restrictions);
+  return findRestrictions(
+    crossing,
+    policy,
+    contract,
+    collectTaggedData(input, heeds_monitored),
+    content_restrictions,
+  );
 }
 
 /** What the contract of a tool takes away from a call or a result. */

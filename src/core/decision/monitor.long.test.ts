@@ -104,6 +104,37 @@ test('what a trial would come to is what the policy answers once it is in force'
   assert.ok(noted > 40, `${noted} met a trial`);
 });
 
+test('data that a monitored contract would remove, or a monitored rule would redact, breaks no contract then', () => {
+  const rule = {
+    name: 'mask-emails',
+    boundary: 'output',
+    data_tags: ['personal.pii.email'],
+    action: 'redact',
+    enforcement: 'monitor',
+  };
+  const contract = {
+    tool_name: 'mail.send',
+    accepts: { tags: [], fields: ['to'] },
+    emits: { tags: ['own'] },
+  };
+  const enforcedResult = (kind: 'call' | 'result', contract_enforcement: string) => {
+    const policy = policyOf({
+      documents: [{ policies: [rule] }, { contracts: [{ ...contract, enforcement: contract_enforcement }] }],
+      settings: { default_action: 'allow', builtin_rules: false },
+    });
+    const content =
+      kind === 'call'
+        ? ({ kind: 'json', value: { body: `Use key sk-${'ABCDEF1234567890'}` } } as const)
+        : ({ kind: 'text', text: 'Write to anna.holm@acme-mail.io' } as const);
+    const phase = kind === 'call' ? 'request' : 'response';
+    const verdict = judge(crossingOf({ boundary: 'action', phase, tool: 'mail.send', content }), policy);
+    return verdict.enforced_result?.action ?? verdict.action;
+  };
+  assert.equal(enforcedResult('call', 'monitor'), 'redact');
+  assert.equal(enforcedResult('call', 'enforce'), 'redact');
+  assert.equal(enforcedResult('result', 'enforce'), 'redact');
+});
+
 test('a whole document is put on trial by one word, and a rule in it may say otherwise', () => {
   const rules = [
     { name: 'trial', boundary: 'input', data_tags: ['own.a'], action: 'block' },

@@ -56,6 +56,11 @@ export interface RuleEvaluationInput {
   readonly stripping: FieldStripping | null;
   /** What evaluates conditions in CEL; without it they restrict and never allow. */
   readonly conditions: ConditionEvaluator | null;
+  /**
+   * Returns what replaces these members if all that is in monitor mode were enforced: content that a contract removes
+   * is not judged, and data that a rule redacts in a result violates no contract.
+   */
+  readonly buildEnforcedInput?: () => Pick<RuleEvaluationInput, 'findings' | 'declared' | 'restrictions'>;
 }
 
 /** What a contract that takes fields away has to say. */
@@ -85,7 +90,11 @@ export function evaluateRules(input: RuleEvaluationInput, onRule?: RuleObserver)
   const monitored: MonitoredRule[] = [];
   const evaluation = evaluateWithApprovals(input, monitored, false, onRule);
   const enforced_result =
-    monitored.length === 0 ? null : buildDecisionResult(evaluateWithApprovals(input, [], true).winner);
+    monitored.length === 0
+      ? null
+      : buildDecisionResult(
+          evaluateWithApprovals({ ...input, ...input.buildEnforcedInput?.() }, [], true).winner,
+        );
   return { ...evaluation, monitored, enforced_result };
 }
 
@@ -231,11 +240,12 @@ export function findRestrictions(
  */
 export function collectTaggedData(
   input: Omit<RuleEvaluationInput, 'restrictions' | 'stripping'>,
+  heeds_monitored = false,
 ): TaggedData {
   const { crossing, findings, declared } = input;
   const is_result = crossing.boundary === 'action' && crossing.phase === 'response';
   if (!is_result || findings.length === 0) return { tags: collectTags(findings, declared), findings };
-  const { evaluations } = evaluateOnce({ ...input, restrictions: [], stripping: null }, [], false);
+  const { evaluations } = evaluateOnce({ ...input, restrictions: [], stripping: null }, [], heeds_monitored);
   const kept = findings.filter((_finding, at) => evaluations[at]!.finding.action !== 'redact');
   return { tags: collectTags(kept, declared), findings: kept };
 }

@@ -38,11 +38,14 @@ export function evaluationInput(record: RecordedDecision, policy: Policy): RuleE
   const is_full = coverage.status === 'full';
   const { conditions } = record;
   const known = { crossing, policy, table, findings, declared, coverage, conditions };
+  const findAll = (heeds_monitored: boolean) =>
+    is_full
+      ? findRestrictions(crossing, policy, contract, collectTaggedData(known, heeds_monitored), of_content)
+      : [];
   return {
     ...known,
-    restrictions: is_full
-      ? findRestrictions(crossing, policy, contract, collectTaggedData(known), of_content)
-      : [],
+    restrictions: findAll(false),
+    buildEnforcedInput: () => ({ findings, declared, restrictions: findAll(true) }),
     stripping:
       is_full && has_terms && content.strips === true
         ? { outcome: buildStrippingOutcome(crossing.phase), enforcement: contract.enforcement }
