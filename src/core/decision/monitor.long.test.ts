@@ -116,6 +116,7 @@ test('data that a monitored contract would remove, or a monitored rule would red
     tool_name: 'mail.send',
     accepts: { tags: [], fields: ['to'] },
     emits: { tags: ['own'] },
+    side_effects: { reversible: true, requires_approval: false },
   };
   const enforcedResult = (kind: 'call' | 'result', contract_enforcement: string) => {
     const policy = policyOf({
