@@ -4,20 +4,22 @@ const HEAD = `# Dangerous commands
 
 <!-- Made by \`npm run generate\` from the rules. -->
 
-Findings in commands, by the \`rule_id\` of a violation: what the command does, why that matters, and what to
-do instead. A rule matches the command that would run, also inside wrappers (\`bash -c\`, \`sudo\`, \`xargs\`, \`find -exec\`,
-\`ssh\`, here-documents, substitutions, variables with known values), and not text that is printed, searched for or
-committed. \`critical\` ones are blocked in tool arguments by the built-in rules, all others are flagged.
+This reference is for policy authors and developers. It lists the rules for dangerous commands by the \`rule_id\` of a violation: what a command does,
+why that matters, and what to use instead. A rule evaluates what would run, in any wrapping (\`bash -c\`, \`sudo\`, \`xargs\`, \`find -exec\`, \`ssh\`,
+here-documents, substitutions, variables with known values). It ignores text that is printed, searched for or committed. The built-in rules block
+\`critical\` commands in tool arguments and flag all others.
 
-The analysis follows programs that run other programs (package runners, version managers, multiplexers, containers, remote
-shells, \`git\` with \`--exec\` or \`foreach\`, editors and consoles with \`!\`, code that calls a shell), variables that a
-program runs (\`PAGER\`, \`GIT_SSH_COMMAND\`), functions with their arguments, loops, lists, braces and expansions of known
-values, files that the same script wrote, and the output of \`echo\`, \`printf\`, \`base64 -d\` and their like. Arguments of a
-tool are read in any shape: program and arguments in any order of members, lists of lines or of words, JSON in strings,
-and the working folder of another member. The working folder that \`cd\` enters counts for relative paths.
+The parser follows:
 
-A script is read to its end up to 131,072 UTF-16 units, 10 levels of wrapping, and 56 units of counted work for each
-UTF-16 unit (an ordinary script takes about 8); past that its coverage is partial, which blocks.`;
+- programs that run other programs: package runners, version managers, multiplexers, containers, remote shells, \`git\` with \`--exec\` or \`foreach\`,
+  editors and consoles with \`!\`, code that calls a shell;
+- variables that a program runs (\`PAGER\`, \`GIT_SSH_COMMAND\`), functions with their arguments, loops, lists, braces and expansions of known values;
+- files that the same script wrote, and the output of \`echo\`, \`printf\`, \`base64 -d\` and similar programs;
+- arguments of a tool in any form: program and arguments in any order of members, lists of lines or of words, JSON in strings, and the working folder of
+  another member. The working folder that \`cd\` enters counts for relative paths.
+
+A script is parsed completely up to 131,072 UTF-16 units, 10 levels of wrapping, and 56 units of counted work for each UTF-16 unit (an ordinary script takes
+about 8). Beyond these limits it counts as not fully scanned, which blocks.`;
 
 /** `docs/reference/commands.md`, whole. */
 export function commandsPage(): string {

@@ -6,18 +6,15 @@ const HEAD = `# Configuration
 
 <!-- Made by \`npm run generate\` from the schemas that the program checks with. -->
 
-The service runs without any configuration. It reads \`service.yaml\` in the current folder, or the file that
-\`--config\` or \`SERVICE_CONFIG\` names. \`service init\` writes a first one, and
-\`service validate\` reports every problem in it.
+This reference is for operators and policy authors. It lists every key of \`service.yaml\` and of the documents next to it, with type, default and limit. The
+service runs without a configuration. It reads \`service.yaml\` in the current folder, or the file that \`--config\` or \`SERVICE_CONFIG\` names.
+\`service init\` writes a first one, and \`service validate\` lists all problems.
 
-- \`\${NAME}\` in a value takes it from the environment. An unset variable is an error that names the key, and so is
-  a credential that is written out instead of referenced.
-- Unknown keys are refused with the nearest known name. Keys that begin with \`x-\` are free.
-- Rules, documents and most settings are read again on \`service policy reload\`, \`POST /v1/policies/reload\`, SIGHUP,
-  and when a file changes: all or nothing. A file with a mistake changes nothing, and the problem is reported. Settings that need a
-  restart say so below.
-- Editors complete and check the file with \`schemas/service.schema.json\`
-  (\`# yaml-language-server: $schema=...\` as its first line).
+- \`\${NAME}\` in a value is an environment variable. An unset variable is an error that names the key, and so is a written-out credential.
+- An unknown key is refused with the nearest known name. Keys that begin with \`x-\` are free.
+- Rules, documents and most settings are reloaded by \`service policy reload\`, \`POST /v1/policies/reload\`, SIGHUP, and when a file changes: all or nothing.
+  After an error the previous settings stay active. Settings that need a restart say so below.
+- Editors complete and check the file with \`schemas/service.schema.json\` (\`# yaml-language-server: $schema=...\` as its first line).
 `;
 
 /** `docs/reference/configuration.md`, whole. */
@@ -35,13 +32,11 @@ export function configurationPage(): string {
   return `${[HEAD, '## service.yaml', ...sections, '## Documents', DOCUMENTS, ...documents].join('\n\n')}\n`;
 }
 
-const DOCUMENTS = `Files of their own, under \`paths\`. Each is a mapping with \`version: v1alpha1\` and one record or a list of
-records; a rule is the same here as under \`policies\` of \`service.yaml\`. The order of evaluation is in
-[policies.md](policies.md).`;
+const DOCUMENTS = `Documents are separate files, found through \`paths\`. Each is a mapping with \`version: v1alpha1\` and one record or a list of records. A rule has the same
+fields as under \`policies\` of \`service.yaml\`. [Policies](policies.md) describes the order of evaluation.`;
 
-const DETECTION = `A detector is named by its id, its family or a tag. Tags cover those below them, so that \`secret\` means every
-secret; an id counts before a family, a family before a tag, a long tag before a short one. Unknown names are refused
-with the nearest known one.
+const DETECTION = `A detector is selected by its id, its family or a tag. A tag covers its descendants, so \`secret\` selects every secret. An id takes precedence over a family, a
+family over a tag, a long tag over a short one. Unknown names are refused with the nearest known one.
 
 \`\`\`yaml
 injection_detection: {flag_threshold: 5, block_threshold: 10}
@@ -62,28 +57,27 @@ policies:
   - {name: staff, boundary: [input, output], data_tags: [internal.staff], action: redact}
 \`\`\`
 
-A **pattern** runs on RE2: no look-around and no back-references, and time that is linear whatever the text. It is tried
-only at its anchor: a run of three characters or more of which each is one of a few, derived from the pattern
-if every match must have one (\`EMP-\` above), or named under \`anchor\`. A pattern without one is refused, and so is one
-that matches the empty text, with more than 2,000 instructions, or that fails an example. A match has at most
-1,024 UTF-16 units, of which 256 may precede the anchor; of a longer run that much is found. The work that patterns
-do counts towards the bound of 8 times the work of clean text, past which a check is blocked. Disguised and encoded text
-is decoded as for every detector, and the switch of a family applies to patterns too: one with a tag under \`secret\`
-is active while \`secret_detection\` is on.
+A **pattern** runs on RE2: without look-around and back-references, in linear time for every text.
 
-An **allowlisted value** is listed by its fingerprint: HMAC-SHA-256, with a key, over the detector's id and the
-exact text. Until the entry expires, the value is not a finding for any rule and is not masked; the audit event names it under
-\`allowlisted_fingerprints\`, and a text that is logged has it masked. Another spelling of the value is another value. Commands
-and instructions cannot be allowlisted, because the danger is in the text around them; write a rule instead.
+- It is tried only at its anchor: a run of at least three characters, each out of a small set. The anchor is taken from the pattern if every match must contain
+  one (\`EMP-\` above), or set under \`anchor\`.
+- Refused are a pattern without an anchor, one that matches the empty text, one with more than 2,000 instructions, and one that fails an example.
+- A match has at most 1,024 UTF-16 units, 256 of them before the anchor. A longer match is cut to that length.
+- The work of patterns counts towards the limit of 8 times the work of clean text, beyond which a check is blocked.
+- Disguised and encoded text is scanned as for every detector. The switch of a family applies too: a pattern with a tag under \`secret\` is active while
+  \`secret_detection\` is on.
+
+An **allowlisted value** is listed by its fingerprint: HMAC-SHA-256, with a key, over the detector's id and the exact text. Until it expires, no rule sees it as a
+finding and it is not masked. The audit event names it under \`allowlisted_fingerprints\`, and a logged text has it masked. Another spelling is another value.
+Commands and instructions cannot be allowlisted, because the dangerous part is next to the matched words; write a rule.
 
 \`\`\`sh
 service fingerprint add --reason "test tenant" --owner payments --expires 90d < key.txt
 \`\`\`
 
-The first \`add\` creates the key in the state folder (mode 0600), unless \`detection.fingerprint_key\` gives one; a service
-whose list has no key does not start. Back it up with the folder: without it, create the entries again. With the
-key and the list, values of a small range can be guessed, and every caller of the service
-can find out which values are allowlisted. So list test data and false positives, not personal data.`;
+The first \`add\` creates the key in the state folder (mode 0600), unless \`detection.fingerprint_key\` is set. A service with a list and without its key does not
+start. Back the key up with the folder: without it the entries must be made again. A reader of the key and the list can try out values from small sets, such as
+personal numbers, and every caller of the service can learn which values are allowlisted. List test data and false positives, not personal data.`;
 
 function documentHead(one: string, many: string): string {
   return `One under \`${one}\`, or a list under \`${many}\`.`;

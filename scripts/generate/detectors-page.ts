@@ -4,11 +4,11 @@ const HEAD = `# Detectors
 
 <!-- Made by \`npm run generate\` from the detectors. -->
 
-For people who tune detection. Each row is one built-in detector: its id is the \`rule_id\` of a violation and the name that
+This reference is for operators who tune detection. Each row is one built-in detector. Its id is the \`rule_id\` of a violation and the name that
 \`detection.detectors\` takes, as in \`detection: {detectors: {ip.v4: {enabled: false}}}\`. \`service detectors show ID\` prints a
-detector with all its examples. Secrets in examples are shortened. Commands have [a page of their own](commands.md).
+detector with all its examples. Secrets in examples are shortened. [Dangerous commands](commands.md) are on another page.
 
-Evidence is the basis of a finding: a \`cue\` is a word next to the value, a \`shape\` is the form of the value, a \`proof\` is a
+The evidence is the basis of the decision: a \`cue\` is a word next to the value, a \`shape\` is the form of the value, a \`proof\` is a
 prefix, a checksum or a parsed structure.`;
 
 /** Characters of a found value that an example shows. A whole sample key would stop whoever pushes this page. */

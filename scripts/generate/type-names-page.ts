@@ -7,15 +7,15 @@ export function typeNamesPage(): string {
   );
   const kinds = Object.entries(KINDS).map(([end, families]) => `| \`CC_${end}\` | ${list(families)} |`);
   return `<!-- Written by \`npm run generate\`. -->
-# Names of types
+# Names of personal data types
 
-Labelled corpora have names of their own for types of personal data. \`service bench --category pii\` counts the type of a
-finding as right by this map, in this order:
+This reference is for users of \`service bench --category pii\`. Labelled corpora have their own names for types of personal data. The type of a finding counts as right by
+this map, in this order:
 
-1. the name has a row: right are the rules that it lists, \`*\` stands for any ending;
-2. the name is \`CC_REST\`, with a country of two letters (\`UK\` is \`gb\`), and there are rules \`cc.rest*\`: right are those;
-3. its end names a kind: right are rules of that country, or of no country (\`any.\`), in one of the families;
-4. nothing of this knows the name: right is any rule of that country.
+1. The name has a row: the listed rules are right, \`*\` matches any ending.
+2. The name is \`CC_REST\`, with a country of two letters (\`UK\` is \`gb\`), and rules \`cc.rest*\` exist: those are right.
+3. The end of the name is a kind: rules of that country, or of no country (\`any.\`), in one of the families are right.
+4. Otherwise any rule of that country is right.
 
 | Name | Rules |
 |---|---|

@@ -20,29 +20,27 @@ export function writePage(measured: readonly Measured[]): void {
   const corpora = measured.filter(({ set }) => set === 'corpora');
   const rows = measured.filter(({ set }) => set === 'own');
   const text = `<!-- Written by \`npm run quality -- --write\`. -->
-# Figures of detection
+# Detection figures
 
-How well the service finds what it looks for, without any configuration, measured at commit \`${commit()}\` or the one that
-brought this page. The meaning of the figures and the reasons for misses are in [detection.md](detection.md).
+This reference is for engineers who judge detection. It shows how well the service finds what it looks for, without any configuration, measured at commit
+\`${commit()}\` or the one that added this page. [Detection](../explanation/detection.md#how-well-it-finds) explains the figures and the misses.
 
-- **Recall**: of the texts with something to find, those in which a finding lies on a labelled place (injections and
-  commands: those with any finding).
-- **False positives**: of the benign texts, those with any finding.
+- **Recall**: of the texts with something to find, the share in which a finding overlaps a labelled place (injections and commands: any finding).
+- **False positives**: of the benign texts, the share with any finding.
 
-The corpora are public test data of other projects and generated rows (${'`'}../shared/corpora${'`'}, not part of the
-repository). This is their **development half: its misses were read while detectors were written**, so that these
-figures are optimistic. Rows are named by their ids there.
+The corpora are public test data of other projects and generated rows (${'`'}../shared/corpora${'`'}, not part of the repository). The rows are the **development half:
+its misses were read while detectors were written**, so these figures are optimistic. Rows are named by their ids in the corpora.
 
 ## Comparison with other tools
 
-On the same rows, counted by the same program. The figures of the other tools are those that the corpora's README gives.
+All tools ran on the same rows and were counted by the same program. The figures of the other tools are those of the corpora's README.
 
 ${comparison(corpora)}
 
 ${corpora.map(section).join('\n')}
 ## The rows of the repository
 
-Written by hand for every checkout to measure; \`npm test\` compares them with the baseline.
+Hand-written rows, part of the repository. \`npm test\` compares them with the baseline.
 
 ${tableOf(rows.map(({ category, report }) => ({ ...report, name: TITLES[category] })))}
 `;
@@ -80,7 +78,7 @@ function comparison(corpora: readonly Measured[]): string {
     ...OTHERS[category].map((row) => ['', ...row]),
   ]);
   const lines = rows.map((cells) => `| ${cells.join(' | ')} |`);
-  return ['| | | Recall | False alarms | F1 |', '|---|---|---|---|---|', ...lines].join('\n');
+  return ['| | | Recall | False positives | F1 |', '|---|---|---|---|---|', ...lines].join('\n');
 }
 
 function shares({ recall, false_alarm_rate, f1 }: Group): readonly string[] {
@@ -109,7 +107,7 @@ ${tableOf([
 ])}
 
 ${accuracy}${lists('Missed', report.misses)}
-${lists('False alarms', report.false_alarms)}`;
+${lists('False positives', report.false_alarms)}`;
 }
 
 function named(kind: string): (group: Group) => Group {
@@ -128,7 +126,7 @@ function tableOf(groups: readonly Group[]): string {
     ];
     return `| ${cells.join(' | ')} |`;
   });
-  return ['| | Recall | False alarms | Precision | F1 |', '|---|---|---|---|---|', ...rows].join('\n');
+  return ['| | Recall | False positives | Precision | F1 |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
 function percent(share: number | null): string {
