@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signature } from '../src/runtime/enforcement/approvals/webhook.ts';
+import { signWebhook } from '../src/runtime/enforcement/approvals/webhook.ts';
 import { ownNodeEnvironment, runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -395,7 +395,7 @@ test('approvers are told by signed messages that hold nothing of the arguments',
   for (const { headers, body } of told) {
     const message_id = headers['webhook-id']!;
     const timestamp_s = Number(headers['webhook-timestamp']);
-    assert.equal(headers['webhook-signature'], signature({ message_id, timestamp_s, body }, secret));
+    assert.equal(headers['webhook-signature'], signWebhook({ message_id, timestamp_s, body }, secret));
     assert.ok(Math.abs(Date.now() / 1_000 - timestamp_s) < 600);
     assert.ok(!/jane\.doe|A-17/.test(body), body);
     const { type, data } = JSON.parse(body);

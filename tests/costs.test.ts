@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { openBooks, spend } from '../src/features/costs/testing/books.ts';
 import type { Store } from '../src/platform/store/index.ts';
-import { newApiKey } from '../src/runtime/access/tokens.ts';
+import { createApiKey } from '../src/runtime/access/tokens.ts';
 import { openServiceStore } from '../src/server/store.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -17,9 +17,9 @@ const BUDGETS = [
   { name: 'ann', limit_usd: 0.0005, period: 'total', scope: { user_id: 'each' }, warn_at: 0.5 },
 ];
 const KEYS = {
-  agent: newApiKey('agent'),
-  exporter: newApiKey('exporter'),
-  only_b: newApiKey('only-b'),
+  agent: createApiKey('agent'),
+  exporter: createApiKey('exporter'),
+  only_b: createApiKey('only-b'),
 };
 const DAY = new Date().toISOString().slice(0, 10);
 

@@ -9,7 +9,7 @@ import {
   startPostgres,
   whyNoPostgres,
 } from '../src/platform/store/testing/postgres-server.ts';
-import { newApiKey } from '../src/runtime/access/tokens.ts';
+import { createApiKey } from '../src/runtime/access/tokens.ts';
 import { killAll } from './support/crash.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './support/service.ts';
 
@@ -30,9 +30,9 @@ ${Array.from({ length: 400 }, (_, at) => `      - { name: fact-${at}, type: obje
 `;
 const PLAIN = 'the-walrus-and-the-carpenter';
 
-const anna = newApiKey('anna');
-const bert = newApiKey('bert');
-const checker = newApiKey('checker');
+const anna = createApiKey('anna');
+const bert = createApiKey('bert');
+const checker = createApiKey('checker');
 const AUTH = {
   required: true,
   api_keys: [

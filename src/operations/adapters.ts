@@ -3,7 +3,7 @@ import { contentOf } from '../core/json/source.ts';
 import type { Crossing, Json } from '../core/types/index.ts';
 import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../runtime/adapters/read.ts';
 import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../runtime/adapters/types.ts';
-import { type Acting, toolCrossing } from '../runtime/enforcement/tool-calls.ts';
+import { type ActorContext, buildToolCrossing } from '../runtime/enforcement/tool-calls.ts';
 import type { Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import { plain } from './check.ts';
@@ -78,7 +78,7 @@ function actingOf(
   { name, agent_id: own = name }: WrittenAdapter,
   subject: Readonly<Record<SubjectKey, string | null>>,
   context: Context,
-): Acting {
+): ActorContext {
   const agent_id = subject.agent_id ?? (context.caller.agents === '*' ? own : null);
   const settled = resolveSubject({ agent_id, tenant_id: subject.tenant_id }, context);
   return {
@@ -105,7 +105,7 @@ const ENDPOINTS: Readonly<Record<FoundCheck['kind'], Endpoint>> = {
 
 async function judge(
   check: FoundCheck,
-  acting: Acting,
+  acting: ActorContext,
   about: Readonly<Record<string, string>>,
   { runtime, caller }: Context,
 ): Promise<Judged> {
@@ -114,14 +114,14 @@ async function judge(
   return { crossing, ruling: await runtime.enforce(crossing, caller, ENDPOINTS[check.kind], null, extras) };
 }
 
-function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: Acting): Crossing {
+function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: ActorContext): Crossing {
   const content = contentOf(value, sourceOfValue(value, PLACES_MAX));
   if (kind === 'prompt' || kind === 'answer') {
     const boundary = kind === 'prompt' ? 'input' : 'output';
     return { ...acting, boundary, phase: null, content, destination_agent_id: null, tool: null };
   }
   const phase = kind === 'call' ? 'request' : 'response';
-  return toolCrossing(acting, {
+  return buildToolCrossing(acting, {
     phase,
     tool,
     content,

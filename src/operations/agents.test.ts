@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LOOPBACK } from '../runtime/access/callers.ts';
+import { LOOPBACK_CALLER } from '../runtime/access/callers.ts';
 import type { User } from '../runtime/access/types.ts';
-import type { ActivityAsked } from '../runtime/audit/activity.ts';
+import type { ActivityQuery } from '../runtime/audit/activity.ts';
 import type { AuditEvent, AuditFilter } from '../runtime/audit/types.ts';
 import { observeAgent, observeAgents, observeSession, observeSessions } from './agents.ts';
 import { call } from './call.ts';
@@ -20,7 +20,7 @@ const OBSERVING = [
 ] as const;
 
 test('a user sees what their tenants did, and of others nothing', async () => {
-  const asked: ActivityAsked[] = [];
+  const asked: ActivityQuery[] = [];
   const filters: AuditFilter[] = [];
   const { runtime } = testRuntime({
     users: USERS,
@@ -40,7 +40,7 @@ test('a user sees what their tenants did, and of others nothing', async () => {
       },
     },
   });
-  const context = { runtime, caller: LOOPBACK, request_id: 'test' };
+  const context = { runtime, caller: LOOPBACK_CALLER, request_id: 'test' };
   for (const [operation, input] of OBSERVING) {
     await call(operation, input, { ...context, user_id: 'ann' });
     const abroad = { ...input, tenant_id: 'initech' };

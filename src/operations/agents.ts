@@ -1,4 +1,4 @@
-import type { Active } from '../runtime/audit/activity.ts';
+import type { ActivityEntry } from '../runtime/audit/activity.ts';
 import { parseDuration } from '../runtime/audit/filter.ts';
 import type { AuditEvent, AuditFilter } from '../runtime/audit/types.ts';
 import { findEvents } from './audit.ts';
@@ -261,7 +261,7 @@ function timesOf({
   block_count,
   first_ms,
   last_ms,
-}: Omit<Active, 'id' | 'tenant_ids' | 'agent_ids'>) {
+}: Omit<ActivityEntry, 'id' | 'tenant_ids' | 'agent_ids'>) {
   return {
     event_count,
     block_count,

@@ -1,6 +1,6 @@
 import type { Caller } from '../runtime/access/types.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
-import type { ApprovalRecord, Moved } from '../runtime/enforcement/approvals/types.ts';
+import type { ApprovalRecord, TransitionResult } from '../runtime/enforcement/approvals/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
 import { named, resolveTenant } from './subject.ts';
@@ -296,7 +296,7 @@ function oneOf(
   return one ?? two;
 }
 
-function settled(moved: Moved) {
+function settled(moved: TransitionResult) {
   if (moved.moved) return shown(moved.record);
   switch (moved.cause) {
     case 'not_found':

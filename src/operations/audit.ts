@@ -1,5 +1,5 @@
 import type { Caller } from '../runtime/access/types.ts';
-import type { TrailWish } from '../runtime/audit/events/trail.ts';
+import type { TrailRequest } from '../runtime/audit/events/trail.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX, parseFilter } from '../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../runtime/audit/types.ts';
@@ -131,7 +131,7 @@ const FOLLOWED = Object.keys(filters).filter((name) => !['since', 'until', 'last
  *
  * @throws Refusal where there is none, or where it cannot be understood
  */
-export function followWish(input: unknown, context: Context): TrailWish {
+export function followWish(input: unknown, context: Context): TrailRequest {
   const { after = null, ...asked } = (input ?? {}) as Readonly<Record<string, unknown>>;
   const wrong = Object.keys(asked).find((name) => !FOLLOWED.includes(name));
   if (wrong !== undefined)

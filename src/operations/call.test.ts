@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agent, LOOPBACK, person } from '../runtime/access/callers.ts';
-import { operationNamed, operations } from '../server/operations.ts';
+import { buildAgentCaller, buildOperatorCaller, LOOPBACK_CALLER } from '../runtime/access/callers.ts';
+import { findOperation, operations } from '../server/operations.ts';
 import { call } from './call.ts';
 import { type AnyOperation, type Context, Refusal } from './operation.ts';
 import { testRuntime } from './testing/runtime.ts';
 
 const { runtime } = testRuntime();
-const context = (caller = LOOPBACK): Context => ({ runtime, caller, request_id: 'req' });
+const context = (caller = LOOPBACK_CALLER): Context => ({ runtime, caller, request_id: 'req' });
 
-async function refusalOf(operation: AnyOperation, raw: unknown, caller = LOOPBACK): Promise<Refusal> {
+async function refusalOf(operation: AnyOperation, raw: unknown, caller = LOOPBACK_CALLER): Promise<Refusal> {
   try {
     await call(operation, raw, context(caller));
   } catch (error) {
@@ -19,14 +19,14 @@ async function refusalOf(operation: AnyOperation, raw: unknown, caller = LOOPBAC
   throw new Error('nothing was refused');
 }
 
-const tool = operationNamed('intercept_tool') as AnyOperation;
+const tool = findOperation('intercept_tool') as AnyOperation;
 
 test('names and paths are unique, and every operation says what it needs', () => {
   const names = operations.map(({ name }) => name);
   assert.deepEqual(names, names.toSorted());
   assert.equal(new Set(names).size, names.length);
   assert.equal(new Set(operations.map(({ http }) => `${http.method} ${http.path}`)).size, names.length);
-  assert.equal(operationNamed('nothing'), undefined);
+  assert.equal(findOperation('nothing'), undefined);
   for (const { name, summary, description } of operations) {
     assert.match(name, /^[a-z]+(_[a-z]+)*$/);
     assert.ok(summary.length > 0 && description.endsWith('.'), name);
@@ -34,25 +34,22 @@ test('names and paths are unique, and every operation says what it needs', () =>
 });
 
 test('a permission is asked before the shape, and what is not there before both', async () => {
-  const nobody = agent('key:idle', [], '*', '*');
+  const nobody = buildAgentCaller('key:idle', [], '*', '*');
   assert.equal((await refusalOf(tool, 7, nobody)).code, 'forbidden');
   assert.equal((await refusalOf(tool, 7)).code, 'invalid_request');
-  const explain = operationNamed('intelligence_explain') as AnyOperation;
+  const explain = findOperation('intelligence_explain') as AnyOperation;
   assert.equal((await refusalOf(explain, 7, nobody)).code, 'not_configured');
 });
 
 test('only a person reloads, and learns how where one is missing', async () => {
-  const reload = operationNamed('policies_reload') as AnyOperation;
+  const reload = findOperation('policies_reload') as AnyOperation;
   assert.match((await refusalOf(reload, undefined)).message, /operator token/);
-  const wishful = agent('key:x', ['check', 'policy:reload'], '*', '*');
+  const wishful = buildAgentCaller('key:x', ['check', 'policy:reload'], '*', '*');
   assert.equal((await refusalOf(reload, undefined, wishful)).code, 'forbidden');
-  assert.deepEqual(Object.keys((await call(reload, undefined, context(person('cli:jo')))) as object), [
-    'reloaded',
-    'policy_hash',
-    'generation',
-    'changed',
-    'warnings',
-  ]);
+  assert.deepEqual(
+    Object.keys((await call(reload, undefined, context(buildOperatorCaller('cli:jo')))) as object),
+    ['reloaded', 'policy_hash', 'generation', 'changed', 'warnings'],
+  );
 });
 
 /** Bodies that were small enough to be read, and would be large to complain about. */

@@ -4,10 +4,10 @@ import type { Json } from '../core/types/index.ts';
 import { StoreFailure } from '../platform/store/failure.ts';
 import { Unavailable } from '../platform/unavailable.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import { userOf } from '../runtime/access/users.ts';
+import { identifyUser } from '../runtime/access/users.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { PERSON_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
-import { Unrecorded } from '../runtime/enforcement/approvals/failure.ts';
+import { RecordingFailure } from '../runtime/enforcement/approvals/failure.ts';
 import { readCheckBody } from './check-body.ts';
 import { type AnyOperation, type Context, decides, Refusal } from './operation.ts';
 
@@ -57,7 +57,7 @@ export function unavailableFor(error: unknown): Refusal | null {
   if (error instanceof AuditFailure && error.code === 'audit_disabled')
     return new Refusal('not_configured', error.message);
   const is_expected =
-    error instanceof Unavailable || error instanceof StoreFailure || error instanceof Unrecorded;
+    error instanceof Unavailable || error instanceof StoreFailure || error instanceof RecordingFailure;
   return is_expected ? new Refusal('unavailable', error.message) : null;
 }
 
@@ -83,7 +83,7 @@ export async function warm(operations: readonly AnyOperation[]): Promise<void> {
 
 /** The same call by the user whom the caller names. */
 function asUser(context: Context): Context {
-  const user = userOf(context.caller, context.user_id, context.runtime.users);
+  const user = identifyUser(context.caller, context.user_id, context.runtime.users);
   if ('refused' in user) throw new Refusal(user.refused, user.reason);
   return { ...context, caller: user };
 }

@@ -1,9 +1,9 @@
 import { durationMs } from '../core/policy/compile/duration.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { newEventId } from '../runtime/audit/event-id.ts';
-import { serviceEvent } from '../runtime/audit/service-event.ts';
-import { CAUSE_SENTENCES } from '../runtime/enforcement/capabilities/fit.ts';
-import type { CapabilityRecord, Presented } from '../runtime/enforcement/capabilities/types.ts';
+import { buildServiceEvent } from '../runtime/audit/service-event.ts';
+import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/fit.ts';
+import type { CapabilityPresentation, CapabilityRecord } from '../runtime/enforcement/capabilities/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { agentId, capabilityAction, capabilityToken, name, sessionId, tenantId } from './shapes.ts';
 import { named, resolveSubject, resolveTenant } from './subject.ts';
@@ -291,7 +291,7 @@ export const capabilitiesValidate = operation({
     const { runtime } = context;
     const presented = presentedOf(input, input.tool, context);
     const used = await (await runtime.capabilities()).use(presented);
-    const reason = used.taken ? 'The capability token allows this.' : CAUSE_SENTENCES[used.cause];
+    const reason = used.taken ? 'The capability token allows this.' : CAUSE_MESSAGES[used.cause];
     const event = useEvent(presented, { ...used, reason }, context);
     await runtime.note(event);
     return {
@@ -314,7 +314,7 @@ interface Presenting {
 }
 
 /** What a caller wants to do, and the token that it shows for it. */
-export function presentedOf(input: Presenting, tool: string, context: Context): Presented {
+export function presentedOf(input: Presenting, tool: string, context: Context): CapabilityPresentation {
   const { tenant_id, agent_id } = resolveSubject(
     { agent_id: input.agent_id, tenant_id: input.tenant_id },
     context,
@@ -333,7 +333,7 @@ export function presentedOf(input: Presenting, tool: string, context: Context): 
 }
 
 function useEvent(
-  presented: Presented,
+  presented: CapabilityPresentation,
   used: {
     readonly taken: boolean;
     readonly token_id: string | null;
@@ -343,7 +343,7 @@ function useEvent(
   { runtime }: Context,
 ) {
   const now_ms = runtime.now_ms();
-  return serviceEvent({
+  return buildServiceEvent({
     event_id: newEventId(now_ms),
     now_ms,
     phase: 'capability_use',

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agent, LOOPBACK, person } from '../runtime/access/callers.ts';
+import { buildAgentCaller, buildOperatorCaller, LOOPBACK_CALLER } from '../runtime/access/callers.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import { operationNamed } from '../server/operations.ts';
+import { findOperation } from '../server/operations.ts';
 import { call } from './call.ts';
 import { type AnyOperation, Refusal } from './operation.ts';
 import { testRuntime } from './testing/runtime.ts';
 
-const explain = operationNamed('policy_explain') as AnyOperation;
-const scan = operationNamed('scan_input') as AnyOperation;
+const explain = findOperation('policy_explain') as AnyOperation;
+const scan = findOperation('scan_input') as AnyOperation;
 
 /** Put together from pieces, so that no scanner of repositories takes it for a real one. */
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
@@ -24,14 +24,14 @@ const tenants = {
   globex: [{ name: 'globex-own', boundary: 'input', data_tags: ['own'], action: 'block' }],
 };
 
-const OPERATOR = person('operator');
-const KEY_A = agent('key:a', ['check', 'policy:read', 'audit:read_own'], ['acme'], ['bot']);
-const KEY_B = agent('key:b', ['check', 'policy:read', 'audit:read_own'], ['acme'], ['bot']);
-const AUDITOR = agent('key:audit', ['audit:read', 'policy:read'], ['acme'], '*');
-const OTHER_AUDITOR = agent('key:other', ['audit:read', 'policy:read'], ['globex'], '*');
-const OTHER_AGENT = agent('key:agent', ['audit:read', 'policy:read'], '*', ['ann']);
-const NO_POLICY = agent('key:blind', ['audit:read'], '*', '*');
-const NO_AUDIT = agent('key:check', ['check', 'policy:read'], '*', '*');
+const OPERATOR = buildOperatorCaller('operator');
+const KEY_A = buildAgentCaller('key:a', ['check', 'policy:read', 'audit:read_own'], ['acme'], ['bot']);
+const KEY_B = buildAgentCaller('key:b', ['check', 'policy:read', 'audit:read_own'], ['acme'], ['bot']);
+const AUDITOR = buildAgentCaller('key:audit', ['audit:read', 'policy:read'], ['acme'], '*');
+const OTHER_AUDITOR = buildAgentCaller('key:other', ['audit:read', 'policy:read'], ['globex'], '*');
+const OTHER_AGENT = buildAgentCaller('key:agent', ['audit:read', 'policy:read'], '*', ['ann']);
+const NO_POLICY = buildAgentCaller('key:blind', ['audit:read'], '*', '*');
+const NO_AUDIT = buildAgentCaller('key:check', ['check', 'policy:read'], '*', '*');
 
 test('who may have which decision explained', async () => {
   const { runtime } = testRuntime({ rules, tenants });
@@ -42,7 +42,7 @@ test('who may have which decision explained', async () => {
     ['a person', OPERATOR, event_id, 'explained'],
     ['the caller itself', KEY_A, event_id, 'explained'],
     ['another key of the same tenant', KEY_B, event_id, 'not_found'],
-    ['loopback, which made another call', LOOPBACK, event_id, 'not_found'],
+    ['loopback, which made another call', LOOPBACK_CALLER, event_id, 'not_found'],
     ['who may read all of the tenant', AUDITOR, event_id, 'explained'],
     ['who may read all of another tenant', OTHER_AUDITOR, event_id, 'not_found'],
     ['who may read all of another agent', OTHER_AGENT, event_id, 'not_found'],

@@ -2,7 +2,7 @@ import type { Explanation } from '../core/review/explain.ts';
 import { ACTIONS, DECISIONS } from '../core/types/index.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
-import { conditionsOf } from '../runtime/policies/conditions.ts';
+import { loadConditions } from '../runtime/policies/conditions.ts';
 import { findEvents } from './audit.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 
@@ -149,7 +149,7 @@ export const policyExplain = operation({
     const explained =
       policy === null
         ? 'policy_unavailable'
-        : explain(event, Date.parse(event.timestamp), policy, await conditionsOf(policy));
+        : explain(event, Date.parse(event.timestamp), policy, await loadConditions(policy));
     const status: keyof typeof REASONS = typeof explained === 'string' ? explained : 'explained';
     return {
       event_id: event.event_id,

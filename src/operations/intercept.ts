@@ -1,5 +1,5 @@
 import type { Content, Crossing } from '../core/types/index.ts';
-import { type Acting, showForCall, toolCrossing } from '../runtime/enforcement/tool-calls.ts';
+import { type ActorContext, buildToolCrossing, presentForCall } from '../runtime/enforcement/tool-calls.ts';
 import { check, contentAt, plain } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, operation, Refusal } from './operation.ts';
@@ -129,8 +129,8 @@ export const interceptTool = operation({
     const use = { tool: input.tool, action: named(input.capability_action) ?? 'invoke' };
     const { caller, runtime } = context;
     const capability =
-      token === null ? null : await showForCall(token, use, acting, caller, runtime.capabilities);
-    const crossing = toolCrossing(acting, {
+      token === null ? null : await presentForCall(token, use, acting, caller, runtime.capabilities);
+    const crossing = buildToolCrossing(acting, {
       phase,
       tool: input.tool,
       content: phase === 'response' ? contentAt(input, 'output', context) : argumentsOf(input, context),
@@ -242,7 +242,7 @@ interface Routed extends SubjectFields {
 }
 
 /** What calls, results and messages have in common. In gateway mode the acting agent must be known. */
-function action(input: Routed, subject: RequestSubject, runtime: Runtime): Acting {
+function action(input: Routed, subject: RequestSubject, runtime: Runtime): ActorContext {
   const { tenant_id, agent_id } = subject;
   return {
     tenant_id,

@@ -1,6 +1,6 @@
 import { evaluate } from '../core/decision/evaluate.ts';
 import { ACTIONS, BOUNDARIES } from '../core/types/index.ts';
-import { conditionsOf } from '../runtime/policies/conditions.ts';
+import { loadConditions } from '../runtime/policies/conditions.ts';
 import { operation, Refusal } from './operation.ts';
 import { dataTags, tenantId } from './shapes.ts';
 import { resolveTenant } from './subject.ts';
@@ -76,6 +76,6 @@ export const policyEvaluate = operation({
     const tenant_id = resolveTenant({ tenant_id: input.tenant_id }, context);
     const { boundary, session_tags = [] } = input;
     const asked = { boundary, data_tags, session_tags, tenant_id };
-    return { action: evaluate(policy, asked, await conditionsOf(policy)) };
+    return { action: evaluate(policy, asked, await loadConditions(policy)) };
   },
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { person } from '../runtime/access/callers.ts';
+import { buildOperatorCaller } from '../runtime/access/callers.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { auditQuery } from './audit.ts';
 import { call } from './call.ts';
@@ -25,7 +25,7 @@ const rules = [{ name: 'ok', boundary: 'action', data_tags: ['confidential'], ac
 
 const context = () => ({
   ...testRuntime({ documents, rules }),
-  caller: person('operator'),
+  caller: buildOperatorCaller('operator'),
   request_id: 'req',
 });
 
@@ -92,6 +92,10 @@ test('without an audit log a query says so', async () => {
     queryAudit: () => Promise.reject(new AuditFailure('audit_disabled', 'There is no audit log.')),
   };
   const { runtime } = testRuntime({ instead });
-  const refused = call(auditQuery, {}, { runtime, caller: person('operator'), request_id: 'req' });
+  const refused = call(
+    auditQuery,
+    {},
+    { runtime, caller: buildOperatorCaller('operator'), request_id: 'req' },
+  );
   await assert.rejects(refused, (error) => error instanceof Refusal && error.code === 'not_configured');
 });

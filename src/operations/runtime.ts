@@ -6,8 +6,8 @@ import type { AuditEvent, AuditQueries } from '../runtime/audit/types.ts';
 import type { AgentBlocks } from '../runtime/enforcement/agent-blocks/types.ts';
 import type { Approvals } from '../runtime/enforcement/approvals/types.ts';
 import type { Capabilities } from '../runtime/enforcement/capabilities/types.ts';
-import type { ResetTarget } from '../runtime/enforcement/sessions/types.ts';
-import type { Extras, Ruling } from '../runtime/enforcement/types.ts';
+import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
+import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
@@ -43,7 +43,7 @@ export interface Runtime extends AuditQueries {
     caller: Caller,
     endpoint: Endpoint,
     approval_request_id?: string | null,
-    extras?: Extras,
+    extras?: EnforcementExtras,
   ) => Promise<Ruling>;
   /** Loaded and opened with the first question. */
   readonly approvals: () => Promise<Approvals>;
@@ -68,7 +68,7 @@ export interface Runtime extends AuditQueries {
   readonly plugins: () => Promise<PluginsInUse>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   /** Forgets what sessions have read, and gives how many had read something; durable when it resolves. */
-  readonly resetSession: (target: ResetTarget, caller: Caller) => Promise<number>;
+  readonly resetSession: (target: SessionResetTarget, caller: Caller) => Promise<number>;
   /** Why the last policy reload failed; \`null\` if it did not, or if the service does not answer in time. */
   readonly reloadFailure: () => Promise<ReloadFailure | null>;
   /** The kill switch of agents. Rejects where the store cannot be opened. */

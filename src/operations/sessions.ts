@@ -1,5 +1,5 @@
 import { StoreFailure } from '../platform/store/index.ts';
-import type { ResetTarget } from '../runtime/enforcement/sessions/types.ts';
+import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { name, tenantId } from './shapes.ts';
 import { named, resolveTenant } from './subject.ts';
@@ -61,7 +61,10 @@ export const agentSessionReset = operation({
     reset({ session_id: null, agent_id, tenant_id: resolveTenant({ tenant_id }, context) }, context),
 });
 
-async function reset(target: ResetTarget, { runtime, caller }: Context): Promise<{ sessions: number }> {
+async function reset(
+  target: SessionResetTarget,
+  { runtime, caller }: Context,
+): Promise<{ sessions: number }> {
   try {
     return { sessions: await runtime.resetSession(target, caller) };
   } catch (fault) {

@@ -80,7 +80,7 @@ function forPeople(line: string): string {
  * What may be told of a fault: its kind, its code, and where in the program it arose. Its message is left out,
  * for that of a parser repeats what it read. A full disk and its like are one sentence, and no place in the program.
  */
-export function faultFields(fault: unknown): LogFields {
+export function describeFault(fault: unknown): LogFields {
   if (!(fault instanceof Error)) return { fault: typeof fault };
   const { code } = fault as { code?: unknown };
   const disk = diskProblem(fault);

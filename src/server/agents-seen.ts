@@ -1,5 +1,5 @@
 /** The agents that were seen, by id; past the bound new ones are not noted. */
-export interface AgentsSeen {
+export interface SeenAgents {
   readonly note: (agent_id: string) => void;
   /** Sorted. */
   readonly list: () => string[];
@@ -9,7 +9,7 @@ export interface AgentsSeen {
 const AGENTS_MAX = 10_000;
 
 /** Remembers agent ids; `unknown`, the name of who gave none, is no agent. */
-export function agentsSeen(agents_max = AGENTS_MAX): AgentsSeen {
+export function openSeenAgents(agents_max = AGENTS_MAX): SeenAgents {
   const seen = new Set<string>();
   return {
     note: (agent_id) => {

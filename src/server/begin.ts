@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import type { DocumentProblem } from '../core/types/index.ts';
 import { StartFailure } from '../platform/failure.ts';
-import { faultFields, type Log, openLog } from '../platform/log.ts';
-import { storeSettings, storeWarnings } from '../platform/store/settings.ts';
+import { describeFault, type Log, openLog } from '../platform/log.ts';
+import { listStoreWarnings, parseStoreSettings } from '../platform/store/settings.ts';
 import { needsAgentToken } from '../runtime/access/index.ts';
 import { ensureToken } from '../runtime/access/tokens.ts';
 import { type Config, problemLine } from '../runtime/config/index.ts';
@@ -11,11 +11,17 @@ import { fingerprintProblem } from '../runtime/policies/fingerprints.ts';
 import { type InForce, loadPolicy, reload, watchFiles, watchList } from '../runtime/policies/index.ts';
 import { type ConfigRequest, loadConfig } from '../runtime/policies/load-config.ts';
 import { openParent, type Parent } from './parent.ts';
-import { freePort } from './port.ts';
+import { findFreePort } from './port.ts';
 import type { PolicyLoad } from './reloading.ts';
-import { openIdle, takeFromResident } from './resident.ts';
+import { openIdleWatch, takeFromDaemon } from './resident.ts';
 import type { RunningService, ServiceOptions } from './service.ts';
-import { isDiskFailure, makeStateDir, type Ownership, takeOwnership, unwritable } from './state-dir.ts';
+import {
+  buildUnwritableFailure,
+  isDiskFailure,
+  makeStateDir,
+  type Ownership,
+  takeOwnership,
+} from './state-dir.ts';
 import { requireTelemetry } from './telemetry.ts';
 import type { WorkerProcess } from './workers.ts';
 
@@ -29,19 +35,19 @@ const ECHO_MS = 1_000;
  *
  * @throws StartFailure which says what to do
  */
-export async function begin(
+export async function bringUpService(
   options: ServiceOptions,
   spare: WorkerProcess | null,
   started_ms: number,
-): Promise<Begun> {
+): Promise<StartedService> {
   const read = await loadConfig(options.request);
   if (!read.ok) throw invalid(read.problems);
   const { config } = read;
   requireTelemetry(config);
   const exposed = makeStateDir(config.state_dir);
   const is_resident = options.worker_url === null;
-  const ownership = is_resident ? takeOwnership(config.state_dir) : await takeFromResident(config.state_dir);
-  const idle = openIdle(options.idle_ms ?? 0);
+  const ownership = is_resident ? takeOwnership(config.state_dir) : await takeFromDaemon(config.state_dir);
+  const idle = openIdleWatch(options.idle_ms ?? 0);
   let parent: Parent | null = null;
   try {
     const started_at = new Date(started_ms).toISOString();
@@ -50,7 +56,7 @@ export async function begin(
     makeTokens(config);
     const [made, port] = await Promise.all([
       loadPolicy(config),
-      is_resident ? 0 : freePort(config.server.host, config.server.port),
+      is_resident ? 0 : findFreePort(config.server.host, config.server.port),
     ]);
     if (!made.ok) throw invalid(made.problems);
     const keyless = fingerprintProblem(config, made.policy);
@@ -76,7 +82,12 @@ export async function begin(
     });
     ownership.announce({ ...about, url });
     const found = [...read.warnings, ...made.warnings].map(problemLine);
-    const warnings = [...found, ...exposed, ...unaudited(config), ...storeWarnings(storeSettings(config))];
+    const warnings = [
+      ...found,
+      ...exposed,
+      ...unaudited(config),
+      ...listStoreWarnings(parseStoreSettings(config)),
+    ];
     const facts = { config, policy: made.policy, port, url, warnings };
     const service = run(parent, { ownership, log, latest }, facts);
     if (is_resident) idle.begin(() => void service.stop());
@@ -84,7 +95,7 @@ export async function begin(
   } catch (failure) {
     await parent?.stop(0);
     ownership.release();
-    throw isDiskFailure(failure) ? unwritable(config.state_dir, failure) : failure;
+    throw isDiskFailure(failure) ? buildUnwritableFailure(config.state_dir, failure) : failure;
   }
 }
 
@@ -110,7 +121,7 @@ function unaudited(config: Config): string[] {
 }
 
 /** A service or a resident process that runs; this one has no address. */
-export type Begun = Omit<RunningService, 'url'> & { readonly url: string | null };
+export type StartedService = Omit<RunningService, 'url'> & { readonly url: string | null };
 
 /** What was put in force last: it says which files to watch, and what a reload compares with. */
 interface Latest {
@@ -143,13 +154,13 @@ interface Held {
 function run(
   parent: Parent,
   { ownership, log, latest }: Held,
-  facts: Pick<Begun, 'config' | 'policy' | 'port' | 'url' | 'warnings'>,
-): Begun {
+  facts: Pick<StartedService, 'config' | 'policy' | 'port' | 'url' | 'warnings'>,
+): StartedService {
   const { promise: ended, resolve } = Promise.withResolvers<number>();
   const noticed = (caller_id: string): Promise<void> =>
     parent.reload(caller_id).then(
       () => {},
-      (fault) => log.error('the policy could not be reloaded', faultFields(fault)),
+      (fault) => log.error('the policy could not be reloaded', describeFault(fault)),
     );
   const watch = watchFiles({
     list: () => watchList(latest.config),
@@ -172,7 +183,7 @@ function run(
   ];
   for (const [signal, act] of signals) process.on(signal, act);
   const crash = (fault: unknown): void => {
-    log.error('the service has a fault, and ends', faultFields(fault));
+    log.error('the service has a fault, and ends', describeFault(fault));
     void log.flush().finally(() => process.exit(1));
   };
   process.on('uncaughtException', crash);

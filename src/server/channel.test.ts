@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answers, type Channel, ChannelFault, openChannel, type Pipe } from './channel.ts';
+import { type MessagePipe, openRpcChannel, type RpcChannel, RpcFault, type RpcHandlers } from './channel.ts';
 
 type Listener = (message: unknown) => void;
 
 /** Two ends of a pipe in this process; messages are copied, as they are between processes. */
-function pipes(): [Pipe, Pipe] {
+function pipes(): [MessagePipe, MessagePipe] {
   const listeners: Listener[][] = [[], []];
-  const end = (own: number): Pipe => ({
+  const end = (own: number): MessagePipe => ({
     send: (message) => {
       const copy = structuredClone(message);
       setImmediate(() => {
@@ -20,10 +20,10 @@ function pipes(): [Pipe, Pipe] {
   return [end(0), end(1)];
 }
 
-function connect<Theirs extends Answers>(theirs: Theirs): Channel<Theirs> {
+function connect<Theirs extends RpcHandlers>(theirs: Theirs): RpcChannel<Theirs> {
   const [here, there] = pipes();
-  openChannel(there, theirs);
-  return openChannel<Theirs>(here, {});
+  openRpcChannel(there, theirs);
+  return openRpcChannel<Theirs>(here, {});
 }
 
 test('a question gets its own answer, in whatever order they come', async () => {
@@ -50,7 +50,7 @@ test('a fault crosses as its code and sentence, without a stack', async () => {
   ] as const;
   for (const [question, code, message] of rows) {
     await assert.rejects(channel.ask(question as 'refuse', null, 5_000), (fault) => {
-      assert.ok(fault instanceof ChannelFault);
+      assert.ok(fault instanceof RpcFault);
       assert.equal(fault.code, code);
       assert.match(fault.message, message);
       return true;

@@ -5,15 +5,15 @@
 
 /** What one side answers: a name, and a function from the input to the answer. Both must be plain data. */
 // biome-ignore lint/suspicious/noExplicitAny: each side's own interface types the inputs and the answers.
-export type Answers = { readonly [question: string]: (input: any) => unknown };
+export type RpcHandlers = { readonly [question: string]: (input: any) => unknown };
 
 /** A pipe for messages, as a forked process and its parent have one. */
-export interface Pipe {
+export interface MessagePipe {
   readonly send: (message: unknown) => boolean;
   readonly onMessage: (listener: (message: unknown) => void) => void;
 }
 
-export interface Channel<Theirs extends Answers> {
+export interface RpcChannel<Theirs extends RpcHandlers> {
   /** Rejects with a `ChannelFault` when no answer came, or when answering failed there. */
   readonly ask: <Question extends keyof Theirs & string>(
     question: Question,
@@ -25,7 +25,7 @@ export interface Channel<Theirs extends Answers> {
 }
 
 /** Why a question has no answer. `code` is the other side's own where it gave one. */
-export class ChannelFault extends Error {
+export class RpcFault extends Error {
   readonly code: string;
   constructor(code: 'gone' | 'timeout' | 'failed' | (string & {}), message: string) {
     super(message);
@@ -41,12 +41,15 @@ type Message =
 
 interface Asked {
   readonly resolve: (value: unknown) => void;
-  readonly reject: (fault: ChannelFault) => void;
+  readonly reject: (fault: RpcFault) => void;
   readonly timer: NodeJS.Timeout;
 }
 
 /** Opens a channel over a pipe. `answers` is this side's part; `Theirs` is the type of the other side's. */
-export function openChannel<Theirs extends Answers>(pipe: Pipe, answers: Answers): Channel<Theirs> {
+export function openRpcChannel<Theirs extends RpcHandlers>(
+  pipe: MessagePipe,
+  answers: RpcHandlers,
+): RpcChannel<Theirs> {
   const waiting = new Map<number, Asked>();
   let last_id = 0;
   let open = true;
@@ -56,7 +59,7 @@ export function openChannel<Theirs extends Answers>(pipe: Pipe, answers: Answers
     if (asked === undefined) return;
     waiting.delete(message.answer);
     clearTimeout(asked.timer);
-    if ('fault' in message) asked.reject(new ChannelFault(message.fault.code, message.fault.message));
+    if ('fault' in message) asked.reject(new RpcFault(message.fault.code, message.fault.message));
     else asked.resolve(message.value);
   }
 
@@ -68,12 +71,12 @@ export function openChannel<Theirs extends Answers>(pipe: Pipe, answers: Answers
 
   return {
     ask: (question, input, timeout_ms) => {
-      if (!open) return Promise.reject(new ChannelFault('gone', 'the other process has ended'));
+      if (!open) return Promise.reject(new RpcFault('gone', 'the other process has ended'));
       const id = ++last_id;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(id);
-          reject(new ChannelFault('timeout', `no answer to \`${question}\` in ${timeout_ms} ms`));
+          reject(new RpcFault('timeout', `no answer to \`${question}\` in ${timeout_ms} ms`));
         }, timeout_ms);
         waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, timer });
         pipe.send({ ask: id, question, input } satisfies Message);
@@ -83,7 +86,7 @@ export function openChannel<Theirs extends Answers>(pipe: Pipe, answers: Answers
       open = false;
       for (const { reject, timer } of waiting.values()) {
         clearTimeout(timer);
-        reject(new ChannelFault('gone', 'the other process has ended'));
+        reject(new RpcFault('gone', 'the other process has ended'));
       }
       waiting.clear();
     },
@@ -91,10 +94,10 @@ export function openChannel<Theirs extends Answers>(pipe: Pipe, answers: Answers
 }
 
 /** Answers one question. A fault crosses as its code and its sentence, never as a stack. */
-async function answer(message: Extract<Message, { ask: number }>, answers: Answers): Promise<Message> {
+async function answer(message: Extract<Message, { ask: number }>, answers: RpcHandlers): Promise<Message> {
   try {
     const respond = answers[message.question];
-    if (respond === undefined) throw new ChannelFault('failed', `\`${message.question}\` is not known here`);
+    if (respond === undefined) throw new RpcFault('failed', `\`${message.question}\` is not known here`);
     return { answer: message.ask, value: await respond(message.input) };
   } catch (error) {
     const { code, message: sentence } = error as { code?: unknown; message?: unknown };

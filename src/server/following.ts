@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TrailPlace } from '../runtime/audit/events/trail.ts';
+import type { TrailPosition } from '../runtime/audit/events/trail.ts';
 import { type FollowedEvent, followJournal } from '../runtime/audit/follow.ts';
-import type { Position } from '../runtime/audit/reader.ts';
+import type { ChainPosition } from '../runtime/audit/reader.ts';
 import type { AuditFilter } from '../runtime/audit/types.ts';
 import { SocketFailure } from './socket-asking.ts';
-import { reachService } from './socket-client.ts';
+import { connectService } from './socket-client.ts';
 import { statePaths } from './state-dir.ts';
 
 /** What somebody at the command line follows. */
-export interface Followed {
+export interface TrailFollowing {
   readonly state_dir: string;
   /** What is asked of a service that runs. It may leave more to come: the caller looks at each event again. */
   readonly filter: AuditFilter;
   /** The events behind this place come. */
-  readonly place: TrailPlace;
+  readonly place: TrailPosition;
   readonly signal: AbortSignal;
 }
 
@@ -26,7 +26,7 @@ const REFUSED_MS = 30_000;
 interface Progress {
   /** Of the service's order; it stands still while the journal is read. */
   after: string | null;
-  positions: Map<string, Position>;
+  positions: Map<string, ChainPosition>;
   /** The highest number of each writer's events that were given; all before it were, too. */
   readonly given: Map<string, number>;
 }
@@ -35,7 +35,7 @@ interface Progress {
  * Gives events as they are written, each once: from the process that owns the state folder, where there is one, and else
  * out of the journal; when one comes or goes it changes over. Ends when `signal` is aborted.
  */
-export async function* followTrail(followed: Followed): AsyncGenerator<FollowedEvent> {
+export async function* followTrail(followed: TrailFollowing): AsyncGenerator<FollowedEvent> {
   const { place, signal } = followed;
   const progress: Progress = { after: place.after, positions: new Map(place.positions), given: new Map() };
   while (!signal.aborted) {
@@ -46,10 +46,10 @@ export async function* followTrail(followed: Followed): AsyncGenerator<FollowedE
 
 /** @returns whether there is a service that does not let itself be followed */
 async function* fromService(
-  { state_dir, filter, signal }: Followed,
+  { state_dir, filter, signal }: TrailFollowing,
   progress: Progress,
 ): AsyncGenerator<FollowedEvent, boolean> {
-  const door = await reachService(state_dir);
+  const door = await connectService(state_dir);
   if (door === null) return false;
   signal.addEventListener('abort', door.close);
   if (signal.aborted) door.close();
@@ -73,7 +73,7 @@ async function* fromService(
 }
 
 async function* fromJournal(
-  { state_dir, signal }: Followed,
+  { state_dir, signal }: TrailFollowing,
   progress: Progress,
   look_ms: number,
 ): AsyncGenerator<FollowedEvent> {
@@ -94,7 +94,7 @@ async function* fromJournal(
 async function untilService(state_dir: string, look_ms: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(look_ms, null, { signal }).catch(() => {});
-    const door = signal.aborted ? null : await reachService(state_dir);
+    const door = signal.aborted ? null : await connectService(state_dir);
     door?.close();
     if (door !== null) return;
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openLog } from '../platform/log.ts';
-import { openTurnstile } from '../platform/queue/turnstile.ts';
+import { openSerialQueue } from '../platform/queue/turnstile.ts';
 import { changeGeneration } from './generations.ts';
 import type { Worker } from './workers.ts';
 
@@ -79,7 +79,7 @@ test('the refusal names the worker and its reason', async () => {
 });
 
 test('tasks run one after another, and one that fails holds up none', async () => {
-  const inTurn = openTurnstile();
+  const inTurn = openSerialQueue();
   const order: string[] = [];
   const task =
     (name: string, fails = false) =>

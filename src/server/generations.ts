@@ -8,7 +8,9 @@ export interface Generation {
 }
 
 /** What became of a change: in force everywhere, or nowhere. */
-export type Change = { readonly changed: true } | { readonly changed: false; readonly reason: string };
+export type GenerationChange =
+  | { readonly changed: true }
+  | { readonly changed: false; readonly reason: string };
 
 const PREPARE_MS = 20_000;
 const COMMIT_MS = 5_000;
@@ -23,7 +25,7 @@ export async function changeGeneration(options: {
   readonly workers: readonly Worker[];
   readonly settle: () => Promise<void>;
   readonly log: Log;
-}): Promise<Change> {
+}): Promise<GenerationChange> {
   const { next, workers, settle, log } = options;
   const prepared = await Promise.allSettled(workers.map((worker) => worker.ask('prepare', next, PREPARE_MS)));
   const refused = prepared.findIndex(({ status }) => status === 'rejected');

@@ -1,7 +1,7 @@
-import { faultFields, type Log } from '../platform/log.ts';
-import { openPace, type Pace, REST_MS_MAX } from '../platform/queue/pace.ts';
-import { openTurnstile } from '../platform/queue/turnstile.ts';
-import type { Arrivals, IndexWatch } from '../runtime/audit/arrivals.ts';
+import { describeFault, type Log } from '../platform/log.ts';
+import { openThrottle, PAUSE_MS_MAX, type Throttle } from '../platform/queue/pace.ts';
+import { openSerialQueue } from '../platform/queue/turnstile.ts';
+import type { ArrivalNotifier, IndexWatcher } from '../runtime/audit/arrivals.ts';
 import type { Journal } from '../runtime/audit/index.ts';
 import { openSteadyClock } from '../runtime/audit/steady-clock.ts';
 import type { AuditIndex } from '../runtime/audit/store.ts';
@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000;
 
 interface Opened {
   readonly index: AuditIndex;
-  readonly arrivals: Arrivals;
+  readonly arrivals: ArrivalNotifier;
   readonly sync: () => Promise<number>;
   readonly prune: (before_ms: number) => Promise<number>;
 }
@@ -51,14 +51,14 @@ export function openIndexing(options: {
   readonly journal: Journal;
   readonly max_age_days: number;
   readonly now_ms: () => number;
-  readonly watch: IndexWatch;
+  readonly watch: IndexWatcher;
   readonly log: Log;
 }): Indexing {
   let opened: Opened | null = null;
   let opening: Promise<Opened> | null = null;
-  const inTurn = openTurnstile();
-  const isWatched = options.watch.wanted;
-  const pace = openPace(undefined, () => (isWatched() ? WATCHED_REST_MS : REST_MS_MAX));
+  const inTurn = openSerialQueue();
+  const isWatched = options.watch.isActive;
+  const pace = openThrottle(undefined, () => (isWatched() ? WATCHED_REST_MS : PAUSE_MS_MAX));
   const maintainIndex = openIndexMaintenance(options);
 
   async function open(): Promise<Opened> {
@@ -87,7 +87,7 @@ export function openIndexing(options: {
   const background = repeat(
     step,
     () => (isWatched() ? WATCHED_POLL_MS : POLL_MS),
-    (error) => options.log.error(BEHIND, faultFields(error)),
+    (error) => options.log.error(BEHIND, describeFault(error)),
   );
 
   return {
@@ -99,7 +99,7 @@ export function openIndexing(options: {
       await pace
         .hurry(sync)
         .catch((error) =>
-          options.log.warn('the audit index is filled at the next start', faultFields(error)),
+          options.log.warn('the audit index is filled at the next start', describeFault(error)),
         );
       await opened?.index.close();
     },
@@ -164,17 +164,17 @@ function repeat(
 }
 
 async function openAll(
-  options: { index_path: string; journal_dir: string; watch: IndexWatch; log: Log },
-  pace: Pace,
+  options: { index_path: string; journal_dir: string; watch: IndexWatcher; log: Log },
+  pace: Throttle,
 ): Promise<Opened> {
-  const [{ openIndex }, { openIndexer }, { openArrivals }] = await Promise.all([
+  const [{ openIndex }, { openIndexer }, { openArrivalNotifier }] = await Promise.all([
     import('../runtime/audit/store.ts'),
     import('../runtime/audit/indexer.ts'),
     import('../runtime/audit/arrivals.ts'),
   ]);
   const index = await openIndex({ path: options.index_path });
   if (index.rebuilt) options.log.warn('the audit index was damaged, and is made again from the journal');
-  const arrivals = await openArrivals(index, options.watch);
+  const arrivals = await openArrivalNotifier(index, options.watch);
   const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin: pace.begin, arrivals });
   return { index, arrivals, sync, prune };
 }

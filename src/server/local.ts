@@ -4,9 +4,9 @@ import type { Policy } from '../core/types/index.ts';
 import type { Runtime } from '../operations/runtime.ts';
 import { StartFailure } from '../platform/failure.ts';
 import { openLog } from '../platform/log.ts';
-import { lazyStore, type Store, storeSettings } from '../platform/store/index.ts';
+import { openLazyStore, parseStoreSettings, type Store } from '../platform/store/index.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import type { TrailPlace } from '../runtime/audit/events/trail.ts';
+import type { TrailPosition } from '../runtime/audit/events/trail.ts';
 import { writeSpool } from '../runtime/audit/spool.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import type { Config } from '../runtime/config/index.ts';
@@ -14,8 +14,8 @@ import { logLeftOut } from '../runtime/plugins/named.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import { loadPolicy } from '../runtime/policies/index.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
-import { type Centre, openRuntime } from './runtime.ts';
-import { reachService, type ServiceDoor } from './socket-client.ts';
+import { type Coordinator, openRuntime } from './runtime.ts';
+import { connectService, type ServiceClient } from './socket-client.ts';
 import { makeStateDir, statePaths, takeOwnerLock } from './state-dir.ts';
 import { openServiceStore } from './store.ts';
 
@@ -56,7 +56,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     started_ms: Date.now(),
     policy: made.policy,
     journal: config.audit.enabled ? { append } : null,
-    store: lazyStore(() => openAlone(config), log),
+    store: openLazyStore(() => openAlone(config), log),
     index_path: paths.index,
     metrics: null,
     telemetry: null,
@@ -89,7 +89,7 @@ async function openAlone(config: Config): Promise<Store> {
   makeStateDir(config.state_dir);
   const lock = takeOwnerLock(config.state_dir);
   try {
-    return await openServiceStore(storeSettings(config), { migrate: lock !== null });
+    return await openServiceStore(parseStoreSettings(config), { migrate: lock !== null });
   } finally {
     lock?.release();
   }
@@ -102,23 +102,23 @@ async function keepPolicy(dir: string, policy: Policy): Promise<void> {
 }
 
 interface LazyDoor {
-  readonly open: () => Promise<ServiceDoor | null>;
+  readonly open: () => Promise<ServiceClient | null>;
   /** What `open` gave, without opening anything. */
-  readonly opened: () => Promise<ServiceDoor | null>;
+  readonly opened: () => Promise<ServiceClient | null>;
 }
 
 function lazyDoor(state_dir: string): LazyDoor {
-  let door: Promise<ServiceDoor | null> | null = null;
+  let door: Promise<ServiceClient | null> | null = null;
   return {
     open: async () => {
-      door = Promise.resolve((await door) ?? (await reachService(state_dir)));
+      door = Promise.resolve((await door) ?? (await connectService(state_dir)));
       return door;
     },
     opened: async () => door,
   };
 }
 
-function localCentre(config: Config, door: LazyDoor, plugins: PluginsInUse): Centre {
+function localCentre(config: Config, door: LazyDoor, plugins: PluginsInUse): Coordinator {
   return {
     ready: async () => true,
     reloadFailure: async () => null,
@@ -158,7 +158,7 @@ async function syncIndex(config: Config, door: LazyDoor): Promise<void> {
  * Where the audit trail ends, when the index has every event whose answer was given before the call; with a service that
  * runs or without one.
  */
-export async function trailEnd(config: Config): Promise<TrailPlace> {
+export async function readLocalTrailEnd(config: Config): Promise<TrailPosition> {
   const paths = statePaths(config.state_dir);
   if (!existsSync(paths.journal)) return { after: null, positions: [] };
   const door = lazyDoor(config.state_dir);
@@ -167,13 +167,13 @@ export async function trailEnd(config: Config): Promise<TrailPlace> {
   } finally {
     (await door.opened())?.close();
   }
-  const [{ openIndex }, { endOfTrail }] = await Promise.all([
+  const [{ openIndex }, { readTrailEnd }] = await Promise.all([
     import('../runtime/audit/store.ts'),
     import('../runtime/audit/events/trail.ts'),
   ]);
   const index = await openIndex({ path: paths.index, read_only: true });
   try {
-    return await endOfTrail(index);
+    return await readTrailEnd(index);
   } finally {
     await index.close();
   }
@@ -189,15 +189,17 @@ function busy(state_dir: string): StartFailure {
 /** What the service does in the background: chains what the spool holds, and reads the journal into the index. */
 async function fillIndex(config: Config): Promise<void> {
   const paths = statePaths(config.state_dir);
-  const [{ openWriter }, { drainSpool }, { openIndex }, { openIndexer }, { beginOrder }] = await Promise.all([
-    import('./writer.ts'),
-    import('../runtime/audit/spool.ts'),
-    import('../runtime/audit/store.ts'),
-    import('../runtime/audit/indexer.ts'),
-    import('../runtime/audit/order.ts'),
-  ]);
+  const [{ openWriter }, { drainSpool }, { openIndex }, { openIndexer }, { createOrder }] = await Promise.all(
+    [
+      import('./writer.ts'),
+      import('../runtime/audit/spool.ts'),
+      import('../runtime/audit/store.ts'),
+      import('../runtime/audit/indexer.ts'),
+      import('../runtime/audit/order.ts'),
+    ],
+  );
   const log = openLog({ ...config.log, name: 'cli' });
-  await beginOrder(paths.journal);
+  await createOrder(paths.journal);
   const journal = await openWriter(config, 'parent', log);
   try {
     await drainSpool({ dir: paths.journal, journal });

@@ -1,9 +1,9 @@
 import {
-  countsOf,
+  formatMetrics,
+  keepCounters,
   type Metrics,
   type MetricsSnapshot,
-  metricsText,
-  sumOf,
+  sumSnapshots,
 } from '../runtime/observability/metrics.ts';
 import type { Worker } from './workers.ts';
 
@@ -32,13 +32,13 @@ export function openMetricsSum(serving: () => readonly Worker[], own: Metrics | 
     for (const [worker, snapshot] of last) {
       if (alive.has(worker)) continue;
       last.delete(worker);
-      ended = sumOf(ended, countsOf(snapshot));
+      ended = sumSnapshots(ended, keepCounters(snapshot));
     }
   }
 
   return async () => {
     const [snapshot = null] = await Promise.all([own?.snapshot() ?? null, ...serving().map(ask)]);
     settle();
-    return metricsText([...last.values(), ...(snapshot === null ? [] : [snapshot]), ended]);
+    return formatMetrics([...last.values(), ...(snapshot === null ? [] : [snapshot]), ended]);
   };
 }

@@ -48,7 +48,7 @@ import { agentSessionReset, sessionReset } from '../operations/sessions.ts';
 import { policyTemplate, policyTemplates } from '../operations/templates.ts';
 
 /** Everything that one can ask for, in alphabetical order, by value: a name that does not exist does not compile. */
-export const catalogue = {
+export const operationCatalogue = {
   adapterAsk,
   agentSessionReset,
   agentsBlock,
@@ -107,9 +107,9 @@ export const catalogue = {
 };
 
 /** The same as a list. */
-export const operations: readonly AnyOperation[] = Object.values(catalogue);
+export const operations: readonly AnyOperation[] = Object.values(operationCatalogue);
 
 /** The operation of that name, `undefined` where there is none. */
-export function operationNamed(name: string): AnyOperation | undefined {
+export function findOperation(name: string): AnyOperation | undefined {
   return operations.find((operation) => operation.name === name);
 }

@@ -1,7 +1,7 @@
 import type { Policy } from '../core/types/index.ts';
 import { openAdmission } from '../features/memory/admission.ts';
 import { StartFailure } from '../platform/failure.ts';
-import { type Store, StoreFailure, storeSettings } from '../platform/store/index.ts';
+import { parseStoreSettings, type Store, StoreFailure } from '../platform/store/index.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { PolicyLoad } from './reloading.ts';
 import { openServiceStore } from './store.ts';
@@ -21,7 +21,7 @@ export interface OwnStore {
  */
 export async function openOwnStore(config: Config, policy: Policy): Promise<OwnStore> {
   try {
-    const store = await openServiceStore(storeSettings(config), { migrate: true });
+    const store = await openServiceStore(parseStoreSettings(config), { migrate: true });
     const admit = openAdmission(config, store, Date.now);
     const own = { store, admit, close: store.close };
     await admit(policy).catch((failure: unknown) => store.close().then(() => Promise.reject(failure)));
@@ -37,7 +37,7 @@ export async function openOwnStore(config: Config, policy: Policy): Promise<OwnS
 }
 
 /** A policy that is loaded again is refused where memory cannot be opened for it. */
-export async function admitted(
+export async function admitPolicy(
   loading: Promise<PolicyLoad>,
   { admit }: Pick<OwnStore, 'admit'>,
   { origin }: Pick<Config, 'origin'>,

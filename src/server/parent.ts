@@ -3,17 +3,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Policy } from '../core/types/index.ts';
 import { recordReadings } from '../features/secrets/reading-event.ts';
 import type { Runtime } from '../operations/runtime.ts';
-import { faultFields, type Log } from '../platform/log.ts';
-import { openTurnstile } from '../platform/queue/turnstile.ts';
-import { type Housekeeping, openHousekeeping } from '../platform/store/housekeeping.ts';
-import { lazyStore, type Store } from '../platform/store/index.ts';
-import { storeFields } from '../platform/store/lazy.ts';
+import { describeFault, type Log } from '../platform/log.ts';
+import { openSerialQueue } from '../platform/queue/turnstile.ts';
+import { type MaintenanceLoop, startMaintenance } from '../platform/store/housekeeping.ts';
+import { openLazyStore, type Store } from '../platform/store/index.ts';
+import { describeStoreFault } from '../platform/store/lazy.ts';
 import { needsAgentToken } from '../runtime/access/index.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
 import { ensureToken } from '../runtime/access/tokens.ts';
-import { type Feed, openFeed } from '../runtime/audit/events/feed.ts';
+import { type EventFeed, openEventFeed } from '../runtime/audit/events/feed.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
-import { beginOrder } from '../runtime/audit/order.ts';
+import { createOrder } from '../runtime/audit/order.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { realFile } from '../runtime/config/real-file.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
@@ -21,24 +21,24 @@ import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { savePolicy } from '../runtime/policies/saved.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
-import { agentsSeen } from './agents-seen.ts';
-import type { choresOf } from './chores.ts';
+import { openSeenAgents } from './agents-seen.ts';
+import type { buildMaintenanceJobs } from './chores.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
 import { openMetricsSum } from './metrics-sum.ts';
-import { admitted, type OwnStore, openOwnStore } from './own-store.ts';
+import { admitPolicy, type OwnStore, openOwnStore } from './own-store.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
-import { type Centre, openRuntime } from './runtime.ts';
+import { type Coordinator, openRuntime } from './runtime.ts';
 import {
+  type DaemonHandlers,
   type Dispatch,
-  type Follow,
-  openSocket,
-  type ResidentDoor,
+  type FollowTrail,
+  openSocketServer,
   type ServiceStatus,
   type SocketServer,
 } from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
-import { telemetryOf } from './telemetry.ts';
+import { openProcessTelemetry } from './telemetry.ts';
 import { openWorkers, type WorkerProcess, type Workers } from './workers.ts';
 import { openWriter } from './writer.ts';
 
@@ -58,7 +58,7 @@ export interface ParentParts {
   readonly worker_url: URL | null;
   readonly spare: WorkerProcess | null;
   readonly dispatch: Dispatch;
-  readonly resident: ResidentDoor | null;
+  readonly resident: DaemonHandlers | null;
   readonly log: Log;
 }
 
@@ -79,7 +79,7 @@ const AGENTS_LISTED_MAX = 1_000;
 
 /** What is opened only after the workers, which ask for it. */
 interface Late {
-  readonly feed: Feed;
+  readonly feed: EventFeed;
   indexing: Indexing | null;
   reloading: Reloading | null;
   store: Store | null;
@@ -93,8 +93,8 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const { config, log, version } = parts;
   const paths = statePaths(config.state_dir);
   await savePolicy(paths.policies, parts.policy);
-  const inTurn = openTurnstile();
-  const late: Late = { feed: openFeed(log), ...NOT_OPEN, api_keys: config.auth.api_keys };
+  const inTurn = openSerialQueue();
+  const late: Late = { feed: openEventFeed(log), ...NOT_OPEN, api_keys: config.auth.api_keys };
   const metrics = config.metrics.enabled ? metricsOfParent(version, config, late) : null;
   const reload = (caller_id: string): Promise<ReloadReport> =>
     inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
@@ -113,14 +113,14 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   late.store = own.store;
   const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
   await recordReadings(parts.secret_readings, by, { journal, now_ms: Date.now, log });
-  const store = lazyStore(async () => own.store, log);
-  const telemetry = await telemetryOf(config, version, 'parent', log);
+  const store = openLazyStore(async () => own.store, log);
+  const telemetry = await openProcessTelemetry(config, version, 'parent', log);
   const shared = { journal, store, index_path: paths.index, metrics, telemetry, centre, now_ms: Date.now };
   const open = openRuntime({ ...parts, ...shared });
   late.reloading = openReloading({
     first: parts.policy,
     plugins: parts.plugins,
-    load: () => admitted(parts.loadPolicy(), own, config),
+    load: () => admitPolicy(parts.loadPolicy(), own, config),
     save: async (policy) => void (await savePolicy(paths.policies, policy)),
     workers: workers.serving,
     use: open.usePolicy,
@@ -162,10 +162,12 @@ function metricsOfParent(version: string, { server }: Config, late: Late): Metri
 
 /** Chores know every subject, and through it all detectors: loaded before, they would hold up the workers. */
 async function openChores(
-  ground: Parameters<typeof choresOf>[0] & { readonly log: Log },
-): Promise<Housekeeping[]> {
-  const { choresOf, deliveriesOf } = await import('./chores.ts');
-  return [choresOf(ground), deliveriesOf(ground)].map((chores) => openHousekeeping(chores, ground.log));
+  ground: Parameters<typeof buildMaintenanceJobs>[0] & { readonly log: Log },
+): Promise<MaintenanceLoop[]> {
+  const { buildMaintenanceJobs, buildDeliveryJobs } = await import('./chores.ts');
+  return [buildMaintenanceJobs(ground), buildDeliveryJobs(ground)].map((chores) =>
+    startMaintenance(chores, ground.log),
+  );
 }
 
 /** Keeps the list of blocked agents in the state folder like the store, from before the service is ready. */
@@ -176,7 +178,7 @@ async function followBlocks(config: Config, store: Store, log: Log) {
   const failed = (fault: unknown): void =>
     log.error(
       'the list of blocked agents could not be read from the store, and stays as it was',
-      storeFields(fault),
+      describeStoreFault(fault),
     );
   await mirrorAgentBlocks(config.state_dir, store).catch(failed);
   return followAgentBlocks(config.state_dir, store, failed);
@@ -190,8 +192,8 @@ function centreOf(
   workers: () => Workers,
   reload: (caller_id: string) => Promise<ReloadReport>,
   first: PluginsInUse,
-): Centre {
-  const agents = agentsSeen();
+): Coordinator {
+  const agents = openSeenAgents();
   return {
     ready: async () =>
       late.reloading !== null && (!config.audit.enabled || (late.indexing?.ready() ?? false)),
@@ -254,7 +256,7 @@ async function startWorkers(
   { config, policy, log }: ParentParts,
   metrics: Metrics | null,
 ): Promise<{ journal: Journal | null; store: OwnStore }> {
-  if (config.audit.enabled) await beginOrder(statePaths(config.state_dir).journal);
+  if (config.audit.enabled) await createOrder(statePaths(config.state_dir).journal);
   const [started, opened] = await Promise.allSettled([
     workers.start(),
     config.audit.enabled ? openWriter(config, 'parent', log, metrics) : null,
@@ -277,11 +279,11 @@ async function closeAll(
   log: Log,
 ): Promise<void> {
   for (const one of opened) {
-    await one?.close().catch((fault) => log.error('something could not be closed', faultFields(fault)));
+    await one?.close().catch((fault) => log.error('something could not be closed', describeFault(fault)));
   }
 }
 
-function openParentIndexing(config: Config, journal: Journal, watch: Feed, log: Log): Indexing {
+function openParentIndexing(config: Config, journal: Journal, watch: EventFeed, log: Log): Indexing {
   const paths = statePaths(config.state_dir);
   const { max_age_days } = config.audit;
   return openIndexing({
@@ -331,7 +333,7 @@ async function openCommandSocket(
   try {
     const sync_index = async () => late.indexing?.sync();
     const follow = followOf(late);
-    return await openSocket({
+    return await openSocketServer({
       path,
       runtime,
       dispatch,
@@ -343,13 +345,13 @@ async function openCommandSocket(
       log,
     });
   } catch (fault) {
-    log.error('the socket for the command line could not be opened', faultFields(fault));
+    log.error('the socket for the command line could not be opened', describeFault(fault));
     return null;
   }
 }
 
 /** The trail is followed where the index is filled. */
-function followOf({ feed, indexing }: Late): Follow | null {
+function followOf({ feed, indexing }: Late): FollowTrail | null {
   if (indexing === null) return null;
   return async (wish, signal) => {
     const { followIndex } = await import('../runtime/audit/events/trail.ts');
@@ -359,7 +361,7 @@ function followOf({ feed, indexing }: Late): Follow | null {
 }
 
 function answersOf(
-  centre: Centre,
+  centre: Coordinator,
   reload: (caller_id: string) => Promise<ReloadReport>,
   events: ParentAnswers['events'],
 ): ParentAnswers {

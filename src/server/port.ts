@@ -13,7 +13,7 @@ const PATIENCE_MS = 1_000;
  *
  * @throws StartFailure `address_in_use`, `address_unusable`
  */
-export async function freePort(host: string, port: number): Promise<number> {
+export async function findFreePort(host: string, port: number): Promise<number> {
   for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
     const tried = await tryAddress(host, port);
     if (typeof tried === 'number') return tried;

@@ -1,10 +1,10 @@
 import type { Policy } from '../core/types/index.ts';
 import { recordReadings } from '../features/secrets/reading-event.ts';
-import { faultFields, type Log } from '../platform/log.ts';
+import { describeFault, type Log } from '../platform/log.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
 import { newEventId } from '../runtime/audit/event-id.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
-import { serviceEvent } from '../runtime/audit/service-event.ts';
+import { buildServiceEvent } from '../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
@@ -109,7 +109,7 @@ function openExchange(parts: ReloadingParts): Omit<Reloading, 'lastFailure'> {
   async function refuse(caller_id: string, problems: Refused['problems']): Promise<ReloadReport> {
     const sentence = `The policy was not reloaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}.`;
     await record(parts, caller_id, in_force.hash, false, sentence).catch((fault) =>
-      parts.log.error('a refused reload could not be recorded', faultFields(fault)),
+      parts.log.error('a refused reload could not be recorded', describeFault(fault)),
     );
     parts.log.warn('the reload failed; the previous policy is still active', {
       problems: problems.map(({ file, path, message }) => `${file} ${path}: ${message}`),
@@ -130,7 +130,7 @@ function openExchange(parts: ReloadingParts): Omit<Reloading, 'lastFailure'> {
         const reason = changed ? await apply(policy, caller_id) : await unchanged(parts, caller_id, policy);
         if (reason !== null) return refuse(caller_id, [{ file: 'service', path: '', message: reason }]);
       } catch (fault) {
-        parts.log.error('the policy could not be exchanged', faultFields(fault));
+        parts.log.error('the policy could not be exchanged', describeFault(fault));
         const message = 'The policy could not be saved or its reload not be recorded; the log says why.';
         return refuse(caller_id, [{ file: 'service', path: '', message }]);
       }
@@ -158,7 +158,7 @@ async function record(
   reason: string,
 ): Promise<void> {
   const at_ms = now_ms();
-  const event: AuditEvent = serviceEvent({
+  const event: AuditEvent = buildServiceEvent({
     event_id: newEventId(at_ms),
     now_ms: at_ms,
     phase: 'policy_reload',

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartFailure } from '../platform/failure.ts';
-import { reachService } from './socket-client.ts';
-import type { ResidentDoor } from './socket-server.ts';
+import { connectService } from './socket-client.ts';
+import type { DaemonHandlers } from './socket-server.ts';
 import { type Ownership, takeOwnership } from './state-dir.ts';
 
 /** What ends a resident process that is of no use any more. */
-export interface Idle {
-  readonly door: ResidentDoor;
+export interface IdleWatch {
+  readonly door: DaemonHandlers;
   /** From here on it is watched; `end` is called once, or not at all. */
   readonly begin: (end: () => void) => void;
 }
 
 /** Watches for a process that nobody has asked anything for `idle_ms`, and for those who want its place. */
-export function openIdle(idle_ms: number): Idle {
+export function openIdleWatch(idle_ms: number): IdleWatch {
   let end: (() => void) | null = null;
   let is_wanted = false;
   let timer: NodeJS.Timeout | null = null;
@@ -43,7 +43,7 @@ const AGAIN_MS = 50;
  *
  * @throws StartFailure `state_in_use` where a service has it
  */
-export async function takeFromResident(state_dir: string): Promise<Ownership> {
+export async function takeFromDaemon(state_dir: string): Promise<Ownership> {
   let is_leaving = false;
   for (let waited_ms = 0; ; waited_ms += AGAIN_MS) {
     try {
@@ -58,7 +58,7 @@ export async function takeFromResident(state_dir: string): Promise<Ownership> {
 }
 
 async function askToLeave(state_dir: string): Promise<boolean> {
-  const door = await reachService(state_dir);
+  const door = await connectService(state_dir);
   if (door === null) return false;
   return door
     .leave()

@@ -4,35 +4,35 @@ import { forAgents } from '../features/secrets/for-agents.ts';
 import type { Llm } from '../gateways/llm/call.ts';
 import { lazyLlm } from '../gateways/llm/lazy.ts';
 import type { Runtime } from '../operations/runtime.ts';
-import { available } from '../platform/available.ts';
+import { requireAnswer } from '../platform/available.ts';
 import { lazy } from '../platform/lazy.ts';
-import { faultFields, type Log } from '../platform/log.ts';
+import { describeFault, type Log } from '../platform/log.ts';
 import type { LazyStore } from '../platform/store/index.ts';
-import { storeFields } from '../platform/store/lazy.ts';
+import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { newEventId } from '../runtime/audit/event-id.ts';
-import type { Hub } from '../runtime/audit/events/hub.ts';
-import { lazyHub } from '../runtime/audit/events/lazy.ts';
+import type { EventHub } from '../runtime/audit/events/hub.ts';
+import { openLazyHub } from '../runtime/audit/events/lazy.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
-import { openTrail } from '../runtime/audit/open-trail.ts';
+import { openAuditTrail } from '../runtime/audit/open-trail.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { openAgentList } from '../runtime/enforcement/agent-blocks/list-file.ts';
-import type { ResetPorts } from '../runtime/enforcement/sessions/reset.ts';
-import { sessionPorts } from '../runtime/enforcement/sessions/settings.ts';
-import type { ResetTarget, SessionPorts } from '../runtime/enforcement/sessions/types.ts';
-import type { Ports, Ruling } from '../runtime/enforcement/types.ts';
+import type { SessionResetPorts } from '../runtime/enforcement/sessions/reset.ts';
+import { openSessionPorts } from '../runtime/enforcement/sessions/settings.ts';
+import type { SessionPorts, SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
+import type { EnforcementPorts, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
-import { conditionsOf } from '../runtime/policies/conditions.ts';
+import { loadConditions } from '../runtime/policies/conditions.ts';
 import { openFingerprints } from '../runtime/policies/fingerprints.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
-import { type AgentsSeen, agentsSeen } from './agents-seen.ts';
+import { openSeenAgents, type SeenAgents } from './agents-seen.ts';
 import { statePaths } from './state-dir.ts';
 
 /** What only the whole service can answer: the parent knows it, its workers ask. */
-export interface Centre {
+export interface Coordinator {
   readonly ready: () => Promise<boolean>;
   readonly reloadFailure: () => Promise<ReloadFailure | null>;
   readonly metrics: () => Promise<string>;
@@ -57,7 +57,7 @@ export interface RuntimeParts {
   readonly metrics: Metrics | null;
   /** `null` where it is off. */
   readonly telemetry: Telemetry | null;
-  readonly centre: Centre;
+  readonly centre: Coordinator;
   readonly log: Log;
   readonly now_ms: () => number;
 }
@@ -65,13 +65,13 @@ export interface RuntimeParts {
 /** A runtime, and what its process does with it beside answering. */
 export interface OpenRuntime {
   readonly runtime: Runtime;
-  readonly agents: AgentsSeen;
+  readonly agents: SeenAgents;
   /** Calls of models. Loaded with the first call. */
   readonly llm: () => Promise<Llm>;
   /** What readers of the event stream get. Loaded with the first one. */
-  readonly hub: () => Promise<Hub>;
+  readonly hub: () => Promise<EventHub>;
   /** What judging and recording use now; a reload brings others. */
-  readonly ports: () => Ports;
+  readonly ports: () => EnforcementPorts;
   /** Puts another policy in force. Requests in flight keep the one that they began with. */
   readonly usePolicy: (policy: Policy) => void;
   /**
@@ -87,19 +87,19 @@ export interface OpenRuntime {
 /** Puts together what operations reach, for one process that answers. */
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { config, centre, log, now_ms } = parts;
-  const agents = agentsSeen();
-  const trail = openTrail(parts);
+  const agents = openSeenAgents();
+  const trail = openAuditTrail(parts);
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
   const approvals = lazyApprovals(parts, () => ports);
-  const sessions = sessionPorts(config, parts.store.open);
+  const sessions = openSessionPorts(config, parts.store.open);
   let ports = portsOf(parts, agents, unrecorded, approvals, sessions, parts.policy);
   const road = lazyRoad(() => ports);
   const forwarder = lazyForwarder(config);
   const plugins = () =>
-    available(centre.plugins(), log, 'The service did not say in time which plug-ins it has.');
+    requireAnswer(centre.plugins(), log, 'The service did not say in time which plug-ins it has.');
   const trusted = forAgents({ config, store: parts.store.open, ports: () => ports, plugins });
   const costs = lazyCosts(parts, () => ports);
-  const hub = lazyHub(parts, trail.index);
+  const hub = openLazyHub(parts, trail.index);
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,
@@ -151,7 +151,7 @@ function inTurn([first, ...rest]: readonly (() => Promise<void>)[]): Promise<voi
   return first === undefined ? Promise.resolve() : first().finally(() => inTurn(rest));
 }
 
-function reloadOffers({ reload, reloadFailure }: Centre): Pick<Runtime, 'reload' | 'reloadFailure'> {
+function reloadOffers({ reload, reloadFailure }: Coordinator): Pick<Runtime, 'reload' | 'reloadFailure'> {
   // Health must not depend on the parent's answer.
   return { reload, reloadFailure: () => reloadFailure().catch(() => null) };
 }
@@ -162,7 +162,7 @@ interface LazyRoad {
 }
 
 /** No start waits for what only checks use. */
-function lazyRoad(ports: () => Ports): LazyRoad {
+function lazyRoad(ports: () => EnforcementPorts): LazyRoad {
   let road: typeof import('../runtime/enforcement/enforce.ts').enforce | null = null;
   const load = async () => {
     road = (await import('../runtime/enforcement/enforce.ts')).enforce;
@@ -184,18 +184,18 @@ async function isReady({ centre, store }: RuntimeParts): Promise<boolean> {
 /** Those of all workers, or of this one alone where the others cannot be asked. */
 function allAgents(
   centre: RuntimeParts['centre'],
-  own: AgentsSeen,
+  own: SeenAgents,
   log: RuntimeParts['log'],
 ): Promise<readonly string[]> {
   return centre.agents().catch((fault) => {
-    log.warn('the agents of the other workers are not known', faultFields(fault));
+    log.warn('the agents of the other workers are not known', describeFault(fault));
     return own.list();
   });
 }
 
 async function metricsText({ metrics, centre, log }: RuntimeParts): Promise<string> {
   if (metrics === null) return '';
-  return available(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.');
+  return requireAnswer(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.');
 }
 
 function limitsOf({ server, scan, state_dir }: Config): Runtime['limits'] {
@@ -203,7 +203,11 @@ function limitsOf({ server, scan, state_dir }: Config): Runtime['limits'] {
 }
 
 /** Few services ever do it, and none at its start. */
-async function resetSession(target: ResetTarget, caller: Caller, ports: ResetPorts): Promise<number> {
+async function resetSession(
+  target: SessionResetTarget,
+  caller: Caller,
+  ports: SessionResetPorts,
+): Promise<number> {
   return (await import('../runtime/enforcement/sessions/reset.ts')).resetSession(target, caller, ports);
 }
 
@@ -211,7 +215,7 @@ async function resetSession(target: ResetTarget, caller: Caller, ports: ResetPor
 async function judgeNothing(policy: Policy, config: Config, now_ms: number): Promise<void> {
   const [{ judge }, conditions] = await Promise.all([
     import('../core/decision/judge.ts'),
-    conditionsOf(policy),
+    loadConditions(policy),
   ]);
   const { fault } = judge({ ...NOTHING, now_ms }, policy, openFingerprints(config, policy), conditions);
   if (fault) throw new Error('nothing can be judged by this policy');
@@ -241,18 +245,18 @@ const UNREADY_MS = 5_000;
 
 function portsOf(
   parts: RuntimeParts,
-  agents: AgentsSeen,
+  agents: SeenAgents,
   unrecorded: { last_ms: number },
   approvals: LazyApprovals,
   sessions: SessionPorts,
   policy: Policy,
-): Ports {
+): EnforcementPorts {
   const { config, journal, metrics, telemetry, log } = parts;
   const complain = onceInAWhile((fault: unknown) =>
-    log.error('decisions cannot be recorded, and are blocked', faultFields(fault)),
+    log.error('decisions cannot be recorded, and are blocked', describeFault(fault)),
   );
   const complainOfSessions = onceInAWhile((fault: unknown) =>
-    log.error('sessions cannot be kept, and what depends on them is blocked', storeFields(fault)),
+    log.error('sessions cannot be kept, and what depends on them is blocked', describeStoreFault(fault)),
   );
   // What was judged is in no log, so that the event is all there is to go by.
   const tellFault = onceInAWhile(({ event_id }: Ruling, endpoint: Endpoint) =>
@@ -267,15 +271,15 @@ function portsOf(
     findAgentBlock: openAgentList(config.state_dir),
     sessions,
     telemetry,
-    unkept: complainOfSessions,
-    logged: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
-    settle: async (settling) => (await approvals.open()).settle(settling),
-    observe: (ruling, crossing, endpoint, scan_seconds) => {
+    onSessionFault: complainOfSessions,
+    logged_texts: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
+    resolveApproval: async (settling) => (await approvals.open()).resolve(settling),
+    onRuling: (ruling, crossing, endpoint, scan_seconds) => {
       agents.note(crossing.agent_id);
       metrics?.count(ruling, endpoint, scan_seconds);
       if (ruling.verdict.rule === 'fault.internal') tellFault(ruling, endpoint);
     },
-    unrecorded: (fault) => {
+    onRecordFault: (fault) => {
       unrecorded.last_ms = parts.now_ms();
       complain(fault);
     },
@@ -301,22 +305,22 @@ interface LazyApprovals {
 }
 
 /** No start waits for what only some policies use. */
-function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => Ports): LazyApprovals {
+function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => EnforcementPorts): LazyApprovals {
   const complain = onceInAWhile((what: string, fault?: unknown) =>
-    log.error(what, fault === undefined ? {} : storeFields(fault)),
+    log.error(what, fault === undefined ? {} : describeStoreFault(fault)),
   );
   const approvals = lazy(async () => {
-    const [{ openApprovals }, { approvalsParts }] = await Promise.all([
+    const [{ openApprovals }, { buildApprovalsParts }] = await Promise.all([
       import('../runtime/enforcement/approvals/index.ts'),
       import('../runtime/enforcement/approvals/parts.ts'),
     ]);
-    return openApprovals(approvalsParts({ config, store: store.open, ports }, complain));
+    return openApprovals(buildApprovalsParts({ config, store: store.open, ports }, complain));
   });
   return { open: approvals.open, release: () => approvals.ifOpened(({ release }) => release()) };
 }
 
 /** No start waits for what only some agents use. */
-function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Ports): Runtime['memory'] {
+function lazyMemory({ config, log, store }: RuntimeParts, ports: () => EnforcementPorts): Runtime['memory'] {
   return lazy(async () => {
     const { openMemory } = await import('../features/memory/memory.ts');
     return openMemory({
@@ -332,7 +336,10 @@ function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Ports): R
 }
 
 /** Operators need it seldom, and no start does. */
-function lazyAgentBlocks({ config, store }: RuntimeParts, ports: () => Ports): Runtime['agentBlocks'] {
+function lazyAgentBlocks(
+  { config, store }: RuntimeParts,
+  ports: () => EnforcementPorts,
+): Runtime['agentBlocks'] {
   return lazy(async () => {
     const { openAgentBlocks } = await import('../runtime/enforcement/agent-blocks/agent-blocks.ts');
     return openAgentBlocks({ state_dir: config.state_dir, store: store.open, ports });

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadPublicKeys, verifyJournal } from '../runtime/audit/index.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
-import { reachService } from './socket-client.ts';
+import { connectService } from './socket-client.ts';
 import { statePaths } from './state-dir.ts';
 import { SECRET } from './testing/examples.ts';
 import {
@@ -149,7 +149,7 @@ describe('a service with two workers', () => {
     const halted = Number(before_answers[1]!.pid);
     process.kill(halted, 'SIGSTOP');
     writeFileSync(join(folder.dir, 'service.yaml'), FLAG_ALL);
-    const door = await reachService(folder.state_dir);
+    const door = await connectService(folder.state_dir);
     const reload = door!.call('policies_reload', {}) as Promise<ReloadReport>;
     await sleep(300);
     process.kill(halted, 'SIGKILL');
@@ -325,12 +325,12 @@ describe('a start that cannot be', () => {
     };
     await new Promise<void>((resolve) => other.listen(address, resolve));
     const { port } = other.address() as { port: number };
-    const { freePort } = await import('./port.ts');
-    await assert.rejects(freePort('127.0.0.1', port), { code: 'address_in_use' });
+    const { findFreePort } = await import('./port.ts');
+    await assert.rejects(findFreePort('127.0.0.1', port), { code: 'address_in_use' });
     other.close();
-    assert.equal(await freePort('127.0.0.1', port), port);
-    assert.ok((await freePort('127.0.0.1', 0)) > 0);
-    await assert.rejects(freePort('192.0.2.1', 0), { code: 'address_unusable' });
+    assert.equal(await findFreePort('127.0.0.1', port), port);
+    assert.ok((await findFreePort('127.0.0.1', 0)) > 0);
+    await assert.rejects(findFreePort('192.0.2.1', 0), { code: 'address_unusable' });
   });
 
   test('what the folder holds of an owner that was killed is no obstacle', async () => {

@@ -18,7 +18,7 @@ export interface ServiceOptions {
 }
 
 /** A resident process that runs: it answers over its socket alone. */
-export type RunningResident = Pick<RunningService, 'ended' | 'stop'>;
+export type RunningDaemon = Pick<RunningService, 'ended' | 'stop'>;
 
 /** A service that runs. */
 export interface RunningService {

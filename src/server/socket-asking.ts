@@ -14,15 +14,19 @@ export class SocketFailure extends Error {
 }
 
 /** A question that has no number yet. */
-export type Question = Unnumbered<SocketQuestion>;
+export type UnnumberedQuestion = Unnumbered<SocketQuestion>;
 type Unnumbered<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 
 /** Puts a question; `hear` is called with each answer to it, until what this gives is called. */
-export type Put = (question: Question, hear: (answer: SocketAnswer) => void) => () => void;
+export type SendQuestion = (question: UnnumberedQuestion, hear: (answer: SocketAnswer) => void) => () => void;
 
 export const ANSWER_MS = 60_000;
-export const ENDED: SocketRefusal = { code: 'unavailable', message: 'The service has ended.', details: [] };
-export const LATE: SocketRefusal = {
+export const SERVICE_ENDED: SocketRefusal = {
+  code: 'unavailable',
+  message: 'The service has ended.',
+  details: [],
+};
+export const ANSWER_LATE: SocketRefusal = {
   code: 'unavailable',
   message: 'The service does not answer.',
   details: [],
@@ -33,7 +37,10 @@ export const LATE: SocketRefusal = {
  *
  * @throws SocketFailure where it is refused, or nothing is answered in time
  */
-export async function* followedPages(put: Put, question: Question): AsyncGenerator<TrailPage> {
+export async function* followedPages(
+  put: SendQuestion,
+  question: UnnumberedQuestion,
+): AsyncGenerator<TrailPage> {
   const answers: SocketAnswer[] = [];
   let has_come = Promise.withResolvers<void>();
   const hear = (answer: SocketAnswer): void => {
@@ -41,13 +48,14 @@ export async function* followedPages(put: Put, question: Question): AsyncGenerat
     answers.push(answer);
     has_come.resolve();
   };
-  const timer = setTimeout(() => hear({ id: 0, refusal: LATE }), ANSWER_MS);
+  const timer = setTimeout(() => hear({ id: 0, refusal: ANSWER_LATE }), ANSWER_MS);
   const forget = put(question, hear);
   try {
     for (;;) {
       for (const answer of answers.splice(0)) {
         if ('page' in answer) yield answer.page;
-        else if ('refusal' in answer && answer.refusal !== ENDED) throw new SocketFailure(answer.refusal);
+        else if ('refusal' in answer && answer.refusal !== SERVICE_ENDED)
+          throw new SocketFailure(answer.refusal);
         else return;
       }
       await has_come.promise;

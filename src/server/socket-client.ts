@@ -3,21 +3,26 @@ import { connect, type Socket } from 'node:net';
 import { osUserName } from '../runtime/access/os-user.ts';
 import type { TrailPage } from '../runtime/audit/events/trail.ts';
 import {
+  ANSWER_LATE,
   ANSWER_MS,
-  ENDED,
   followedPages,
-  LATE,
-  type Put,
-  type Question,
+  SERVICE_ENDED,
+  type SendQuestion,
   SocketFailure,
+  type UnnumberedQuestion,
 } from './socket-asking.ts';
-import { LINE_BYTES_MAX, lineReader, type SocketAnswer, type SocketCaller } from './socket-lines.ts';
-import { shortPath } from './socket-path.ts';
+import {
+  openLineReader,
+  SOCKET_LINE_BYTES_MAX,
+  type SocketAnswer,
+  type SocketCaller,
+} from './socket-lines.ts';
+import { openSocketPath } from './socket-path.ts';
 import type { ServiceStatus } from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
 
 /** A service that runs, reached through its state folder. */
-export interface ServiceDoor {
+export interface ServiceClient {
   readonly status: () => Promise<ServiceStatus>;
   /** Resolves when the audit index has every event that was durable before. */
   readonly syncIndex: () => Promise<void>;
@@ -36,15 +41,15 @@ export interface ServiceDoor {
 const CONNECT_MS = 2_000;
 
 /** Reaches the service that owns a state folder; `null` when none runs there. */
-export async function reachService(state_dir: string): Promise<ServiceDoor | null> {
+export async function connectService(state_dir: string): Promise<ServiceClient | null> {
   const socket = await openSocket(statePaths(state_dir).socket);
   if (socket === null) return null;
   const waiting = new Map<number, (answer: SocketAnswer) => void>();
-  const lines = lineReader(LINE_BYTES_MAX);
+  const lines = openLineReader(SOCKET_LINE_BYTES_MAX);
   let last_id = 0;
 
   function end(): void {
-    for (const [id, hear] of waiting) hear({ id, refusal: ENDED });
+    for (const [id, hear] of waiting) hear({ id, refusal: SERVICE_ENDED });
     waiting.clear();
     socket?.destroy();
   }
@@ -57,7 +62,7 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
   socket.on('error', end);
   socket.on('close', end);
 
-  const put: Put = (question, hear) => {
+  const put: SendQuestion = (question, hear) => {
     const id = ++last_id;
     waiting.set(id, hear);
     if (socket.writable) socket.write(`${JSON.stringify({ id, ...question })}\n`);
@@ -65,9 +70,9 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
     return () => void waiting.delete(id);
   };
 
-  async function ask(question: Question): Promise<unknown> {
+  async function ask(question: UnnumberedQuestion): Promise<unknown> {
     const answered = Promise.withResolvers<SocketAnswer>();
-    const timer = setTimeout(() => answered.resolve({ id: 0, refusal: LATE }), ANSWER_MS);
+    const timer = setTimeout(() => answered.resolve({ id: 0, refusal: ANSWER_LATE }), ANSWER_MS);
     const forget = put(question, answered.resolve);
     const answer = await answered.promise;
     clearTimeout(timer);
@@ -90,7 +95,7 @@ export async function reachService(state_dir: string): Promise<ServiceDoor | nul
 /** `null` when nobody listens there: no file, or one that a killed service left. */
 async function openSocket(path: string): Promise<Socket | null> {
   if (!existsSync(path)) return null;
-  const short = shortPath(path);
+  const short = openSocketPath(path);
   return new Promise<Socket | null>((resolve) => {
     const socket = connect(short.path);
     const give = (result: Socket | null): void => {

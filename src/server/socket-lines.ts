@@ -51,13 +51,13 @@ export interface SocketRefusal {
 }
 
 /** The longest line: a file that is scanned, or a page of events. */
-export const LINE_BYTES_MAX = 67_108_864;
+export const SOCKET_LINE_BYTES_MAX = 67_108_864;
 
 /**
  * Cuts a stream of bytes into lines: a function that takes the next chunk and gives the lines that are whole
  * now, or `null` when one is longer than `bytes_max`.
  */
-export function lineReader(bytes_max: number): (chunk: Buffer) => string[] | null {
+export function openLineReader(bytes_max: number): (chunk: Buffer) => string[] | null {
   let pieces: Buffer[] = [];
   let bytes = 0;
   return (chunk) => {

@@ -11,7 +11,7 @@ export interface SocketPath {
 }
 
 /** Gives the path itself, or, where it is too long, one that leads through the open folder in which it lies. */
-export function shortPath(path: string): SocketPath {
+export function openSocketPath(path: string): SocketPath {
   if (Buffer.byteLength(path) <= PATH_BYTES_MAX || process.platform !== 'linux')
     return { path, close: () => {} };
   const folder = openSync(dirname(path), 'r');

@@ -4,19 +4,19 @@ import { createServer, type Socket } from 'node:net';
 import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../core/json/origin.ts';
 import type { Json } from '../core/types/index.ts';
 import type { Runtime } from '../operations/runtime.ts';
-import { faultFields, type Log } from '../platform/log.ts';
-import { agent, mcpAgent, person } from '../runtime/access/callers.ts';
+import { describeFault, type Log } from '../platform/log.ts';
+import { buildAgentCaller, buildMcpCaller, buildOperatorCaller } from '../runtime/access/callers.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { WrittenDialect } from '../runtime/adapters/types.ts';
-import type { TrailPage, TrailWish } from '../runtime/audit/events/trail.ts';
+import type { TrailPage, TrailRequest } from '../runtime/audit/events/trail.ts';
 import {
-  LINE_BYTES_MAX,
-  lineReader,
+  openLineReader,
+  SOCKET_LINE_BYTES_MAX,
   type SocketAnswer,
   type SocketQuestion,
   type SocketRefusal,
 } from './socket-lines.ts';
-import { shortPath } from './socket-path.ts';
+import { openSocketPath } from './socket-path.ts';
 
 /** Runs the operation of that name; rejects with a refusal, which has `code`, `message` and `details`. */
 export type Dispatch = (
@@ -26,10 +26,10 @@ export type Dispatch = (
 ) => Promise<unknown>;
 
 /** The name under which `dispatch` is asked what a hook asks. */
-export const HOOK = 'hook';
+export const HOOK_OPERATION = 'hook';
 
 /** The name under which `dispatch` is asked what somebody who follows may see: a `TrailWish`. */
-export const FOLLOW = 'follow';
+export const FOLLOW_OPERATION = 'follow';
 
 /** What the owner of a state folder says of itself over its socket. */
 export interface ServiceStatus {
@@ -47,7 +47,7 @@ export interface SocketServer {
 }
 
 /** How a resident process hears of its end. */
-export interface ResidentDoor {
+export interface DaemonHandlers {
   /** Somebody asked something, so that it is still of use. */
   readonly onQuestion: () => void;
   /** The folder is wanted, or this program is not the newest any more. */
@@ -55,7 +55,10 @@ export interface ResidentDoor {
 }
 
 /** Follows the audit trail until `signal` is aborted; `null` where the event to go on behind is not known. */
-export type Follow = (wish: TrailWish, signal: AbortSignal) => Promise<AsyncIterable<TrailPage> | null>;
+export type FollowTrail = (
+  wish: TrailRequest,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<TrailPage> | null>;
 
 const CONNECTIONS_MAX = 64;
 /** Connections that follow: the others are for who asks something. */
@@ -69,7 +72,7 @@ const ASKED_MAX = 32;
  *
  * @param options.path - the socket; one that a killed service left is replaced
  */
-export async function openSocket(options: {
+export async function openSocketServer(options: {
   readonly path: string;
   readonly runtime: Runtime;
   readonly dispatch: Dispatch;
@@ -78,9 +81,9 @@ export async function openSocket(options: {
   /** The configuration that is in force, its links followed; `null` for none. */
   readonly config_file: string | null;
   /** Gives what comes into the audit trail; `null` where there is none. */
-  readonly follow: Follow | null;
+  readonly follow: FollowTrail | null;
   /** What a resident process does besides; `null` in a service, which stays whoever asks. */
-  readonly resident: ResidentDoor | null;
+  readonly resident: DaemonHandlers | null;
   readonly log: Log;
 }): Promise<SocketServer> {
   const connections = new Set<Socket>();
@@ -93,7 +96,7 @@ export async function openSocket(options: {
     serve(socket, options, followers);
   });
   rmSync(options.path, { force: true });
-  const short = shortPath(options.path);
+  const short = openSocketPath(options.path);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(short.path, resolve);
@@ -112,10 +115,10 @@ export async function openSocket(options: {
   };
 }
 
-type Options = Parameters<typeof openSocket>[0];
+type Options = Parameters<typeof openSocketServer>[0];
 
 function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
-  const lines = lineReader(LINE_BYTES_MAX);
+  const lines = openLineReader(SOCKET_LINE_BYTES_MAX);
   let asked = 0;
   socket.on('data', (chunk: Buffer) => {
     const read = lines(chunk);
@@ -164,8 +167,8 @@ function answerTo(question: SocketQuestion, options: Options, peer: Peer): unkno
     const stranger = strangerTo(question, options);
     if (stranger !== null) return Promise.reject(stranger);
     if (question.ask === 'dialect') return dialectNamed(question.input, runtime);
-    const caller = agent(`hook:${nameOf(question.user)}`, ['check', 'approvals:own'], '*', '*');
-    return dispatch(HOOK, question.input, { runtime, caller, request_id: `hook-${question.id}` });
+    const caller = buildAgentCaller(`hook:${nameOf(question.user)}`, ['check', 'approvals:own'], '*', '*');
+    return dispatch(HOOK_OPERATION, question.input, { runtime, caller, request_id: `hook-${question.id}` });
   }
   const request_id = `cli-${question.id}`;
   return dispatch(question.operation, question.input, { runtime, caller: callerOf(question), request_id });
@@ -180,8 +183,8 @@ async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<Writ
  * Who asks for an agent says so, and is given an agent's rights; a word that is not known is given no other.
  */
 function callerOf({ user, as }: Extract<SocketQuestion, { ask: 'call' | 'follow' }>): Caller {
-  if (as === undefined) return person(`cli:${nameOf(user)}`);
-  return as === 'operator' ? person('operator') : mcpAgent(nameOf(user));
+  if (as === undefined) return buildOperatorCaller(`cli:${nameOf(user)}`);
+  return as === 'operator' ? buildOperatorCaller('operator') : buildMcpCaller(nameOf(user));
 }
 
 async function follow(
@@ -191,7 +194,7 @@ async function follow(
 ): Promise<void> {
   const { id, input } = question;
   const context = { runtime, caller: callerOf(question), request_id: `cli-${id}` };
-  const wish = (await dispatch(FOLLOW, input, context)) as TrailWish;
+  const wish = (await dispatch(FOLLOW_OPERATION, input, context)) as TrailRequest;
   if (followTrail === null)
     return refuse('not_configured', 'There is no audit trail: `audit.enabled` is `false`.');
   if (followers.size >= FOLLOWERS_MAX || followers.has(socket))
@@ -251,6 +254,6 @@ function nameOf(user: unknown): string {
 function refusalOf(error: unknown, log: Log): SocketRefusal {
   const { code, message, details } = error as { code?: unknown; message?: unknown; details?: unknown };
   if (typeof code === 'string' && Array.isArray(details)) return { code, message: String(message), details };
-  log.error('a command could not be answered', faultFields(error));
+  log.error('a command could not be answered', describeFault(error));
   return { code: 'internal', message: 'The service has a fault; its log says where.', details: [] };
 }

@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test';
 import type { Runtime } from '../operations/runtime.ts';
 import { openLog } from '../platform/log.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import { reachService } from './socket-client.ts';
-import { lineReader } from './socket-lines.ts';
-import { shortPath } from './socket-path.ts';
-import { openSocket, type ServiceStatus, type SocketServer } from './socket-server.ts';
+import { connectService } from './socket-client.ts';
+import { openLineReader } from './socket-lines.ts';
+import { openSocketPath } from './socket-path.ts';
+import { openSocketServer, type ServiceStatus, type SocketServer } from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
 import { type TestFolder, testFolder } from './testing/service.ts';
 
@@ -41,7 +41,7 @@ before(async () => {
   mkdirSync(state_dir);
   const path = statePaths(state_dir).socket;
   writeFileSync(path, 'what a killed service left');
-  server = await openSocket({
+  server = await openSocketServer({
     path,
     runtime: {} as Runtime,
     config_file: null,
@@ -66,7 +66,7 @@ after(async () => {
 });
 
 test('a command reaches the service as its user, also over a long path', async () => {
-  const door = await reachService(join(folder.dir, deep));
+  const door = await connectService(join(folder.dir, deep));
   assert.ok(door !== null);
   assert.deepEqual(await door.status(), status);
   await door.syncIndex();
@@ -96,13 +96,13 @@ test('only its user may open the socket', () => {
 });
 
 test('where no service runs there is no door', async () => {
-  assert.equal(await reachService(folder.dir), null);
+  assert.equal(await connectService(folder.dir), null);
   writeFileSync(statePaths(folder.dir).socket, 'no socket at all');
-  assert.equal(await reachService(folder.dir), null);
+  assert.equal(await connectService(folder.dir), null);
 });
 
 test('what is no question is answered as a fault', async () => {
-  const short = shortPath(statePaths(join(folder.dir, deep)).socket);
+  const short = openSocketPath(statePaths(join(folder.dir, deep)).socket);
   const socket = connect(short.path);
   const answer = await new Promise<string>((resolve) => {
     socket.once('data', (chunk) => resolve(String(chunk)));
@@ -123,7 +123,7 @@ test('lines are cut out of pieces, and one that is too long is refused', () => {
   ];
   let ran = 0;
   for (const { pieces, lines } of rows) {
-    const reader = lineReader(8);
+    const reader = openLineReader(8);
     const read = pieces.map((piece) => reader(Buffer.from(piece)));
     assert.deepEqual(read.includes(null) ? null : read.flat(), lines);
     ran += 1;

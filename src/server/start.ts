@@ -1,6 +1,6 @@
 import { StartFailure } from '../platform/failure.ts';
-import type { Begun } from './begin.ts';
-import type { RunningResident, RunningService, ServiceOptions } from './service.ts';
+import type { StartedService } from './begin.ts';
+import type { RunningDaemon, RunningService, ServiceOptions } from './service.ts';
 import { forkWorker, killWorker } from './workers.ts';
 
 export { StartFailure, type StartFailureCode } from '../platform/failure.ts';
@@ -21,8 +21,8 @@ export async function startService(
   // Loading its program takes a worker longer than anything here, so that it begins before all else is loaded.
   const spare = forkWorker(options.worker_url);
   try {
-    const { begin } = await import('./begin.ts');
-    const { url, ...service } = await inTime(begin(options, spare, started_ms));
+    const { bringUpService } = await import('./begin.ts');
+    const { url, ...service } = await inTime(bringUpService(options, spare, started_ms));
     return { ...service, url: url! };
   } catch (failure) {
     await killWorker(spare);
@@ -36,19 +36,19 @@ export async function startService(
  *
  * @throws StartFailure `state_in_use` where somebody has the folder, and the like
  */
-export async function startResident(
+export async function startDaemon(
   options: Omit<ServiceOptions, 'worker_url'> & { readonly idle_ms: number },
-): Promise<RunningResident> {
+): Promise<RunningDaemon> {
   process.umask(0o077);
-  const { begin } = await import('./begin.ts');
-  return inTime(begin({ ...options, worker_url: null }, null, Date.now()));
+  const { bringUpService } = await import('./begin.ts');
+  return inTime(bringUpService({ ...options, worker_url: null }, null, Date.now()));
 }
 
 /** A start takes a second; a store, a plug-in or a file system that hangs must not look like one for ever. */
 const START_MS_MAX = 120_000;
 
 /** Gives up a start that takes too long, and stops what comes of it after all. */
-async function inTime(starting: Promise<Begun>): Promise<Begun> {
+async function inTime(starting: Promise<StartedService>): Promise<StartedService> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     const sentence = `The service did not start within ${START_MS_MAX / 1_000} seconds. Check the state folder and the store.`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { makeStateDir, readOwner, takeOwnership } from './state-dir.ts';
+import { makeStateDir, readStateOwner, takeOwnership } from './state-dir.ts';
 import { type TestFolder, testFolder } from './testing/service.ts';
 
 let folder: TestFolder;
@@ -70,7 +70,7 @@ test('a folder has one owner at a time, who can be named', () => {
   };
   assert.throws(() => takeOwnership(state_dir), { code: 'state_in_use' });
   ownership.announce(owner);
-  assert.deepEqual(readOwner(state_dir), owner);
+  assert.deepEqual(readStateOwner(state_dir), owner);
   assert.equal(modeOf(join(state_dir, 'owner.json')), 0o600);
   assert.throws(() => takeOwnership(state_dir), /process 4711, http:\/\/127\.0\.0\.1:8000/);
   ownership.release();

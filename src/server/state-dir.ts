@@ -8,7 +8,7 @@ import { ignoreInGit } from '../platform/files/state-folder.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 
 /** Who owns a state folder, for whoever finds it taken. */
-export interface Owner {
+export interface StateOwner {
   readonly pid: number;
   /** Where it listens; `null` while it starts. */
   readonly url: string | null;
@@ -19,7 +19,7 @@ export interface Owner {
 
 /** A state folder that this process owns until it lets go or dies. */
 export interface Ownership {
-  readonly announce: (owner: Owner) => void;
+  readonly announce: (owner: StateOwner) => void;
   readonly release: () => void;
 }
 
@@ -68,7 +68,7 @@ export function makeStateDir(state_dir: string): string[] {
     ];
   } catch (error) {
     if (error instanceof StartFailure) throw error;
-    throw unwritable(state_dir, error);
+    throw buildUnwritableFailure(state_dir, error);
   }
 }
 
@@ -83,7 +83,7 @@ export function isDiskFailure(error: unknown): boolean {
 }
 
 /** The failure for a state folder that the disk, or the system, does not let this process write. */
-export function unwritable(state_dir: string, error: unknown): StartFailure {
+export function buildUnwritableFailure(state_dir: string, error: unknown): StartFailure {
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
   const disk = diskProblem(error, state_dir);
   if (disk === null) return unusable(state_dir, `it cannot be written (${code})`);
@@ -139,15 +139,15 @@ export function takeOwnerLock(state_dir: string): Lock | null {
     if (lock !== null) chmodSync(path, 0o600);
     return lock;
   } catch (error) {
-    if (diskProblem(error, state_dir)?.names_cause === true) throw unwritable(state_dir, error);
+    if (diskProblem(error, state_dir)?.names_cause === true) throw buildUnwritableFailure(state_dir, error);
     throw unusable(state_dir, 'its file `owner.lock` cannot be opened. Check its owner, or remove it');
   }
 }
 
 /** What the owner of a folder said of itself; `null` when nobody did. It may have died since. */
-export function readOwner(state_dir: string): Owner | null {
+export function readStateOwner(state_dir: string): StateOwner | null {
   try {
-    const owner = JSON.parse(readFileSync(statePaths(state_dir).owner, 'utf8')) as Owner;
+    const owner = JSON.parse(readFileSync(statePaths(state_dir).owner, 'utf8')) as StateOwner;
     return Number.isInteger(owner.pid) ? owner : null;
   } catch {
     return null;
@@ -155,7 +155,7 @@ export function readOwner(state_dir: string): Owner | null {
 }
 
 function takenSentence(state_dir: string): string {
-  const owner = readOwner(state_dir);
+  const owner = readStateOwner(state_dir);
   const who = owner === null ? '' : ` (process ${owner.pid}${owner.url === null ? '' : `, ${owner.url}`})`;
   return `Another service${who} uses the state folder \`${state_dir}\`. Stop it, or set \`state_dir\` to another folder.`;
 }

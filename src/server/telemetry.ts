@@ -40,7 +40,7 @@ function isThere(name: string): boolean {
 }
 
 /** Opens what watches one process for a collector; `null` where it is off, and nothing of it is loaded then. */
-export async function telemetryOf(
+export async function openProcessTelemetry(
   { telemetry }: Config,
   version: string,
   process_name: string,

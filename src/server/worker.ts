@@ -1,21 +1,21 @@
 import type { Policy } from '../core/types/index.ts';
 import type { Runtime } from '../operations/runtime.ts';
-import { faultFields, type Log, openLog } from '../platform/log.ts';
-import { lazyStore, storeSettings } from '../platform/store/index.ts';
+import { describeFault, type Log, openLog } from '../platform/log.ts';
+import { openLazyStore, parseStoreSettings } from '../platform/store/index.ts';
 import { type ApiKeys, openApiKeys } from '../runtime/access/api-keys.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { openMetrics } from '../runtime/observability/metrics.ts';
 import { readPolicy } from '../runtime/policies/saved.ts';
-import { type Channel, openChannel } from './channel.ts';
+import { openRpcChannel, type RpcChannel } from './channel.ts';
 import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
-import { type Centre, type OpenRuntime, openRuntime } from './runtime.ts';
-import { isDiskFailure, statePaths, unwritable } from './state-dir.ts';
+import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
+import { buildUnwritableFailure, isDiskFailure, statePaths } from './state-dir.ts';
 import { openServiceStore } from './store.ts';
-import { telemetryOf } from './telemetry.ts';
+import { openProcessTelemetry } from './telemetry.ts';
 import { openWriter } from './writer.ts';
 
 /** What a worker's program gets to answer with. */
-export interface WorkerSeat {
+export interface WorkerContext {
   readonly runtime: Runtime;
   /** Calls of models. Loaded with the first call. */
   readonly llm: OpenRuntime['llm'];
@@ -29,7 +29,7 @@ export interface WorkerSeat {
 }
 
 /** The transport that a worker's program opened. */
-export interface WorkerDoor {
+export interface WorkerTransport {
   /** Accepts nothing more; resolves when all that was accepted is answered. */
   readonly close: () => Promise<void>;
   /** Loads what the first requests would else wait for; called when the first health checks are answered. */
@@ -46,7 +46,7 @@ const PATIENCE_MS = 10_000;
  * open the transport, which resolves when it listens. Ends when the parent says so, and by itself when the
  * parent is gone. Only for a process that `startService` has forked.
  */
-export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): void {
+export function runWorker(listen: (seat: WorkerContext) => Promise<WorkerTransport>): void {
   let desk: Desk | null = null;
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => {
@@ -62,7 +62,7 @@ export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): vo
   const answers: WorkerAnswers = {
     start: async (orders) => {
       desk = await openDesk(orders, channel).catch((fault: unknown) => {
-        throw isDiskFailure(fault) ? unwritable(orders.config.state_dir, fault) : fault;
+        throw isDiskFailure(fault) ? buildUnwritableFailure(orders.config.state_dir, fault) : fault;
       });
       desk.door = await listen(desk.seat);
       setTimeout(() => void desk?.warm(), WARM_AFTER_MS).unref();
@@ -83,7 +83,7 @@ export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): vo
     },
     stop: () => leave(0),
   };
-  const channel = openChannel<ParentAnswers>(pipeToParent(), answers);
+  const channel = openRpcChannel<ParentAnswers>(pipeToParent(), answers);
 
   // The parent was killed: what it owned is free for another service, so this one must not go on answering.
   process.once('disconnect', () => {
@@ -96,7 +96,7 @@ export function runWorker(listen: (seat: WorkerSeat) => Promise<WorkerDoor>): vo
   process.on('SIGHUP', () => {});
   process.on('uncaughtException', (fault) => {
     const log = desk?.seat.log ?? openLog({ level: 'error', name: 'worker' });
-    log.error('the worker has a fault, and ends', faultFields(fault));
+    log.error('the worker has a fault, and ends', describeFault(fault));
     void log.flush().finally(() => process.exit(1));
   });
 }
@@ -116,8 +116,8 @@ function pipeToParent() {
 
 /** All that a worker holds while it serves. */
 interface Desk {
-  readonly seat: WorkerSeat;
-  door: WorkerDoor | null;
+  readonly seat: WorkerContext;
+  door: WorkerTransport | null;
   readonly prepare: WorkerAnswers['prepare'];
   readonly commit: WorkerAnswers['commit'];
   readonly abandon: WorkerAnswers['abandon'];
@@ -128,7 +128,7 @@ interface Desk {
   readonly close: () => Promise<void>;
 }
 
-async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): Promise<Desk> {
+async function openDesk(orders: WorkerOrders, channel: RpcChannel<ParentAnswers>): Promise<Desk> {
   const { config, version, writer } = orders;
   const paths = statePaths(config.state_dir);
   const log = openLog({ ...config.log, name: writer });
@@ -137,7 +137,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
   const [policy, journal, telemetry] = await Promise.all([
     readPolicy(paths.policies, orders.policy_hash),
     config.audit.enabled ? openWriter(config, writer, log, metrics) : null,
-    telemetryOf(config, version, writer, log),
+    openProcessTelemetry(config, version, writer, log),
   ]);
   const open = openRuntime({
     version,
@@ -145,7 +145,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
     started_ms: orders.started_ms,
     policy,
     journal,
-    store: lazyStore(() => openServiceStore(storeSettings(config)), log),
+    store: openLazyStore(() => openServiceStore(parseStoreSettings(config)), log),
     index_path: paths.index,
     metrics,
     telemetry,
@@ -174,7 +174,7 @@ async function openDesk(orders: WorkerOrders, channel: Channel<ParentAnswers>): 
         await open.warm();
         await desk.door?.warm?.();
       } catch (fault) {
-        log.error('what checks need could not be loaded ahead', faultFields(fault));
+        log.error('what checks need could not be loaded ahead', describeFault(fault));
       }
     },
     close: async () => {
@@ -220,7 +220,7 @@ const AGENTS_MS = 500;
 const SYNC_MS = 10_000;
 const RELOAD_MS = 60_000;
 
-function centreOver(channel: Channel<ParentAnswers>, worker: string): Centre {
+function centreOver(channel: RpcChannel<ParentAnswers>, worker: string): Coordinator {
   return {
     ready: () => channel.ask('ready', null, ASK_MS),
     reloadFailure: () => channel.ask('reload_failure', null, AGENTS_MS),

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { StartFailure } from '../platform/failure.ts';
 import type { Log } from '../platform/log.ts';
-import { type Channel, openChannel } from './channel.ts';
+import { openRpcChannel, type RpcChannel } from './channel.ts';
 import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
 
 /** A process that answers requests, seen from the parent. */
@@ -9,7 +9,7 @@ export interface Worker {
   /** `worker-1`; names its journal. */
   readonly name: string;
   readonly pid: number;
-  readonly ask: Channel<WorkerAnswers>['ask'];
+  readonly ask: RpcChannel<WorkerAnswers>['ask'];
   /** Ends it at once; resolves when it is gone. */
   readonly kill: () => Promise<void>;
 }
@@ -199,7 +199,7 @@ function connect(name: string, own: WorkerProcess, answers: ParentAnswers): Work
     send: (message: unknown) => child.connected && child.send(message as never, () => {}),
     onMessage: (listener: (message: unknown) => void) => void child.on('message', listener),
   };
-  const channel = openChannel<WorkerAnswers>(pipe, answers);
+  const channel = openRpcChannel<WorkerAnswers>(pipe, answers);
   void ended.then(() => channel.close());
   return { name, pid: child.pid ?? 0, ask: channel.ask, kill: () => killWorker(own) };
 }

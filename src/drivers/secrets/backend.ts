@@ -57,15 +57,15 @@ export function isSecretKey(text: string): boolean {
 }
 
 /** A member of a JSON object as the text of a secret: texts as they stand, all else as JSON; `null` for none. */
-export function memberText(members: unknown, name: string): string | null {
+export function readMember(members: unknown, name: string): string | null {
   if (typeof members !== 'object' || members === null || !Object.hasOwn(members, name)) return null;
   const value = (members as Record<string, unknown>)[name];
   if (value === null || value === undefined) return null;
-  return bounded(typeof value === 'string' ? value : JSON.stringify(value));
+  return limitValue(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** The same text, where it is short enough for a secret. */
-export function bounded(value: string): string {
+export function limitValue(value: string): string {
   if (value.length <= VALUE_CHARACTERS_MAX) return value;
   throw new SecretFailure('secrets_answer', `holds more than ${VALUE_CHARACTERS_MAX} characters there`);
 }

@@ -1,5 +1,5 @@
 import { lazy } from '../../platform/lazy.ts';
-import { bounded, memberText, type SecretBackend, SecretFailure } from './backend.ts';
+import { limitValue, readMember, type SecretBackend, SecretFailure } from './backend.ts';
 
 export interface CloudSettings {
   readonly region: string;
@@ -88,8 +88,8 @@ function textOf(answer: {
 
 function inText(text: string, key: string): string | null {
   const members = membersOf(text);
-  if (members !== null) return memberText(members, key);
-  return key === 'value' && text !== '' ? bounded(text) : null;
+  if (members !== null) return readMember(members, key);
+  return key === 'value' && text !== '' ? limitValue(text) : null;
 }
 
 function membersOf(text: string): object | null {

@@ -1,4 +1,4 @@
-import { bounded, type SecretBackend } from './backend.ts';
+import { limitValue, type SecretBackend } from './backend.ts';
 
 export interface EnvSettings {
   /** The name of a secret, and the variable that holds it. Where it has entries, there are no other secrets. */
@@ -36,7 +36,7 @@ function open({ env_map, env: environment }: EnvSettings): SecretBackend {
     get: async (key) => {
       const variable = variableOf(key);
       const value = variable === null || !Object.hasOwn(environment, variable) ? '' : environment[variable];
-      return value === undefined || value === '' ? null : bounded(value);
+      return value === undefined || value === '' ? null : limitValue(value);
     },
     check: async () => {},
     close: () => {},

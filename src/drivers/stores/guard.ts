@@ -1,6 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import type { StoreFailure } from '../../platform/store/failure.ts';
-import { fromStored, toStored } from './texts.ts';
+import { decodeText, encodeText } from './texts.ts';
 
 /** What a database's error means; `null` for one that is the program's own fault. */
 export type FailureOf = (error: unknown) => StoreFailure | null;
@@ -9,7 +9,7 @@ export type FailureOf = (error: unknown) => StoreFailure | null;
  * Puts itself between the query builder and a database: failures come out as a `StoreFailure`, texts go in and
  * come out as they were, rows are plain objects. What is wrong with a statement itself comes out as it is.
  */
-export function guard(driver: Driver, failureOf: FailureOf): Driver {
+export function guardDriver(driver: Driver, failureOf: FailureOf): Driver {
   const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
   const attempt = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
@@ -62,16 +62,16 @@ function guardConnection(
 }
 
 function stored(query: CompiledQuery): CompiledQuery {
-  const isPlain = (value: unknown): boolean => typeof value !== 'string' || toStored(value) === value;
+  const isPlain = (value: unknown): boolean => typeof value !== 'string' || encodeText(value) === value;
   if (query.parameters.every(isPlain)) return query;
-  const parameters = query.parameters.map((value) => (typeof value === 'string' ? toStored(value) : value));
+  const parameters = query.parameters.map((value) => (typeof value === 'string' ? encodeText(value) : value));
   return { ...query, parameters };
 }
 
 function restored<Row>(row: Row): Row {
   const plain: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(row as Record<string, unknown>)) {
-    plain[column] = typeof value === 'string' ? fromStored(value) : value;
+    plain[column] = typeof value === 'string' ? decodeText(value) : value;
   }
   return plain as Row;
 }

@@ -1,7 +1,7 @@
 import type { Dialect, Kysely, PostgresPool, PostgresPoolClient } from 'kysely';
 import type { CustomTypesConfig, Pool, PoolConfig } from 'pg';
 import { StoreFailure } from '../../platform/store/failure.ts';
-import { guard } from './guard.ts';
+import { guardDriver } from './guard.ts';
 
 export interface PostgresSettings {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full`. */
@@ -39,7 +39,8 @@ async function open<Tables>(settings: PostgresSettings): Promise<Kysely<Tables>>
   const { Kysely, PostgresAdapter, PostgresDriver, PostgresIntrospector, PostgresQueryCompiler } =
     await import('kysely');
   const dialect: Dialect = {
-    createDriver: () => guard(new PostgresDriver({ pool: async () => openPool(pg, settings) }), failureOf),
+    createDriver: () =>
+      guardDriver(new PostgresDriver({ pool: async () => openPool(pg, settings) }), failureOf),
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),

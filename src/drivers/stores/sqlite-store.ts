@@ -14,9 +14,9 @@ import type {
 } from 'kysely';
 import { DISK_FULL, diskProblem } from '../../platform/disk.ts';
 import { StoreFailure } from '../../platform/store/failure.ts';
-import { guard } from './guard.ts';
-import { adapt, connect } from './sqlite.ts';
-import { openTurns } from './turns.ts';
+import { guardDriver } from './guard.ts';
+import { adaptDatabase, openSqliteDatabase } from './sqlite.ts';
+import { openWriteTurns } from './turns.ts';
 
 export interface SqliteStoreSettings {
   /** The database file, absolute. */
@@ -53,7 +53,7 @@ const PAUSE_MS_MAX = 25;
 async function open<Tables>(settings: SqliteStoreSettings): Promise<Kysely<Tables>> {
   const { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely');
   const dialect: Dialect = {
-    createDriver: () => guard(driverOf(settings), (error) => failureOf(error, dirname(settings.path))),
+    createDriver: () => guardDriver(driverOf(settings), (error) => failureOf(error, dirname(settings.path))),
     // All changes of tables are one transaction, so that a killed process leaves none of them half done. The turns are ours.
     createAdapter: () =>
       Object.defineProperties(new SqliteAdapter(), {
@@ -91,7 +91,7 @@ interface Handle {
 
 function driverOf(settings: SqliteStoreSettings): Driver {
   const patience_ms = settings.patience_ms ?? PATIENCE_MS;
-  const turns = openTurns(patience_ms, busy);
+  const turns = openWriteTurns(patience_ms, busy);
   let handle: Handle | null = null;
 
   /** The handle. A file that lies there now and is another one is not written: the log of the first would be mixed into it. */
@@ -129,10 +129,10 @@ function driverOf(settings: SqliteStoreSettings): Driver {
 }
 
 function openHandle({ path, create = false }: SqliteStoreSettings): Handle {
-  const database = connect({ path: create ? path : existing(path), busy_timeout_ms: 0 });
+  const database = openSqliteDatabase({ path: create ? path : existing(path), busy_timeout_ms: 0 });
   try {
     database.exec('PRAGMA synchronous = FULL');
-    return { database, statements: adapt(database), file_id: fileId(path) };
+    return { database, statements: adaptDatabase(database), file_id: fileId(path) };
   } catch (error) {
     database.close();
     throw error;

@@ -35,7 +35,9 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Opens the file and gives a query builder over it; `destroy()` closes it. */
 async function open<Tables>(settings: SqliteSettings): Promise<Kysely<Tables>> {
   const { Kysely, SqliteDialect } = await import('kysely');
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapt(connect(settings)) }) });
+  return new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: adaptDatabase(openSqliteDatabase(settings)) }),
+  });
 }
 
 /** 16 MB each for pages in memory and for the log, so that many small inserts share their writes to the file. */
@@ -48,7 +50,9 @@ const WRITER_PRAGMAS = `
 `;
 
 /** Opens the file itself, for a driver that speaks to it in its own way. */
-export function connect(settings: Omit<SqliteSettings, 'path'> & { path: string | URL }): DatabaseSync {
+export function openSqliteDatabase(
+  settings: Omit<SqliteSettings, 'path'> & { path: string | URL },
+): DatabaseSync {
   const readOnly = settings.read_only ?? false;
   const timeout = settings.busy_timeout_ms ?? BUSY_TIMEOUT_MS;
   const database = new DatabaseSync(settings.path, { readOnly, timeout });
@@ -68,7 +72,7 @@ export function connect(settings: Omit<SqliteSettings, 'path'> & { path: string 
 const STATEMENTS_MAX = 64;
 
 /** The few calls that the query builder makes of a database, with statements kept by their text. */
-export function adapt(database: DatabaseSync): SqliteDatabase {
+export function adaptDatabase(database: DatabaseSync): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
     close: () => database.close(),

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openTurns } from './turns.ts';
+import { openWriteTurns } from './turns.ts';
 
 const LONG_MS = 60_000;
 const late = () => new Error('too late');
 
 test('one at a time, in the order in which they came', async () => {
-  const turns = openTurns(LONG_MS, late);
+  const turns = openWriteTurns(LONG_MS, late);
   const order: number[] = [];
   let inside = 0;
   const one = async (number: number): Promise<void> => {
@@ -23,7 +23,7 @@ test('one at a time, in the order in which they came', async () => {
 });
 
 test('who waits too long is told, and nobody waits for them', async () => {
-  const turns = openTurns(1, late);
+  const turns = openWriteTurns(1, late);
   await turns.take();
   await assert.rejects(turns.take(), /too late/);
   turns.give();

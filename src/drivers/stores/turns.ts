@@ -1,5 +1,5 @@
 /** One at a time, in the order in which they came. */
-export interface Turns {
+export interface WriteTurns {
   /** Resolves when it is the caller's turn; rejects with `late()` when that has not come in time. */
   readonly take: () => Promise<void>;
   /** Ends the turn. */
@@ -7,7 +7,7 @@ export interface Turns {
 }
 
 /** @param late makes what a caller hears who waited for `patience_ms` */
-export function openTurns(patience_ms: number, late: () => Error): Turns {
+export function openWriteTurns(patience_ms: number, late: () => Error): WriteTurns {
   const waiting = new Set<() => void>();
   let taken = false;
   return {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { packageVersion } from '../../platform/version.ts';
-import { person } from '../../runtime/access/callers.ts';
+import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import { osUserName } from '../../runtime/access/os-user.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import type { catalogue as operationCatalogue } from '../../server/operations.ts';
+import type { operationCatalogue } from '../../server/operations.ts';
 import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,19 +28,19 @@ export async function ask(
   which: Which,
   input: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
-  const { catalogue } = await import('../../server/operations.ts');
-  const operation = which(catalogue);
+  const { operationCatalogue } = await import('../../server/operations.ts');
+  const operation = which(operationCatalogue);
   const { name } = operation;
   if (operation.needs === 'live')
     return askService(await configOf(terminal, config_path, 'leave'), name, input);
   const { call } = await import('../../operations/call.ts');
-  const caller = person(`cli:${osUserName()}`);
+  const caller = buildOperatorCaller(`cli:${osUserName()}`);
   if (operation.needs === 'nothing')
     return call(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
   if (operation.needs === 'store' || operation.needs === 'plugins') {
-    const { reachService } = await import('../../server/socket-client.ts');
+    const { connectService } = await import('../../server/socket-client.ts');
     const config = await configOf(terminal, config_path, 'leave');
-    const door = await reachService(config.state_dir);
+    const door = await connectService(config.state_dir);
     if (door !== null) return door.call(name, input).finally(door.close);
     if (operation.needs === 'plugins')
       return call(operation, input, { runtime: onlyPlugins(config), caller, request_id: 'cli' });
@@ -70,8 +70,8 @@ async function placeFor(
 ): Promise<{ readonly config: Config; readonly remove: () => Promise<void> }> {
   const own = { config, remove: async () => {} };
   if (needs !== 'store' || http.method !== 'GET') return own;
-  const { storeSettings } = await import('../../platform/store/settings.ts');
-  const settings = storeSettings(config);
+  const { parseStoreSettings } = await import('../../platform/store/settings.ts');
+  const settings = parseStoreSettings(config);
   // People who wait for approval must not be overlooked because of a wrong folder.
   if (settings.kind === 'sqlite' && name.startsWith('approvals_'))
     await requireReadable(settings.path, 'store');
@@ -102,7 +102,7 @@ export async function openAsker(
   await requireJournal(config);
   const { openLocalRuntime } = await import('../../server/local.ts');
   const runtime = await openLocalRuntime(config, packageVersion());
-  const caller = person(`cli:${osUserName()}`);
+  const caller = buildOperatorCaller(`cli:${osUserName()}`);
   return {
     ask: (input) => call(operation, input, { runtime, caller, request_id: 'cli' }),
     close: runtime.close,
@@ -146,8 +146,8 @@ function onlyPlugins(config: Config): Runtime {
 }
 
 async function askService(config: Config, name: string, input: unknown): Promise<unknown> {
-  const { reachService } = await import('../../server/socket-client.ts');
-  const door = await reachService(config.state_dir);
+  const { connectService } = await import('../../server/socket-client.ts');
+  const door = await connectService(config.state_dir);
   if (door === null) {
     throw new CommandFailure(
       EXIT.usage,

@@ -23,7 +23,7 @@ export async function followEvents(
       '`--follow` and `--until` exclude each other: use one of them.',
     );
   }
-  const [{ fits, parseFilter }, { followTrail }, { trailEnd }] = await Promise.all([
+  const [{ matchesFilter, parseFilter }, { followTrail }, { readLocalTrailEnd }] = await Promise.all([
     import('../../runtime/audit/filter.ts'),
     import('../../server/following.ts'),
     import('../../server/local.ts'),
@@ -34,12 +34,12 @@ export async function followEvents(
   setMaxListeners(0, stop.signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   // The end is noted before the query, so that nothing falls between the two; what both see is shown once.
-  const place = await trailEnd(config);
+  const place = await readLocalTrailEnd(config);
   const before = await findEvents(terminal, config_path, { ...filter, limit: tail });
   const shown_before = new Set(before.map(({ event_id }) => event_id));
   for (const event of before.toReversed()) show(event);
   const { since, last, ...asked } = filter;
   const { state_dir } = config;
   for await (const { event } of followTrail({ state_dir, filter: asked, place, signal: stop.signal }))
-    if (!shown_before.has(event.event_id) && fits(event, parsed)) show(event);
+    if (!shown_before.has(event.event_id) && matchesFilter(event, parsed)) show(event);
 }

@@ -1,5 +1,5 @@
 import { Console } from 'node:console';
-import { faultFields, openLog } from '../../platform/log.ts';
+import { describeFault, openLog } from '../../platform/log.ts';
 import { packageVersion } from '../../platform/version.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { GatewayOptions } from '../mcp/gateway/stdio.ts';
@@ -27,7 +27,7 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
     operator_token: terminal.env.SERVICE_OPERATOR_TOKEN || undefined,
     expected: expectedFailure,
     fault: (error, operation) =>
-      log.error('a tool met a fault', { tool: operation.name, ...faultFields(error) }),
+      log.error('a tool met a fault', { tool: operation.name, ...describeFault(error) }),
   });
   await log.flush();
 }
@@ -86,7 +86,7 @@ async function serveGateway(
     state_dir: config.state_dir,
     configuration: () => configOf(terminal, options.config),
     version: packageVersion(),
-    failed: (server, what, error) => log.error(what, { server, ...faultFields(error) }),
+    failed: (server, what, error) => log.error(what, { server, ...describeFault(error) }),
   });
   await log.flush();
 }

@@ -13,9 +13,9 @@ import type { Terminal } from './terminal.ts';
 export async function refuseBelowAgent(command: Command, terminal: Terminal): Promise<void> {
   const words = wordsOf(command);
   if (!needsOperator(words)) return;
-  const { findAgentAbove } = await import('../../runtime/access/agent-above.ts');
+  const { findAgentAncestor } = await import('../../runtime/access/agent-above.ts');
   const { readLineage } = await import('../../runtime/access/lineage.ts');
-  const evidence = findAgentAbove(terminal.env, (terminal.readLineage ?? readLineage)());
+  const evidence = findAgentAncestor(terminal.env, (terminal.readLineage ?? readLineage)());
   if (evidence === null) return;
   throw new CommandFailure(
     EXIT.no,

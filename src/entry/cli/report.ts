@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { evaluate } from '../../core/decision/evaluate.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
-import { placeOf, storeSettings } from '../../platform/store/settings.ts';
+import { describeStore, parseStoreSettings } from '../../platform/store/settings.ts';
 import { needsAgentToken } from '../../runtime/access/index.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { counted } from './table.ts';
@@ -60,7 +60,7 @@ export function startReport({ version, config, policy, port, warnings }: Started
     contracts: policy.contracts.length,
     identities: policy.identities.length,
     state_dir: config.state_dir,
-    store: placeOf(storeSettings(config)),
+    store: describeStore(parseStoreSettings(config)),
     access: accessSentence(config),
     try: tryLine(url, config),
     try_action: tryAction(policy),

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import type { Lineage } from '../../runtime/access/lineage.ts';
+import type { ProcessLineage } from '../../runtime/access/lineage.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { programName } from './program-name.ts';
 
@@ -18,7 +18,7 @@ export interface Terminal {
   /** Whether a question can be asked and answered. */
   readonly interactive: boolean;
   /** Lists the processes above this one; those of the system if it is left out. */
-  readonly readLineage?: () => Lineage | null;
+  readonly readLineage?: () => ProcessLineage | null;
   /** Set by a command whose answer is no. */
   exit_code: ExitCode;
 }

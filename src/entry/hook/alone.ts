@@ -6,8 +6,8 @@ import { newEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { openAgentList } from '../../runtime/enforcement/agent-blocks/list-file.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
-import { sessionClock } from '../../runtime/enforcement/sessions/clock.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { openFingerprints } from '../../runtime/policies/fingerprints.ts';
 import { judgeChecks } from './judge.ts';
 import type { Alone, Place } from './place.ts';
@@ -60,22 +60,22 @@ function lightRuntime(
 ): { readonly runtime: HookRuntime; readonly close: () => Promise<void> } {
   const opened = lazy(open);
   const whole = async () => (await opened.open()).runtime;
-  const record: Ports['record'] = stand.audited
+  const record: EnforcementPorts['record'] = stand.audited
     ? (event) => writeSpool({ dir: `${stand.state_dir}/journal`, events: [event], now_ms: Date.now })
     : async () => {};
-  const ports: Ports = {
+  const ports: EnforcementPorts = {
     policy,
     fingerprintOf: openFingerprints(keyPlace(stand), policy),
     now_ms: Date.now,
     new_event_id: newEventId,
     record,
-    logged: stand.logged,
+    logged_texts: stand.logged,
     findAgentBlock: openAgentList(stand.state_dir),
-    settle: async (settling) => (await (await whole()).approvals()).settle(settling),
+    resolveApproval: async (settling) => (await (await whole()).approvals()).resolve(settling),
     sessions: {
       store: async () => (await whole()).store(),
       limits: stand.session_limits,
-      timeOf: sessionClock(),
+      timeOf: openSessionClock(),
     },
   };
   return {

@@ -1,13 +1,13 @@
-import { type Dispatch, FOLLOW, HOOK } from '../../server/socket-server.ts';
+import { type Dispatch, FOLLOW_OPERATION, HOOK_OPERATION } from '../../server/socket-server.ts';
 import type { HookQuestion } from './question.ts';
 
 /** What is behind the socket of a state folder; loaded when someone comes through it. */
 export const dispatch: Dispatch = async (name, input, context) => {
-  if (name === HOOK) {
+  if (name === HOOK_OPERATION) {
     const { judgeChecks } = await import('./judge.ts');
     return judgeChecks(input as HookQuestion, context.runtime, context.caller);
   }
-  if (name === FOLLOW) {
+  if (name === FOLLOW_OPERATION) {
     const { followWish } = await import('../../operations/audit.ts');
     return followWish(input, context);
   }

@@ -12,7 +12,7 @@ import { exitReply, Unreadable } from '../../coding-agents/protocol/payload.ts';
 import { hasHiddenMembers, PLACES_MAX, parseJson, rememberWithin } from '../../core/json/origin.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { StartFailure } from '../../platform/failure.ts';
-import { agent } from '../../runtime/access/callers.ts';
+import { buildAgentCaller } from '../../runtime/access/callers.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { type HookOptions, readOptions, UsageFailure } from './options.ts';
 import { placeOf } from './place.ts';
@@ -238,7 +238,7 @@ async function decide(question: HookQuestion, desk: Desk): Promise<readonly Hook
 }
 
 function callerOf(env: HookProcess['env']): Caller {
-  return agent(`hook:${userOf(env)}`, ['check', 'approvals:own'], '*', '*');
+  return buildAgentCaller(`hook:${userOf(env)}`, ['check', 'approvals:own'], '*', '*');
 }
 
 function userOf(env: HookProcess['env']): string {

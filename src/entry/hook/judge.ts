@@ -4,7 +4,7 @@ import { contentOf } from '../../core/json/source.ts';
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { changedContent, replyOf } from '../../operations/reply.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { type Acting, toolCrossing } from '../../runtime/enforcement/tool-calls.ts';
+import { type ActorContext, buildToolCrossing } from '../../runtime/enforcement/tool-calls.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import type { Endpoint } from '../../runtime/observability/endpoint.ts';
 import { probeOf, refuseProbe, withoutProbe } from './probe.ts';
@@ -43,7 +43,7 @@ export async function judgeChecks(
 /** What crosses, for a check of a hook. */
 export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: number): Crossing {
   const { agent_id, tenant_id, session_id } = question;
-  const acting: Acting = {
+  const acting: ActorContext = {
     agent_id,
     tenant_id,
     session_id,
@@ -67,7 +67,7 @@ export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: num
   }
   const phase = check.kind === 'call' ? 'request' : 'response';
   const content = contentIn(check.kind === 'call' ? check.input : check.output);
-  return toolCrossing(acting, {
+  return buildToolCrossing(acting, {
     phase,
     tool: check.tool,
     content,

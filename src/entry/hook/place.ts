@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { privateStateDir } from '../../platform/files/state-folder.ts';
+import { resolveStateDir } from '../../platform/files/state-folder.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { realFile } from '../../runtime/config/real-file.ts';
 
@@ -42,14 +42,14 @@ export function placeOf(asked: string | null, env: Environment, cwd: string): Pl
   const named = asked ?? (env.SERVICE_CONFIG || null);
   const found = named ?? FILE_NAMES.find((name) => isThere(join(folder, name))) ?? null;
   if (found === null) {
-    const state_dir = privateStateDir(join(folder, STATE_DIR));
+    const state_dir = resolveStateDir(join(folder, STATE_DIR));
     return { path: null, cwd: folder, config_file: null, text: null, state_dir, env };
   }
   const base = named === null ? folder : cwd;
   const file = resolve(base, found);
   const text = textOf(file);
   const written = text === null ? null : stateDirIn(text, dirname(file), env);
-  const state_dir = written === null ? null : privateStateDir(written);
+  const state_dir = written === null ? null : resolveStateDir(written);
   return { path: found, cwd: base, config_file: realFile(file), text, state_dir, env };
 }
 

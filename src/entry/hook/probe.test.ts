@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HookCheck } from '../../coding-agents/protocol/dialect.ts';
-import { agent } from '../../runtime/access/callers.ts';
+import { buildAgentCaller } from '../../runtime/access/callers.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { judgeChecks } from './judge.ts';
 import { PROBE_TEXTS, probeOf } from './probe.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
 
 const SESSION = 'service-doctor-0123456789abcdef';
-const CALLER = agent('hook:ada', ['check'], '*', '*');
+const CALLER = buildAgentCaller('hook:ada', ['check'], '*', '*');
 
 function question(session_id: string | null, checks: readonly HookCheck[]): HookQuestion {
   return {
@@ -100,7 +100,7 @@ test('the harmless probe is judged by the policy, in no session', async () => {
   const runtime: HookRuntime = {
     ...runtimeThat([]),
     enforce: (crossing, _caller, _endpoint, _approval, extras) => {
-      asked.push([crossing.session_id, extras?.about?.({} as never)]);
+      asked.push([crossing.session_id, extras?.buildMetadata?.({} as never)]);
       return Promise.reject(new Error('enough'));
     },
   };

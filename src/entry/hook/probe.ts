@@ -1,7 +1,7 @@
 import type { HookAnswer } from '../../coding-agents/protocol/dialect.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
-import { type ServiceChange, serviceEvent } from '../../runtime/audit/service-event.ts';
+import { buildServiceEvent, type ServiceChange } from '../../runtime/audit/service-event.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
 
 /**
@@ -61,7 +61,7 @@ export async function refuseProbe(
     about: { tenant_id: question.tenant_id },
     metadata: { probe: question.session_id, hook: question.dialect, hook_event: question.event },
   };
-  await note(serviceEvent(change));
+  await note(buildServiceEvent(change));
   const answer: HookAnswer = {
     decision: 'block',
     action: 'block',

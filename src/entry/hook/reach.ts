@@ -4,7 +4,7 @@ import type { HookAnswer } from '../../coding-agents/protocol/dialect.ts';
 import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../../core/json/origin.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { WrittenDialect } from '../../runtime/adapters/types.ts';
-import { shortPath } from '../../server/socket-path.ts';
+import { openSocketPath } from '../../server/socket-path.ts';
 import type { HookQuestion } from './question.ts';
 
 /** What came of asking whoever owns the state folder. */
@@ -77,9 +77,9 @@ function exchange(
 }
 
 /** A folder that is not there has no socket either. */
-function pathOf(path: string): ReturnType<typeof shortPath> | null {
+function pathOf(path: string): ReturnType<typeof openSocketPath> | null {
   try {
-    return shortPath(path);
+    return openSocketPath(path);
   } catch {
     return null;
   }

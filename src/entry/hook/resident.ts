@@ -1,4 +1,4 @@
-import { startResident } from '../../server/start.ts';
+import { startDaemon } from '../../server/start.ts';
 import { dispatch } from './door.ts';
 
 /** A resident process that nobody has asked anything for so long ends. */
@@ -13,6 +13,6 @@ const IDLE_MS = 1_800_000;
  */
 export async function runResident(path: string | null, version: string): Promise<void> {
   const request = { path, env: process.env, cwd: process.cwd(), secrets: 'decide' } as const;
-  const service = await startResident({ request, dispatch, version, idle_ms: IDLE_MS });
+  const service = await startDaemon({ request, dispatch, version, idle_ms: IDLE_MS });
   await service.ended;
 }

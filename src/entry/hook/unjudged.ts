@@ -1,7 +1,7 @@
 import type { Crossing, Policy } from '../../core/types/index.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
-import { type Objected, refuse } from '../../runtime/enforcement/enforce.ts';
+import { type BlockReason, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
 import type { Alone, Place } from './place.ts';
 import { withoutProbe } from './probe.ts';
 import type { HookQuestion } from './question.ts';
@@ -37,7 +37,7 @@ export async function recordRefusal(unjudged: Unjudged, { place, version, caller
   const ledger = await ledgerOf(place, version);
   if (ledger === null) return;
   const { rule, reason, dialect, event, question } = unjudged;
-  const objected: Objected = {
+  const objected: BlockReason = {
     rule,
     reason,
     fault: rule.startsWith('fault.'),
@@ -59,7 +59,7 @@ export async function recordRefusal(unjudged: Unjudged, { place, version, caller
     record: (each: Parameters<typeof writeSpool>[0]['events'][number]) =>
       writeSpool({ dir: `${ledger.state_dir}/journal`, events: [each], now_ms: Date.now }),
   };
-  await refuse(objected, crossing, caller, endpoint, ports, { about: () => about });
+  await refuseCrossing(objected, crossing, caller, endpoint, ports, { buildMetadata: () => about });
 }
 
 interface Ledger {

@@ -7,7 +7,7 @@ import { writeFileDurably } from '../../runtime/audit/files.ts';
 import { filesOf } from '../../runtime/config/document-files.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { realFile } from '../../runtime/config/real-file.ts';
-import { sessionLimits } from '../../runtime/enforcement/sessions/settings.ts';
+import { readSessionLimits } from '../../runtime/enforcement/sessions/settings.ts';
 import { namesPlugins } from '../../runtime/plugins/named.ts';
 import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { pluginsOf } from '../../runtime/policies/load-policy.ts';
@@ -105,7 +105,7 @@ async function saveStand(
     policy_digest: sha256(readFileSync(policyPath(state_dir, policy.hash))),
     audited: audit.enabled,
     logged: { inputs: audit.log_inputs, outputs: audit.log_outputs },
-    session_limits: sessionLimits(config.sessions),
+    session_limits: readSessionLimits(config.sessions),
   };
   await writeFileDurably(standPath(state_dir), `${JSON.stringify(stand)}\n`);
 }

@@ -5,7 +5,7 @@ import type { Llm } from '../../gateways/llm/call.ts';
 import { type AnyOperation, Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { ApiKeys } from '../../runtime/access/api-keys.ts';
-import type { Authenticate } from '../../runtime/access/index.ts';
+import type { Authenticator } from '../../runtime/access/index.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { operations } from '../../server/operations.ts';
 import { addLlmRoutes } from '../llm/index.ts';
@@ -43,7 +43,7 @@ export interface HttpPorts {
   readonly config: HttpConfig;
   /** Calls of models. */
   readonly llm: () => Promise<Llm>;
-  readonly authenticate: Authenticate;
+  readonly authenticate: Authenticator;
   /** Calls a listener when credentials were added or revoked. */
   readonly onAccessChange?: ApiKeys['onChange'];
   readonly log: ErrorLog;

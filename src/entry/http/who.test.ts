@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { exampleLlm, exampleTarget } from '../../operations/testing/upstream.ts';
-import { ensureToken, newApiKey } from '../../runtime/access/tokens.ts';
+import { createApiKey, ensureToken } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { operations } from '../../server/operations.ts';
 import { type Asked, serve } from './testing/serve.ts';
@@ -14,11 +14,11 @@ const scratch = mkdtempSync(join(tmpdir(), 'who-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
 const operator = ensureToken(scratch, 'operator').token;
-const checking = newApiKey('checking');
-const scoped = newApiKey('scoped');
-const pair = newApiKey('pair');
-const auditor = newApiKey('auditor');
-const idle = newApiKey('idle');
+const checking = createApiKey('checking');
+const scoped = createApiKey('scoped');
+const pair = createApiKey('pair');
+const auditor = createApiKey('auditor');
+const idle = createApiKey('idle');
 
 const api_keys = [
   { ...checking.entry },

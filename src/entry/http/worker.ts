@@ -4,7 +4,7 @@
  */
 import type { FastifyListenOptions } from 'fastify';
 import { warm } from '../../operations/call.ts';
-import { openAccess } from '../../runtime/access/index.ts';
+import { openAuthenticator } from '../../runtime/access/index.ts';
 import { operations } from '../../server/operations.ts';
 import { runWorker } from '../../server/worker.ts';
 import { warmLlm } from '../llm/index.ts';
@@ -12,7 +12,7 @@ import { drain } from './drain.ts';
 import { buildHttp } from './server.ts';
 
 runWorker(async ({ runtime, llm, config, api_keys, host, port, log }) => {
-  const authenticate = openAccess({
+  const authenticate = openAuthenticator({
     auth: config.auth,
     api_keys,
     host,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { LlmReply } from '../../gateways/llm/call.ts';
-import { faultFields } from '../../platform/log.ts';
+import { describeFault } from '../../platform/log.ts';
 import type { ErrorLog } from '../web/errors.ts';
 
 export interface GiveParts {
@@ -46,7 +46,7 @@ async function pump(
       if (!raw.write(text)) await drained(raw, silent_ms);
     }
   } catch (fault) {
-    log.error('a stream met a fault', { request_id: request.id, ...faultFields(fault) });
+    log.error('a stream met a fault', { request_id: request.id, ...describeFault(fault) });
     if (errorEvents !== undefined) raw.write(errorEvents());
   }
   raw.end();

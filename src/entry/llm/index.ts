@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { unavailableFor } from '../../operations/call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { lazy } from '../../platform/lazy.ts';
-import type { Authenticate } from '../../runtime/access/index.ts';
+import type { Authenticator } from '../../runtime/access/index.ts';
 import { refuseEncoded } from '../web/body.ts';
 import type { ConcurrencyLimit } from '../web/concurrency.ts';
 import { prepareRefusal, refusalOf } from '../web/errors.ts';
@@ -13,7 +13,7 @@ import { type LlmRoute, llmRoutes } from './routes.ts';
 import type { TakeParts } from './take.ts';
 
 export interface LlmPorts extends TakeParts {
-  readonly authenticate: Authenticate;
+  readonly authenticate: Authenticator;
   readonly room: BodyRoom;
   readonly limit: ConcurrencyLimit;
 }

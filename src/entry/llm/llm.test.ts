@@ -11,7 +11,7 @@ import type { Budgets } from '../../features/costs/types.ts';
 import { openLlm } from '../../gateways/llm/llm.ts';
 import { openUpstreams } from '../../gateways/upstream/index.ts';
 import { settingsOf } from '../../gateways/upstream/testing/calls.ts';
-import { tokenHash } from '../../runtime/access/tokens.ts';
+import { hashToken } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { ports } from '../../server/testing/examples.ts';
 import { type Served, type ServeOptions, serve } from '../http/testing/serve.ts';
@@ -113,7 +113,7 @@ test('nothing of ours reaches the provider, and its own credential does', () =>
 
 const AUTH = {
   required: true,
-  api_keys: [{ id: 'k1', sha256: tokenHash(KEY), agents: ['agent-1'] }],
+  api_keys: [{ id: 'k1', sha256: hashToken(KEY), agents: ['agent-1'] }],
 };
 
 test('who may not call is told so as the provider says it, whatever key of a provider is shown', () =>

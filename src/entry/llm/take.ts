@@ -5,9 +5,9 @@ import type { Llm, LlmCall } from '../../gateways/llm/call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { named, resolveSubject } from '../../operations/subject.ts';
-import { faultFields } from '../../platform/log.ts';
-import { NOBODY } from '../../runtime/access/callers.ts';
-import type { Acting } from '../../runtime/enforcement/tool-calls.ts';
+import { describeFault } from '../../platform/log.ts';
+import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
+import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
 import type { ErrorLog } from '../web/errors.ts';
 import { goneSignal, nameIn } from '../web/routes.ts';
 import { errorOfDenial, errorOfFault, errorOfRefusal } from './errors.ts';
@@ -47,7 +47,7 @@ export async function takeCall(
     in_path,
     acting: actingOf(request, parts.runtime),
     user_id: header(request, 'x-service-user'),
-    caller: request.caller ?? NOBODY,
+    caller: request.caller ?? ANONYMOUS_CALLER,
     approval_request_id: header(request, 'x-service-approval'),
     capability_token: header(request, 'x-service-capability', CAPABILITY_CHARS_MAX),
     denialOf: (denial) => errorOfDenial(denial, request.id),
@@ -68,7 +68,7 @@ export function answerError(
   const wire = routes[0]?.wire ?? null;
   const format = wire === null ? modelsFormat(request) : formatOf(wire);
   if (refusal === null)
-    log.error('a call of a model met a fault', { request_id: request.id, ...faultFields(fault) });
+    log.error('a call of a model met a fault', { request_id: request.id, ...describeFault(fault) });
   const error = refusal === null ? errorOfFault(request) : errorOfRefusal(refusal, request.id);
   return reply
     .code(error.status)
@@ -147,12 +147,12 @@ function bytesOf(body: unknown): Uint8Array {
 const CAPABILITY_CHARS_MAX = 4_096;
 
 /** Who calls on whose behalf, as headers say it and the credential allows it. In gateway mode the agent must be known. */
-function actingOf(request: FastifyRequest, runtime: Runtime): Acting {
+function actingOf(request: FastifyRequest, runtime: Runtime): ActorContext {
   const { tenant_id, agent_id } = resolveSubject(
     { agent_id: header(request, 'x-service-agent') },
     {
       runtime,
-      caller: request.caller ?? NOBODY,
+      caller: request.caller ?? ANONYMOUS_CALLER,
       request_id: request.id,
       tenant_id: header(request, 'x-service-tenant'),
     },

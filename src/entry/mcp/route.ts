@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { markSource } from '../../gateways/mcp/exact-numbers.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { lazy } from '../../platform/lazy.ts';
-import { ourOrigins } from '../../runtime/access/peer.ts';
+import { buildOriginCheck } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { refuseEncoded } from '../web/body.ts';
 import { prepareRefusal, refusalOf, STATUS } from '../web/errors.ts';
@@ -34,7 +34,7 @@ export function addMcpRoutes(app: FastifyInstance, ports: McpPorts): void {
 function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () => Promise<WebAsking>): void {
   const { runtime, log } = ports;
   const web = lazy(open);
-  const isOurOrigin = ourOrigins(ports.cors_origins);
+  const isOurOrigin = buildOriginCheck(ports.cors_origins);
   app.addHook('preClose', () => web.ifOpened(({ close }) => close()));
   app.route({
     method: 'POST',
@@ -73,7 +73,7 @@ function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () =
 async function admit(
   request: FastifyRequest,
   { authenticate }: McpPorts,
-  isOurOrigin: ReturnType<typeof ourOrigins>,
+  isOurOrigin: ReturnType<typeof buildOriginCheck>,
 ): Promise<Refusal | null> {
   const refusal = refuseEncoded(request);
   if (refusal !== null) return refusal;

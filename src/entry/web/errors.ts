@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AnyOperation, decides, Refusal, type RefusalCode } from '../../operations/operation.ts';
-import { faultFields, type Log } from '../../platform/log.ts';
+import { describeFault, type Log } from '../../platform/log.ts';
 import { endConnection } from './connections.ts';
 
 /** The log of the service, as far as errors need it. */
@@ -135,7 +135,7 @@ function answerFault(
   operation: AnyOperation | null,
   log: ErrorLog,
 ): FastifyReply {
-  const fields = { request_id: request.id, operation: operation?.name, ...faultFields(error) };
+  const fields = { request_id: request.id, operation: operation?.name, ...describeFault(error) };
   log.error('a request met a fault', fields);
   const blocked = operation !== null && decides(operation) ? { decision: 'block' } : {};
   const body = { error: FAULT, code: 'internal_error', ...blocked, request_id: request.id };

@@ -6,8 +6,8 @@ import type { Llm } from '../../gateways/llm/call.ts';
 import { call, refuseTwins } from '../../operations/call.ts';
 import { type AnyOperation, decides, Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import { NOBODY } from '../../runtime/access/callers.ts';
-import type { Authenticate, Denied } from '../../runtime/access/index.ts';
+import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
+import type { AuthenticationFailure, Authenticator } from '../../runtime/access/index.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { refuseEncoded } from './body.ts';
 import { type ConcurrencyLimit, UNLIMITED } from './concurrency.ts';
@@ -23,7 +23,7 @@ declare module 'fastify' {
 
 export interface RoutePorts {
   readonly runtime: Runtime;
-  readonly authenticate: Authenticate;
+  readonly authenticate: Authenticator;
   readonly log: ErrorLog;
   readonly room: BodyRoom;
   readonly limit: ConcurrencyLimit;
@@ -64,7 +64,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
     handler: async (request, reply) => {
       const context = {
         runtime: ports.runtime,
-        caller: request.caller ?? NOBODY,
+        caller: request.caller ?? ANONYMOUS_CALLER,
         request_id: request.id,
         tenant_id: nameIn(request, 'x-service-tenant'),
         ...(named_user && { user_id: nameIn(request, 'x-service-user') }),
@@ -148,7 +148,7 @@ function admit(
 ): Refusal | null | Promise<Refusal | null> {
   const refusal = operation.unavailable?.(runtime) ?? refuseEncoded(request);
   if (refusal !== null || operation.permission === null) return refusal;
-  const settle = (outcome: Caller | Denied): Refusal | null => {
+  const settle = (outcome: Caller | AuthenticationFailure): Refusal | null => {
     if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
     request.caller = outcome;
     return null;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { durationMs } from '../../core/policy/compile/duration.ts';
 import type { Log } from '../../platform/log.ts';
 import { type Store, StoreFailure } from '../../platform/store/index.ts';
-import { storeFields } from '../../platform/store/lazy.ts';
+import { describeStoreFault } from '../../platform/store/lazy.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { inBatches } from './batches.ts';
 import { type Amount, type Booked, type Booking, bookAll, type Refused, type Reserving } from './books.ts';
 import { openLate } from './late.ts';
@@ -40,7 +40,7 @@ import { refusalOf, UNKNOWN_MODEL } from './words.ts';
 export interface BudgetParts {
   readonly settings: Config['cost'];
   readonly store: () => Promise<Store>;
-  readonly ports: () => Pick<Ports, 'policy' | 'now_ms' | 'new_event_id' | 'record'>;
+  readonly ports: () => Pick<EnforcementPorts, 'policy' | 'now_ms' | 'new_event_id' | 'record'>;
   readonly log: Pick<Log, 'error'>;
   /** What a model is sent on as, the first choice first: what an alias and a route stand for. Without it itself. */
   readonly modelsOf?: (model: string | null) => readonly string[];
@@ -260,7 +260,7 @@ async function settle(
 
 async function bookOrLater(desk: Desk, booking: Booking, ask: SpendAsk): Promise<void> {
   await desk.book(booking, ask).catch((fault) => {
-    desk.parts.log.error('a call cannot be charged yet', storeFields(fault));
+    desk.parts.log.error('a call cannot be charged yet', describeStoreFault(fault));
     desk.bookLater(booking, ask);
   });
 }

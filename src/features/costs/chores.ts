@@ -1,8 +1,8 @@
-import type { Chore } from '../../platform/store/housekeeping.ts';
+import type { MaintenanceJob } from '../../platform/store/housekeeping.ts';
 import type { Store } from '../../platform/store/index.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { sessionClock } from '../../runtime/enforcement/sessions/clock.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { bookExpired, forgetCosts } from './expiry.ts';
 
 const BOOK_EVERY_MS = 15_000;
@@ -11,12 +11,12 @@ const FORGET_EVERY_MS = 10 * 60_000;
 interface Parts {
   readonly config: Pick<Config, 'cost'>;
   readonly store: () => Promise<Store>;
-  readonly ports: () => Pick<Ports, 'now_ms'>;
+  readonly ports: () => Pick<EnforcementPorts, 'now_ms'>;
 }
 
 /** Books what nobody settled, and removes what is old. A clock that is set forward by mistake ages nothing at once. */
-export function costChores({ config: { cost }, store, ports }: Parts): readonly Chore[] {
-  const timeOf = sessionClock();
+export function costChores({ config: { cost }, store, ports }: Parts): readonly MaintenanceJob[] {
+  const timeOf = openSessionClock();
   const now_ms = () => timeOf(ports().now_ms());
   return [
     {

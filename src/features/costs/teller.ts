@@ -1,13 +1,13 @@
-import { faultFields, type Log } from '../../platform/log.ts';
+import { describeFault, type Log } from '../../platform/log.ts';
 import type { Store } from '../../platform/store/index.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import type { Crossed } from './books.ts';
 import type { BudgetNews, OverBudget, SpendAsk } from './types.ts';
 import { type About, crossingEvent, type Refusing, refusalEvent } from './words.ts';
 
 interface TellerParts {
   readonly store: () => Promise<Store>;
-  readonly ports: () => Pick<Ports, 'policy' | 'now_ms' | 'new_event_id' | 'record'>;
+  readonly ports: () => Pick<EnforcementPorts, 'policy' | 'now_ms' | 'new_event_id' | 'record'>;
   readonly log: Pick<Log, 'error'>;
   readonly onBudget?: (news: BudgetNews) => void;
 }
@@ -20,7 +20,10 @@ export interface Teller {
 
 /** A refusal stands whether it can be written down or not; a warning that cannot be is given again later. */
 export function openTeller({ store, ports, log, onBudget }: TellerParts): Teller {
-  const record = async (eventOf: (about: About) => Parameters<Ports['record']>[0], ask: SpendAsk) => {
+  const record = async (
+    eventOf: (about: About) => Parameters<EnforcementPorts['record']>[0],
+    ask: SpendAsk,
+  ) => {
     const { new_event_id, now_ms, policy, record } = ports();
     const now = now_ms();
     const event = eventOf({ event_id: new_event_id(now), now_ms: now, policy_hash: policy.hash, ask });
@@ -28,7 +31,7 @@ export function openTeller({ store, ports, log, onBudget }: TellerParts): Teller
       await record(event);
       return event.event_id;
     } catch (fault) {
-      log.error('what came of a budget cannot be recorded', faultFields(fault));
+      log.error('what came of a budget cannot be recorded', describeFault(fault));
       return null;
     }
   };

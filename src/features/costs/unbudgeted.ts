@@ -1,6 +1,6 @@
 import type { Log } from '../../platform/log.ts';
 import type { Store } from '../../platform/store/index.ts';
-import { storeFields } from '../../platform/store/lazy.ts';
+import { describeStoreFault } from '../../platform/store/lazy.ts';
 import { addSpending, lineId, sumOf } from './spending.ts';
 import type { SpendingRow } from './types.ts';
 
@@ -50,7 +50,7 @@ export function gatherSpending(store: () => Promise<Store>, log: Pick<Log, 'erro
         log.error('what was spent cannot be written down yet', {
           lines: lines.size,
           lost,
-          ...storeFields(fault),
+          ...describeStoreFault(fault),
         });
         plan(RETRY_MS);
         return;

@@ -1,4 +1,4 @@
-import { contextHash, serviceEvent } from '../../runtime/audit/service-event.ts';
+import { buildServiceEvent, hashContext } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { Amount, Crossed, Refused } from './books.ts';
 import type { OverBudget, SpendAsk } from './types.ts';
@@ -116,7 +116,7 @@ function budgetEvent(
   metadata: AuditEvent['metadata'],
   { event_id, now_ms, policy_hash, ask }: About,
 ): AuditEvent {
-  const event = serviceEvent({
+  const event = buildServiceEvent({
     event_id,
     now_ms,
     phase,
@@ -128,7 +128,7 @@ function budgetEvent(
     metadata: { ...metadata, ...(ask.model !== null && { model: ask.model.slice(0, MODEL_MAX) }) },
   });
   const named = { ...event, action, policy_name: `budget.${budget}` };
-  return { ...named, context_hash: contextHash(named) };
+  return { ...named, context_hash: hashContext(named) };
 }
 
 /** UTF-16 units of a model's name that an event holds. */

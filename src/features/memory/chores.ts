@@ -1,7 +1,7 @@
 import type { Log } from '../../platform/log.ts';
-import type { Chore } from '../../platform/store/housekeeping.ts';
+import type { MaintenanceJob } from '../../platform/store/housekeeping.ts';
 import type { Store } from '../../platform/store/index.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { type MemoryClock, openClock } from './clock.ts';
 import { openRow, sealEntry } from './entry.ts';
 import { type KeyPlace, type MasterKeys, readMasterKeys } from './master-keys.ts';
@@ -11,14 +11,14 @@ import { PURGE_BATCH, purgeSome, readState, reseal, rowsUnder, storedKeyIds, wri
 export interface MemoryChoreParts {
   readonly config: KeyPlace;
   readonly store: () => Promise<Store>;
-  readonly ports: () => Pick<Ports, 'now_ms' | 'new_event_id' | 'record' | 'policy'>;
+  readonly ports: () => Pick<EnforcementPorts, 'now_ms' | 'new_event_id' | 'record' | 'policy'>;
   readonly log: Pick<Log, 'info' | 'error'>;
 }
 
 const EVERY_MS = 60_000;
 
 /** What the owner of the state does to memory from time to time. */
-export function memoryChores(parts: MemoryChoreParts): readonly Chore[] {
+export function memoryChores(parts: MemoryChoreParts): readonly MaintenanceJob[] {
   return [
     { name: 'memory: delete what has expired', every_ms: EVERY_MS, run: purging(parts) },
     { name: 'memory: encrypt again under the new key', every_ms: EVERY_MS, run: resealing(parts) },
@@ -26,7 +26,7 @@ export function memoryChores(parts: MemoryChoreParts): readonly Chore[] {
 }
 
 /** Deletes a batch, and notes how late it is: after a restart nothing comes back, even where the clock was set back. */
-function purging({ store: open, ports }: MemoryChoreParts): Chore['run'] {
+function purging({ store: open, ports }: MemoryChoreParts): MaintenanceJob['run'] {
   let clock: MemoryClock | null = null;
   return async () => {
     const store = await open();
@@ -54,7 +54,7 @@ interface Pass {
 }
 
 /** Encrypts some entries anew. It can end at any moment and goes on with what is left; handles stay as they are. */
-function resealing({ config, store: open, log }: MemoryChoreParts): Chore['run'] {
+function resealing({ config, store: open, log }: MemoryChoreParts): MaintenanceJob['run'] {
   let pass: Pass | null = null;
   const done = new Set<string>();
   return async () => {

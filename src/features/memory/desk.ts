@@ -1,11 +1,11 @@
 import type { Content, Crossing, MemorySchema, MemoryUse, Tag } from '../../core/types/index.ts';
 import { lazy } from '../../platform/lazy.ts';
-import { faultFields, type Log } from '../../platform/log.ts';
+import { describeFault, type Log } from '../../platform/log.ts';
 import type { Store } from '../../platform/store/index.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { enforce, type Objected, refuse } from '../../runtime/enforcement/enforce.ts';
-import type { Ports, Ruling } from '../../runtime/enforcement/types.ts';
+import { type BlockReason, enforce, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
+import type { EnforcementPorts, Ruling } from '../../runtime/enforcement/types.ts';
 import type { Endpoint } from '../../runtime/observability/endpoint.ts';
 import { type MemoryClock, openClock } from './clock.ts';
 import type { Owner } from './entry.ts';
@@ -20,7 +20,7 @@ export interface MemoryParts {
   readonly limits: { readonly agent_entries_max: number; readonly agent_bytes_max: number };
   readonly store: () => Promise<Store>;
   /** The road to a verdict, with the policy in force. */
-  readonly ports: () => Ports;
+  readonly ports: () => EnforcementPorts;
   /** Milliseconds of a clock that nobody sets. */
   readonly steady_ms: () => number;
   readonly log: Pick<Log, 'warn' | 'error'>;
@@ -36,7 +36,7 @@ export interface Vault {
 /** One call: who asks for what, and the policy that it began with. */
 export interface Desk {
   readonly parts: MemoryParts;
-  readonly ports: Ports;
+  readonly ports: EnforcementPorts;
   readonly asking: MemoryAsking;
   readonly caller: Caller;
   readonly vault: () => Promise<Vault>;
@@ -79,16 +79,19 @@ export function crossingOf(
 
 /** The policy's answer, written down. Nobody is asked for approval: what is kept would stand in the request. */
 export function judged({ caller, ports }: Desk, crossing: Crossing): Promise<Ruling> {
-  return enforce(crossing, caller, ENDPOINTS[crossing.memory!.operation], { ...ports, settle: undefined });
+  return enforce(crossing, caller, ENDPOINTS[crossing.memory!.operation], {
+    ...ports,
+    resolveApproval: undefined,
+  });
 }
 
 /** A no that needs no policy, written down. */
-export function refused(desk: Desk, memory: MemoryUse, objected: Objected): Promise<Ruling> {
+export function refused(desk: Desk, memory: MemoryUse, objected: BlockReason): Promise<Ruling> {
   const crossing = crossingOf(desk, { ...memory, tag: null }, NO_VALUE, []);
-  return refuse(objected, crossing, desk.caller, ENDPOINTS[memory.operation], desk.ports);
+  return refuseCrossing(objected, crossing, desk.caller, ENDPOINTS[memory.operation], desk.ports);
 }
 
-const STORE_FAULT: Objected = {
+const STORE_FAULT: BlockReason = {
   rule: 'fault.store',
   reason: 'The store of memory cannot be used at the moment.',
   fault: true,
@@ -107,7 +110,7 @@ export async function withVault<T>(
   try {
     return await work(await desk.vault());
   } catch (fault) {
-    desk.parts.log.warn('memory cannot be used', faultFields(fault));
+    desk.parts.log.warn('memory cannot be used', describeFault(fault));
     await refused(desk, memory, STORE_FAULT);
     throw new Unavailable('Memory cannot be used at the moment: its store or its key cannot be read.', fault);
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepPrivate, writePrivate } from '../../platform/files/private-file.ts';
+import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { type MasterKey, masterKey } from './seal.ts';
 
@@ -37,14 +37,14 @@ export function readMasterKeys({ state_dir, memory }: KeyPlace): MasterKeys | nu
 
 /** Makes the key of the state folder (mode 0600), where none is there yet. */
 export function makeFileKey(state_dir: string): void {
-  writePrivate(memoryKeyPath(state_dir), randomBytes(32).toString('base64url'), 'keep');
+  writePrivateFile(memoryKeyPath(state_dir), randomBytes(32).toString('base64url'), 'keep');
 }
 
 function readFileKey(state_dir: string): string | null {
   const path = memoryKeyPath(state_dir);
   try {
     const key = readFileSync(path, 'utf8').trim();
-    keepPrivate(path);
+    restrictMode(path);
     return FILE_KEY.test(key) ? key : null;
   } catch {
     return null;

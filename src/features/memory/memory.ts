@@ -1,4 +1,4 @@
-import { faultFields } from '../../platform/log.ts';
+import { describeFault } from '../../platform/log.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { type Desk, type MemoryParts, openVault } from './desk.ts';
@@ -30,7 +30,7 @@ export function openMemory(parts: MemoryParts): Memory {
         await parts.ports().record(purgeEvent(parts.ports(), purged, 'manual', id));
         return purged;
       } catch (fault) {
-        parts.log.warn('what has expired in memory cannot be deleted', faultFields(fault));
+        parts.log.warn('what has expired in memory cannot be deleted', describeFault(fault));
         throw new Unavailable('Memory cannot be purged at the moment: the log says why.', fault);
       }
     },

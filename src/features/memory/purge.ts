@@ -1,7 +1,7 @@
 import type { Store } from '../../platform/store/index.ts';
-import { serviceEvent } from '../../runtime/audit/service-event.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { PURGE_BATCH, purgeSome } from './rows.ts';
 
 /** Deletes all that has expired, and gives how many entries. */
@@ -14,12 +14,12 @@ export async function purgeAll(store: Store, now_ms: number): Promise<number> {
 
 /** One line of the trail for a purge. */
 export function purgeEvent(
-  { now_ms, new_event_id, policy }: Pick<Ports, 'now_ms' | 'new_event_id' | 'policy'>,
+  { now_ms, new_event_id, policy }: Pick<EnforcementPorts, 'now_ms' | 'new_event_id' | 'policy'>,
   purged_count: number,
   trigger: 'manual' | 'schedule',
   caller_id: string,
 ): AuditEvent {
-  return serviceEvent({
+  return buildServiceEvent({
     event_id: new_event_id(now_ms()),
     now_ms: now_ms(),
     boundary: 'memory',

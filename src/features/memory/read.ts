@@ -2,7 +2,7 @@ import { type DeclaredMemoryField, findMemoryField, listMemorySchemas } from '..
 import { contentValue } from '../../core/json/origin.ts';
 import { contentOf, readSource } from '../../core/json/source.ts';
 import type { Json, MemoryField, MemoryUse, Tag } from '../../core/types/index.ts';
-import type { Objected } from '../../runtime/enforcement/enforce.ts';
+import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
 import { crossingOf, type Desk, judged, NO_VALUE, ownerIn, refused, type Vault, withVault } from './desk.ts';
 import { type Entry, type EntryRow, isHandle, openRow } from './entry.ts';
 import { rowAt, rowByHandle, rowsOf } from './rows.ts';
@@ -12,7 +12,7 @@ import { unknownKey, unnamedOwner } from './write.ts';
 /** What was read is data of unknown make: rules may forbid what follows it. */
 const UNTRUSTED: Tag = 'untrusted.memory';
 
-const UNREADABLE: Objected = {
+const UNREADABLE: BlockReason = {
   rule: 'memory.unreadable',
   reason: 'The entry is not as it was written, or its key is not here; it is not given out.',
 };
@@ -101,7 +101,7 @@ export async function resolve(desk: Desk, handle_id: string): Promise<MemoryRead
   return give(desk, useOf('resolve', found, handle_id), found, row.entry, false);
 }
 
-const MISSING: Objected = {
+const MISSING: BlockReason = {
   rule: 'memory.missing',
   reason: 'The agent has no entry with this handle, or the entry has expired.',
 };
@@ -179,7 +179,7 @@ function useOf(
   };
 }
 
-async function refusal(desk: Desk, use: MemoryUse, objected: Objected): Promise<MemoryRead> {
+async function refusal(desk: Desk, use: MemoryUse, objected: BlockReason): Promise<MemoryRead> {
   const crossing = crossingOf(desk, { ...use, tag: null }, NO_VALUE, []);
   return { ...NOTHING, crossing, ruling: await refused(desk, use, objected) };
 }

@@ -1,5 +1,5 @@
 import type { Migration } from 'kysely/migration';
-import { BYTES } from '../../platform/store/columns.ts';
+import { BYTES_COLUMN } from '../../platform/store/columns.ts';
 
 declare module '../../platform/store/tables.ts' {
   interface StoreTables extends MemoryTables {}
@@ -64,7 +64,7 @@ export const memoryMigrations: Record<string, Migration> = {
         .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
         .addColumn('expires_at_ms', 'bigint', (column) => column.notNull())
         .addColumn('key_id', 'text', (column) => column.notNull())
-        .addColumn('sealed', BYTES, (column) => column.notNull())
+        .addColumn('sealed', BYTES_COLUMN, (column) => column.notNull())
         .execute();
       for (const [name, columns] of Object.entries(INDEXES)) {
         await db.schema.createIndex(name).on('memory_entries').columns(columns).execute();

@@ -8,7 +8,7 @@ import { usesSessionTags } from '../../core/decision/taint.ts';
 import { contentOf, jsonTextOf } from '../../core/json/source.ts';
 import { isFactTag } from '../../core/tags.ts';
 import type { Content, Crossing, Json, MemoryUse, Tag, Verdict } from '../../core/types/index.ts';
-import type { Objected } from '../../runtime/enforcement/enforce.ts';
+import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
 import { readSession } from '../../runtime/enforcement/sessions/sessions.ts';
 import { crossingOf, type Desk, judged, ownerIn, refused, type Vault, withVault } from './desk.ts';
 import { type Entry, newHandle, type Owner, sealEntry } from './entry.ts';
@@ -60,24 +60,24 @@ function useOf(found: DeclaredMemoryField | null): MemoryUse {
   };
 }
 
-const UNDECLARED: Objected = {
+const UNDECLARED: BlockReason = {
   rule: 'memory.undeclared',
   reason: 'No memory document of the tenant has a field of that name.',
 };
 
-const NOT_CONFIGURED: Objected = {
+const NOT_CONFIGURED: BlockReason = {
   rule: 'memory.not_configured',
   reason: 'Memory is not configured: there is no memory document for the tenant.',
 };
 
 /** Why no document has the key. */
-export function unknownKey(desk: Desk): Objected {
+export function unknownKey(desk: Desk): BlockReason {
   const some = listMemorySchemas(desk.ports.policy, desk.asking.tenant_id);
   return some.length > 0 ? UNDECLARED : NOT_CONFIGURED;
 }
 
 /** What a scope needs to be told in gateway mode. */
-export function unnamedOwner({ schema }: DeclaredMemoryField): Objected {
+export function unnamedOwner({ schema }: DeclaredMemoryField): BlockReason {
   const name = schema.scope === 'user' ? 'user_id' : 'session_id';
   return {
     rule: 'memory.owner',
@@ -91,12 +91,12 @@ function objection(
   owner: Owner | null,
   value: Json,
   text: string | null,
-): Objected | null {
+): BlockReason | null {
   if (found === null) return unknownKey(desk);
   return owner === null ? unnamedOwner(found) : misfitOf(found, value, text);
 }
 
-function misfitOf({ field }: DeclaredMemoryField, value: Json, text: string | null): Objected | null {
+function misfitOf({ field }: DeclaredMemoryField, value: Json, text: string | null): BlockReason | null {
   if (!isMemoryValueOfType(value, field.type))
     return { rule: 'memory.type', reason: `The value is not of the field’s type, \`${field.type}\`.` };
   if (text !== null && Buffer.byteLength(text) <= field.value_bytes_max) return null;
@@ -129,7 +129,7 @@ interface ToStore {
   readonly text: string;
 }
 
-async function store(desk: Desk, vault: Vault, it: ToStore): Promise<Entry | Objected> {
+async function store(desk: Desk, vault: Vault, it: ToStore): Promise<Entry | BlockReason> {
   const { schema, field } = it.found;
   const created_at_ms = vault.clock.now_ms();
   const entry: Entry = {

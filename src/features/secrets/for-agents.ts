@@ -5,7 +5,7 @@ import type { Store } from '../../platform/store/index.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { Capabilities } from '../../runtime/enforcement/capabilities/types.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import type { DriverFile } from '../../runtime/plugins/driver-file.ts';
 import type { Secrets } from '../../runtime/secrets/secrets.ts';
 
@@ -23,7 +23,7 @@ declare module '../../operations/runtime.ts' {
 export interface ForAgentsParts {
   readonly config: Config;
   readonly store: () => Promise<Store>;
-  readonly ports: () => Ports;
+  readonly ports: () => EnforcementPorts;
   readonly plugins: Runtime['plugins'];
 }
 
@@ -45,7 +45,7 @@ export function forAgents(parts: ForAgentsParts): {
 }
 
 /** Writes an event down, and says in words of ours that it could not be. */
-export function noting(record: Ports['record']): Runtime['note'] {
+export function noting(record: EnforcementPorts['record']): Runtime['note'] {
   return async (event) => {
     try {
       await record(event);

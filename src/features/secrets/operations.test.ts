@@ -5,10 +5,14 @@ import { interceptTool } from '../../operations/intercept.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { type TestOptions, testRuntime } from '../../operations/testing/runtime.ts';
-import { person } from '../../runtime/access/callers.ts';
+import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { CAUSE_SENTENCES } from '../../runtime/enforcement/capabilities/fit.ts';
-import type { Capabilities, Presented, Shown } from '../../runtime/enforcement/capabilities/types.ts';
+import { CAUSE_MESSAGES } from '../../runtime/enforcement/capabilities/fit.ts';
+import type {
+  Capabilities,
+  CapabilityPresentation,
+  CapabilityResult,
+} from '../../runtime/enforcement/capabilities/types.ts';
 import { secretsCheck, secretsResolve } from './operations.ts';
 
 const VALUE = ['mail', 'password', '7a61'].join('-');
@@ -21,9 +25,12 @@ const ASKED = {
 };
 
 /** Tokens of which a test says what becomes of each question, in turn; the last answer stands. */
-function tokens(...answers: readonly Shown[]): { capabilities: Runtime['capabilities']; asked: Presented[] } {
-  const asked: Presented[] = [];
-  const next = async (presented: Presented): Promise<Shown> => {
+function tokens(...answers: readonly CapabilityResult[]): {
+  capabilities: Runtime['capabilities'];
+  asked: CapabilityPresentation[];
+} {
+  const asked: CapabilityPresentation[] = [];
+  const next = async (presented: CapabilityPresentation): Promise<CapabilityResult> => {
     asked.push(presented);
     return answers[Math.min(asked.length, answers.length) - 1]!;
   };
@@ -31,8 +38,8 @@ function tokens(...answers: readonly Shown[]): { capabilities: Runtime['capabili
   return { capabilities: async () => capabilities, asked };
 }
 
-const GOOD: Shown = { taken: true, token_id: 'cap_1', expires_ms: Number.MAX_SAFE_INTEGER };
-const bad = (cause: 'revoked' | 'unknown'): Shown => ({ taken: false, token_id: 'cap_1', cause });
+const GOOD: CapabilityResult = { taken: true, token_id: 'cap_1', expires_ms: Number.MAX_SAFE_INTEGER };
+const bad = (cause: 'revoked' | 'unknown'): CapabilityResult => ({ taken: false, token_id: 'cap_1', cause });
 
 interface Outcome {
   readonly reply: Record<string, unknown> | null;
@@ -42,7 +49,7 @@ interface Outcome {
 
 async function resolve(options: TestOptions, more: object = {}): Promise<Outcome> {
   const { runtime, events } = testRuntime(options);
-  const context = { runtime, caller: person('operator'), request_id: 'r' };
+  const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
   try {
     const reply = (await call(secretsResolve, { ...ASKED, ...more }, context)) as Record<string, unknown>;
     return { reply, refusal: null, events };
@@ -78,7 +85,7 @@ test('a token that ends while the backend is asked gives nothing', async () => {
   const outcome = await resolve({ instead: { capabilities } });
   assert.deepEqual(
     [outcome.reply?.decision, outcome.reply?.rule, outcome.reply?.reason],
-    ['block', 'capability_token.revoked', CAUSE_SENTENCES.revoked],
+    ['block', 'capability_token.revoked', CAUSE_MESSAGES.revoked],
   );
   assert.ok(!('value' in (outcome.reply ?? {})));
   assert.deepEqual(results(outcome), ['denied']);
@@ -109,7 +116,7 @@ test('without the store no token is good, and no backend is asked', async () => 
   const outcome = await resolve({ instead: { secrets } });
   assert.deepEqual([outcome.reply?.decision, outcome.reply?.rule, opened], ['block', 'fault.store', 0]);
   const { runtime } = testRuntime();
-  const context = { runtime, caller: person('operator'), request_id: 'r' };
+  const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
   const intercepted = (await call(
     interceptTool,
     { tool: 't', capability_token_id: TOKEN },
@@ -181,7 +188,7 @@ test('usual names of secrets are no secrets', async () => {
 
 test('a check of the backend tells what can be read, and writes down what was asked for', async () => {
   const { runtime, events } = testRuntime();
-  const context = { runtime, caller: person('operator'), request_id: 'r' };
+  const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
   const reply = await call(secretsCheck, { secret_keys: ['MAIL_PASSWORD', 'NOPE', 'NOPE'] }, context);
   assert.deepEqual(reply, {
     backend: 'env',

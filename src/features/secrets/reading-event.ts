@@ -1,7 +1,7 @@
-import { faultFields, type Log } from '../../platform/log.ts';
+import { describeFault, type Log } from '../../platform/log.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import type { Journal } from '../../runtime/audit/journal.ts';
-import { serviceEvent } from '../../runtime/audit/service-event.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { SecretReading } from '../../runtime/secrets/references.ts';
 
@@ -33,7 +33,7 @@ export async function recordReadings(
 ): Promise<void> {
   const events = readingEvents(readings, by, now_ms());
   await Promise.all(events.map((event) => journal?.append(event))).catch((fault) =>
-    log.error('the secrets that were read could not be recorded', faultFields(fault)),
+    log.error('the secrets that were read could not be recorded', describeFault(fault)),
   );
 }
 
@@ -46,7 +46,7 @@ function readingEvent(
   { secret_key, secret_backend, result }: SecretReading,
   about: By & { readonly now_ms: number },
 ): AuditEvent {
-  return serviceEvent({
+  return buildServiceEvent({
     ...about,
     event_id: newEventId(about.now_ms),
     phase: 'secret_resolve',

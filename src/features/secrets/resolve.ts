@@ -2,15 +2,16 @@ import type { Crossing } from '../../core/types/index.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
-import { serviceEvent } from '../../runtime/audit/service-event.ts';
-import { type ShownCapability, showCapability } from '../../runtime/enforcement/capabilities/show.ts';
-import type { Capabilities, Presented } from '../../runtime/enforcement/capabilities/types.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import { type CrossingCapability, presentCapability } from '../../runtime/enforcement/capabilities/show.ts';
+import type { Capabilities, CapabilityPresentation } from '../../runtime/enforcement/capabilities/types.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { type Secrets, SecretUnread } from '../../runtime/secrets/secrets.ts';
 import { SECRET_TAG } from './reading-event.ts';
 
 /** An agent that wants the value of a secret, for a tool, by a capability token. */
-export interface SecretRequest extends Omit<Presented, 'caller_id' | 'has_credential' | 'secret_key'> {
+export interface SecretRequest
+  extends Omit<CapabilityPresentation, 'caller_id' | 'has_credential' | 'secret_key'> {
   readonly secret_key: string;
   readonly source_agent_id: string | null;
 }
@@ -51,14 +52,14 @@ const RESOLVE_TOOL = 'secrets.resolve';
  */
 export async function resolveSecret(request: SecretRequest, parts: ResolveParts): Promise<SecretAnswer> {
   const { id: caller_id, kind } = parts.caller;
-  const presented: Presented = { ...request, caller_id, has_credential: kind !== 'anonymous' };
-  const looked = await showCapability('look', parts.capabilities, presented);
+  const presented: CapabilityPresentation = { ...request, caller_id, has_credential: kind !== 'anonymous' };
+  const looked = await presentCapability('check', parts.capabilities, presented);
   const judged = await judge(request, looked, parts);
   if (judged.ruling.verdict.decision !== 'allow')
     return recorded({ result: 'denied', ...judged }, request, looked, parts);
   const read = await readValue(request.secret_key, parts);
   if (read.result !== 'allow') return recorded(read, request, looked, parts);
-  const taken = await showCapability('use', parts.capabilities, presented);
+  const taken = await presentCapability('use', parts.capabilities, presented);
   if (taken.refusal !== null) {
     const again = await judge(request, taken, parts);
     return recorded({ result: 'denied', ...again }, request, taken, parts);
@@ -68,7 +69,7 @@ export async function resolveSecret(request: SecretRequest, parts: ResolveParts)
 
 async function judge(
   request: SecretRequest,
-  capability: ShownCapability,
+  capability: CrossingCapability,
   { enforce, now_ms }: ResolveParts,
 ): Promise<Judged> {
   const { secret_key, tool, action, tenant_id, agent_id, session_id, source_agent_id } = request;
@@ -113,11 +114,11 @@ const REASONS: Readonly<Record<SecretAnswer['result'], string>> = {
 async function recorded<Answer extends SecretAnswer>(
   answer: Answer,
   request: SecretRequest,
-  capability: ShownCapability,
+  capability: CrossingCapability,
   { backend, caller, now_ms, policy_hash, note }: ResolveParts,
 ): Promise<Answer> {
   const at_ms = now_ms();
-  const event = serviceEvent({
+  const event = buildServiceEvent({
     event_id: newEventId(at_ms),
     now_ms: at_ms,
     phase: 'secret_resolve',

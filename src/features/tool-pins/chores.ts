@@ -1,17 +1,17 @@
-import type { Chore } from '../../platform/store/housekeeping.ts';
+import type { MaintenanceJob } from '../../platform/store/housekeeping.ts';
 import type { Store } from '../../platform/store/index.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { forgetLooks } from './looks.ts';
 
 const EVERY_MS = 30 * 60_000;
 
 interface Parts {
   readonly store: () => Promise<Store>;
-  readonly ports: () => Pick<Ports, 'now_ms'>;
+  readonly ports: () => Pick<EnforcementPorts, 'now_ms'>;
 }
 
 /** Removes what is remembered of lists that were looked at long ago. */
-export function mcpChores({ store, ports }: Parts): readonly Chore[] {
+export function mcpChores({ store, ports }: Parts): readonly MaintenanceJob[] {
   const run = async () => forgetLooks((await store()).db, ports().now_ms());
   return [{ name: 'mcp: forget old looks', every_ms: EVERY_MS, run }];
 }

@@ -4,7 +4,7 @@ import { call } from '../../operations/call.ts';
 import { type TestOptions, testRuntime } from '../../operations/testing/runtime.ts';
 import type { Store } from '../../platform/store/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { person } from '../../runtime/access/callers.ts';
+import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { caller as agentCaller } from '../../server/testing/examples.ts';
 import { mcpPinsApprove, mcpPinsList, mcpToolsCheck } from './operations.ts';
@@ -73,7 +73,7 @@ withStores('looks at lists of MCP tools', (law) => {
     await call(
       mcpPinsApprove,
       { server: 'files', tool: 'read', sha256: again.tools[0]?.sha256 },
-      { runtime, caller: person('operator'), request_id: 'r' },
+      { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' },
     );
     assert.deepEqual(await statuses([CHANGED]), ['pinned']);
     assert.deepEqual(await statuses([READ]), ['quarantined'], 'the former one is not approved any more');
@@ -152,7 +152,11 @@ withStores('looks at lists of MCP tools', (law) => {
         `time ${time}`,
       );
     }
-    const pins = await call(mcpPinsList, {}, { runtime, caller: person('operator'), request_id: 'r' });
+    const pins = await call(
+      mcpPinsList,
+      {},
+      { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' },
+    );
     assert.ok(!JSON.stringify(pins).includes(mail));
   });
 

@@ -7,7 +7,7 @@ import { type Context, operation, Refusal } from '../../operations/operation.ts'
 import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
 import { named, resolveSubject, resolveTenant } from '../../operations/subject.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
-import { serviceEvent } from '../../runtime/audit/service-event.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import { type Look, lookedAt, rememberLook } from './looks.ts';
 import {
   approvePin,
@@ -234,7 +234,7 @@ async function tell(one: Sighting, scope: PinScope, agent_id: string, context: C
   const { runtime, caller } = context;
   const now_ms = runtime.now_ms();
   await runtime.note(
-    serviceEvent({
+    buildServiceEvent({
       event_id: newEventId(now_ms),
       now_ms,
       phase: 'mcp_tool_quarantined',
@@ -355,7 +355,7 @@ export const mcpPinsApprove = operation({
     const now_ms = runtime.now_ms();
     // Written down first: what is not in the journal is not in the store.
     await runtime.note(
-      serviceEvent({
+      buildServiceEvent({
         event_id: newEventId(now_ms),
         now_ms,
         phase: 'mcp_pin_approve',

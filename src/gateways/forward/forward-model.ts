@@ -2,7 +2,7 @@ import { formats } from '../../core/wire/formats/index.ts';
 import type { WireError, WireFormat } from '../../core/wire/types.ts';
 import { type Context, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import { changedContent, replyOf, type VerdictReply } from '../../operations/reply.ts';
-import type { Acting } from '../../runtime/enforcement/tool-calls.ts';
+import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
 import type { ApiRoute } from '../llm/api-paths.ts';
 import type { Denial, LlmReply, Ruled } from '../llm/call.ts';
 import type { Forwarded } from '../llm/envelope.ts';
@@ -13,7 +13,7 @@ export interface ForwardedModelCall {
   /** As it goes out. */
   readonly url: URL;
   readonly body: Uint8Array;
-  readonly acting: Acting;
+  readonly acting: ActorContext;
   readonly approval_request_id: string | null;
   /** Sends the body as the policy lets it be. */
   readonly send: (body: Uint8Array | null, signal: AbortSignal) => Promise<Forwarded>;

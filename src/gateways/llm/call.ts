@@ -3,8 +3,8 @@ import type { WireError, WireFormat, WireRequest } from '../../core/wire/types.t
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import type { Acting } from '../../runtime/enforcement/tool-calls.ts';
-import type { Ports, Ruling } from '../../runtime/enforcement/types.ts';
+import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
+import type { EnforcementPorts, Ruling } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer, UpstreamRequest } from '../upstream/types.ts';
 import type { RequestSize } from './estimate.ts';
 import type { KnownResults } from './known-results.ts';
@@ -26,7 +26,7 @@ export interface LlmCall {
   readonly body: Uint8Array;
   /** Where the path names the model and says whether a stream is asked for, as Gemini's does. */
   readonly in_path: { readonly model: string; readonly is_stream: boolean } | null;
-  readonly acting: Acting;
+  readonly acting: ActorContext;
   readonly user_id: string | null;
   readonly caller: Caller;
   readonly request_id: string;
@@ -85,7 +85,7 @@ export interface ModelsAsked extends Pick<LlmCall, 'path' | 'headers' | 'request
 /** What guarding one call works with; its policy stays the same to the end. */
 export interface Road {
   readonly call: LlmCall;
-  readonly ports: Ports;
+  readonly ports: EnforcementPorts;
   readonly capabilities: Runtime['capabilities'];
   readonly known_results: KnownResults;
   readonly settings: RoadSettings;

@@ -4,7 +4,7 @@ import { readJson } from '../../core/json/text.ts';
 import { policyOf } from '../../core/testing/policies.ts';
 import { type Store, StoreFailure } from '../../platform/store/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { sessionClock } from '../../runtime/enforcement/sessions/clock.ts';
+import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
 import { LIMITS } from '../../runtime/enforcement/sessions/testing/limits.ts';
 import { guardAnswer } from './guard-answer.ts';
 import { guardRequest } from './guard-request.ts';
@@ -58,7 +58,7 @@ function roadIn(store: () => Promise<Store>, body: object): TestRoad {
   return roadOf({
     policy: POLICY,
     body,
-    ports: { sessions: { store, limits: LIMITS, timeOf: sessionClock() } },
+    ports: { sessions: { store, limits: LIMITS, timeOf: openSessionClock() } },
   });
 }
 

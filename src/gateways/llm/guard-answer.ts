@@ -2,7 +2,7 @@ import { detect } from '../../core/detect/detect.ts';
 import type { Crossing, Finding, Policy, Verdict } from '../../core/types/index.ts';
 import type { Splice, StringNode } from '../../core/types/json.ts';
 import type { WireAnswer } from '../../core/wire/types.ts';
-import { decide } from '../../runtime/enforcement/enforce.ts';
+import { decideCrossing } from '../../runtime/enforcement/enforce.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { aboutCall, type Denial } from './call.ts';
 import { isCleanWord } from './clean-words.ts';
@@ -63,7 +63,7 @@ async function guardTexts(answer: WireAnswer, answering: Answering): Promise<Gua
     tool: null,
   };
   const extras = { about: () => aboutCall(call, model), reuse_approval: true };
-  const decided = await decide(
+  const decided = await decideCrossing(
     crossing,
     call.caller,
     'llm_response',

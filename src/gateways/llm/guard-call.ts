@@ -1,8 +1,8 @@
 import { hasTwins } from '../../core/json/source.ts';
 import { readJson } from '../../core/json/text.ts';
 import type { Content, Json } from '../../core/types/index.ts';
-import { decide, type Objected, refuse } from '../../runtime/enforcement/enforce.ts';
-import { showForCall, toolCrossing } from '../../runtime/enforcement/tool-calls.ts';
+import { type BlockReason, decideCrossing, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
+import { buildToolCrossing, presentForCall } from '../../runtime/enforcement/tool-calls.ts';
 import { aboutCall, type Denial, type Road } from './call.ts';
 import { plainText } from './texts.ts';
 import type { Tokens } from './tokens.ts';
@@ -51,8 +51,8 @@ export async function guardCall(asked: AskedCall, answering: Answering): Promise
   const capability =
     token === null
       ? null
-      : await showForCall(token, { tool, action: 'invoke' }, acting, call.caller, capabilities);
-  const crossing = toolCrossing(acting, {
+      : await presentForCall(token, { tool, action: 'invoke' }, acting, call.caller, capabilities);
+  const crossing = buildToolCrossing(acting, {
     phase: 'request',
     tool,
     content,
@@ -60,7 +60,7 @@ export async function guardCall(asked: AskedCall, answering: Answering): Promise
     capability,
   });
   const extras = { about: () => aboutCall(call, model), reuse_approval: true, shown_tool: shown };
-  const decided = await decide(
+  const decided = await decideCrossing(
     crossing,
     call.caller,
     'llm_tool_call',
@@ -80,7 +80,7 @@ export async function guardCall(asked: AskedCall, answering: Answering): Promise
 export function nameIn(tool: string, { call, ports }: Road): JudgedToolName {
   const content = { kind: 'text', text: '' } as const;
   const use = { phase: 'request', tool, content, destination_agent_id: null, capability: null } as const;
-  return judgeToolName(toolCrossing(call.acting, use), ports);
+  return judgeToolName(buildToolCrossing(call.acting, use), ports);
 }
 
 /** Whether a text is fit to name a tool, in an event too: as `/v1/intercept/tool` takes it. */
@@ -90,29 +90,35 @@ export function isToolName(text: string): boolean {
 
 const NAME = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
-const UNNAMED: Objected = {
+const UNNAMED: BlockReason = {
   rule: 'tool.unnamed',
   reason: 'The model calls a tool without a name of 1 to 256 characters.',
 };
 
-const UNREADABLE: Objected = {
+const UNREADABLE: BlockReason = {
   rule: 'tool.arguments_unreadable',
   reason:
     'The arguments of the tool call are not a JSON object within the limits, so they cannot be checked.',
 };
 
 /** Blocks a call that no contract, identity or rule can be evaluated for. */
-async function refused(objected: Objected, tool: string, { road, model }: Answering): Promise<GuardedCall> {
+async function refused(
+  objected: BlockReason,
+  tool: string,
+  { road, model }: Answering,
+): Promise<GuardedCall> {
   const { call, ports } = road;
-  const crossing = toolCrossing(call.acting, {
+  const crossing = buildToolCrossing(call.acting, {
     phase: 'request',
     tool,
     content: { kind: 'text', text: '' },
     destination_agent_id: null,
     capability: null,
   });
-  const about = () => aboutCall(call, model);
-  const ruling = await refuse(objected, crossing, call.caller, 'llm_tool_call', ports, { about });
+  const buildMetadata = () => aboutCall(call, model);
+  const ruling = await refuseCrossing(objected, crossing, call.caller, 'llm_tool_call', ports, {
+    buildMetadata,
+  });
   return { denied: { ruling, crossing }, arguments: null };
 }
 

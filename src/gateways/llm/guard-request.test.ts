@@ -189,8 +189,8 @@ test('nothing is known where sessions, conditions, people or logs have a say, no
     { boundary: 'input', action: 'require_approval', data_tags: ['secret'] },
   ].map((rule, at) => policyOf({ rules: [{ name: `r${at}`, ...rule }] }));
   for (const policy of asks) assert.equal(known_results.forCall({ ...road.ports, policy }, acting), null);
-  const logged = { inputs: true, outputs: false };
-  assert.equal(known_results.forCall({ ...road.ports, logged }, acting), null);
+  const logged_texts = { inputs: true, outputs: false };
+  assert.equal(known_results.forCall({ ...road.ports, logged_texts }, acting), null);
   const one = known_results.forCall(road.ports, acting)?.keyOf('a', ['x']);
   const others = [
     known_results.forCall(road.ports, { ...acting, agent_id: 'agent-2' })?.keyOf('a', ['x']),

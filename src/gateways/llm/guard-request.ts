@@ -3,7 +3,7 @@ import type { Crossing, Verdict } from '../../core/types/index.ts';
 import type { Splice } from '../../core/types/json.ts';
 import { isWord } from '../../core/wire/said.ts';
 import type { WireRequest, WireText } from '../../core/wire/types.ts';
-import { type Decision, decide } from '../../runtime/enforcement/enforce.ts';
+import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { aboutCall, type Denial, type Road } from './call.ts';
 import { guardResult } from './guard-result.ts';
@@ -38,7 +38,7 @@ export type Written =
 export async function guardRequest(road: Road, request: WireRequest): Promise<GuardedRequest> {
   const known = road.known_results.forCall(road.ports, road.call.acting);
   const splices: Splice[] = [];
-  const results: Decision[] = [];
+  const results: PendingRuling[] = [];
   for (const result of request.tool_results) {
     const guarded = await guardResult(road, result, known);
     if (guarded === null) continue;
@@ -60,7 +60,7 @@ export async function guardRequest(road: Road, request: WireRequest): Promise<Gu
 }
 
 /** What was let be before the journal refused its event is not let be. */
-async function allWritten(input: Decision, results: readonly Decision[]): Promise<Written> {
+async function allWritten(input: PendingRuling, results: readonly PendingRuling[]): Promise<Written> {
   for (const { crossing, verdict, ruling: pending } of results) {
     const ruling = await pending;
     if (ruling.verdict.fault && !verdict.fault) return { denied: { ruling, crossing }, input: null };
@@ -72,7 +72,7 @@ async function allWritten(input: Decision, results: readonly Decision[]): Promis
 }
 
 interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'shown_model' | 'tokens'> {
-  readonly decision: Decision;
+  readonly decision: PendingRuling;
 }
 
 /** Judges all that is said, and last the model's name, for that goes to the provider too. */
@@ -90,11 +90,18 @@ async function guardInput(road: Road, request: WireRequest): Promise<GuardedInpu
     tool: null,
     identity_places: identityPlaces(request.texts),
   };
-  const about = (verdict: Verdict) => aboutCall(call, showable(model, verdict, said.length));
-  const decision = await decide(crossing, call.caller, 'llm_request', ports, call.approval_request_id, {
-    about,
-    reuse_approval: true,
-  });
+  const buildMetadata = (verdict: Verdict) => aboutCall(call, showable(model, verdict, said.length));
+  const decision = await decideCrossing(
+    crossing,
+    call.caller,
+    'llm_request',
+    ports,
+    call.approval_request_id,
+    {
+      buildMetadata,
+      reuse_approval: true,
+    },
+  );
   const { verdict } = decision;
   const is_tokenized =
     settings.mode === 'tokenize' && verdict.decision === 'modify' && !verdict.fallback_used;

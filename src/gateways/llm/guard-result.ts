@@ -4,8 +4,8 @@ import { isUntouched } from '../../core/stream/merged.ts';
 import type { Content, Crossing, Verdict } from '../../core/types/index.ts';
 import type { Splice } from '../../core/types/json.ts';
 import type { WireToolResult } from '../../core/wire/types.ts';
-import { type Decision, decide } from '../../runtime/enforcement/enforce.ts';
-import { toolCrossing } from '../../runtime/enforcement/tool-calls.ts';
+import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
+import { buildToolCrossing } from '../../runtime/enforcement/tool-calls.ts';
 import { aboutCall, type Road } from './call.ts';
 import { isToolName } from './guard-call.ts';
 import type { KnownOfCall } from './known-results.ts';
@@ -13,7 +13,7 @@ import { changes, plainText, textsContent, textsIn } from './texts.ts';
 import { judgeToolName } from './tool-name.ts';
 
 export interface GuardedResult {
-  readonly decision: Decision;
+  readonly decision: PendingRuling;
   readonly splices: readonly Splice[];
 }
 
@@ -38,13 +38,13 @@ export async function guardResult(
   const content = textsContent(texts);
   const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };
   const use = { phase: 'response', tool, content, destination_agent_id: null, capability: null } as const;
-  const crossing = withFields(toolCrossing(acting, use), road);
+  const crossing = withFields(buildToolCrossing(acting, use), road);
   const extras = {
     about: () => aboutCall(call, null),
     reuse_approval: true,
     shown_tool: judgeToolName(crossing, ports).shown,
   };
-  const decision = await decide(
+  const decision = await decideCrossing(
     crossing,
     call.caller,
     'llm_tool_result',

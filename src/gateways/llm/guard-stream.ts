@@ -1,7 +1,7 @@
 import type { CrossingContext } from '../../core/types/index.ts';
 import { openSse, type SsePiece } from '../../core/wire/sse.ts';
 import type { AnswerAsked, EventParts, StreamEnding, WireError } from '../../core/wire/types.ts';
-import { enforceTexts, type GuardedTexts } from '../../runtime/enforcement/enforce-stream.ts';
+import { enforceStream, type GuardedStream } from '../../runtime/enforcement/enforce-stream.ts';
 import { UpstreamFailure } from '../upstream/failure.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
 import { aboutCall } from './call.ts';
@@ -42,9 +42,9 @@ export async function guardStream(
     destination_agent_id: null,
     tool: null,
   };
-  const about = () => aboutCall(call, model);
+  const buildMetadata = () => aboutCall(call, model);
   // What the session has read is looked up before any of the answer is.
-  const texts = await enforceTexts(envelope, call.caller, 'llm_response', ports, { about });
+  const texts = await enforceStream(envelope, call.caller, 'llm_response', ports, { buildMetadata });
   const reader = call.format.openEvents(asked);
   const ending = call.format.openEnding();
   const guard = openEventGuard({ ...asked, reader, ending, texts, answering, note: news.note });
@@ -53,7 +53,7 @@ export async function guardStream(
 
 interface Guards {
   readonly guard: EventGuard;
-  readonly texts: GuardedTexts;
+  readonly texts: GuardedStream;
   readonly ending: StreamEnding;
 }
 

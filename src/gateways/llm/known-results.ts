@@ -2,8 +2,8 @@ import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { usesSessionTags } from '../../core/decision/taint.ts';
 import { hasConditions } from '../../core/policy/conditions/facts.ts';
 import type { Policy } from '../../core/types/index.ts';
-import type { Acting } from '../../runtime/enforcement/tool-calls.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 
 /**
  * Results of tools that were let be unchanged before, by their keyed hashes: a conversation says them again each turn,
@@ -11,7 +11,7 @@ import type { Ports } from '../../runtime/enforcement/types.ts';
  */
 export interface KnownResults {
   /** For one call; `null` where what is decided on a result may depend on more than its text. */
-  readonly forCall: (ports: Ports, acting: Acting) => KnownOfCall | null;
+  readonly forCall: (ports: EnforcementPorts, acting: ActorContext) => KnownOfCall | null;
 }
 
 export interface KnownOfCall {
@@ -41,8 +41,11 @@ export function openKnownResults(entries_max: number): KnownResults {
     return true;
   };
   return {
-    forCall: ({ policy, logged }, { tenant_id, agent_id, source_agent_id, session_id, declared_tags }) => {
-      const writes_texts = logged?.inputs === true || logged?.outputs === true;
+    forCall: (
+      { policy, logged_texts },
+      { tenant_id, agent_id, source_agent_id, session_id, declared_tags },
+    ) => {
+      const writes_texts = logged_texts?.inputs === true || logged_texts?.outputs === true;
       if (entries_max === 0 || writes_texts || !isAboutTextsAlone(policy, tenant_id)) return null;
       const who = JSON.stringify([
         policy.hash,

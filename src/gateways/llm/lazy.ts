@@ -1,6 +1,6 @@
 import { lazy } from '../../platform/lazy.ts';
 import type { Log } from '../../platform/log.ts';
-import { storeFields } from '../../platform/store/lazy.ts';
+import { describeStoreFault } from '../../platform/store/lazy.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { Llm } from './call.ts';
 import type { LlmWorld } from './open.ts';
@@ -19,7 +19,7 @@ export function lazyLlm(
   world: Omit<LlmWorld, 'unsettled'>,
 ): LazyLlm {
   const unsettled = (fault: unknown) =>
-    log.error('what a call of a model cost could not be settled', storeFields(fault));
+    log.error('what a call of a model cost could not be settled', describeStoreFault(fault));
   const llm = lazy(async () =>
     (await import('./open.ts')).openConfiguredLlm(config, { ...world, unsettled }),
   );

@@ -1,6 +1,6 @@
 import { readJson } from '../../core/json/text.ts';
 import type { JsonNode } from '../../core/types/json.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer, UpstreamRequest, Upstreams } from '../upstream/types.ts';
 import { collected } from './answer-call.ts';
 import type { LlmReply, ModelsAsked } from './call.ts';
@@ -17,7 +17,7 @@ const PAGE_MAX = 1_000;
 
 export interface ModelsParts {
   readonly upstreams: Upstreams;
-  readonly policy: Ports['policy'];
+  readonly policy: EnforcementPorts['policy'];
   /** Bound of an answer that is passed on, in bytes. */
   readonly bytes_max: number;
 }

@@ -4,9 +4,9 @@ import { readJson } from '../../core/json/text.ts';
 import type { JsonParseError } from '../../core/types/json.ts';
 import type { Budgets, OverBudget, Reservation } from '../../features/costs/types.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import type { CallCounts } from '../../runtime/observability/call-counts.ts';
-import type { CallAsked, CallSpan, Telemetry } from '../../runtime/observability/telemetry/types.ts';
+import type { CallSpan, CallStart, Telemetry } from '../../runtime/observability/telemetry/types.ts';
 import type { UpstreamAnswer, Upstreams } from '../upstream/types.ts';
 import { type Account, openAccount } from './account.ts';
 import { answerCall } from './answer-call.ts';
@@ -22,7 +22,7 @@ import { isStream, stepsWithin } from './stream/steps-within.ts';
 import { written } from './texts.ts';
 
 export interface LlmParts {
-  readonly ports: () => Ports;
+  readonly ports: () => EnforcementPorts;
   readonly capabilities: Runtime['capabilities'];
   readonly upstreams: Upstreams;
   readonly budgets: Budgets;
@@ -94,7 +94,7 @@ async function guardAndGoOn(
 }
 
 /** What the body names as its model was not looked at yet, and is told later. */
-function askedOf({ call }: Road, { request }: ReadCall): CallAsked {
+function askedOf({ call }: Road, { request }: ReadCall): CallStart {
   const { tenant_id, agent_id, session_id } = call.acting;
   return {
     operation: call.format.operation_name,

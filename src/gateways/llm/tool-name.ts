@@ -2,7 +2,7 @@ import { findContract } from '../../core/decision/contracts.ts';
 import { judge } from '../../core/decision/judge.ts';
 import { redactPart } from '../../core/decision/redact.ts';
 import type { Crossing, Verdict } from '../../core/types/index.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 
 /** The name of a tool in a model's answer, which the model may have made up. */
 export interface JudgedToolName {
@@ -13,7 +13,10 @@ export interface JudgedToolName {
 }
 
 /** Judges the name of a tool as a text of the answer, unless the policy itself names the tool. */
-export function judgeToolName(crossing: Crossing, { policy, fingerprintOf = null }: Ports): JudgedToolName {
+export function judgeToolName(
+  crossing: Crossing,
+  { policy, fingerprintOf = null }: EnforcementPorts,
+): JudgedToolName {
   const { tool } = crossing;
   const contract = findContract(crossing, policy);
   if (tool === null || (contract !== null && contract !== 'undeclared'))

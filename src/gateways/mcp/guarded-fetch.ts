@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Agent, RequestInit } from 'undici';
-import { isMetadata, lookupBut } from '../../platform/net/metadata-address.ts';
+import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../platform/net/metadata-address.ts';
 import { markResponse } from './exact-transports.ts';
 import { BehindFailure } from './failure.ts';
 
@@ -31,14 +31,17 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
   return {
     fetch: async (url, init) => {
       if (new URL(url).origin !== origin) throw new BehindFailure('elsewhere');
-      if (isIP(host) !== 0 && isMetadata(host)) throw new BehindFailure('metadata');
+      if (isIP(host) !== 0 && isMetadataOrLinkLocalAddress(host)) throw new BehindFailure('metadata');
       const library = await import('undici');
       agent ??= new library.Agent({
         allowH2: false,
         // The time of a call is counted by who makes it, and a stream of changes may be silent for ever.
         headersTimeout: 0,
         bodyTimeout: 0,
-        connect: { timeout: limits.connect_ms, lookup: lookupBut(() => new BehindFailure('metadata')) },
+        connect: {
+          timeout: limits.connect_ms,
+          lookup: buildGuardedLookup(() => new BehindFailure('metadata')),
+        },
       });
       const options = { ...(init as unknown as RequestInit), redirect: 'manual', dispatcher: agent } as const;
       const response = await library.fetch(url, options);

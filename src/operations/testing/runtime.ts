@@ -11,7 +11,7 @@ import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
 import { proxy } from '../../runtime/config/schema-proxy.ts';
 import { settle } from '../../runtime/config/settle.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { NO_PLUGINS } from '../../runtime/plugins/types.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
 import type { Runtime } from '../runtime.ts';
@@ -32,7 +32,7 @@ export interface TestOptions {
   readonly proxy?: ProxySettings;
   /** Takes the place of parts of the runtime, to see what happens when they fail. */
   readonly instead?: Partial<Runtime>;
-  readonly record?: Ports['record'];
+  readonly record?: EnforcementPorts['record'];
 }
 
 export interface TestRuntime {
@@ -72,7 +72,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
   const policy = policyOf(options);
   const events: AuditEvent[] = [];
   let count = 0;
-  const ports: Ports = {
+  const ports: EnforcementPorts = {
     policy,
     now_ms: () => NOW_MS,
     new_event_id: () => `evt_${(++count).toString(16).padStart(24, '0')}`,

@@ -17,7 +17,7 @@ import { makeFolder } from './folder.ts';
  * Writes a line into a file that only this user may read (mode 0600), durable and whole: beside, synced, then moved
  * into place. `keep` leaves a file that came first and says `false`. The folder is made where it is missing.
  */
-export function writePrivate(path: string, line: string, mode: 'keep' | 'replace'): boolean {
+export function writePrivateFile(path: string, line: string, mode: 'keep' | 'replace'): boolean {
   const folder = dirname(path);
   makeFolder(folder);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
@@ -48,7 +48,7 @@ function syncFolder(path: string): void {
 }
 
 /** A copy or a restore may have widened the mode; some file systems know no modes, so that trying is all. */
-export function keepPrivate(path: string): void {
+export function restrictMode(path: string): void {
   try {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   } catch {

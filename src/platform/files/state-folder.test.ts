@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { makeStateDir } from '../../server/state-dir.ts';
 import { makeFolder } from './folder.ts';
-import { privateStateDir } from './state-folder.ts';
+import { resolveStateDir } from './state-folder.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'state-folder-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -24,12 +24,12 @@ test('a volume in which others may write holds the state in a folder for this us
     const volume = join(scratch, `volume-${at}`);
     mkdirSync(volume);
     chmodSync(volume, mode);
-    const state_dir = privateStateDir(volume);
+    const state_dir = resolveStateDir(volume);
     assert.equal(state_dir, is_shared ? join(volume, 'service') : volume, name);
     makeStateDir(state_dir);
     if (is_shared) assert.equal(statSync(state_dir).mode & 0o777, 0o700, name);
     assert.equal(readFileSync(join(state_dir, '.gitignore'), 'utf8'), '*\n', name);
-    assert.equal(privateStateDir(volume), state_dir, `${name}, again`);
+    assert.equal(resolveStateDir(volume), state_dir, `${name}, again`);
     ran++;
   }
   assert.equal(ran, VOLUMES.length);
@@ -40,7 +40,7 @@ test('a state folder that was widened stays one, and is made private again', () 
   mkdirSync(dir);
   writeFileSync(join(dir, 'owner.lock'), '');
   chmodSync(dir, 0o2770);
-  assert.equal(privateStateDir(dir), dir);
+  assert.equal(resolveStateDir(dir), dir);
   makeStateDir(dir);
   assert.equal(statSync(dir).mode & 0o077, 0);
 });

@@ -11,7 +11,7 @@ const LOCK = 'owner.lock';
  * everyone may write in it, as on volumes of containers, `service` in it, which is for this user alone. A folder that
  * is a state folder already stays one.
  */
-export function privateStateDir(state_dir: string): string {
+export function resolveStateDir(state_dir: string): string {
   try {
     const { mode } = statSync(state_dir);
     const is_shared = (mode & 0o022) !== 0 && !existsSync(join(state_dir, LOCK));

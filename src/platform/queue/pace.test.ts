@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { openPace } from './pace.ts';
+import { openThrottle } from './pace.ts';
 
 /** Clocks that a test moves: a piece of work that took so long, and used so much of it. */
 function clocks() {
@@ -33,7 +33,7 @@ test('work rests where others had the processor, and only there', async () => {
   let ran = 0;
   for (const { name, took_ms, used_ms, rests } of cases) {
     const time = clocks();
-    const pace = openPace(time);
+    const pace = openThrottle(time);
     const next = pace.begin();
     time.work(took_ms, used_ms);
     const resting = next();
@@ -48,7 +48,7 @@ test('work rests where others had the processor, and only there', async () => {
 
 test('nothing rests while somebody waits, and what rested goes on', async () => {
   const time = clocks();
-  const pace = openPace(time);
+  const pace = openThrottle(time);
   const next = pace.begin();
   time.work(60_000, 1);
   const resting = next();

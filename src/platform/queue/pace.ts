@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How background work gives way: to the whole machine, and not to whoever waits for it. */
-export interface Pace {
+export interface Throttle {
   /**
    * Begins a stretch of work. The function that it gives is called between two pieces of it, and resolves when
    * the next may begin: at once where nothing else wants the processor, later where something does.
@@ -12,7 +12,7 @@ export interface Pace {
 }
 
 /** The clocks of the process; both only run forward, in milliseconds. */
-export interface Clocks {
+export interface ThrottleClocks {
   readonly now_ms: () => number;
   /** What this thread has used of a processor. */
   readonly cpu_ms: () => number;
@@ -23,7 +23,7 @@ const OWN_WAIT = 0.1;
 /** A rest is this many times as long as the work stood still for others. */
 const REST_FACTOR = 20;
 /** However busy the machine is, the work goes on in this time. */
-export const REST_MS_MAX = 2_000;
+export const PAUSE_MS_MAX = 2_000;
 
 /**
  * Makes a pace. While a piece of work ran for longer than it used the processor, others had it, or the disk: then
@@ -32,7 +32,10 @@ export const REST_MS_MAX = 2_000;
  *
  * @param restMsMax - the longest rest, asked before each
  */
-export function openPace(clocks: Clocks = PROCESS, restMsMax: () => number = () => REST_MS_MAX): Pace {
+export function openThrottle(
+  clocks: ThrottleClocks = PROCESS,
+  restMsMax: () => number = () => PAUSE_MS_MAX,
+): Throttle {
   const resting = new Set<() => void>();
   let hurried = 0;
 
@@ -72,7 +75,7 @@ export function openPace(clocks: Clocks = PROCESS, restMsMax: () => number = () 
   };
 }
 
-const PROCESS: Clocks = {
+const PROCESS: ThrottleClocks = {
   now_ms: () => performance.now(),
   cpu_ms: () => {
     const { user, system } = process.threadCpuUsage();

@@ -3,4 +3,4 @@
  * they are in a column of any type. The others have one name anyway: `text`, `bigint` for times in milliseconds
  * and counts (numbers up to 2^53), `integer` with 0 and 1 for flags.
  */
-export const BYTES = 'bytea';
+export const BYTES_COLUMN = 'bytea';

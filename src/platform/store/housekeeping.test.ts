@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreFailure } from './failure.ts';
-import { openHousekeeping } from './housekeeping.ts';
+import { startMaintenance } from './housekeeping.ts';
 
 const SOON_MS = 1;
 
@@ -22,7 +22,7 @@ test('a chore is done again and again, in batches while there is more', async ()
       return next > 0;
     },
   };
-  const housekeeping = openHousekeeping([chore], { error: () => assert.fail() });
+  const housekeeping = startMaintenance([chore], { error: () => assert.fail() });
   await until(done, 5);
   await housekeeping.close();
   assert.deepEqual(done.slice(0, 5), [3, 2, 1, 0, 0]);
@@ -44,7 +44,7 @@ test('chores never run at the same time', async () => {
     },
   });
   const told: unknown[] = [];
-  const housekeeping = openHousekeeping([chore('a'), chore('b')], { error: (...line) => told.push(line) });
+  const housekeeping = startMaintenance([chore('a'), chore('b')], { error: (...line) => told.push(line) });
   await until(began, 6);
   await housekeeping.close();
   assert.deepEqual(told, []);
@@ -62,7 +62,7 @@ test('one that fails is told and tried again, and holds up no other', async () =
     },
   };
   const working = { name: 'works', every_ms: SOON_MS, run: async () => done.push('x') < 0 };
-  const housekeeping = openHousekeeping([failing, working], { error: (...line) => told.push(line) });
+  const housekeeping = startMaintenance([failing, working], { error: (...line) => told.push(line) });
   await until(told, 2);
   await until(done, 2);
   await housekeeping.close();
@@ -86,7 +86,7 @@ test('closing waits for what was begun, and begins nothing more', async () => {
       return true;
     },
   };
-  const housekeeping = openHousekeeping([slow], { error: () => assert.fail() });
+  const housekeeping = startMaintenance([slow], { error: () => assert.fail() });
   await entered.promise;
   const closing = housekeeping.close();
   gate.resolve();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
-import { storeFields } from './lazy.ts';
+import { describeStoreFault } from './lazy.ts';
 
 /** Something that one process of a service does from time to time: deleting what has expired, and the like. */
-export interface Chore {
+export interface MaintenanceJob {
   /** For the log: `approvals: end what has run out`. */
   readonly name: string;
   /** From the end of one run to the beginning of the next. The first run is one such time after the start. */
@@ -12,7 +12,7 @@ export interface Chore {
   readonly run: () => Promise<boolean>;
 }
 
-export interface Housekeeping {
+export interface MaintenanceLoop {
   /** Begins nothing more, and resolves when what was begun has ended, or after five seconds. */
   readonly close: () => Promise<void>;
 }
@@ -25,12 +25,15 @@ const CLOSE_MS = 5_000;
  * Runs chores, one at a time, until it is closed. One that fails is told to the log and tried again when its time
  * comes round.
  */
-export function openHousekeeping(chores: readonly Chore[], log: Pick<Log, 'error'>): Housekeeping {
+export function startMaintenance(
+  chores: readonly MaintenanceJob[],
+  log: Pick<Log, 'error'>,
+): MaintenanceLoop {
   const timers = new Set<NodeJS.Timeout>();
   let last: Promise<unknown> = Promise.resolve();
   let is_closed = false;
 
-  const plan = (chore: Chore, delay_ms: number): void => {
+  const plan = (chore: MaintenanceJob, delay_ms: number): void => {
     if (is_closed) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
@@ -38,7 +41,7 @@ export function openHousekeeping(chores: readonly Chore[], log: Pick<Log, 'error
     }, delay_ms);
     timers.add(timer.unref());
   };
-  const doOne = async (chore: Chore): Promise<void> => {
+  const doOne = async (chore: MaintenanceJob): Promise<void> => {
     if (is_closed) return;
     let has_more = false;
     try {
@@ -46,7 +49,7 @@ export function openHousekeeping(chores: readonly Chore[], log: Pick<Log, 'error
     } catch (fault) {
       log.error('a maintenance job failed and will be tried again', {
         chore: chore.name,
-        ...storeFields(fault),
+        ...describeStoreFault(fault),
       });
     }
     plan(chore, has_more ? BREATH_MS : chore.every_ms);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreFailure } from './failure.ts';
-import { lazyStore } from './lazy.ts';
+import { openLazyStore } from './lazy.ts';
 import type { Store } from './open.ts';
 
 /** A log that keeps its lines. */
@@ -20,7 +20,7 @@ test('it is opened once, by the first that asks, and again only where that faile
   const { log, lines } = keptLog();
   let openings = 0;
   const store = { isThere: async () => true, close: async () => {} } as Store;
-  const lazy = lazyStore(async () => {
+  const lazy = openLazyStore(async () => {
     openings += 1;
     if (openings < 3) throw fault;
     return store;
@@ -42,7 +42,7 @@ test('that it is gone and back is told once each', async () => {
   const { log, lines } = keptLog();
   const answers = [true, false, false, true, true];
   const store = { isThere: async () => answers.shift()!, close: async () => {} } as Store;
-  const lazy = lazyStore(async () => store, log);
+  const lazy = openLazyStore(async () => store, log);
   for (const expected of [...answers]) assert.equal(await lazy.isThere(), expected);
   assert.deepEqual(
     lines.map((line) => line.split(':')[0]),
@@ -54,12 +54,12 @@ test('closed, it is opened no more', async () => {
   const { log } = keptLog();
   const closed: string[] = [];
   const store = { isThere: async () => true, close: async () => void closed.push('closed') } as Store;
-  const lazy = lazyStore(async () => store, log);
+  const lazy = openLazyStore(async () => store, log);
   await lazy.open();
   await lazy.close();
   assert.deepEqual(closed, ['closed']);
   await assert.rejects(lazy.open(), { code: 'store_closed' });
   assert.equal(await lazy.isThere(), false);
-  const never = lazyStore(() => assert.fail('nobody asked for it'), log);
+  const never = openLazyStore(() => assert.fail('nobody asked for it'), log);
   await never.close();
 });

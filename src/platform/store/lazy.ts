@@ -1,4 +1,4 @@
-import { faultFields, type Log } from '../log.ts';
+import { describeFault, type Log } from '../log.ts';
 import { StoreFailure } from './failure.ts';
 import type { Store } from './open.ts';
 
@@ -15,7 +15,7 @@ export interface LazyStore {
 const COMPLAINT_MS = 5_000;
 
 /** @param openNow is called again after each failure; what it fails with is told to the log, now and then */
-export function lazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error' | 'info'>): LazyStore {
+export function openLazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error' | 'info'>): LazyStore {
   let opened: Promise<Store> | null = null;
   let told_ms = Number.NEGATIVE_INFINITY;
   let is_closed = false;
@@ -25,7 +25,7 @@ export function lazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error' 
     opened = null;
     if (performance.now() - told_ms < COMPLAINT_MS) return;
     told_ms = performance.now();
-    log.error('the store cannot be opened, and what needs it is refused', storeFields(fault));
+    log.error('the store cannot be opened, and what needs it is refused', describeStoreFault(fault));
   };
   const open = (): Promise<Store> => {
     if (is_closed) return Promise.reject(new StoreFailure('store_closed', 'The service is stopping.'));
@@ -56,7 +56,7 @@ export function lazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error' 
 }
 
 /** What the log may hold of a failure. */
-export function storeFields(fault: unknown): ReturnType<typeof faultFields> {
-  if (!(fault instanceof StoreFailure)) return faultFields(fault);
+export function describeStoreFault(fault: unknown): ReturnType<typeof describeFault> {
+  if (!(fault instanceof StoreFailure)) return describeFault(fault);
   return { code: fault.code, system_code: fault.system_code, reason: fault.message };
 }

@@ -12,7 +12,7 @@ const LOCK_TABLE = 'store_migration_lock';
  *
  * @throws StoreFailure `store_newer`, and changes nothing
  */
-export async function bringUpToDate(
+export async function applyMigrations(
   db: Kysely<StoreTables>,
   kind: StoreSettings['kind'],
   migrations: Migrations,
@@ -34,7 +34,7 @@ export async function bringUpToDate(
 }
 
 /** @throws StoreFailure `store_newer`, `store_older` */
-export async function checkTables(
+export async function checkMigrations(
   db: Kysely<StoreTables>,
   kind: StoreSettings['kind'],
   migrations: Migrations,

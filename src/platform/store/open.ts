@@ -47,14 +47,14 @@ export interface StoreOptions {
 export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<Store> {
   const { migrate = false, migrations, connect } = options;
   // The query builder takes longer to load than the rest of a start.
-  const { bringUpToDate, checkTables } = await import('./migrate.ts');
+  const { applyMigrations, checkMigrations } = await import('./migrate.ts');
   if (migrate) {
     const own = await connect(settings, { create: true, question_ms_max: MIGRATION_MS_MAX });
-    await bringUpToDate(own, settings.kind, migrations).finally(() => own.destroy());
+    await applyMigrations(own, settings.kind, migrations).finally(() => own.destroy());
   }
   const db = await connect(settings);
   try {
-    await checkTables(db, settings.kind, migrations);
+    await checkMigrations(db, settings.kind, migrations);
     return storeOver(db, settings.kind, options.transaction_ms_max ?? TRANSACTION_MS_MAX);
   } catch (error) {
     await db.destroy();

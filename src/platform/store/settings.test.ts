@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeOf, storeSettings, storeWarnings } from './settings.ts';
+import { describeStore, listStoreWarnings, parseStoreSettings } from './settings.ts';
 
 const config = (url?: string) => ({
   state_dir: '/state',
@@ -23,9 +23,9 @@ test('where the store is, and what people are told of it', () => {
     ['postgres://db', 'PostgreSQL at db, database (the default one)', 1],
   ];
   for (const [url, place, warnings] of rows) {
-    const settings = storeSettings(config(url));
-    assert.equal(placeOf(settings), place);
-    assert.equal(storeWarnings(settings).length, warnings, url);
+    const settings = parseStoreSettings(config(url));
+    assert.equal(describeStore(settings), place);
+    assert.equal(listStoreWarnings(settings).length, warnings, url);
   }
   assert.equal(rows.length, 10);
 });

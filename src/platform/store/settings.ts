@@ -14,7 +14,7 @@ export interface StorageConfig {
 }
 
 /** Reads `storage.url`: without it a file in the state folder; relative names are those of the configuration's folder. */
-export function storeSettings(config: StorageConfig): StoreSettings {
+export function parseStoreSettings(config: StorageConfig): StoreSettings {
   const { url } = config.storage;
   if (url === undefined) return { kind: 'sqlite', path: join(config.state_dir, 'store.db') };
   if (!url.startsWith('sqlite:')) return { kind: 'postgres', url };
@@ -22,7 +22,7 @@ export function storeSettings(config: StorageConfig): StoreSettings {
 }
 
 /** What a person who starts the service with this store should know; one sentence each. */
-export function storeWarnings(settings: StoreSettings): string[] {
+export function listStoreWarnings(settings: StoreSettings): string[] {
   if (settings.kind === 'sqlite' || !URL.canParse(settings.url)) return [];
   const { hostname, searchParams } = new URL(settings.url);
   const is_local = hostname === '' || isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
@@ -34,7 +34,7 @@ export function storeWarnings(settings: StoreSettings): string[] {
 }
 
 /** Where the data is, for people: a file, or a database without user and password. */
-export function placeOf(settings: StoreSettings): string {
+export function describeStore(settings: StoreSettings): string {
   if (settings.kind === 'sqlite') return settings.path;
   if (!URL.canParse(settings.url)) return 'PostgreSQL';
   const { host, pathname } = new URL(settings.url);

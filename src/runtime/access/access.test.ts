@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { PERSON_PERMISSIONS } from '../config/permissions.ts';
-import { type AccessSettings, needsAgentToken, openAccess } from './index.ts';
+import { type AuthenticatorSettings, needsAgentToken, openAuthenticator } from './index.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
-import { ensureToken, newApiKey, readToken, rotateToken, tokenHash, tokenPath } from './tokens.ts';
+import { createApiKey, ensureToken, hashToken, readToken, rotateToken, tokenPath } from './tokens.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'access-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
 const NO_AUTH: AuthSettings = { required: false, trusted_proxies: [], api_keys: [], jwt: null };
 
-type Asked = Partial<Omit<AccessSettings, 'auth'>> & { readonly auth?: Partial<AuthSettings> };
+type Asked = Partial<Omit<AuthenticatorSettings, 'auth'>> & { readonly auth?: Partial<AuthSettings> };
 
-function settings({ auth, ...others }: Asked = {}): AccessSettings {
+function settings({ auth, ...others }: Asked = {}): AuthenticatorSettings {
   return {
     auth: { ...NO_AUTH, ...auth },
     host: '127.0.0.1',
@@ -26,8 +26,11 @@ function settings({ auth, ...others }: Asked = {}): AccessSettings {
   };
 }
 
-async function idOf(access: AccessSettings, headers: Record<string, string>, address = '127.0.0.1') {
-  const outcome = await openAccess(access)({ address, headers: { host: 'localhost:8000', ...headers } });
+async function idOf(access: AuthenticatorSettings, headers: Record<string, string>, address = '127.0.0.1') {
+  const outcome = await openAuthenticator(access)({
+    address,
+    headers: { host: 'localhost:8000', ...headers },
+  });
   return 'denied' in outcome ? outcome.denied : outcome.id;
 }
 
@@ -188,7 +191,7 @@ test('loopback is trusted only where the request comes from this machine and was
 
 test('who is refused on loopback learns what made it so', async () => {
   const reasonFor = async (asked: Asked, headers: Record<string, string>, address = '127.0.0.1') => {
-    const outcome = await openAccess(settings(asked))({
+    const outcome = await openAuthenticator(settings(asked))({
       address,
       headers: { host: 'localhost', ...headers },
     });
@@ -200,7 +203,7 @@ test('who is refused on loopback learns what made it so', async () => {
 });
 
 function key(entry: Partial<ApiKey> = {}): { key: string; entry: ApiKey } {
-  const made = newApiKey('ci');
+  const made = createApiKey('ci');
   return { key: made.key, entry: { ...made.entry, ...entry } };
 }
 
@@ -234,7 +237,7 @@ test('the operator token makes a person, from anywhere', async () => {
   assert.match(token, /^svc_operator_[A-Za-z0-9_-]{43}$/);
   assert.equal(statSync(tokenPath(access.state_dir, 'operator')).mode & 0o777, 0o600);
   assert.deepEqual(ensureToken(access.state_dir, 'operator'), { token, created: false });
-  const authenticate = openAccess(access);
+  const authenticate = openAuthenticator(access);
   for (const headers of [{ authorization: `Bearer ${token}` }, { 'x-service-key': token }]) {
     const caller = await authenticate({ address: '203.0.113.9', headers });
     assert.ok('kind' in caller);
@@ -247,7 +250,7 @@ test('a rotated token is followed within a second, and the old one refused', asy
   let now_ms = 0;
   const access = settings({ now_ms: () => now_ms });
   const old = ensureToken(access.state_dir, 'operator').token;
-  const authenticate = openAccess(access);
+  const authenticate = openAuthenticator(access);
   const idFor = async (token: string) => {
     const outcome = await authenticate({ address: '203.0.113.9', headers: { 'x-service-key': token } });
     return 'denied' in outcome ? outcome.denied : outcome.id;
@@ -297,7 +300,7 @@ test('the agent token checks and decides nothing, and ends when keys are configu
   const state_dir = mkdtempSync(join(scratch, 'state-'));
   const { token } = ensureToken(state_dir, 'agent');
   const headers = { 'x-service-key': token };
-  const caller = await openAccess(settings({ state_dir, host: '0.0.0.0' }))({
+  const caller = await openAuthenticator(settings({ state_dir, host: '0.0.0.0' }))({
     address: '203.0.113.9',
     headers,
   });
@@ -323,7 +326,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
   const reading = key({ id: 'reading', permissions: ['audit:read', 'approvals:read', 'approvals:decide'] });
   const all = [plain, scoped, reading, expired, lasting, unreadable];
   const access = settings({ auth: { api_keys: all.map(({ entry }) => entry) } });
-  const authenticate = openAccess(access);
+  const authenticate = openAuthenticator(access);
   const callerOf = (credential: string) =>
     authenticate({ address: '203.0.113.9', headers: { authorization: `bearer ${credential}` } });
   assert.deepEqual(await callerOf(plain.key), {
@@ -354,7 +357,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
   assert.equal(await idOf(access, { 'x-service-key': unreadable.key }), 'unauthenticated');
   assert.equal(await idOf(access, { 'x-service-key': plain.key.slice(0, -1) }), 'unauthenticated');
   // The hash in the configuration is no credential.
-  assert.equal(await idOf(access, { 'x-service-key': tokenHash(plain.key) }), 'unauthenticated');
+  assert.equal(await idOf(access, { 'x-service-key': hashToken(plain.key) }), 'unauthenticated');
   assert.equal(await idOf(access, {}), 'loopback');
 });
 
@@ -385,6 +388,6 @@ test('a proxy says for whom it asks only where it is configured to, and may do n
   for (const [name, asked, headers, address, expected] of rows)
     assert.equal(await idOf(settings(asked), headers, address), expected, name);
   assert.equal(rows.length, 7);
-  const outcome = await openAccess(settings(vouching))({ address: '10.1.2.3', headers: forwarded });
+  const outcome = await openAuthenticator(settings(vouching))({ address: '10.1.2.3', headers: forwarded });
   assert.ok('permissions' in outcome && outcome.permissions.length === 0);
 });

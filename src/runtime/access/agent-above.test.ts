@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AgentEvidence, findAgentAbove } from './agent-above.ts';
-import { type Lineage, lineageIn, readLineage } from './lineage.ts';
+import { type AgentEvidence, findAgentAncestor } from './agent-above.ts';
+import { type ProcessLineage, parseLineage, readLineage } from './lineage.ts';
 
-function lineage(has_terminal: boolean, ...commands: readonly string[]): Lineage {
+function lineage(has_terminal: boolean, ...commands: readonly string[]): ProcessLineage {
   const ancestors = commands.map((command, at) => ({
     pid: at === commands.length - 1 ? 1 : 100 - at,
     words: command.split(' '),
@@ -12,7 +12,7 @@ function lineage(has_terminal: boolean, ...commands: readonly string[]): Lineage
 }
 
 const CASES: readonly (readonly [
-  Lineage | null,
+  ProcessLineage | null,
   Readonly<Record<string, string>>,
   AgentEvidence['kind'] | null,
 ])[] = [
@@ -42,14 +42,14 @@ const CASES: readonly (readonly [
 
 test('a coding agent above a process is found by its program, its variables, or by what is missing', () => {
   for (const [above, env, kind] of CASES)
-    assert.equal(findAgentAbove(env, above)?.kind ?? null, kind, JSON.stringify([above, env]));
+    assert.equal(findAgentAncestor(env, above)?.kind ?? null, kind, JSON.stringify([above, env]));
   assert.equal(CASES.length, 22);
 });
 
 test('the list of `ps` gives the processes above one', () => {
   const text =
     '    1     0 ?        /sbin/launchd\n   40     1 ttys001  -zsh\n   50    40 ttys001  claude --resume\n   60    50 ?? node x\n';
-  const found = lineageIn(text, 60, false);
+  const found = parseLineage(text, 60, false);
   assert.deepEqual(
     found.ancestors.map(({ pid, words }) => [pid, words[0]]),
     [
@@ -59,7 +59,7 @@ test('the list of `ps` gives the processes above one', () => {
     ],
   );
   assert.equal(found.has_terminal, false);
-  assert.throws(() => lineageIn(text, 61, false));
+  assert.throws(() => parseLineage(text, 61, false));
   const own = readLineage();
   assert.equal(own?.ancestors[0]?.pid, process.ppid);
 });

@@ -1,4 +1,4 @@
-import type { Ancestor, Lineage } from './lineage.ts';
+import type { AncestorProcess, ProcessLineage } from './lineage.ts';
 
 /** Why a process may be one of a coding agent. */
 export type AgentEvidence =
@@ -30,9 +30,9 @@ const INIT = /^(?:systemd|init|launchd|runit|s6-svscan)$/;
  * Finds what says that a coding agent started this process: a program above it, or a variable that agents set. A
  * process that nothing but init is above, without a terminal, may have been cut loose by one.
  */
-export function findAgentAbove(
+export function findAgentAncestor(
   env: Readonly<Record<string, string | undefined>>,
-  lineage: Lineage | null,
+  lineage: ProcessLineage | null,
 ): AgentEvidence | null {
   const name = Object.keys(env).find((key) => MARKERS.test(key) && env[key] !== '');
   if (name !== undefined) return { kind: 'variable', name };
@@ -64,7 +64,7 @@ function baseName(word: string): string {
   return word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1);
 }
 
-function isOrphan(ancestors: readonly Ancestor[]): boolean {
+function isOrphan(ancestors: readonly AncestorProcess[]): boolean {
   const others = ancestors.filter(({ words }) => !NEUTRAL.test(baseName(words[0] ?? '')));
   // Process 1 of a container is whatever the container runs; a shell there was started by who entered it.
   return (

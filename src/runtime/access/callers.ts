@@ -23,7 +23,7 @@ export const DEFAULT_PERMISSIONS: readonly Permission[] = [
 ];
 
 /** Whoever calls from this machine without a credential. */
-export const LOOPBACK: Caller = {
+export const LOOPBACK_CALLER: Caller = {
   id: 'loopback',
   kind: 'anonymous',
   permissions: CHECKING,
@@ -32,7 +32,7 @@ export const LOOPBACK: Caller = {
 };
 
 /** A proxy that says for whom it asks, and may do nothing in its own name. */
-export const PROXY: Caller = {
+export const PROXY_CALLER: Caller = {
   id: 'proxy',
   kind: 'anonymous',
   permissions: [],
@@ -41,7 +41,7 @@ export const PROXY: Caller = {
 };
 
 /** For routes that are open to everyone: who calls there is not looked at. */
-export const NOBODY: Caller = {
+export const ANONYMOUS_CALLER: Caller = {
   id: 'anonymous',
   kind: 'anonymous',
   permissions: [],
@@ -50,7 +50,7 @@ export const NOBODY: Caller = {
 };
 
 /** The bearer of the agent token. */
-export const AGENT_TOKEN: Caller = {
+export const AGENT_TOKEN_CALLER: Caller = {
   id: 'agent-token',
   kind: 'agent',
   permissions: CHECKING,
@@ -62,7 +62,7 @@ export const AGENT_TOKEN: Caller = {
  * A person: the bearer of the operator token, or the peer of the Unix socket, whose file mode proves it.
  * `id` is `operator` or `cli:<user of the operating system>`.
  */
-export function person(id: string): Caller {
+export function buildOperatorCaller(id: string): Caller {
   return { id, kind: 'person', permissions: PERMISSIONS, tenants: '*', agents: '*' };
 }
 
@@ -70,7 +70,7 @@ export function person(id: string): Caller {
  * An agent's credential. What needs a person is never in it, whatever was asked for; who may read the whole audit
  * trail, or all requests for approval, may read its own part.
  */
-export function agent(
+export function buildAgentCaller(
   id: string,
   asked: readonly string[],
   tenants: Caller['tenants'],
@@ -82,7 +82,7 @@ export function agent(
 }
 
 /** The agent behind an MCP server that a user of this machine started: it may check and read its own. */
-export function mcpAgent(user: string): Caller {
+export function buildMcpCaller(user: string): Caller {
   return { id: `mcp:${user}`, kind: 'agent', permissions: CHECKING, tenants: '*', agents: '*' };
 }
 

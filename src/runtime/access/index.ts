@@ -2,15 +2,22 @@ import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { isLoopback, isLoopbackHost } from '../../platform/net/loopback.ts';
 import { type ApiKeys, openApiKeys } from './api-keys.ts';
-import { AGENT_TOKEN, agent, DEFAULT_PERMISSIONS, LOOPBACK, PROXY, person } from './callers.ts';
-import { looksSigned, verifierOf } from './jwt.ts';
-import { localityOf, type Peer, proxyOf } from './peer.ts';
+import {
+  AGENT_TOKEN_CALLER,
+  buildAgentCaller,
+  buildOperatorCaller,
+  DEFAULT_PERMISSIONS,
+  LOOPBACK_CALLER,
+  PROXY_CALLER,
+} from './callers.ts';
+import { looksLikeJwt, openJwtVerifier } from './jwt.ts';
+import { buildLocalityCheck, buildProxyCheck, type Peer } from './peer.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
-import { readToken, type TokenKind, tokenHash, tokenPath } from './tokens.ts';
+import { hashToken, readToken, type TokenKind, tokenPath } from './tokens.ts';
 import type { Caller } from './types.ts';
 
 /** What decides who calls. */
-export interface AccessSettings {
+export interface AuthenticatorSettings {
   readonly auth: AuthSettings;
   /** The keys as they are now; without it those of `auth`, for as long as it is open. */
   readonly api_keys?: ApiKeys;
@@ -24,13 +31,15 @@ export interface AccessSettings {
 }
 
 /** Why nobody was recognised, as a sentence for the caller. `unavailable`: our keys are, not the credential. */
-export interface Denied {
+export interface AuthenticationFailure {
   readonly denied: 'unauthenticated' | 'unavailable';
   readonly reason: string;
 }
 
 /** Who calls. At once, but for signed tokens. Never throws or rejects. */
-export type Authenticate = (peer: Peer) => Caller | Denied | Promise<Caller | Denied>;
+export type Authenticator = (
+  peer: Peer,
+) => Caller | AuthenticationFailure | Promise<Caller | AuthenticationFailure>;
 
 /** Whether the service must make an agent token: others than this machine's programs call, and no key is there. */
 export function needsAgentToken(settings: { auth: AuthSettings; host: string }): boolean {
@@ -38,24 +47,26 @@ export function needsAgentToken(settings: { auth: AuthSettings; host: string }):
 }
 
 /** Opens the road by which every request's caller is told. Reads token files when they are first needed. */
-export function openAccess(settings: AccessSettings): Authenticate {
+export function openAuthenticator(settings: AuthenticatorSettings): Authenticator {
   const { auth, now_ms, api_keys = openApiKeys(auth.api_keys) } = settings;
-  const isLocal = localityOf({ ...settings, trusted_proxies: auth.trusted_proxies });
-  const isProxy = proxyOf(auth.trusted_proxies);
+  const isLocal = buildLocalityCheck({ ...settings, trusted_proxies: auth.trusted_proxies });
+  const isProxy = buildProxyCheck(auth.trusted_proxies);
   const vouches = (peer: Peer): boolean =>
     settings.proxy_identity === true && peer.headers['x-service-user'] !== undefined && isProxy(peer);
   const keyOf = keysOf(api_keys, now_ms);
-  const verify = auth.jwt === null ? null : verifierOf(auth.jwt, now_ms);
+  const verify = auth.jwt === null ? null : openJwtVerifier(auth.jwt, now_ms);
   const operator = tokenFile(settings.state_dir, 'operator', now_ms);
   const agentToken = tokenFile(settings.state_dir, 'agent', now_ms);
   const takesAgentToken = (): boolean => auth.jwt === null && api_keys.current().length === 0;
 
-  function known(credential: string): Caller | Denied | Promise<Caller | Denied> {
+  function known(
+    credential: string,
+  ): Caller | AuthenticationFailure | Promise<Caller | AuthenticationFailure> {
     if (operator(credential)) return OPERATOR;
-    if (takesAgentToken() && agentToken(credential)) return AGENT_TOKEN;
+    if (takesAgentToken() && agentToken(credential)) return AGENT_TOKEN_CALLER;
     const caller = keyOf(credential);
     if (caller !== null) return caller;
-    if (verify === null || !looksSigned(credential)) return WRONG;
+    if (verify === null || !looksLikeJwt(credential)) return WRONG;
     return verify(credential).then(
       (signed) => signed ?? WRONG,
       () => KEYS_UNAVAILABLE,
@@ -66,29 +77,29 @@ export function openAccess(settings: AccessSettings): Authenticate {
     const credential = credentialOf(peer.headers);
     // A wrong credential is never taken for none: its sender believes to be someone.
     if (credential !== null) return credential === '' ? WRONG : known(credential);
-    if (!auth.required && isLocal(peer)) return LOOPBACK;
-    if (vouches(peer)) return PROXY;
+    if (!auth.required && isLocal(peer)) return LOOPBACK_CALLER;
+    if (vouches(peer)) return PROXY_CALLER;
     if (auth.required) return MISSING;
     return peer.address !== undefined && isLoopback(peer.address) ? NOT_LOCAL : MISSING;
   };
 }
 
-const OPERATOR = person('operator');
+const OPERATOR = buildOperatorCaller('operator');
 
-const WRONG: Denied = {
+const WRONG: AuthenticationFailure = {
   denied: 'unauthenticated',
   reason: 'The credential is not known, or no longer valid.',
 };
-const MISSING: Denied = {
+const MISSING: AuthenticationFailure = {
   denied: 'unauthenticated',
   reason: 'A credential is needed: send it as `Authorization: Bearer` or `x-service-key`.',
 };
-const NOT_LOCAL: Denied = {
+const NOT_LOCAL: AuthenticationFailure = {
   denied: 'unauthenticated',
   reason:
     'The request came over loopback, but its `Host`, `Origin` or a forwarding header says that it is from elsewhere: send a credential as `Authorization: Bearer` or `x-service-key`, or see `auth.trusted_proxies` and `server.cors_origins`.',
 };
-const KEYS_UNAVAILABLE: Denied = {
+const KEYS_UNAVAILABLE: AuthenticationFailure = {
   denied: 'unavailable',
   reason: 'The keys that signed tokens are checked with cannot be read at the moment.',
 };
@@ -118,7 +129,7 @@ function keysOf(keys: ApiKeys, now_ms: () => number): (credential: string) => Ca
       listed = current;
     }
     if (table.size === 0) return null;
-    const entry = table.get(tokenHash(credential));
+    const entry = table.get(hashToken(credential));
     return entry !== undefined && now_ms() < entry.expires_ms ? entry.caller : null;
   };
 }
@@ -129,7 +140,7 @@ function tableOf(keys: readonly ApiKey[]): KeyTable {
   const table = new Map<string, { caller: Caller; expires_ms: number }>();
   for (const key of keys) {
     const permissions = key.permissions ?? DEFAULT_PERMISSIONS;
-    const caller = agent(`key:${key.id}`, permissions, key.tenants ?? '*', key.agents ?? '*');
+    const caller = buildAgentCaller(`key:${key.id}`, permissions, key.tenants ?? '*', key.agents ?? '*');
     // A date that cannot be read is in the past: `NaN` is no later moment.
     const expires_ms = key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
     table.set(key.sha256.toLowerCase(), { caller, expires_ms });
@@ -152,7 +163,7 @@ function tokenFile(
     const current = versionOf(tokenPath(state_dir, kind));
     if (current === version) return;
     const token = readToken(state_dir, kind);
-    hash = token === null ? null : Buffer.from(tokenHash(token), 'hex');
+    hash = token === null ? null : Buffer.from(hashToken(token), 'hex');
     version = current;
   }
   return (credential) => {
@@ -162,7 +173,7 @@ function tokenFile(
       refresh();
       looked_ms = now;
     }
-    return hash !== null && timingSafeEqual(hash, Buffer.from(tokenHash(credential), 'hex'));
+    return hash !== null && timingSafeEqual(hash, Buffer.from(hashToken(credential), 'hex'));
   };
 }
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exportJWK, SignJWT } from 'jose';
-import { openAccess } from './index.ts';
+import { openAuthenticator } from './index.ts';
 import type { JwtSettings } from './settings.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'jwt-'));
@@ -46,7 +46,7 @@ const NOW_S = NOW_MS / 1000;
 const base: JwtSettings = { issuer: 'https://id.test', audience: 'agents', public_key_file: files.pem };
 
 async function answer(token: string, jwt: JwtSettings = base) {
-  const authenticate = openAccess({
+  const authenticate = openAuthenticator({
     auth: { required: false, trusted_proxies: [], api_keys: [], jwt },
     host: '127.0.0.1',
     cors_origins: [],

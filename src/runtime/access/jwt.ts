@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import { lazy } from '../../platform/lazy.ts';
-import { agent, DEFAULT_PERMISSIONS } from './callers.ts';
+import { buildAgentCaller, DEFAULT_PERMISSIONS } from './callers.ts';
 import type { JwtSettings } from './settings.ts';
 import type { Caller } from './types.ts';
 
@@ -25,7 +25,7 @@ const TOKEN_CHARS_MAX = 16_384;
 const NAMES_MAX = 100;
 
 /** Whether a credential has the three parts of a signed token. */
-export function looksSigned(credential: string): boolean {
+export function looksLikeJwt(credential: string): boolean {
   return credential.length <= TOKEN_CHARS_MAX && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential);
 }
 
@@ -34,7 +34,7 @@ export function looksSigned(credential: string): boolean {
  * that the claims describe, or `null` for every way in which a token is not good. Rejects when the keys cannot
  * be read, so that an outage is not told as a wrong token.
  */
-export function verifierOf(
+export function openJwtVerifier(
   settings: JwtSettings,
   now_ms: () => number,
 ): (token: string) => Promise<Caller | null> {
@@ -111,7 +111,7 @@ function callerOf(claims: JWTPayload, settings: JwtSettings): Caller | null {
   const granted = claimOf(claims, names.permissions ?? 'permissions');
   const permissions = listed(typeof granted === 'string' ? granted.split(' ') : granted);
   if (tenants === null || agents === null || permissions === null) return null;
-  return agent(
+  return buildAgentCaller(
     `jwt:${subject}`,
     permissions === 'absent' ? DEFAULT_PERMISSIONS : permissions,
     tenants === 'absent' ? '*' : tenants,

@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /** A process above this one. */
-export interface Ancestor {
+export interface AncestorProcess {
   readonly pid: number;
   /** The words that it was started with; the first is the program. */
   readonly words: readonly string[];
 }
 
 /** The processes above this one, the nearest first, and whether a terminal controls this one. */
-export interface Lineage {
-  readonly ancestors: readonly Ancestor[];
+export interface ProcessLineage {
+  readonly ancestors: readonly AncestorProcess[];
   readonly has_terminal: boolean;
 }
 
@@ -19,7 +19,7 @@ const LIST_MS_MAX = 5_000;
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Lists the processes above this one; `null` if the system does not tell. */
-export function readLineage(): Lineage | null {
+export function readLineage(): ProcessLineage | null {
   try {
     return process.platform === 'linux' ? linuxLineage() : listedLineage();
   } catch {
@@ -27,9 +27,9 @@ export function readLineage(): Lineage | null {
   }
 }
 
-function linuxLineage(): Lineage {
+function linuxLineage(): ProcessLineage {
   const own = statOf(process.pid);
-  const ancestors: Ancestor[] = [];
+  const ancestors: AncestorProcess[] = [];
   for (let pid = own.parent; pid > 0 && ancestors.length < ANCESTORS_MAX; pid = statOf(pid).parent) {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
     ancestors.push({ pid, words: [readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), ...words] });
@@ -57,7 +57,7 @@ const LISTS: Readonly<Record<'windows' | 'other', readonly [string, readonly str
   other: ['ps', ['-A', '-o', 'pid=,ppid=,tty=,command=']],
 };
 
-function listedLineage(): Lineage {
+function listedLineage(): ProcessLineage {
   const is_windows = process.platform === 'win32';
   const [program, words] = LISTS[is_windows ? 'windows' : 'other'];
   const text = execFileSync(program, words, {
@@ -66,7 +66,7 @@ function listedLineage(): Lineage {
     maxBuffer: LIST_BYTES_MAX,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  return lineageIn(text, process.pid, is_windows);
+  return parseLineage(text, process.pid, is_windows);
 }
 
 const LINE = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/;
@@ -75,7 +75,7 @@ const LINE = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/;
  * Reads the list of `ps`: process, parent, terminal and command, one line each.
  * @throws Error if the process itself is not in it
  */
-export function lineageIn(text: string, own_pid: number, is_windows: boolean): Lineage {
+export function parseLineage(text: string, own_pid: number, is_windows: boolean): ProcessLineage {
   const rows = new Map(
     text.split(/\r?\n/).flatMap((line) => {
       const [, pid, parent, terminal, command] = LINE.exec(line) ?? [];
@@ -86,7 +86,7 @@ export function lineageIn(text: string, own_pid: number, is_windows: boolean): L
   );
   const own = rows.get(own_pid);
   if (own === undefined) throw new Error('the list of processes does not hold this one');
-  const ancestors: Ancestor[] = [];
+  const ancestors: AncestorProcess[] = [];
   const seen = new Set([own_pid]);
   for (let pid = own.parent; ancestors.length < ANCESTORS_MAX; ) {
     const row = rows.get(pid);

@@ -9,7 +9,7 @@ export interface Peer {
 }
 
 /** What makes a request local. */
-export interface Locality {
+export interface LocalitySettings {
   /** The configured bind host: a `Host` header of that name is ours too. */
   readonly host: string;
   readonly cors_origins: readonly string[];
@@ -21,9 +21,9 @@ export interface Locality {
  * a proxy every socket is (forwarding headers), and a web page in the user's browser can send one (`Origin`),
  * under its own name if it answers its DNS queries so (`Host`).
  */
-export function localityOf(settings: Locality): (peer: Peer) => boolean {
+export function buildLocalityCheck(settings: LocalitySettings): (peer: Peer) => boolean {
   const proxies = blockList(settings.trusted_proxies);
-  const isOurOrigin = ourOrigins(settings.cors_origins);
+  const isOurOrigin = buildOriginCheck(settings.cors_origins);
   return ({ address, headers }) => {
     if (address === undefined) return false;
     const clients = isForwarded(headers) ? clientsBehind(address, headers, proxies) : [address];
@@ -33,7 +33,7 @@ export function localityOf(settings: Locality): (peer: Peer) => boolean {
 }
 
 /** Whether an `Origin` is none at all, a page of this machine, or one that `server.cors_origins` lists by name. */
-export function ourOrigins(
+export function buildOriginCheck(
   cors_origins: readonly string[],
 ): (header: string | string[] | undefined) => boolean {
   const origins = new Set(cors_origins.filter((origin) => origin !== '*').map((one) => one.toLowerCase()));
@@ -48,7 +48,9 @@ export function ourOrigins(
 }
 
 /** Whether a request comes straight from one of these addresses. */
-export function proxyOf(trusted_proxies: readonly string[]): (peer: Pick<Peer, 'address'>) => boolean {
+export function buildProxyCheck(
+  trusted_proxies: readonly string[],
+): (peer: Pick<Peer, 'address'>) => boolean {
   const proxies = blockList(trusted_proxies);
   return ({ address }) => address !== undefined && isListed(proxies, address);
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepPrivate, writePrivate } from '../../platform/files/private-file.ts';
+import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 
 /**
  * The credentials that the service makes itself. `operator`: a person, who decides and changes. `agent`: whoever
@@ -30,32 +30,32 @@ export function readToken(state_dir: string, kind: TokenKind): string | null {
 export function ensureToken(state_dir: string, kind: TokenKind): { token: string; created: boolean } {
   const present = readToken(state_dir, kind);
   if (present !== null) {
-    keepPrivate(tokenPath(state_dir, kind));
+    restrictMode(tokenPath(state_dir, kind));
     return { token: present, created: false };
   }
   const token = newToken(kind);
   const path = tokenPath(state_dir, kind);
   // What is there and is no token is in the way.
   if (readToken(state_dir, kind) === null) rmSync(path, { force: true });
-  const created = writePrivate(path, token, 'keep');
+  const created = writePrivateFile(path, token, 'keep');
   return { token: created ? token : (readToken(state_dir, kind) ?? token), created };
 }
 
 /** Replaces the token. The old one is refused from the next second on, without a restart. */
 export function rotateToken(state_dir: string, kind: TokenKind): string {
   const token = newToken(kind);
-  writePrivate(tokenPath(state_dir, kind), token, 'replace');
+  writePrivateFile(tokenPath(state_dir, kind), token, 'replace');
   return token;
 }
 
 /** A new API key, to be shown once, and what the configuration holds of it. */
-export function newApiKey(id: string): { key: string; entry: { id: string; sha256: string } } {
+export function createApiKey(id: string): { key: string; entry: { id: string; sha256: string } } {
   const key = newToken('key');
-  return { key, entry: { id, sha256: tokenHash(key) } };
+  return { key, entry: { id, sha256: hashToken(key) } };
 }
 
 /** 64 hex digits. The keys hold 256 random bits, so a plain hash cannot be guessed backwards. */
-export function tokenHash(token: string): string {
+export function hashToken(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex');
 }
 

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PERSON_PERMISSIONS, type Permission, ROLES } from '../config/permissions.ts';
-import { AGENT_TOKEN, agent, LOOPBACK, NOBODY, PROXY, person } from './callers.ts';
+import {
+  AGENT_TOKEN_CALLER,
+  ANONYMOUS_CALLER,
+  buildAgentCaller,
+  buildOperatorCaller,
+  LOOPBACK_CALLER,
+  PROXY_CALLER,
+} from './callers.ts';
 import type { Caller, User } from './types.ts';
-import { userOf } from './users.ts';
+import { identifyUser } from './users.ts';
 
 const USERS: readonly User[] = [
   { user_id: 'Ann@corp.io', role: 'admin', tenants: ['*'] },
@@ -23,7 +30,7 @@ interface Row {
   readonly tenants?: Caller['tenants'];
 }
 
-const exporter = agent('key:exporter', ['costs:read'], ['beta', 'gamma'], '*');
+const exporter = buildAgentCaller('key:exporter', ['costs:read'], ['beta', 'gamma'], '*');
 
 const ROWS: readonly Row[] = [
   { name: 'an administrator', user: 'ann@CORP.io', costs: true, tenants: '*' },
@@ -36,11 +43,31 @@ const ROWS: readonly Row[] = [
   { name: 'nobody', user: null, costs: 'unauthenticated' },
   { name: 'a blank', user: '  ', costs: 'unauthenticated' },
   { name: 'no place for a name, and no person', user: undefined, costs: 'unauthenticated' },
-  { name: 'a person at the command line', caller: person('cli:ann'), user: undefined, costs: true },
-  { name: 'a person who names nobody', caller: person('operator'), user: null, costs: 'unauthenticated' },
-  { name: 'a person who names a viewer', caller: person('operator'), user: 'vera', costs: false },
-  { name: 'a person who names billing', caller: person('operator'), user: 'bill', costs: true },
-  { name: 'an agent that names an administrator', caller: AGENT_TOKEN, user: 'ann@corp.io', costs: false },
+  {
+    name: 'a person at the command line',
+    caller: buildOperatorCaller('cli:ann'),
+    user: undefined,
+    costs: true,
+  },
+  {
+    name: 'a person who names nobody',
+    caller: buildOperatorCaller('operator'),
+    user: null,
+    costs: 'unauthenticated',
+  },
+  {
+    name: 'a person who names a viewer',
+    caller: buildOperatorCaller('operator'),
+    user: 'vera',
+    costs: false,
+  },
+  { name: 'a person who names billing', caller: buildOperatorCaller('operator'), user: 'bill', costs: true },
+  {
+    name: 'an agent that names an administrator',
+    caller: AGENT_TOKEN_CALLER,
+    user: 'ann@corp.io',
+    costs: false,
+  },
   { name: 'a key that may, and billing', caller: exporter, user: 'bill', costs: true, tenants: ['beta'] },
   {
     name: 'a key that may, and all',
@@ -50,19 +77,19 @@ const ROWS: readonly Row[] = [
     tenants: ['beta', 'gamma'],
   },
   { name: 'a key that may, and a viewer', caller: exporter, user: 'vera', costs: false },
-  { name: 'a proxy that names billing', caller: PROXY, user: 'bill', costs: true },
-  { name: 'a proxy that names a viewer', caller: PROXY, user: 'vera', costs: false },
-  { name: 'a proxy and a default user', caller: PROXY, user: 'admin', users: [], costs: 'forbidden' },
+  { name: 'a proxy that names billing', caller: PROXY_CALLER, user: 'bill', costs: true },
+  { name: 'a proxy that names a viewer', caller: PROXY_CALLER, user: 'vera', costs: false },
+  { name: 'a proxy and a default user', caller: PROXY_CALLER, user: 'admin', users: [], costs: 'forbidden' },
   { name: 'the default administrator', user: 'admin', users: [], costs: true, tenants: '*' },
   { name: 'the default of billing', user: 'billing', users: [], costs: true },
   { name: 'the default viewer', user: 'viewer', users: [], costs: false },
   { name: 'a role is no user', user: 'auditor', users: [], costs: 'forbidden' },
-  { name: 'somebody whom nobody let in', caller: NOBODY, user: 'ann@corp.io', costs: false },
+  { name: 'somebody whom nobody let in', caller: ANONYMOUS_CALLER, user: 'ann@corp.io', costs: false },
 ];
 
-for (const { name, caller = LOOPBACK, user, users = USERS, costs, tenants } of ROWS) {
+for (const { name, caller = LOOPBACK_CALLER, user, users = USERS, costs, tenants } of ROWS) {
   test(`who looks: ${name}`, () => {
-    const outcome = userOf(caller, user, users);
+    const outcome = identifyUser(caller, user, users);
     if ('refused' in outcome) return assert.equal(outcome.refused, costs);
     assert.equal(outcome.permissions.includes('costs:read'), costs);
     if (tenants !== undefined) assert.deepEqual(outcome.tenants, tenants);
@@ -71,7 +98,10 @@ for (const { name, caller = LOOPBACK, user, users = USERS, costs, tenants } of R
 
 test('what nobody has heard of, and names that every record has, are no permissions', () => {
   const asked = ['costs:read', 'constructor', 'toString', 'no:such'];
-  assert.deepEqual(agent('key:odd', asked, '*', '*').permissions.toSorted(), ['costs:own', 'costs:read']);
+  assert.deepEqual(buildAgentCaller('key:odd', asked, '*', '*').permissions.toSorted(), [
+    'costs:own',
+    'costs:read',
+  ]);
 });
 
 test('every row ran', () => assert.equal(ROWS.length, 26));
@@ -80,7 +110,7 @@ test('no user may decide or change by a name alone', () => {
   const deciding: readonly Permission[] = [...PERSON_PERMISSIONS, 'check', 'secrets:resolve', 'memory:use'];
   let looked = 0;
   for (const role of ROLES) {
-    const user = userOf(LOOPBACK, 'u', [{ user_id: 'u', role, tenants: ['*'] }]);
+    const user = identifyUser(LOOPBACK_CALLER, 'u', [{ user_id: 'u', role, tenants: ['*'] }]);
     assert.ok('permissions' in user && user.permissions.length > 0, role);
     assert.notEqual(user.kind, 'person');
     for (const one of deciding) assert.ok(!user.permissions.includes(one), `${role} ${one}`);

@@ -1,5 +1,5 @@
 import type { Permission, Role } from '../config/permissions.ts';
-import { LOOPBACK, PROXY } from './callers.ts';
+import { LOOPBACK_CALLER, PROXY_CALLER } from './callers.ts';
 import type { Caller, User } from './types.ts';
 
 const LOOK: readonly Permission[] = ['audit:read', 'approvals:read'];
@@ -22,7 +22,7 @@ const DEFAULT_USERS: readonly User[] = (['admin', 'billing', 'viewer'] as const)
 }));
 
 /** Why somebody is not let in, and what to do about it. */
-export interface NoUser {
+export interface UserRejection {
   readonly refused: 'unauthenticated' | 'forbidden';
   readonly reason: string;
 }
@@ -35,15 +35,15 @@ export interface NoUser {
  * @param name what the transport was told; `null` nothing, `undefined` where it has no place for it (a person at the
  *   command line, who needs none)
  */
-export function userOf(
+export function identifyUser(
   caller: Caller,
   name: string | null | undefined,
   configured: readonly User[],
-): Caller | NoUser {
+): Caller | UserRejection {
   if (name === undefined && caller.kind === 'person') return caller;
   if (name === undefined || name === null || name.trim() === '') return MISSING;
   const isDefault = configured.length === 0;
-  if (isDefault && caller === PROXY) return UNKNOWN;
+  if (isDefault && caller === PROXY_CALLER) return UNKNOWN;
   const wanted = name.trim().toLowerCase();
   const user = (isDefault ? DEFAULT_USERS : configured).find(
     ({ user_id }) => user_id.toLowerCase() === wanted,
@@ -53,16 +53,16 @@ export function userOf(
     permissions: READS[user.role],
     tenants: user.tenants.includes('*') ? '*' : user.tenants,
   } as const;
-  const isTrusted = caller.kind === 'person' || caller === LOOPBACK || caller === PROXY;
+  const isTrusted = caller.kind === 'person' || caller === LOOPBACK_CALLER || caller === PROXY_CALLER;
   const lent = isTrusted ? own : narrowed(own, caller);
   return { id: `user:${user.user_id}`, kind: 'anonymous', ...lent, agents: caller.agents };
 }
 
-const MISSING: NoUser = {
+const MISSING: UserRejection = {
   refused: 'unauthenticated',
   reason: 'This is for users: name one in the header `x-service-user`.',
 };
-const UNKNOWN: NoUser = {
+const UNKNOWN: UserRejection = {
   refused: 'forbidden',
   reason: 'This user is not known: see `dashboard.users`.',
 };

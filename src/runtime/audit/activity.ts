@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditIndex } from './store.ts';
 
 /** What is asked of the index: who did something lately. */
-export interface ActivityAsked {
+export interface ActivityQuery {
   /** What to add up by. */
   readonly by: 'agent_id' | 'session_id';
   readonly since_ms: number;
@@ -12,7 +12,7 @@ export interface ActivityAsked {
 }
 
 /** The events of one agent, or of one session in one tenant. */
-export interface Active {
+export interface ActivityEntry {
   readonly id: string;
   readonly tenant_ids: readonly string[];
   readonly agent_ids: readonly string[];
@@ -24,7 +24,7 @@ export interface Active {
 
 export interface Activity {
   /** Who did something last comes first. */
-  readonly active: readonly Active[];
+  readonly active: readonly ActivityEntry[];
   /** Only the newest events were looked at: there are more. */
   readonly partial: boolean;
 }
@@ -44,7 +44,7 @@ interface Sum {
 }
 
 /** Adds up who did what, from the newest event back; a page at a time, so that it holds up nothing else. */
-export async function activityIn(index: AuditIndex, asked: ActivityAsked): Promise<Activity> {
+export async function sumActivity(index: AuditIndex, asked: ActivityQuery): Promise<Activity> {
   const sums = new Map<string, Sum>();
   let before: Row | null = null;
   let looked = 0;
@@ -71,7 +71,7 @@ type Row = Awaited<ReturnType<typeof selectPage>>[number];
 
 function selectPage(
   index: AuditIndex,
-  { by, since_ms, tenants, agents }: ActivityAsked,
+  { by, since_ms, tenants, agents }: ActivityQuery,
   before: { readonly timestamp_ms: number; readonly seq: number; readonly event_id: string } | null,
 ) {
   let query = index.db
@@ -96,7 +96,7 @@ function selectPage(
 }
 
 /** Rows come newest first. A session of one name in two tenants is two. */
-function add(sums: Map<string, Sum>, row: Row, by: ActivityAsked['by']): void {
+function add(sums: Map<string, Sum>, row: Row, by: ActivityQuery['by']): void {
   const id = row[by];
   if (id === null) return;
   const key = by === 'agent_id' ? id : JSON.stringify([row.tenant_id, id]);

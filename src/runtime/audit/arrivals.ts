@@ -9,11 +9,11 @@ import type { AuditIndex, IndexTables } from './store.ts';
 export const indexPosition = sql<number>`rowid`;
 
 /** Looks on while events come into the index. */
-export interface IndexWatch {
+export interface IndexWatcher {
   /** Whether it wants to be told; asked when something has come. */
-  readonly wanted: () => boolean;
+  readonly isActive: () => boolean;
   /** Told of events that are in the index to stay, in its order. Must not throw. */
-  readonly told: (block: IndexedBlock) => void;
+  readonly onIndexed: (block: IndexedBlock) => void;
 }
 
 /** All that came into the index behind the position `from`, up to `to`. */
@@ -24,7 +24,7 @@ export interface IndexedBlock {
 }
 
 /** Tells a watch what comes. */
-export interface Arrivals {
+export interface ArrivalNotifier {
   /** Up to where the watch was told, or did not want to be. */
   readonly position: () => number;
   /**
@@ -32,15 +32,15 @@ export interface Arrivals {
    *
    * @param eventOf - the event of a row; `null` where it is none of those that came just now
    */
-  readonly tell: (before: number, eventOf: (event_id: string) => FollowedEvent | null) => Promise<void>;
+  readonly notify: (before: number, eventOf: (event_id: string) => FollowedEvent | null) => Promise<void>;
 }
 
 /** Begins to look on where the index ends now. */
-export async function openArrivals(index: AuditIndex, watch: IndexWatch): Promise<Arrivals> {
-  let position = await lastPosition(index.db);
+export async function openArrivalNotifier(index: AuditIndex, watch: IndexWatcher): Promise<ArrivalNotifier> {
+  let position = await readLastPosition(index.db);
   return {
     position: () => position,
-    tell: async (before, eventOf) => {
+    notify: async (before, eventOf) => {
       const rows = await index.db
         .selectFrom('audit_events')
         .select([indexPosition.as('position'), 'event_id'])
@@ -50,15 +50,15 @@ export async function openArrivals(index: AuditIndex, watch: IndexWatch): Promis
       const from = position;
       position = rows.at(-1)?.position ?? position;
       // Whoever wants it from now on begins at this position, and misses nothing.
-      if (rows.length === 0 || !watch.wanted()) return;
+      if (rows.length === 0 || !watch.isActive()) return;
       const events = rows.flatMap(({ event_id }) => eventOf(event_id) ?? []);
-      watch.told({ from, to: position, events });
+      watch.onIndexed({ from, to: position, events });
     },
   };
 }
 
 /** Where the index ends; 0 where it is empty. */
-export async function lastPosition(db: Kysely<IndexTables>): Promise<number> {
+export async function readLastPosition(db: Kysely<IndexTables>): Promise<number> {
   const { last } = await db
     .selectFrom('audit_events')
     .select(sql<number | null>`max(rowid)`.as('last'))

@@ -2,7 +2,7 @@ import type { Policy } from '../../core/types/index.ts';
 import type { AuditEvent } from './types.ts';
 
 /** What a part of the service needs to write an event of its own. */
-export interface EventPorts {
+export interface AuditPorts {
   readonly policy: Policy;
   readonly now_ms: () => number;
   readonly new_event_id: (now_ms: number) => string;

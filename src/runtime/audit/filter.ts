@@ -24,13 +24,13 @@ export interface ParsedFilter {
   readonly limit: number;
   readonly newest_first: boolean;
   /** `null`: from the first event. */
-  readonly cursor: Cursor | null;
+  readonly cursor: AuditCursor | null;
   /** Whether more pages may be asked for, so that one may end early. */
   readonly is_paged: boolean;
 }
 
 /** Where a page ended: values of the journal, so that it outlives the index. */
-export interface Cursor {
+export interface AuditCursor {
   readonly timestamp_ms: number;
   readonly seq: number;
   readonly event_id: string;
@@ -39,11 +39,11 @@ export interface Cursor {
 const CURSOR = /^(\d{1,15})-(\d{1,15})-(\S{1,128})$/;
 
 /** The text of a cursor, for `cursor` of the next question. */
-export function cursorText({ timestamp_ms, seq, event_id }: Cursor): string {
+export function formatCursor({ timestamp_ms, seq, event_id }: AuditCursor): string {
   return `${timestamp_ms}-${seq}-${event_id}`;
 }
 
-function parseCursor({ cursor }: AuditFilter): Cursor | null {
+function parseCursor({ cursor }: AuditFilter): AuditCursor | null {
   if (cursor === undefined || cursor === '') return null;
   const [, timestamp, seq, event_id] = (typeof cursor === 'string' && CURSOR.exec(cursor)) || [];
   if (event_id === undefined)
@@ -113,7 +113,7 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
 }
 
 /** Whether the rule that a filter names, or any, would have acted: `<rule>:<action>` stands in the event for each. */
-export function wasMonitored(
+export function matchesMonitored(
   { metadata }: Pick<AuditEvent, 'metadata'>,
   { monitored }: Pick<ParsedFilter, 'monitored'>,
 ): boolean {
@@ -123,14 +123,14 @@ export function wasMonitored(
 }
 
 /** Whether an event is one that a filter asks for; its times are not asked about. */
-export function fits(event: AuditEvent, filter: ParsedFilter): boolean {
+export function matchesFilter(event: AuditEvent, filter: ParsedFilter): boolean {
   const { equal, data_tag } = filter;
   const fields: Readonly<Record<string, unknown>> = { ...event, phase: event.metadata.phase };
   return (
     EQUAL_FIELDS.every((field) => equal[field] === undefined || fields[field] === equal[field]) &&
     (data_tag === null ||
       event.data_tags.some((tag) => tag === data_tag || tag.startsWith(`${data_tag}.`))) &&
-    wasMonitored(event, filter) &&
+    matchesMonitored(event, filter) &&
     hasMetadata(event, filter)
   );
 }

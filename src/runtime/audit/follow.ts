@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listWriters } from './files.ts';
-import { FROM_START, type Position, readChain, readEnds } from './reader.ts';
+import { type ChainPosition, FROM_START, readChain, readEnds } from './reader.ts';
 import type { AuditEvent } from './types.ts';
 
 export interface FollowOptions {
   /** The folder of all writers, `<state>/journal`. */
   readonly dir: string;
   /** `start`: all that is there, then what comes. `end`: what comes. A map of places is kept up to date. */
-  readonly from: 'start' | 'end' | Map<string, Position>;
+  readonly from: 'start' | 'end' | Map<string, ChainPosition>;
   readonly signal: AbortSignal;
   /** How often to look; 200 ms unless told. */
   readonly poll_ms?: number;
@@ -37,13 +37,13 @@ export async function* followJournal(options: FollowOptions): AsyncGenerator<Fol
   }
 }
 
-async function startPositions(options: FollowOptions): Promise<Map<string, Position>> {
+async function startPositions(options: FollowOptions): Promise<Map<string, ChainPosition>> {
   if (options.from === 'start') return new Map();
   return options.from === 'end' ? readEnds(options.dir) : options.from;
 }
 
 /** What is new since the last look, one block of each writer at most, so that a long journal stays out of memory. */
-async function look(options: FollowOptions, positions: Map<string, Position>): Promise<FollowedEvent[]> {
+async function look(options: FollowOptions, positions: Map<string, ChainPosition>): Promise<FollowedEvent[]> {
   const found: FollowedEvent[] = [];
   for (const writer of await listWriters(options.dir)) {
     for await (const block of readChain(join(options.dir, writer), positions.get(writer) ?? FROM_START)) {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CompiledQuery, Insertable, Transaction } from 'kysely';
-import { type Arrivals, lastPosition } from './arrivals.ts';
+import { type ArrivalNotifier, readLastPosition } from './arrivals.ts';
 import { isAuditEvent } from './event-shape.ts';
 import { listWriters } from './files.ts';
-import { type ArrivalOrder, openOrder } from './order.ts';
-import { FROM_START, type Position, type ReadRecord, readChain } from './reader.ts';
+import { type ArrivalOrder, openArrivalOrder } from './order.ts';
+import { type ChainPosition, FROM_START, type ReadRecord, readChain } from './reader.ts';
 import { type ChainHead, eventJson, type JournalRecord } from './record.ts';
-import { readInOrder, type StepBlock, stepsToFollow } from './reorder.ts';
-import { compare, forget, type Replaced, rememberLost } from './replaced.ts';
+import { findStepsToRead, readSteps, type StepBlock } from './reorder.ts';
+import { compareWithIndex, deleteReplaced, markLost, type ReplacedFile } from './replaced.ts';
 import type { AuditIndex, EventRow, IndexTables } from './store.ts';
 
 export interface Indexer {
@@ -42,7 +42,7 @@ export function openIndexer(options: {
   index: AuditIndex;
   dir: string;
   begin?: () => () => Promise<void>;
-  arrivals?: Arrivals;
+  arrivals?: ArrivalNotifier;
 }): Indexer {
   const { index, dir, arrivals = null } = options;
   const filling: Filling = { index, dir, inserts: new Map(), arrivals, order: null };
@@ -75,7 +75,7 @@ interface Filling {
   readonly index: AuditIndex;
   readonly dir: string;
   readonly inserts: Inserts;
-  readonly arrivals: Arrivals | null;
+  readonly arrivals: ArrivalNotifier | null;
   /** `null` until what was kept of it has been followed. */
   order: ArrivalOrder | null;
 }
@@ -87,7 +87,7 @@ async function readAll(filling: Filling, rest: () => Promise<void>): Promise<num
   let { events } = followed;
   for (const writer of await listWriters(dir)) {
     const from = positions.get(writer) ?? FROM_START;
-    let replaced: Replaced | null = null;
+    let replaced: ReplacedFile | null = null;
     for await (const block of readChain(join(dir, writer), from)) {
       if (block.again) replaced = { matched_seq: block.position.segment - 1, forgotten: false };
       events += await insertBlock(filling, { writer, block, ordered: true, replaced, order });
@@ -108,11 +108,11 @@ interface Followed {
 async function followOrder(filling: Filling, rest: () => Promise<void>): Promise<Followed> {
   const { index, dir } = filling;
   if (filling.order !== null) return { order: filling.order, events: 0 };
-  const order = openOrder(dir);
+  const order = openArrivalOrder(dir);
   const positions = await readPositions(index);
-  const steps = await stepsToFollow(order, dir, positions);
+  const steps = await findStepsToRead(order, dir, positions);
   let events = 0;
-  for await (const step of readInOrder(dir, steps, positions)) {
+  for await (const step of readSteps(dir, steps, positions)) {
     events += await insertBlock(filling, { ...step, replaced: null, order: null });
     await rest();
   }
@@ -123,15 +123,15 @@ async function followOrder(filling: Filling, rest: () => Promise<void>): Promise
 async function forgetEnd(
   index: AuditIndex,
   writer: string,
-  replaced: Replaced,
+  replaced: ReplacedFile,
   order: ArrivalOrder,
 ): Promise<void> {
-  await index.db.transaction().execute((each) => forget(each, writer, replaced));
+  await index.db.transaction().execute((each) => deleteReplaced(each, writer, replaced));
   order.note({ writer, seq: replaced.matched_seq, ordered: true });
 }
 
 /** How far the index has read each writer's chain. */
-export async function readPositions(index: AuditIndex): Promise<Map<string, Position>> {
+export async function readPositions(index: AuditIndex): Promise<Map<string, ChainPosition>> {
   const rows = await index.db
     .selectFrom('journal_positions')
     .select(['writer', 'segment', 'byte_offset as offset', 'seq', 'record_hash'])
@@ -155,7 +155,7 @@ export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHe
 
 /** Some lines of a writer on their way into the index. */
 interface Coming extends StepBlock {
-  readonly replaced: Replaced | null;
+  readonly replaced: ReplacedFile | null;
   /** Where their step is kept; `null` where it is already. */
   readonly order: ArrivalOrder | null;
 }
@@ -173,9 +173,9 @@ async function insertBlock(
   const had_forgotten = replaced?.forgotten ?? true;
   let before = 0;
   await index.db.transaction().execute(async (transaction) => {
-    if (block.again) await rememberLost(transaction, writer);
-    if (replaced?.forgotten === false) await compare(transaction, writer, block, rows, replaced);
-    if (arrivals !== null) before = await lastPosition(transaction);
+    if (block.again) await markLost(transaction, writer);
+    if (replaced?.forgotten === false) await compareWithIndex(transaction, writer, block, rows, replaced);
+    if (arrivals !== null) before = await readLastPosition(transaction);
     const all_new = await insertNew(transaction, 'audit_events', rows, inserts);
     const entries = [...events.values()].filter(({ tags }) => tags.length > 0);
     const own = all_new ? entries : await ownEntries(transaction, writer, entries);
@@ -185,14 +185,14 @@ async function insertBlock(
   if (!had_forgotten && replaced?.forgotten)
     order?.note({ writer, seq: replaced.matched_seq, ordered: true });
   if (rows.length > 0) order?.note({ writer, seq: block.position.seq, ordered });
-  await arrivals?.tell(before, (event_id) => events.get(event_id)?.record ?? null);
+  await arrivals?.notify(before, (event_id) => events.get(event_id)?.record ?? null);
   return events.size;
 }
 
 async function writePosition(
   transaction: Transaction<IndexTables>,
   writer: string,
-  position: Position,
+  position: ChainPosition,
   ordered: boolean,
 ): Promise<void> {
   const { segment, offset: byte_offset, seq, record_hash } = position;

@@ -7,12 +7,12 @@ import { isWriterName } from './files.ts';
 import { publishHead, readPublishedHeads, signCheckpoint } from './heads.ts';
 import type { SigningKey } from './keys.ts';
 import { maintainIdleWriters, maintainWriter } from './maintain.ts';
-import { beginSegment, openEnd, waitForChain } from './opening.ts';
+import { createSegment, openChainEnd, waitForChain } from './opening.ts';
 import {
   type ChainHead,
   type CutBody,
   encodeRecord,
-  LINE_BYTES_MAX,
+  JOURNAL_LINE_BYTES_MAX,
   type RecordKind,
   type WriterHead,
 } from './record.ts';
@@ -138,7 +138,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 }
 
 async function openChain(options: JournalOptions, writer_dir: string, lock: Lock): Promise<Chain> {
-  const { segment, head, signed, signed_heads, cut } = await openEnd(options, writer_dir);
+  const { segment, head, signed, signed_heads, cut } = await openChainEnd(options, writer_dir);
   const chain: Chain = {
     options,
     writer_dir,
@@ -175,7 +175,10 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
 function append(chain: Chain, event: AuditEvent): Promise<void> {
   if (chain.stopping.signal.aborted) return Promise.reject(refused('journal_closed'));
   const event_json = JSON.stringify(event);
-  if (event_json.length * 3 > LINE_BYTES_MAX && Buffer.byteLength(event_json) > LINE_BYTES_MAX - 1_024) {
+  if (
+    event_json.length * 3 > JOURNAL_LINE_BYTES_MAX &&
+    Buffer.byteLength(event_json) > JOURNAL_LINE_BYTES_MAX - 1_024
+  ) {
     return Promise.reject(refused('event_too_large'));
   }
   if (chain.hanging !== null) {
@@ -300,7 +303,7 @@ async function rotate(chain: Chain): Promise<void> {
   chain.checkpoint_due = true;
   await commit(chain, []);
   const old = chain.segment;
-  const begun = await beginSegment(chain.options, chain.writer_dir, chain.head);
+  const begun = await createSegment(chain.options, chain.writer_dir, chain.head);
   chain.segment = begun.segment;
   chain.head = begun.head;
   chain.unsigned_records = 1;

@@ -8,7 +8,7 @@ export interface LazyIndex {
 }
 
 /** A connection of this process's own for reading, opened with the first question. */
-export function lazyIndex(path: string): LazyIndex {
+export function openLazyIndex(path: string): LazyIndex {
   const index = lazy(async () => (await import('./store.ts')).openIndex({ path, read_only: true }));
   return { open: index.open, close: () => index.ifOpened(({ close }) => close()) };
 }

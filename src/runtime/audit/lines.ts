@@ -4,10 +4,10 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { systemCode } from './failure.ts';
 import type { SegmentFile } from './files.ts';
-import { LINE_BYTES_MAX } from './record.ts';
+import { JOURNAL_LINE_BYTES_MAX } from './record.ts';
 
 /** One line of a file, without its `\n`. `bytes` is only good until the next line is asked for. */
-export interface Line {
+export interface JournalLine {
   readonly bytes: Buffer;
   /** Where it ends in the file (uncompressed), its `\n` included. */
   readonly end: number;
@@ -21,7 +21,7 @@ const READ_BYTES = 262_144;
  * The lines of a file from an offset (uncompressed bytes, at the start of a line). A line past the limit is
  * given as pieces that are not whole, so that memory stays bounded.
  */
-export async function* readLines(segment: SegmentFile, offset = 0): AsyncGenerator<Line> {
+export async function* readJournalLines(segment: SegmentFile, offset = 0): AsyncGenerator<JournalLine> {
   let kept: Buffer = Buffer.alloc(0);
   let kept_at = offset;
   for await (const chunk of readBytes(segment, offset)) {
@@ -33,7 +33,7 @@ export async function* readLines(segment: SegmentFile, offset = 0): AsyncGenerat
     }
     kept = bytes.subarray(from);
     kept_at += from;
-    if (kept.length > LINE_BYTES_MAX) {
+    if (kept.length > JOURNAL_LINE_BYTES_MAX) {
       kept_at += kept.length;
       yield { bytes: kept, end: kept_at, whole: false };
       kept = Buffer.alloc(0);

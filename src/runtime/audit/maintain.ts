@@ -15,7 +15,7 @@ import {
   writeFileDurably,
 } from './files.ts';
 import { isSigned, type SigningKey, signMessage, type TrustedKeys } from './keys.ts';
-import { readLines } from './lines.ts';
+import { readJournalLines } from './lines.ts';
 import { decodeRecord, type JournalRecord } from './record.ts';
 
 export interface MaintainOptions {
@@ -34,7 +34,7 @@ export interface MaintainOptions {
  * What stands in the place of files that were deleted by age: the chain up to `last_seq` was there and ended
  * in `head_hash`. Signed, so that nobody without the key can shorten a journal at its old end.
  */
-export interface Retired {
+export interface RetiredSegments {
   readonly writer: string;
   readonly last_seq: number;
   readonly head_hash: string;
@@ -111,7 +111,7 @@ async function removeSegment(segment: SegmentFile): Promise<void> {
 }
 
 async function firstRecord(segment: SegmentFile): Promise<JournalRecord | null> {
-  for await (const line of readLines(segment)) {
+  for await (const line of readJournalLines(segment)) {
     const record = line.whole ? decodeRecord(line.bytes) : null;
     return record !== null && 'kind' in record ? record : null;
   }
@@ -138,13 +138,13 @@ async function writeRetired(options: MaintainOptions, next: JournalRecord): Prom
  *
  * @returns `null` when nothing was ever deleted; `'unsigned'` when it is not signed by a key that is believed
  */
-export async function readRetired(
+export async function readRetiredSegments(
   writer_dir: string,
   writer: string,
   trusted: TrustedKeys,
-): Promise<Retired | 'unsigned' | null> {
+): Promise<RetiredSegments | 'unsigned' | null> {
   try {
-    const retired = JSON.parse(await readFile(join(writer_dir, RETIRED), 'utf8')) as Retired;
+    const retired = JSON.parse(await readFile(join(writer_dir, RETIRED), 'utf8')) as RetiredSegments;
     const key = trusted.keys.get(retired.key_id);
     const genuine =
       key !== undefined &&
@@ -156,7 +156,7 @@ export async function readRetired(
   }
 }
 
-function retiredMessage(retired: Omit<Retired, 'signature'>): string {
+function retiredMessage(retired: Omit<RetiredSegments, 'signature'>): string {
   return `agent-safety journal retired 1\n${retired.writer}\n${retired.last_seq}\n${retired.head_hash}\n${retired.timestamp}`;
 }
 

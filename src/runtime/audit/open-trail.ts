@@ -1,8 +1,8 @@
-import { available } from '../../platform/available.ts';
+import { requireAnswer } from '../../platform/available.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Activity, ActivityAsked } from './activity.ts';
+import type { Activity, ActivityQuery } from './activity.ts';
 import { AuditFailure } from './failure.ts';
-import { type LazyIndex, lazyIndex } from './lazy-index.ts';
+import { type LazyIndex, openLazyIndex } from './lazy-index.ts';
 import type { AuditIndex } from './store.ts';
 import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
 
@@ -23,8 +23,8 @@ interface Trail {
 }
 
 /** Answers questions to the audit trail, for one process. */
-export function openTrail(parts: TrailParts): Trail {
-  const index = lazyIndex(parts.index_path);
+export function openAuditTrail(parts: TrailParts): Trail {
+  const index = openLazyIndex(parts.index_path);
   return {
     offers: {
       queryAudit: (filter) => queryAudit(parts, index, filter),
@@ -47,11 +47,11 @@ async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilt
 }
 
 /** The same of those who did something. */
-async function activity(parts: TrailParts, index: LazyIndex, asked: ActivityAsked): Promise<Activity> {
+async function activity(parts: TrailParts, index: LazyIndex, asked: ActivityQuery): Promise<Activity> {
   if (parts.journal === null) throw disabled();
-  const { activityIn } = await import('./activity.ts');
+  const { sumActivity } = await import('./activity.ts');
   await upToDate(parts);
-  return activityIn(await index.open(), asked);
+  return sumActivity(await index.open(), asked);
 }
 
 function disabled(): AuditFailure {
@@ -59,7 +59,7 @@ function disabled(): AuditFailure {
 }
 
 function upToDate({ centre, log }: TrailParts): Promise<void> {
-  return available(
+  return requireAnswer(
     centre.syncIndex(),
     log,
     'The audit index cannot be brought up to date; the log says why.',

@@ -47,7 +47,7 @@ export interface ChainEnd {
 }
 
 /** Finds where the chain ends, cuts what stands loose behind it, and opens the file; or begins the first. */
-export async function openEnd(options: OpeningOptions, writer_dir: string): Promise<ChainEnd> {
+export async function openChainEnd(options: OpeningOptions, writer_dir: string): Promise<ChainEnd> {
   const tail = await findTail(writer_dir, options.writer);
   const cut = await cutLooseEnd(tail, options.now_ms());
   const { segment, head } = await startSegment(options, writer_dir, tail);
@@ -67,11 +67,11 @@ async function startSegment(
     return { segment, head: tail.head };
   }
   if (tail.segment !== null) await rm(tail.segment.path);
-  return beginSegment(options, writer_dir, tail.head);
+  return createSegment(options, writer_dir, tail.head);
 }
 
 /** Makes the file behind `head` with its first line; when that fails, nothing of it stays. */
-export async function beginSegment(
+export async function createSegment(
   options: OpeningOptions,
   writer_dir: string,
   head: ChainHead,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { placeOf } from './events/replay.ts';
+import { findStreamPosition } from './events/replay.ts';
 import { openIndexer } from './indexer.ts';
-import { beginOrder, openOrder } from './order.ts';
-import { stepsToFollow } from './reorder.ts';
+import { createOrder, openArrivalOrder } from './order.ts';
+import { findStepsToRead } from './reorder.ts';
 import { type AuditIndex, openIndex } from './store.ts';
 import { appendRange, makeTrail, sampleEvent, type Trail } from './testing/trail.ts';
 
@@ -59,7 +59,7 @@ async function writeInTurns(trail: Trail, sync: () => Promise<number>, first = 0
 
 test('an index that is made again has its events in the order of the one before', async (t) => {
   const { trail, order, index, sync, remake, reopen } = await staged(t);
-  await beginOrder(trail.dir);
+  await createOrder(trail.dir);
   const written = await writeInTurns(trail, sync);
   const before = await streamed(index());
   assert.equal(before.length, written);
@@ -73,13 +73,13 @@ test('an index that is made again has its events in the order of the one before'
   assert.equal(grown.length, after);
   await remake();
   assert.deepEqual(await streamed(index()), grown, 'it is kept on behind an index that was made again');
-  assert.equal((await placeOf(index(), before[0]!))?.position, 1);
+  assert.equal((await findStreamPosition(index(), before[0]!))?.position, 1);
   assert.equal(statSync(order).mode & 0o777, 0o600);
 });
 
 test('a stop between the index and its order costs nothing', async (t) => {
   const { trail, order, index, sync, remake, reopen } = await staged(t);
-  await beginOrder(trail.dir);
+  await createOrder(trail.dir);
   await writeInTurns(trail, sync);
   const before = await streamed(index());
   const lines = readFileSync(order, 'utf8').trimEnd().split('\n');
@@ -92,7 +92,7 @@ test('a stop between the index and its order costs nothing', async (t) => {
 
 test('an index that lost its end reads it again in the order of before', async (t) => {
   const { trail, index, sync, reopen } = await staged(t);
-  await beginOrder(trail.dir);
+  await createOrder(trail.dir);
   const [one, two] = [await trail.open({ writer: 'a' }), await trail.open({ writer: 'b' })];
   await appendRange(one, 0, 3);
   await sync();
@@ -113,47 +113,47 @@ test('an index that lost its end reads it again in the order of before', async (
 
 test('where the order is lost, nobody goes on from what stood in it', async (t) => {
   const { trail, order, index, sync, remake } = await staged(t);
-  await beginOrder(trail.dir);
+  await createOrder(trail.dir);
   const written = await writeInTurns(trail, sync);
   const known = await streamed(index());
-  assert.notEqual(await placeOf(index(), known[5]!), null);
+  assert.notEqual(await findStreamPosition(index(), known[5]!), null);
   rmSync(order);
   await remake();
   assert.equal((await streamed(index())).length, written);
-  for (const event_id of known) assert.equal(await placeOf(index(), event_id), null);
+  for (const event_id of known) assert.equal(await findStreamPosition(index(), event_id), null);
   const journal = await trail.open({ writer: 'worker-1' });
   await appendRange(journal, written, written + 2);
   await sync();
-  assert.equal((await placeOf(index(), sampleEvent(written).event_id))?.position, written + 1);
+  assert.equal((await findStreamPosition(index(), sampleEvent(written).event_id))?.position, written + 1);
   await remake();
-  assert.equal(await placeOf(index(), known[5]!), null, 'it stays so');
-  assert.notEqual(await placeOf(index(), sampleEvent(written).event_id), null);
+  assert.equal(await findStreamPosition(index(), known[5]!), null, 'it stays so');
+  assert.notEqual(await findStreamPosition(index(), sampleEvent(written).event_id), null);
 });
 
 test('a stop in the middle of reading without an order makes none up', async (t) => {
   const { trail, order, index, sync, remake } = await staged(t);
-  await beginOrder(trail.dir);
+  await createOrder(trail.dir);
   const written = await writeInTurns(trail, sync);
   rmSync(order);
   // What the process did that was stopped before it had read anything.
-  assert.equal((await stepsToFollow(openOrder(trail.dir), trail.dir, new Map())).length, 3);
+  assert.equal((await findStepsToRead(openArrivalOrder(trail.dir), trail.dir, new Map())).length, 3);
   await remake();
   const all = await streamed(index());
   assert.equal(all.length, written);
-  for (const event_id of all) assert.equal(await placeOf(index(), event_id), null);
+  for (const event_id of all) assert.equal(await findStreamPosition(index(), event_id), null);
 });
 
 test('an index from before the order was kept keeps its own', async (t) => {
   const { trail, order, index, sync, reopen, remake } = await staged(t);
-  await beginOrder(trail.dir);
+  await createOrder(trail.dir);
   await writeInTurns(trail, sync);
   const before = await streamed(index());
   rmSync(order);
   await reopen();
   assert.deepEqual(await streamed(index()), before);
-  assert.notEqual(await placeOf(index(), before[5]!), null);
+  assert.notEqual(await findStreamPosition(index(), before[5]!), null);
   await remake();
-  assert.equal(await placeOf(index(), before[5]!), null);
+  assert.equal(await findStreamPosition(index(), before[5]!), null);
 });
 
 test('one writer alone has its own order, whatever was kept', async (t) => {
@@ -163,13 +163,13 @@ test('one writer alone has its own order, whatever was kept', async (t) => {
   await sync();
   rmSync(order);
   await remake();
-  assert.equal((await placeOf(index(), sampleEvent(7).event_id))?.position, 8);
+  assert.equal((await findStreamPosition(index(), sampleEvent(7).event_id))?.position, 8);
 });
 
 test('lines that were taken back have no place in the order', async (t) => {
   const { trail } = await staged(t);
   mkdirSync(trail.dir, { recursive: true });
-  const order = openOrder(trail.dir);
+  const order = openArrivalOrder(trail.dir);
   assert.equal(order.kept, null);
   for (const [writer, seq] of [
     ['a', 10],
@@ -179,25 +179,25 @@ test('lines that were taken back have no place in the order', async (t) => {
     ['a', 15],
   ] as const)
     order.note({ writer, seq, ordered: true });
-  const kept = openOrder(trail.dir).kept?.map(({ writer, seq }) => `${writer}${seq}`);
+  const kept = openArrivalOrder(trail.dir).kept?.map(({ writer, seq }) => `${writer}${seq}`);
   assert.deepEqual(kept, ['a10', 'b5', 'a12', 'a12', 'a15']);
 });
 
 test('what is kept has a bound, and what is no line of it is passed over', async (t) => {
   const { trail, order } = await staged(t);
   mkdirSync(trail.dir, { recursive: true });
-  const bounded = openOrder(trail.dir, 100);
+  const bounded = openArrivalOrder(trail.dir, 100);
   for (let seq = 1; seq <= 1_000; seq++) bounded.note({ writer: `w-${seq % 2}`, seq, ordered: true });
   assert.ok(statSync(order).size < 150);
-  const { kept } = openOrder(trail.dir);
+  const { kept } = openArrivalOrder(trail.dir);
   assert.deepEqual(kept?.at(-1), { writer: 'w-0', seq: 1_000, ordered: true });
   assert.equal(kept?.[0]?.ordered, false);
   writeFileSync(order, '5 a\n../../x b\n6 ../../b\n1e9 a\n7 a *\n8 ');
-  assert.deepEqual(openOrder(trail.dir).kept, [
+  assert.deepEqual(openArrivalOrder(trail.dir).kept, [
     { writer: 'a', seq: 5, ordered: true },
     { writer: 'a', seq: 7, ordered: false },
   ]);
-  openOrder(trail.dir).note({ writer: 'b', seq: 3, ordered: true });
+  openArrivalOrder(trail.dir).note({ writer: 'b', seq: 3, ordered: true });
   assert.deepEqual(readFileSync(order, 'utf8'), '7 a *\n3 b *\n', 'half a line swallows no other');
 });
 

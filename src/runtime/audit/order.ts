@@ -4,7 +4,7 @@ import { makeFolder } from '../../platform/files/folder.ts';
 import { DIR_MODE, FILE_MODE, isWriterName, listWriters } from './files.ts';
 
 /** One step of the order in which events came into the index: those of a writer, up to a number of its chain. */
-export interface Step {
+export interface ArrivalStep {
   readonly writer: string;
   readonly seq: number;
   /** `false`: how they stand among those of other writers is not known. */
@@ -14,12 +14,12 @@ export interface Step {
 /** The order in which events came into the index, kept beside the journal: an index that is made again has it too. */
 export interface ArrivalOrder {
   /** What was kept before, one step after the other; `null`: nothing was. */
-  readonly kept: readonly Step[] | null;
+  readonly kept: readonly ArrivalStep[] | null;
   /**
    * Keeps one step more; a lower number than before takes back what stood behind it. What cannot be kept costs the order
    * of what came before, and no more.
    */
-  readonly note: (step: Step) => void;
+  readonly note: (step: ArrivalStep) => void;
 }
 
 const FILE_NAME = 'order';
@@ -28,7 +28,7 @@ const BYTES_MAX = 4_194_304;
 const LINE = /^(\d{1,15}) (\S{1,64})( \*)?$/;
 
 /** Says of a journal that has no writer yet that its order is kept from the first event on. */
-export async function beginOrder(journal_dir: string): Promise<void> {
+export async function createOrder(journal_dir: string): Promise<void> {
   try {
     if ((await listWriters(journal_dir)).length > 0) return;
     makeFolder(journal_dir, DIR_MODE);
@@ -39,7 +39,7 @@ export async function beginOrder(journal_dir: string): Promise<void> {
 }
 
 /** Opens the order of a journal, for the process that owns it. `bytes_max` is for tests. */
-export function openOrder(journal_dir: string, bytes_max = BYTES_MAX): ArrivalOrder {
+export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): ArrivalOrder {
   const path = join(journal_dir, FILE_NAME);
   const text = readText(path);
   const kept = text === null ? null : stepsIn(text);
@@ -70,7 +70,7 @@ export function openOrder(journal_dir: string, bytes_max = BYTES_MAX): ArrivalOr
   };
 }
 
-function lineOf({ writer, seq, ordered }: Step): string {
+function lineOf({ writer, seq, ordered }: ArrivalStep): string {
   return `${seq} ${writer}${ordered ? '' : ' *'}\n`;
 }
 
@@ -83,8 +83,8 @@ function readText(path: string): string | null {
   }
 }
 
-function stepsIn(text: string): Step[] {
-  const steps: Step[] = [];
+function stepsIn(text: string): ArrivalStep[] {
+  const steps: ArrivalStep[] = [];
   const last = new Map<string, number>();
   for (const line of text.split('\n')) {
     const [, digits = '', writer = '', unordered] = LINE.exec(line) ?? [];
@@ -97,7 +97,7 @@ function stepsIn(text: string): Step[] {
   return steps;
 }
 
-function takeBack(steps: Step[], writer: string, seq: number): void {
+function takeBack(steps: ArrivalStep[], writer: string, seq: number): void {
   for (const [at, step] of steps.entries())
     if (step.writer === writer && step.seq > seq) steps[at] = { ...step, seq };
 }

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import { AuditFailure } from './failure.ts';
 import {
-  type Cursor,
-  cursorText,
+  type AuditCursor,
   EQUAL_FIELDS,
   type EqualField,
+  formatCursor,
   hasMetadata,
+  matchesMonitored,
   type ParsedFilter,
   parseFilter,
-  wasMonitored,
 } from './filter.ts';
 import type { AuditIndex, IndexTables } from './store.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
@@ -74,7 +74,7 @@ export async function queryIndex(
     }
     const is_late = performance.now() > deadline;
     if (is_late && !is_full && !parsed.is_paged) throw tooSlow();
-    if (is_full || is_late) return { events, count: events.length, next_cursor: cursorText(cursor!) };
+    if (is_full || is_late) return { events, count: events.length, next_cursor: formatCursor(cursor!) };
     await nextTurn();
   }
 }
@@ -102,7 +102,7 @@ function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilte
   if (filter.metadata !== null && !json.includes(`${JSON.stringify(filter.metadata.key)}:`)) return;
   if (filter.monitored !== null && !json.includes('"monitored":')) return;
   const event = JSON.parse(json) as AuditEvent;
-  if (hasMetadata(event, filter) && wasMonitored(event, filter)) events.push(event);
+  if (hasMetadata(event, filter) && matchesMonitored(event, filter)) events.push(event);
 }
 
 function tooSlow(): AuditFailure {
@@ -113,7 +113,7 @@ function tooSlow(): AuditFailure {
 }
 
 /** Some rows in order, each that the index gives; `event` is `null` where the other filters do not hold. */
-function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: Cursor | null, rows_max: number) {
+function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor | null, rows_max: number) {
   const indexed = INDEXED.find((field) => filter.equal[field] !== undefined) ?? null;
   const by_tag = filter.data_tag !== null && indexed !== 'event_id' && indexed !== 'session_id';
   const direction = filter.newest_first ? 'desc' : 'asc';
@@ -143,7 +143,7 @@ function rowsOfTag(index: AuditIndex, tag: string): Query {
     .where('o.tag', '=', tag) as unknown as Query;
 }
 
-function behind(eb: Expressions, cursor: Cursor, newest_first: boolean) {
+function behind(eb: Expressions, cursor: AuditCursor, newest_first: boolean) {
   const place = eb.tuple(cursor.timestamp_ms, cursor.seq, cursor.event_id);
   return eb(eb.refTuple('o.timestamp_ms', 'o.seq', 'o.event_id'), newest_first ? '<' : '>', place);
 }

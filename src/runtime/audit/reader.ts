@@ -2,11 +2,11 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from './failure.ts';
 import { listSegments, listWriters, type SegmentFile } from './files.ts';
-import { readLines } from './lines.ts';
-import { type JournalRecord, LINE_BYTES_MAX, type LineFault, parseRecord } from './record.ts';
+import { readJournalLines } from './lines.ts';
+import { JOURNAL_LINE_BYTES_MAX, type JournalRecord, type LineFault, parseRecord } from './record.ts';
 
 /** How far a writer's chain has been read. */
-export interface Position {
+export interface ChainPosition {
   /** The file, by the number of its first line; 0 before the first file. */
   readonly segment: number;
   /** Bytes into it, uncompressed, at the start of a line. */
@@ -16,12 +16,12 @@ export interface Position {
   readonly seq: number;
 }
 
-export const FROM_START: Position = { segment: 0, offset: 0, record_hash: null, seq: 0 };
+export const FROM_START: ChainPosition = { segment: 0, offset: 0, record_hash: null, seq: 0 };
 
 /** Some lines, in order, and where reading goes on behind them. */
-export interface Block {
+export interface ChainBlock {
   readonly records: readonly ReadRecord[];
-  readonly position: Position;
+  readonly position: ChainPosition;
   /** Lines that were read before are not there any more: these begin the file again. */
   readonly again: boolean;
 }
@@ -42,7 +42,7 @@ const BLOCK_RECORDS = 512;
  * Lines that cannot be read are passed over (`verifyJournal` names them). Where the file no longer continues
  * what was read before (a write that failed was taken back), its lines are given again from its first.
  */
-export async function* readChain(writer_dir: string, from: Position): AsyncGenerator<Block> {
+export async function* readChain(writer_dir: string, from: ChainPosition): AsyncGenerator<ChainBlock> {
   let position = from;
   const segments = (await listSegments(writer_dir)).filter(({ first_seq }) => first_seq >= from.segment);
   for (const [index, segment] of segments.entries()) {
@@ -61,8 +61,8 @@ export async function* readChain(writer_dir: string, from: Position): AsyncGener
 }
 
 /** Where a reader that wants only what is new begins: behind the last whole line of each writer. */
-export async function readEnds(journal_dir: string): Promise<Map<string, Position>> {
-  const ends = new Map<string, Position>();
+export async function readEnds(journal_dir: string): Promise<Map<string, ChainPosition>> {
+  const ends = new Map<string, ChainPosition>();
   for (const writer of await listWriters(journal_dir)) {
     const newest = (await listSegments(join(journal_dir, writer))).at(-1);
     if (newest === undefined) continue;
@@ -74,9 +74,9 @@ export async function readEnds(journal_dir: string): Promise<Map<string, Positio
 /** Where the last whole line of a file ends; looked for from behind in one that may be long. */
 async function endOfLines(segment: SegmentFile): Promise<number> {
   const size = segment.gzip ? 0 : (await stat(segment.path)).size;
-  const from = Math.max(0, size - LINE_BYTES_MAX);
+  const from = Math.max(0, size - JOURNAL_LINE_BYTES_MAX);
   let end = from;
-  for await (const line of readLines(segment, from)) if (line.whole) end = line.end;
+  for await (const line of readJournalLines(segment, from)) if (line.whole) end = line.end;
   return end;
 }
 
@@ -84,19 +84,23 @@ function fileStart(segment: SegmentFile): { segment: number; offset: number } {
   return { segment: segment.first_seq, offset: 0 };
 }
 
-function startOf(segment: SegmentFile): Position {
+function startOf(segment: SegmentFile): ChainPosition {
   return { ...FROM_START, ...fileStart(segment) };
 }
 
 /** The rest of one file, as far as it went at the beginning. */
-async function* readSegment(segment: SegmentFile, from: Position, restarted = false): AsyncGenerator<Block> {
+async function* readSegment(
+  segment: SegmentFile,
+  from: ChainPosition,
+  restarted = false,
+): AsyncGenerator<ChainBlock> {
   const size = segment.gzip ? Number.POSITIVE_INFINITY : await sizeOf(segment.path);
   if (size === from.offset) return;
   if (size < from.offset) return yield* readSegment(segment, startOf(segment), true);
   let records: ReadRecord[] = [];
   let position = from;
   let again = restarted;
-  for await (const line of readLines(segment, from.offset)) {
+  for await (const line of readJournalLines(segment, from.offset)) {
     if (!line.whole) continue;
     const text = line.bytes.toString('utf8');
     const record = parseRecord(text);
@@ -123,7 +127,7 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /** Whether the first line behind a position is the one that was to come. */
-function continues(record: JournalRecord | LineFault, from: Position): boolean {
+function continues(record: JournalRecord | LineFault, from: ChainPosition): boolean {
   if (from.offset === 0 || from.record_hash === null) return true;
   return 'kind' in record && record.prev_hash === from.record_hash;
 }

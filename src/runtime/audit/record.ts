@@ -71,7 +71,7 @@ export interface WriterHead extends ChainHead {
 export const CHAIN_START: ChainHead = { seq: 0, record_hash: '0'.repeat(64) };
 
 /** The longest line that is written or read. An event of this size holds no decision that a person reads. */
-export const LINE_BYTES_MAX = 1_048_576;
+export const JOURNAL_LINE_BYTES_MAX = 1_048_576;
 
 const TAIL_START = ',"record_hash":"';
 const TAIL_BYTES = TAIL_START.length + 64 + 2;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { listWriters } from './files.ts';
-import type { ArrivalOrder, Step } from './order.ts';
-import { type Block, FROM_START, type Position, readChain } from './reader.ts';
+import type { ArrivalOrder, ArrivalStep } from './order.ts';
+import { type ChainBlock, type ChainPosition, FROM_START, readChain } from './reader.ts';
 import { findTail } from './tail.ts';
 
 /**
@@ -10,11 +10,11 @@ import { findTail } from './tail.ts';
  * @param positions - how far the index has read each chain
  * @returns what the index lost, or never had, in the order to read it in
  */
-export async function stepsToFollow(
+export async function findStepsToRead(
   order: ArrivalOrder,
   journal_dir: string,
-  positions: ReadonlyMap<string, Position>,
-): Promise<readonly Step[]> {
+  positions: ReadonlyMap<string, ChainPosition>,
+): Promise<readonly ArrivalStep[]> {
   const { kept } = order;
   if (kept === null) return positions.size > 0 ? beginBehind(order, positions) : readAnew(order, journal_dir);
   const noted = new Map(kept.map(({ writer, seq }) => [writer, seq]));
@@ -24,15 +24,18 @@ export async function stepsToFollow(
 }
 
 /** An index from before the order was kept has its own. */
-function beginBehind(order: ArrivalOrder, positions: ReadonlyMap<string, Position>): readonly Step[] {
+function beginBehind(
+  order: ArrivalOrder,
+  positions: ReadonlyMap<string, ChainPosition>,
+): readonly ArrivalStep[] {
   for (const [writer, { seq }] of positions) order.note({ writer, seq, ordered: false });
   return [];
 }
 
 /** Without index and order only the events of one chain alone have one: its own. */
-async function readAnew(order: ArrivalOrder, journal_dir: string): Promise<readonly Step[]> {
+async function readAnew(order: ArrivalOrder, journal_dir: string): Promise<readonly ArrivalStep[]> {
   const writers = await listWriters(journal_dir);
-  const steps: Step[] = [];
+  const steps: ArrivalStep[] = [];
   for (const writer of writers) {
     // A chain that cannot be gone on with is told of elsewhere.
     const tail = await findTail(join(journal_dir, writer), writer).catch(() => null);
@@ -46,15 +49,15 @@ async function readAnew(order: ArrivalOrder, journal_dir: string): Promise<reado
 /** A part of a chain, as one step asks for it. */
 export interface StepBlock {
   readonly writer: string;
-  readonly block: Block;
+  readonly block: ChainBlock;
   readonly ordered: boolean;
 }
 
 /** Reads the chains in steps; a chain that is not what it was is left to who reads the rest. */
-export async function* readInOrder(
+export async function* readSteps(
   journal_dir: string,
-  steps: readonly Step[],
-  positions: ReadonlyMap<string, Position>,
+  steps: readonly ArrivalStep[],
+  positions: ReadonlyMap<string, ChainPosition>,
 ): AsyncGenerator<StepBlock> {
   const chains = new Map<string, Chain>();
   for (const { writer, seq, ordered } of steps) {
@@ -69,14 +72,14 @@ export async function* readInOrder(
 }
 
 interface Chain {
-  readonly blocks: AsyncGenerator<Block>;
+  readonly blocks: AsyncGenerator<ChainBlock>;
   /** What was read and not asked for yet. */
-  rest: Block | null;
+  rest: ChainBlock | null;
 }
 
-async function* readUpTo(chain: Chain, seq: number): AsyncGenerator<Block> {
+async function* readUpTo(chain: Chain, seq: number): AsyncGenerator<ChainBlock> {
   for (;;) {
-    const block: Block | null = chain.rest ?? (await chain.blocks.next()).value ?? null;
+    const block: ChainBlock | null = chain.rest ?? (await chain.blocks.next()).value ?? null;
     if (block === null) return;
     const [now, rest] = split(block, seq);
     chain.rest = rest;
@@ -86,7 +89,7 @@ async function* readUpTo(chain: Chain, seq: number): AsyncGenerator<Block> {
 }
 
 /** The records of a block up to a number, and those behind it. */
-function split(block: Block, seq: number): readonly [now: Block | null, rest: Block | null] {
+function split(block: ChainBlock, seq: number): readonly [now: ChainBlock | null, rest: ChainBlock | null] {
   if (block.position.seq <= seq) return [block, null];
   const records = block.records.filter(({ record }) => record.seq <= seq);
   const last = records.at(-1);

@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely';
-import type { Block } from './reader.ts';
+import type { ChainBlock } from './reader.ts';
 import type { EventRow, IndexTables } from './store.ts';
 
 /** A file that is read again because its end is not the one that was read: by a cut, or by an intruder. */
-export interface Replaced {
+export interface ReplacedFile {
   /** The last event that is the same as before. */
   matched_seq: number;
   /** What was read behind it has been taken out of the index. */
@@ -11,7 +11,7 @@ export interface Replaced {
 }
 
 /** Keeps what was read and is gone in mind, until a cut is found that says why. The first loss is kept. */
-export async function rememberLost(transaction: Transaction<IndexTables>, writer: string): Promise<void> {
+export async function markLost(transaction: Transaction<IndexTables>, writer: string): Promise<void> {
   await transaction
     .updateTable('journal_positions')
     .set((eb) => ({ lost_seq: eb.ref('seq'), lost_hash: eb.ref('record_hash') }))
@@ -21,12 +21,12 @@ export async function rememberLost(transaction: Transaction<IndexTables>, writer
 }
 
 /** Finds where the file parts from what was read of it before, and forgets what stood behind that place. */
-export async function compare(
+export async function compareWithIndex(
   transaction: Transaction<IndexTables>,
   writer: string,
-  block: Block,
+  block: ChainBlock,
   rows: readonly EventRow[],
-  replaced: Replaced,
+  replaced: ReplacedFile,
 ): Promise<void> {
   const ids = rows.map(({ event_id }) => event_id);
   const known = transaction
@@ -40,7 +40,7 @@ export async function compare(
   replaced.matched_seq = Math.max(replaced.matched_seq, ...matched.map(({ seq }) => seq));
   const cut = block.records.find(({ record }) => record.kind === 'cut' && record.seq > replaced.matched_seq);
   if (cut !== undefined) await explainLoss(transaction, writer, cut.record.seq);
-  if (matched.length < rows.length || cut !== undefined) await forget(transaction, writer, replaced);
+  if (matched.length < rows.length || cut !== undefined) await deleteReplaced(transaction, writer, replaced);
 }
 
 /** A cut at or before the lost line says that it was taken back, and why. */
@@ -58,10 +58,10 @@ async function explainLoss(
 }
 
 /** Takes out of the index what was read of a writer behind the last event that is the same as before. */
-export async function forget(
+export async function deleteReplaced(
   transaction: Transaction<IndexTables>,
   writer: string,
-  replaced: Replaced,
+  replaced: ReplacedFile,
 ): Promise<void> {
   const gone = transaction
     .selectFrom('audit_events')

@@ -3,7 +3,7 @@ import type { AuditEvent } from './types.ts';
 
 type Metadata = AuditEvent['metadata'];
 
-export type Hashed = Pick<
+export type HashedFields = Pick<
   AuditEvent,
   | 'event_id'
   | 'boundary'
@@ -24,7 +24,7 @@ export type Hashed = Pick<
  * `agent_id`, `boundary`, `data_tags`, `destination_agent_id`, `event_id`, `metadata`, `policy_name`, `reason`,
  * `session_id`, `source_agent_id`, `tool_name`.
  */
-export function contextHash(event: Hashed): string {
+export function hashContext(event: HashedFields): string {
   // The names stand in the order that the canonical form asks for, so that writing it is all there is to do.
   const canonical = JSON.stringify({
     action: event.action,
@@ -33,7 +33,7 @@ export function contextHash(event: Hashed): string {
     data_tags: event.data_tags,
     destination_agent_id: event.destination_agent_id,
     event_id: event.event_id,
-    metadata: inOrder(event.metadata),
+    metadata: sortMetadata(event.metadata),
     policy_name: event.policy_name,
     reason: event.reason,
     session_id: event.session_id,
@@ -44,7 +44,7 @@ export function contextHash(event: Hashed): string {
 }
 
 /** The same metadata with its names sorted by UTF-16 unit; itself where they already are, as ours are. */
-export function inOrder(metadata: Metadata): Metadata {
+export function sortMetadata(metadata: Metadata): Metadata {
   let before = '';
   for (const name in metadata) {
     if (name < before)
@@ -58,7 +58,7 @@ let last_ms = Number.NaN;
 let last_time = '';
 
 /** Many events fall into one millisecond, and writing a date costs more than all else here. */
-export function isoTime(now_ms: number): string {
+export function formatTime(now_ms: number): string {
   if (now_ms !== last_ms) {
     last_time = new Date(now_ms).toISOString();
     last_ms = now_ms;
@@ -87,11 +87,11 @@ export interface ServiceChange {
 }
 
 /** Writes down a change of the service: in goes what was done and by whom, out comes one line of the trail. */
-export function serviceEvent(change: ServiceChange): AuditEvent {
+export function buildServiceEvent(change: ServiceChange): AuditEvent {
   const { about = {} } = change;
   const event: AuditEvent = {
     event_id: change.event_id,
-    timestamp: isoTime(change.now_ms),
+    timestamp: formatTime(change.now_ms),
     boundary: change.boundary ?? 'action',
     decision: change.done ? 'allow' : 'block',
     action: change.done ? 'allow' : 'block',
@@ -108,7 +108,7 @@ export function serviceEvent(change: ServiceChange): AuditEvent {
     context_hash: '',
     policy_hash: change.policy_hash,
     coverage: 'full',
-    metadata: inOrder({ ...change.metadata, phase: change.phase }),
+    metadata: sortMetadata({ ...change.metadata, phase: change.phase }),
   };
-  return { ...event, context_hash: contextHash(event) };
+  return { ...event, context_hash: hashContext(event) };
 }

@@ -1,5 +1,5 @@
 /** What a steady clock is read from, both in milliseconds. */
-export interface TwoClocks {
+export interface ClockPair {
   /** Time of day, since 1970: people and programs set it. */
   readonly now_ms: () => number;
   /** A clock that only runs, and that nobody sets; that of the process unless told. */
@@ -18,7 +18,7 @@ const SLACK_MS = 60_000;
  * @returns gives the time, or `null` while the clock has not run evenly for six hours; to be asked now and then,
  * for it knows only what it has seen
  */
-export function openSteadyClock({ now_ms, uptime_ms = uptime }: TwoClocks): () => number | null {
+export function openSteadyClock({ now_ms, uptime_ms = uptime }: ClockPair): () => number | null {
   let last = { now_ms: now_ms(), uptime_ms: uptime_ms() };
   let steady_since_ms = last.uptime_ms;
   return () => {

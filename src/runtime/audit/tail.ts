@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { AuditFailure } from './failure.ts';
 import { listSegments, type SegmentFile } from './files.ts';
-import { readLines } from './lines.ts';
+import { readJournalLines } from './lines.ts';
 import {
   CHAIN_START,
   type ChainHead,
@@ -89,7 +89,7 @@ async function readWhole(segment: SegmentFile, writer: string): Promise<ChainTai
   let whole_bytes = 0;
   let bytes = 0;
   let unreadable = false;
-  for await (const line of readLines(segment)) {
+  for await (const line of readJournalLines(segment)) {
     bytes = line.end;
     if (!line.whole) continue;
     const record = ownRecord(line.bytes, writer);

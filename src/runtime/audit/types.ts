@@ -1,5 +1,5 @@
 import type { Action, Boundary, Decision, Tag } from '../../core/types/index.ts';
-import type { Activity, ActivityAsked } from './activity.ts';
+import type { Activity, ActivityQuery } from './activity.ts';
 
 /** One line of the audit trail: what was decided, never what the text was. Plain JSON. */
 export interface AuditEvent {
@@ -75,5 +75,5 @@ export interface AuditPage {
 export interface AuditQueries {
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
   /** Who did something lately. */
-  readonly activity: (asked: ActivityAsked) => Promise<Activity>;
+  readonly activity: (asked: ActivityQuery) => Promise<Activity>;
 }

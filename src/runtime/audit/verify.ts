@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { isWriterName, listSegments, listWriters, type SegmentFile } from './files.ts';
 import { collectNamedHeads, isWriterHead, type NamedHeads } from './heads.ts';
 import { checkpointMessage, isSigned, type PublicKeyRecord, type TrustedKeys, trustKeys } from './keys.ts';
-import { readLines } from './lines.ts';
-import { readRetired } from './maintain.ts';
+import { readJournalLines } from './lines.ts';
+import { readRetiredSegments } from './maintain.ts';
 import { CHAIN_START, type ChainHead, decodeRecord, type JournalRecord, type LineFault } from './record.ts';
 
 export interface VerifyOptions {
@@ -36,7 +36,7 @@ export interface WriterReport {
 }
 
 /** The first place that is not as it was written. */
-export interface Broken {
+export interface ChainBreak {
   readonly writer: string;
   /** `worker-1/000000000000001.jsonl`; `null` when the whole folder is meant. */
   readonly file: string | null;
@@ -51,7 +51,7 @@ export interface Broken {
 export interface VerifyReport {
   readonly intact: boolean;
   readonly writers: readonly WriterReport[];
-  readonly broken: Broken | null;
+  readonly broken: ChainBreak | null;
   /** Sentences on what is no fault of the chain but should be known. */
   readonly warnings: readonly string[];
 }
@@ -130,7 +130,7 @@ interface Walk {
   unsigned_tail: number;
   torn_bytes: number;
   cuts: number;
-  broken: Broken | null;
+  broken: ChainBreak | null;
 }
 
 /** Walks again when age has deleted a file under way. */
@@ -171,7 +171,7 @@ async function startWalk(
   trusted: TrustedKeys,
   named: NamedHeads,
 ): Promise<Walk> {
-  const retired = await readRetired(join(options.dir, writer), writer, trusted);
+  const retired = await readRetiredSegments(join(options.dir, writer), writer, trusted);
   const walk: Walk = {
     writer,
     trusted,
@@ -229,7 +229,7 @@ async function walkSegment(walk: Walk, segment: SegmentFile, newest: boolean): P
   walk.segments += 1;
   let line_number = 0;
   try {
-    for await (const line of readLines(segment)) {
+    for await (const line of readJournalLines(segment)) {
       line_number += 1;
       if (line.whole) checkLine(walk, file, line_number, line.bytes);
       else checkTorn(walk, file, line_number, line.bytes.length, newest && !segment.gzip);

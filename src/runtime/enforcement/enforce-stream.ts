@@ -5,13 +5,19 @@ import { openStream, type Stream } from '../../core/stream/stream.ts';
 import type { Content, Crossing, CrossingContext, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
-import type { Settled } from './approvals/types.ts';
-import { aboutOf, agentBlockOn, conditionsFor, give, inSession } from './enforce.ts';
+import type { ResolvedVerdict } from './approvals/types.ts';
+import {
+  checkAgentBlock,
+  decideWithSession,
+  loadConditionsOrNull,
+  openDecision,
+  recordRuling,
+} from './enforce.ts';
 import { needsSession } from './sessions/index.ts';
-import type { Extras, Ports, Ruling } from './types.ts';
+import type { EnforcementExtras, EnforcementPorts, Ruling } from './types.ts';
 
 /** Texts that cross as one while they arrive, and one decision on all of them. */
-export interface GuardedTexts {
+export interface GuardedStream {
   /**
    * Opens one more text; `null` where nothing may go on at all, and `finish` says why. Clients put it together with
    * each of `contexts`: see `joinedStream`.
@@ -23,10 +29,10 @@ export interface GuardedTexts {
    */
   readonly judge: (text: string) => string | null;
   /** Ends every text that has not ended, and gives the ruling when its event is durable. Never rejects. */
-  readonly finish: () => Promise<GuardedEnd>;
+  readonly finish: () => Promise<GuardedStreamEnd>;
 }
 
-export interface GuardedEnd {
+export interface GuardedStreamEnd {
   readonly ruling: Ruling;
   /** With all that came, for the places of findings. */
   readonly crossing: Crossing;
@@ -37,12 +43,12 @@ const NO_TEXT: Content = { kind: 'text', text: '' };
 /** Decides with what is known of the session; a blocked agent's texts are not looked at. */
 async function decidedIn(
   asked: Crossing,
-  decideOn: (crossing: Crossing) => Promise<Settled>,
-  ports: Ports,
-): Promise<{ readonly crossing: Crossing; readonly outcome: Settled }> {
-  const stopped = agentBlockOn(asked, ports);
+  decideOn: (crossing: Crossing) => Promise<ResolvedVerdict>,
+  ports: EnforcementPorts,
+): Promise<{ readonly crossing: Crossing; readonly outcome: ResolvedVerdict }> {
+  const stopped = checkAgentBlock(asked, ports);
   if (stopped !== null) return { crossing: asked, outcome: stopped };
-  if (needsSession(asked, ports.policy)) return inSession(asked, decideOn, ports);
+  if (needsSession(asked, ports.policy)) return decideWithSession(asked, decideOn, ports);
   return { crossing: asked, outcome: await decideOn(asked) };
 }
 
@@ -50,15 +56,15 @@ async function decidedIn(
  * The road to a verdict, for texts that arrive in pieces: look up what the session has read, let each text through
  * `core/stream`, and at the end do with the verdict on all of them as `enforce` does. Never rejects.
  */
-export async function enforceTexts(
+export async function enforceStream(
   given: CrossingContext,
   caller: Caller,
   endpoint: Endpoint,
-  ports: Ports,
-  extras: Extras = {},
-): Promise<GuardedTexts> {
-  const about = aboutOf(given, caller, endpoint, ports, extras);
-  const conditions = await conditionsFor(ports.policy);
+  ports: EnforcementPorts,
+  extras: EnforcementExtras = {},
+): Promise<GuardedStream> {
+  const about = openDecision(given, caller, endpoint, ports, extras);
+  const conditions = await loadConditionsOrNull(ports.policy);
   const begun = Promise.withResolvers<Crossing>();
   const ended = Promise.withResolvers<void>();
   const texts: TimedText[] = [];
@@ -78,7 +84,7 @@ export async function enforceTexts(
     return timed.stream;
   };
   const asked = { ...given, content: NO_TEXT };
-  const decideOn = async (crossing: Crossing): Promise<Settled> => {
+  const decideOn = async (crossing: Crossing): Promise<ResolvedVerdict> => {
     begun.resolve(crossing);
     await ended.promise;
     if (texts.length === 0) openIn(crossing);
@@ -86,14 +92,14 @@ export async function enforceTexts(
   };
   const decided = decidedIn(asked, decideOn, ports);
   const crossing = await Promise.race([begun.promise, decided.then(() => null)]);
-  const finish = async (): Promise<GuardedEnd> => {
+  const finish = async (): Promise<GuardedStreamEnd> => {
     ended.resolve();
     const { crossing: known, outcome } = await decided;
     const scan_ms = texts.reduce((sum, { spent }) => sum + spent.ms, 0);
     const crossed = { ...known, content: contentOfTexts(texts.map(judgedText)) };
-    return { ruling: await give(outcome, scan_ms, crossed, about), crossing: crossed };
+    return { ruling: await recordRuling(outcome, scan_ms, crossed, about), crossing: crossed };
   };
-  let finished: Promise<GuardedEnd> | null = null;
+  let finished: Promise<GuardedStreamEnd> | null = null;
   return {
     open: (contexts) => (crossing === null || finished !== null ? null : openIn(crossing, contexts)),
     judge: (text) => {
@@ -114,15 +120,15 @@ async function settled(
   texts: readonly TimedText[],
   crossing: Crossing,
   caller: Caller,
-  { settle, policy }: Ports,
-): Promise<Settled> {
+  { resolveApproval, policy }: EnforcementPorts,
+): Promise<ResolvedVerdict> {
   try {
     const judged_texts = texts.map(judgedText);
     const judged = mergedVerdict(judged_texts);
-    if (judged.action !== 'require_approval' || settle === undefined)
+    if (judged.action !== 'require_approval' || resolveApproval === undefined)
       return { verdict: judged, approval: null };
     const crossed = { ...crossing, content: contentOfTexts(judged_texts) };
-    return await settle({
+    return await resolveApproval({
       judged,
       crossing: crossed,
       caller,

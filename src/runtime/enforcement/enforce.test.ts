@@ -52,7 +52,10 @@ test('the event says what the verdict says, under the id that the caller gets', 
 test('what cannot be recorded is blocked, and nothing of it is told', async () => {
   const faults: unknown[] = [];
   const fault = new Error('no space');
-  const failing = ports([], { record: () => Promise.reject(fault), unrecorded: (each) => faults.push(each) });
+  const failing = ports([], {
+    record: () => Promise.reject(fault),
+    onRecordFault: (each) => faults.push(each),
+  });
   let ran = 0;
   for (const { text } of rows) {
     const { verdict } = await enforce(crossing(text), caller, 'scan_input', failing);
@@ -77,7 +80,7 @@ test('a record that throws at once is a block too', async () => {
 test('every ruling is observed with the time that judging took', async () => {
   const seen: { ruling: Ruling; endpoint: string; seconds: number }[] = [];
   const observed = ports([], {
-    observe: (ruling, _crossing, endpoint, seconds) => seen.push({ ruling, endpoint, seconds }),
+    onRuling: (ruling, _crossing, endpoint, seconds) => seen.push({ ruling, endpoint, seconds }),
   });
   const ruling = await enforce(crossing('hello'), caller, 'guard_output', observed);
   assert.equal(seen.length, 1);

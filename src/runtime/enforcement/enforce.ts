@@ -4,81 +4,98 @@ import type { Coverage, Crossing, CrossingContext, Policy, Verdict } from '../..
 import type { Caller } from '../access/types.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
-import { conditionsOf } from '../policies/conditions.ts';
-import type { Settled } from './approvals/types.ts';
-import { auditEvent, type LoggedTexts } from './record.ts';
-import { type Decided, type Deciding, decideInSession, needsSession, whyStopped } from './sessions/index.ts';
-import type { Extras, Ports, Ruling } from './types.ts';
+import { loadConditions } from '../policies/conditions.ts';
+import type { ResolvedVerdict } from './approvals/types.ts';
+import { buildAuditEvent, type LoggedTexts } from './record.ts';
+import {
+  decideInSession,
+  explainSessionFault,
+  needsSession,
+  type SessionDecider,
+  type SessionDecision,
+} from './sessions/index.ts';
+import type { EnforcementExtras, EnforcementPorts, Ruling } from './types.ts';
 
 const NO_TEXTS: LoggedTexts = { inputs: false, outputs: false };
 
-/** A decision that is not written down yet: nothing of it may be told before `ruling` has resolved. */
-export interface Decision {
-  /** With what is known of its session. */
+/** A decision whose event is not written yet: no part of it may leave the process before `ruling` resolves. */
+export interface PendingRuling {
+  /** The crossing with the taint tags and call counts of its session. */
   readonly crossing: Crossing;
   readonly verdict: Verdict;
-  /** Resolves when the event is durable; it blocks where it cannot be. Never rejects. */
+  /** Resolves when the event is durable; it is a block if the event cannot be written. Never rejects. */
   readonly ruling: Promise<Ruling>;
 }
 
 /**
- * The road to a verdict: look up what the session has read, judge, settle what asks for approval, keep what is read,
- * then write down. Gives the ruling when its event is durable, and never before. Never rejects: a ruling that
- * cannot be recorded is a block, and so is one that needs to know of a session where nobody can tell.
+ * Decides on a crossing and records the decision. Resolves when its event is durable, never before. Never rejects:
+ * a decision that cannot be recorded is a block, and so is one that depends on a session that cannot be read or saved.
  */
-export function enforce(
+export async function enforce(
   given: Crossing,
   caller: Caller,
   endpoint: Endpoint,
-  ports: Ports,
+  ports: EnforcementPorts,
   approval_request_id: string | null = null,
-  extras: Extras = {},
+  extras: EnforcementExtras = {},
 ): Promise<Ruling> {
-  const decided = decide(given, caller, endpoint, ports, approval_request_id, extras);
-  return decided instanceof Promise ? decided.then(({ ruling }) => ruling) : decided.ruling;
+  const { ruling } = await decideCrossing(given, caller, endpoint, ports, approval_request_id, extras);
+  return ruling;
 }
 
-/** The same road, for who has something to do while the event is written. Never rejects. */
-export function decide(
+/** Decides as `enforce` does, for callers that have work to do while the event is written. Never rejects. */
+export async function decideCrossing(
   given: Crossing,
   caller: Caller,
   endpoint: Endpoint,
-  ports: Ports,
+  ports: EnforcementPorts,
   approval_request_id: string | null = null,
-  extras: Extras = {},
-): Decision | Promise<Decision> {
-  const about = aboutOf(given, caller, endpoint, ports, extras);
-  const stopped = agentBlockOn(given, ports);
-  if (stopped !== null)
-    return { crossing: given, verdict: stopped.verdict, ruling: give(stopped, 0, given, about) };
-  let scan_ms = 0;
-  const decideBy = (conditions: ConditionEvaluator | null) => {
-    const decideOn = (crossing: Crossing): Settled | Promise<Settled> => {
-      const before_ms = performance.now();
-      const judgeWith = (approved_rules?: readonly string[]): Verdict => {
-        const asked = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
-        return judge(asked, ports.policy, ports.fingerprintOf ?? null, conditions);
-      };
-      const judged = judgeWith();
-      scan_ms += performance.now() - before_ms;
-      if (judged.action !== 'require_approval' || ports.settle === undefined)
-        return { verdict: judged, approval: null };
-      const { reuse_approval = false } = extras;
-      return ports.settle({ judged, crossing, caller, approval_request_id, reuse_approval, judgeWith });
+  { reuse_approval = false, ...extras }: EnforcementExtras = {},
+): Promise<PendingRuling> {
+  const context = openDecision(given, caller, endpoint, ports, extras);
+  const { policy, fingerprintOf = null, resolveApproval } = ports;
+
+  // The kill switch comes first: nothing of a blocked agent is judged.
+  const agent_block = checkAgentBlock(given, ports);
+  if (agent_block !== null)
+    return {
+      crossing: given,
+      verdict: agent_block.verdict,
+      ruling: recordRuling(agent_block, 0, given, context),
     };
-    return needsSession(given, ports.policy)
-      ? inSession(given, decideOn, ports)
-      : after(decideOn(given), (outcome) => ({ crossing: given, outcome }));
+
+  // Load conditions.
+  const conditions = hasConditions(policy) ? await loadConditionsOrNull(policy) : null;
+
+  let scan_ms = 0;
+  const resolveVerdict = (crossing: Crossing): ResolvedVerdict | Promise<ResolvedVerdict> => {
+    // Judge.
+    const began_ms = performance.now();
+    const judged = judge(crossing, policy, fingerprintOf, conditions);
+    scan_ms += performance.now() - began_ms;
+    if (judged.action !== 'require_approval' || resolveApproval === undefined)
+      return { verdict: judged, approval: null };
+
+    // Resolve the approval.
+    const judgeWith = (approved_rules: readonly string[]): Verdict =>
+      judge({ ...crossing, approved_rules }, policy, fingerprintOf, conditions);
+    return resolveApproval({ judged, crossing, caller, approval_request_id, reuse_approval, judgeWith });
   };
-  return after(after(conditionsFor(ports.policy), decideBy), ({ crossing, outcome }) => ({
-    crossing,
-    verdict: outcome.verdict,
-    ruling: give(outcome, scan_ms, crossing, about),
-  }));
+
+  // Load the session; it brackets the verdict, because the verdict changes it and a race for the last call repeats it.
+  const { crossing, outcome } = needsSession(given, policy)
+    ? await decideWithSession(given, resolveVerdict, ports)
+    : { crossing: given, outcome: await resolveVerdict(given) };
+
+  // Record.
+  return { crossing, verdict: outcome.verdict, ruling: recordRuling(outcome, scan_ms, crossing, context) };
 }
 
 /** The block by the kill switch, where it stops an agent that the crossing names; `null` otherwise. */
-export function agentBlockOn(given: CrossingContext, { findAgentBlock, policy }: Ports): Settled | null {
+export function checkAgentBlock(
+  given: CrossingContext,
+  { findAgentBlock, policy }: EnforcementPorts,
+): ResolvedVerdict | null {
   const found = findAgentBlock?.(given) ?? null;
   if (found === null) return null;
   const coverage = { status: 'full' } as const;
@@ -86,49 +103,41 @@ export function agentBlockOn(given: CrossingContext, { findAgentBlock, policy }:
   return { verdict, approval: null };
 }
 
-/** Goes on at once with what is there already: most requests wait for nothing but their record. */
-function after<Value, Result>(
-  value: Value | Promise<Value>,
-  next: (value: Value) => Result | Promise<Result>,
-): Result | Promise<Result> {
-  return value instanceof Promise ? value.then(next) : next(value);
-}
-
-/** Without what evaluates conditions they restrict and never allow. */
-export function conditionsFor(policy: Policy): Promise<ConditionEvaluator | null> | null {
-  return hasConditions(policy) ? conditionsOf(policy).catch(() => null) : null;
+/** Loads the conditions of a policy; `null` if that fails, and then conditions restrict and never allow. */
+export function loadConditionsOrNull(policy: Policy): Promise<ConditionEvaluator | null> {
+  return loadConditions(policy).catch(() => null);
 }
 
 /** What writing a decision down takes: of the policy no more than its name, and how masks look. */
-export type RecordingPorts = Omit<Ports, 'policy'> & {
+export type RecordingPorts = Omit<EnforcementPorts, 'policy'> & {
   readonly policy: Pick<Policy, 'hash' | 'redaction'>;
 };
 
 /** All that stands around one decision. */
-export interface About {
+export interface DecisionContext {
   readonly event_id: string;
   readonly caller: Caller;
   readonly endpoint: Endpoint;
   readonly ports: RecordingPorts;
-  readonly extras: Extras;
+  readonly extras: EnforcementExtras;
   /** When it began, by `performance.now()`. */
   readonly began_ms: number;
 }
 
 /** Gives a decision on a crossing its name. */
-export function aboutOf(
+export function openDecision(
   { now_ms }: Pick<Crossing, 'now_ms'>,
   caller: Caller,
   endpoint: Endpoint,
   ports: RecordingPorts,
-  extras: Extras = {},
-): About {
+  extras: EnforcementExtras = {},
+): DecisionContext {
   const event_id = ports.new_event_id(now_ms);
   return { event_id, caller, endpoint, ports, extras, began_ms: performance.now() };
 }
 
 /** Why something is refused before anything was looked at. */
-export interface Objected {
+export interface BlockReason {
   /** A stable name, `memory.undeclared`. */
   readonly rule: string;
   /** One sentence, in words of ours. */
@@ -139,80 +148,89 @@ export interface Objected {
 }
 
 /** Blocks without a look at the content, which is not to be in the crossing, and writes it down. Never rejects. */
-export function refuse(
-  { rule, reason, fault = false, coverage = { status: 'full' } }: Objected,
+export function refuseCrossing(
+  { rule, reason, fault = false, coverage = { status: 'full' } }: BlockReason,
   crossing: Crossing,
   caller: Caller,
   endpoint: Endpoint,
   ports: RecordingPorts,
-  extras: Extras = {},
+  extras: EnforcementExtras = {},
 ): Promise<Ruling> {
   const { hash: policy_hash } = ports.policy;
   const verdict: Verdict = { ...BLOCK, rule, reason, fault, coverage, policy_hash };
-  return give({ verdict, approval: null }, 0, crossing, aboutOf(crossing, caller, endpoint, ports, extras));
+  return recordRuling(
+    { verdict, approval: null },
+    0,
+    crossing,
+    openDecision(crossing, caller, endpoint, ports, extras),
+  );
 }
 
 /** Writes a decision down, and counts it. `scan_ms` is what `judge` took. Never rejects. */
-export async function give(
-  settled: Settled,
+export async function recordRuling(
+  resolved: ResolvedVerdict,
   scan_ms: number,
   judged: Crossing,
-  about: About,
+  context: DecisionContext,
 ): Promise<Ruling> {
-  const crossing = shownCrossing(judged, about.extras);
-  const { event_id, endpoint, ports, began_ms } = about;
-  let { verdict, approval } = settled;
+  const crossing = replaceToolName(judged, context.extras);
+  const { event_id, endpoint, ports, began_ms } = context;
+  let { verdict, approval } = resolved;
   // The one catch around recording: what is not written down is not given.
   try {
-    await ports.record(eventOf(settled, crossing, about));
+    await ports.record(buildEvent(resolved, crossing, context));
   } catch (fault) {
-    ports.unrecorded?.(fault);
+    ports.onRecordFault?.(fault);
     verdict = unrecordable(verdict);
     approval = null;
   }
   const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
-  ports.observe?.(ruling, crossing, endpoint, scan_ms / 1_000);
-  ports.telemetry?.checked({ ...ruling, crossing, component: endpoint, began_ms });
+  ports.onRuling?.(ruling, crossing, endpoint, scan_ms / 1_000);
+  ports.telemetry?.recordCheck({ ...ruling, crossing, component: endpoint, began_ms });
   return ruling;
 }
 
 /** What was judged, under the name of the tool that may be recorded. */
-function shownCrossing(crossing: Crossing, { shown_tool }: Extras): Crossing {
+function replaceToolName(crossing: Crossing, { recorded_tool }: EnforcementExtras): Crossing {
   const { tool, destination_agent_id } = crossing;
-  if (shown_tool === undefined || shown_tool === tool) return crossing;
+  if (recorded_tool === undefined || recorded_tool === tool) return crossing;
   const is_tool = destination_agent_id === tool;
-  return { ...crossing, tool: shown_tool, destination_agent_id: is_tool ? shown_tool : destination_agent_id };
+  return {
+    ...crossing,
+    tool: recorded_tool,
+    destination_agent_id: is_tool ? recorded_tool : destination_agent_id,
+  };
 }
 
 /** The one catch around sessions: where they cannot be read or kept, nothing goes through. */
-export async function inSession(
+export async function decideWithSession(
   crossing: Crossing,
-  decideOn: Deciding<Settled>['decide'],
-  { policy, sessions, unkept }: Ports,
-): Promise<Decided<Settled>> {
+  decideOn: SessionDecider<ResolvedVerdict>['decide'],
+  { policy, sessions, onSessionFault }: EnforcementPorts,
+): Promise<SessionDecision<ResolvedVerdict>> {
   try {
     if (sessions === undefined) throw new Error('There is nothing here that keeps sessions.');
-    const deciding = { decide: decideOn, verdictOf: ({ verdict }: Settled) => verdict };
+    const deciding = { decide: decideOn, verdictOf: ({ verdict }: ResolvedVerdict) => verdict };
     return await decideInSession(crossing, policy, sessions, deciding);
   } catch (fault) {
-    const { rule, reason, is_fault } = whyStopped(fault);
-    if (is_fault) unkept?.(fault);
+    const { rule, reason, is_fault } = explainSessionFault(fault);
+    if (is_fault) onSessionFault?.(fault);
     const coverage = { status: 'full' } as const;
     const verdict: Verdict = { ...buildFaultVerdict(policy), rule, reason, fault: is_fault, coverage };
     return { crossing, outcome: { verdict, approval: null } };
   }
 }
 
-function eventOf(
-  { verdict, approval, approved_rules }: Settled,
+function buildEvent(
+  { verdict, approval, approved_rules }: ResolvedVerdict,
   crossing: Crossing,
-  { event_id, caller, endpoint, ports, extras }: About,
+  { event_id, caller, endpoint, ports, extras }: DecisionContext,
 ): AuditEvent {
-  const { logged = NO_TEXTS, policy } = ports;
+  const { logged_texts = NO_TEXTS, policy } = ports;
   const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
-  const about = extras.about?.(verdict);
+  const about = extras.buildMetadata?.(verdict);
   const decided = { event_id, crossing: granted, verdict, approval, caller, endpoint, about };
-  return auditEvent({ ...decided, logged, typed_redaction: policy.redaction.typed });
+  return buildAuditEvent({ ...decided, logged: logged_texts, typed_redaction: policy.redaction.typed });
 }
 
 /** A block that holds nothing of what was found: without a record, nothing about the text is told. */

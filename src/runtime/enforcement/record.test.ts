@@ -6,15 +6,15 @@ import { judge } from '../../core/decision/judge.ts';
 import { canonical } from '../../core/policy/compile/canonical.ts';
 import type { Crossing } from '../../core/types/index.ts';
 import { caller, crossing, policy, SECRET, SSN } from '../../server/testing/examples.ts';
-import { contextHash, serviceEvent } from '../audit/service-event.ts';
+import { buildServiceEvent, hashContext } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
-import { auditEvent } from './record.ts';
+import { buildAuditEvent } from './record.ts';
 
 const NOTHING = { inputs: false, outputs: false };
 
 function eventOf(given: Crossing, logged = NOTHING): AuditEvent {
   const verdict = judge(given, policy);
-  return auditEvent({
+  return buildAuditEvent({
     event_id: 'evt_000000000000000000000001',
     crossing: given,
     verdict,
@@ -104,7 +104,7 @@ test('the event names an allowlisted value by its fingerprint, and in a logged t
   assert.equal(verdict.allowlisted_findings.length, 1);
   const logged = { inputs: true, outputs: false };
   const decided = { event_id: 'evt_1', crossing: given, verdict, caller, logged, typed_redaction: false };
-  const event = auditEvent({ ...decided, endpoint: 'scan_input' });
+  const event = buildAuditEvent({ ...decided, endpoint: 'scan_input' });
   assert.deepEqual(event.metadata.allowlisted_fingerprints, [fingerprint]);
   assert.equal(event.metadata.findings, 1);
   assert.equal(event.metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
@@ -121,7 +121,7 @@ test('a text that was not looked at whole is never logged, and a long one is cut
   const given = crossing('y'.repeat(20_000));
   const verdict = judge(given, roomy);
   const decided = { event_id: 'evt_1', crossing: given, verdict, caller, logged, typed_redaction: false };
-  const { metadata } = auditEvent({ ...decided, endpoint: 'scan_input' });
+  const { metadata } = buildAuditEvent({ ...decided, endpoint: 'scan_input' });
   assert.equal(String(metadata.redacted_text).length, 8_192);
   assert.equal(metadata.redacted_text_truncated, true);
 });
@@ -138,20 +138,20 @@ function plainHash(event: AuditEvent): string {
 test('the context hash is over the canonical JSON of its fields', () => {
   const event = eventOf(crossing(`Use key ${SECRET}`));
   assert.equal(event.context_hash, plainHash(event));
-  assert.notEqual(contextHash({ ...event, reason: 'Another.' }), event.context_hash);
+  assert.notEqual(hashContext({ ...event, reason: 'Another.' }), event.context_hash);
   const name = fc.stringMatching(/^[a-zA-Z_é]{1,8}$/);
   const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.string()));
   fc.assert(
     fc.property(fc.dictionary(name, value), fc.string(), (metadata, reason) => {
       const changed = { ...event, metadata, reason };
-      assert.equal(contextHash(changed), plainHash(changed));
+      assert.equal(hashContext(changed), plainHash(changed));
     }),
     { numRuns: 200 },
   );
 });
 
 test('a change of the service is an event of the same shape', () => {
-  const event = serviceEvent({
+  const event = buildServiceEvent({
     event_id: 'evt_000000000000000000000002',
     now_ms: 0,
     phase: 'policy_reload',

@@ -4,7 +4,7 @@ import { foundTags } from '../../core/review/recorded-decision.ts';
 import { normalizeTag } from '../../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
-import { contextHash, type Hashed, inOrder, isoTime } from '../audit/service-event.ts';
+import { formatTime, type HashedFields, hashContext, sortMetadata } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { ApprovalState } from './approvals/types.ts';
@@ -16,7 +16,7 @@ export interface LoggedTexts {
 }
 
 /** All that becomes one event. `typed_redaction` says how masks in a logged text look. */
-export interface Decided {
+export interface DecisionFacts {
   readonly event_id: string;
   readonly crossing: Crossing;
   readonly verdict: Verdict;
@@ -43,9 +43,9 @@ const RECORDED_MAX = 100;
  * Writes down what was decided, never what the text was: in go a crossing and its verdict, out comes one line
  * of the audit trail. Only where `logged` asks for it is a text added, with every finding masked.
  */
-export function auditEvent(decided: Decided): AuditEvent {
+export function buildAuditEvent(decided: DecisionFacts): AuditEvent {
   const { crossing, verdict } = decided;
-  const unhashed: Hashed = {
+  const unhashed: HashedFields = {
     event_id: decided.event_id,
     boundary: crossing.memory === undefined ? crossing.boundary : 'memory',
     action: verdict.action,
@@ -61,7 +61,7 @@ export function auditEvent(decided: Decided): AuditEvent {
   };
   return {
     event_id: unhashed.event_id,
-    timestamp: isoTime(crossing.now_ms),
+    timestamp: formatTime(crossing.now_ms),
     boundary: unhashed.boundary,
     decision: verdict.decision,
     action: unhashed.action,
@@ -75,7 +75,7 @@ export function auditEvent(decided: Decided): AuditEvent {
     source_agent_id: unhashed.source_agent_id,
     destination_agent_id: unhashed.destination_agent_id,
     caller_id: decided.caller.id,
-    context_hash: contextHash(unhashed),
+    context_hash: hashContext(unhashed),
     policy_hash: verdict.policy_hash,
     coverage: verdict.coverage.status,
     metadata: unhashed.metadata,
@@ -86,7 +86,7 @@ type Metadata = AuditEvent['metadata'];
 
 /** Names are added in sorted order. Paths and keys of a payload are left out, because a caller wrote them;
  * names of removed fields are there, without what detectors find in them. */
-function metadataOf(decided: Decided): Metadata {
+function metadataOf(decided: DecisionFacts): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
   if (verdict.allowlisted_findings.length > 0)
@@ -122,7 +122,7 @@ function metadataOf(decided: Decided): Metadata {
   if (verdict.stripped_fields.length > 0)
     metadata.stripped_fields = names(verdict.stripped_fields, (name) => name);
   if (crossing.content.kind === 'text') metadata.text_bytes = Buffer.byteLength(crossing.content.text);
-  return decided.about === undefined ? metadata : inOrder({ ...decided.about, ...metadata });
+  return decided.about === undefined ? metadata : sortMetadata({ ...decided.about, ...metadata });
 }
 
 const MEMORY_PHASES = { write: 'memory_write', read: 'memory_read', resolve: 'handle_resolve' } as const;
@@ -184,7 +184,7 @@ function isLogged(boundary: Boundary, phase: Phase | null, logged: LoggedTexts):
 }
 
 /** What was not looked at, or not judged, is not known to be clean and stays out. */
-function addText(metadata: Record<string, unknown>, decided: Decided): void {
+function addText(metadata: Record<string, unknown>, decided: DecisionFacts): void {
   const { crossing, verdict } = decided;
   if (verdict.fault || verdict.coverage.status === 'partial') return;
   // What was let be went on as it stood, and is no less a secret in a log.

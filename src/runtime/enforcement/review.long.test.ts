@@ -12,11 +12,11 @@ import { crossingOf, policyOf } from '../../core/testing/policies.ts';
 import type { Crossing, Policy, Verdict } from '../../core/types/index.ts';
 import { caller } from '../../server/testing/examples.ts';
 import type { AuditEvent } from '../audit/types.ts';
-import { auditEvent } from './record.ts';
+import { buildAuditEvent } from './record.ts';
 
 function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verdict: Verdict } {
   const verdict = judge(crossing, policy, null, celConditions);
-  const event = auditEvent({
+  const event = buildAuditEvent({
     event_id: `evt_${'0'.repeat(24)}`,
     crossing,
     verdict,

@@ -1,10 +1,10 @@
 import type { Content, Crossing, Tag } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
-import { type ShownCapability, showCapability } from './capabilities/show.ts';
+import { type CrossingCapability, presentCapability } from './capabilities/show.ts';
 import type { Capabilities } from './capabilities/types.ts';
 
 /** Who acts in a call, a result or a message, where and when. */
-export interface Acting {
+export interface ActorContext {
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly source_agent_id: string | null;
@@ -23,11 +23,11 @@ export interface ToolUse {
   /** `null`: the tool itself. */
   readonly destination_agent_id: string | null;
   /** The capability token that was shown for the call. */
-  readonly capability: ShownCapability | null;
+  readonly capability: CrossingCapability | null;
 }
 
 /** A tool call or its result as it crosses, by whichever road it comes. */
-export function toolCrossing(acting: Acting, use: ToolUse): Crossing {
+export function buildToolCrossing(acting: ActorContext, use: ToolUse): Crossing {
   const { phase, tool, content, capability } = use;
   return {
     ...acting,
@@ -41,15 +41,15 @@ export function toolCrossing(acting: Acting, use: ToolUse): Crossing {
 }
 
 /** Shows a capability token for a tool call; it is counted as used where it allows the call. */
-export function showForCall(
+export function presentForCall(
   token: string,
   use: { readonly tool: string; readonly action: string },
-  { tenant_id, agent_id, session_id }: Acting,
+  { tenant_id, agent_id, session_id }: ActorContext,
   caller: Caller,
   capabilities: () => Promise<Capabilities>,
-): Promise<ShownCapability> {
+): Promise<CrossingCapability> {
   const asked = { token, tool: use.tool, action: use.action, secret_key: null };
   const has_credential = caller.kind !== 'anonymous';
   const who = { tenant_id, agent_id, session_id, caller_id: caller.id, has_credential };
-  return showCapability('use', capabilities, { ...asked, ...who });
+  return presentCapability('use', capabilities, { ...asked, ...who });
 }

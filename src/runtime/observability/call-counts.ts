@@ -1,6 +1,14 @@
 import type { WireUsage } from '../../core/wire/types.ts';
-import { boundedNames } from './labels.ts';
-import { counter, gauge, histogram, type Metric, openTimes, type Times, type Value } from './metric.ts';
+import { limitNames } from './labels.ts';
+import {
+  buildCounter,
+  buildGauge,
+  buildHistogram,
+  type DurationCounts,
+  type Metric,
+  type MetricValue,
+  openDurations,
+} from './metric.ts';
 
 /** Counts what calls to providers came to, for Prometheus. Nothing here throws or waits. */
 export interface CallCounts {
@@ -35,17 +43,17 @@ const MICRO = 1_000_000;
 
 /** Opens the counts of one process. Names beyond the bounds are counted together as `other`. */
 export function openCallCounts(): OpenCallCounts {
-  const provider_label = boundedNames(PROVIDERS_MAX);
-  const model_label = boundedNames(MODELS_MAX);
-  const budget_label = boundedNames(BUDGETS_MAX);
+  const provider_label = limitNames(PROVIDERS_MAX);
+  const model_label = limitNames(MODELS_MAX);
+  const budget_label = limitNames(BUDGETS_MAX);
   const requests = series();
   const retries = series();
   const tokens = series();
   const cost = series();
   const budgets = series();
   const breakers = series();
-  const first_byte = new Map<string, Times>();
-  const whole = new Map<string, Times>();
+  const first_byte = new Map<string, DurationCounts>();
+  const whole = new Map<string, DurationCounts>();
   return {
     counts: {
       tried: (name, status, seconds) => {
@@ -64,7 +72,7 @@ export function openCallCounts(): OpenCallCounts {
       budget: (name, event) => budgets.add({ budget: budget_label(name), event }, 1),
     },
     metrics: () => [
-      counter(
+      buildCounter(
         'service_upstream_requests_total',
         'Tries at providers, by the class of status.',
         requests.values(),
@@ -79,11 +87,15 @@ export function openCallCounts(): OpenCallCounts {
         'From sending a call to the end of its answer, failed tries included.',
         whole,
       ),
-      counter('service_upstream_retries_total', 'Tries after one that failed.', retries.values()),
-      gauge('service_upstream_breaker_state', BREAKER_HELP, breakers.values(), 'max'),
-      counter('service_tokens_total', TOKENS_HELP, tokens.values()),
-      counter('service_cost_usd_total', 'Cost of calls to model providers, in US dollars.', cost.values()),
-      counter('service_budget_events_total', 'Budgets that warned or refused.', budgets.values()),
+      buildCounter('service_upstream_retries_total', 'Tries after one that failed.', retries.values()),
+      buildGauge('service_upstream_breaker_state', BREAKER_HELP, breakers.values(), 'max'),
+      buildCounter('service_tokens_total', TOKENS_HELP, tokens.values()),
+      buildCounter(
+        'service_cost_usd_total',
+        'Cost of calls to model providers, in US dollars.',
+        cost.values(),
+      ),
+      buildCounter('service_budget_events_total', 'Budgets that warned or refused.', budgets.values()),
     ],
   };
 }
@@ -113,14 +125,14 @@ function kindsOf(usage: WireUsage): Readonly<Record<string, number>> {
 }
 
 interface Series {
-  readonly add: (labels: Value['labels'], value: number) => void;
-  readonly set: (labels: Value['labels'], value: number) => void;
-  readonly values: () => Value[];
+  readonly add: (labels: MetricValue['labels'], value: number) => void;
+  readonly set: (labels: MetricValue['labels'], value: number) => void;
+  readonly values: () => MetricValue[];
 }
 
 function series(): Series {
-  const known = new Map<string, { value: number; labels: Value['labels'] }>();
-  const at = (labels: Value['labels']): { value: number } => {
+  const known = new Map<string, { value: number; labels: MetricValue['labels'] }>();
+  const at = (labels: MetricValue['labels']): { value: number } => {
     const key = Object.values(labels).join(' ');
     const one = known.get(key) ?? { value: 0, labels };
     known.set(key, one);
@@ -137,14 +149,14 @@ function series(): Series {
   };
 }
 
-function timesOf(known: Map<string, Times>, provider: string): Times {
-  const times = known.get(provider) ?? openTimes(BOUNDS_SECONDS);
+function timesOf(known: Map<string, DurationCounts>, provider: string): DurationCounts {
+  const times = known.get(provider) ?? openDurations(BOUNDS_SECONDS);
   known.set(provider, times);
   return times;
 }
 
-function timesMetric(name: string, help: string, known: ReadonlyMap<string, Times>): Metric {
-  return histogram(
+function timesMetric(name: string, help: string, known: ReadonlyMap<string, DurationCounts>): Metric {
+  return buildHistogram(
     name,
     help,
     [...known].flatMap(([provider, times]) => times.values(name, { provider })),

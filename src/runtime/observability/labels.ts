@@ -1,5 +1,5 @@
 /** Labels are few: a name that callers choose is one of this many first ones, or `other`. */
-export function boundedNames(most: number): (name: string) => string {
+export function limitNames(most: number): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
     if (known.has(name)) return name;
@@ -10,7 +10,7 @@ export function boundedNames(most: number): (name: string) => string {
 }
 
 /** The name of a model, of an answer, of a reason, where it is one; a text that stands in its place is `other`. */
-export function plainName(name: string): string {
+export function sanitizeName(name: string): string {
   return PLAIN.test(name) ? name : OTHER;
 }
 

@@ -5,37 +5,37 @@ export interface Metric {
   readonly type: string;
   /** How the values of several processes become one. */
   readonly aggregator: string;
-  readonly values: readonly Value[];
+  readonly values: readonly MetricValue[];
 }
-export interface Value {
+export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly metricName?: string;
 }
 
 /** A counter; those of several processes are added up. */
-export function counter(name: string, help: string, values: readonly Value[]): Metric {
+export function buildCounter(name: string, help: string, values: readonly MetricValue[]): Metric {
   return { name, help, type: 'counter', values, aggregator: 'sum' };
 }
 
 /** How something stands. `max`: of several processes the highest value counts. */
-export function gauge(
+export function buildGauge(
   name: string,
   help: string,
-  values: readonly Value[],
+  values: readonly MetricValue[],
   aggregator: 'first' | 'max',
 ): Metric {
   return { name, help, type: 'gauge', values, aggregator };
 }
 
 /** How often a time was within each bound. Adding one costs a walk over the bounds. */
-export interface Times {
+export interface DurationCounts {
   readonly add: (seconds: number) => void;
-  readonly values: (name: string, labels: Value['labels']) => Value[];
+  readonly values: (name: string, labels: MetricValue['labels']) => MetricValue[];
 }
 
 /** Opens the counts of a histogram with these upper bounds, in seconds. */
-export function openTimes(bounds: readonly number[]): Times {
+export function openDurations(bounds: readonly number[]): DurationCounts {
   const counts = new Float64Array(bounds.length + 1);
   let sum = 0;
   let count = 0;
@@ -63,6 +63,6 @@ export function openTimes(bounds: readonly number[]): Times {
 }
 
 /** A histogram of values that `Times` gave; those of several processes are added up. */
-export function histogram(name: string, help: string, values: readonly Value[]): Metric {
+export function buildHistogram(name: string, help: string, values: readonly MetricValue[]): Metric {
   return { name, help, type: 'histogram', values, aggregator: 'sum' };
 }

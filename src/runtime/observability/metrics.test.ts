@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agentsSeen } from '../../server/agents-seen.ts';
+import { openSeenAgents } from '../../server/agents-seen.ts';
 import { caller, crossing, ports, SECRET, SSN } from '../../server/testing/examples.ts';
 import { newEventId } from '../audit/event-id.ts';
 import { enforce } from '../enforcement/enforce.ts';
 import type { Endpoint } from './endpoint.ts';
-import { countsOf, type Metrics, metricsText, openMetrics, sumOf } from './metrics.ts';
+import { formatMetrics, keepCounters, type Metrics, openMetrics, sumSnapshots } from './metrics.ts';
 
 async function check(metrics: Metrics, text: string, endpoint: Endpoint): Promise<void> {
   const ruling = await enforce(crossing(text), caller, endpoint, ports([]));
@@ -18,7 +18,7 @@ function own(text: string): string[] {
 }
 
 test('the metrics of the interface are there from the start, with their labels, at zero', async () => {
-  const text = await metricsText([await openMetrics({ version: '1.2.3', mode: 'sidecar' }).snapshot()]);
+  const text = await formatMetrics([await openMetrics({ version: '1.2.3', mode: 'sidecar' }).snapshot()]);
   for (const endpoint of ['scan_input', 'guard_output', 'intercept_tool']) {
     for (const decision of ['allow', 'block', 'modify']) {
       assert.ok(text.includes(`service_requests_total{endpoint="${endpoint}",decision="${decision}"} 0\n`));
@@ -41,7 +41,7 @@ test('what several processes counted is summed', async () => {
   await check(second, 'hello', 'scan_input');
   await check(second, `Use key ${SECRET}`, 'scan_input');
   for (const metrics of [first, second]) await check(metrics, `SSN ${SSN}`, 'guard_output');
-  const text = await metricsText([await first.snapshot(), await second.snapshot()]);
+  const text = await formatMetrics([await first.snapshot(), await second.snapshot()]);
   assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="allow"\} 2$/m);
   assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="block"\} 1$/m);
   assert.match(text, /^service_violations_total\{type="secret_detected"\} 1$/m);
@@ -71,7 +71,7 @@ test('calls to providers are counted by provider, and names that callers choose 
   second.calls.breaker('main', 'closed');
   for (let n = 0; n < 300; n++) first.calls.spent('main', `model-${n}`, usage, 1);
   second.calls.spent('main', 'a model "of\nmine', usage, 1);
-  const text = await metricsText([await first.snapshot(), await second.snapshot()]);
+  const text = await formatMetrics([await first.snapshot(), await second.snapshot()]);
   for (const line of [
     'service_upstream_requests_total{provider="main",status="none"} 2',
     'service_upstream_requests_total{provider="main",status="429"} 2',
@@ -101,10 +101,10 @@ test('what ended processes counted is kept: what happened, not how they stood', 
   const [first, second] = [openMetrics(about), openMetrics(about)];
   for (const text of ['hello', `Use key ${SECRET}`]) await check(first, text, 'scan_input');
   await check(second, 'hello', 'scan_input');
-  const ended = [first, second].map(async (each) => countsOf(await each.snapshot()));
-  const kept = sumOf(sumOf([], await ended[0]!), await ended[1]!);
-  assert.deepEqual(sumOf(kept, []), kept);
-  const text = await metricsText([kept]);
+  const ended = [first, second].map(async (each) => keepCounters(await each.snapshot()));
+  const kept = sumSnapshots(sumSnapshots([], await ended[0]!), await ended[1]!);
+  assert.deepEqual(sumSnapshots(kept, []), kept);
+  const text = await formatMetrics([kept]);
   assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="allow"\} 2$/m);
   assert.match(text, /^service_requests_total\{endpoint="scan_input",decision="block"\} 1$/m);
   assert.match(text, /^service_scan_duration_seconds_bucket\{le="0\.00025"\} 3$/m);
@@ -115,7 +115,7 @@ test('what ended processes counted is kept: what happened, not how they stood', 
 });
 
 test('no two lines name the same series, and every value is a number', async () => {
-  const text = await metricsText([await openMetrics({ version: '0', mode: 'sidecar' }).snapshot()]);
+  const text = await formatMetrics([await openMetrics({ version: '0', mode: 'sidecar' }).snapshot()]);
   const series = own(text).map((line) => line.slice(0, line.lastIndexOf(' ')));
   assert.equal(new Set(series).size, series.length);
   for (const line of own(text))
@@ -124,7 +124,7 @@ test('no two lines name the same series, and every value is a number', async () 
 });
 
 test('agents are noted once, sorted, up to the bound, and nobody is not an agent', () => {
-  const agents = agentsSeen(3);
+  const agents = openSeenAgents(3);
   for (const agent_id of ['b', 'a', 'unknown', 'b', 'c', 'd']) agents.note(agent_id);
   assert.deepEqual(agents.list(), ['a', 'b', 'c']);
 });

@@ -9,7 +9,15 @@ import {
 import { lazy } from '../../platform/lazy.ts';
 import { type CallCounts, openCallCounts } from './call-counts.ts';
 import type { Endpoint } from './endpoint.ts';
-import { counter, gauge, histogram, type Metric, openTimes, type Times, type Value } from './metric.ts';
+import {
+  buildCounter,
+  buildGauge,
+  buildHistogram,
+  type DurationCounts,
+  type Metric,
+  type MetricValue,
+  openDurations,
+} from './metric.ts';
 
 /** The counts of one process. Adding to them must cost nothing beside a check; a library reads them later. */
 export interface Metrics {
@@ -63,8 +71,8 @@ export function openMetrics(about: MetricsOptions): Metrics {
     ENDPOINTS.map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }]),
   );
   const violations = new Map<string, number>(VIOLATION_TYPES.map((type) => [type, 0]));
-  const monitored = new Map<string, { value: number; labels: Value['labels'] }>();
-  const scans = openTimes(BUCKETS_SECONDS);
+  const monitored = new Map<string, { value: number; labels: MetricValue['labels'] }>();
+  const scans = openDurations(BUCKETS_SECONDS);
   const calls = openCallCounts();
   const failed = { reloads: 0, journal: 0 };
   const standard = lazy(standardMetrics);
@@ -93,7 +101,7 @@ export function openMetrics(about: MetricsOptions): Metrics {
       return [
         requestsMetric(requests),
         violationsMetric(violations),
-        counter('service_monitored_total', MONITORED_HELP, [...monitored.values()]),
+        buildCounter('service_monitored_total', MONITORED_HELP, [...monitored.values()]),
         durationsMetric(scans),
         ...failureMetrics(failed),
         ...(pending === null ? [] : [pendingMetric(pending)]),
@@ -106,19 +114,19 @@ export function openMetrics(about: MetricsOptions): Metrics {
 }
 
 /** Sums what the processes counted, and writes it in the Prometheus text format 0.0.4. */
-export async function metricsText(snapshots: readonly MetricsSnapshot[]): Promise<string> {
+export async function formatMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   const { AggregatorRegistry } = await library();
   return AggregatorRegistry.aggregate(snapshots.map((each) => [...each]) as never).metrics();
 }
 
 /** What of a snapshot still holds when its process has ended: how often something happened, not how it stands. */
-export function countsOf(snapshot: MetricsSnapshot): MetricsSnapshot {
+export function keepCounters(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type, aggregator }) => aggregator === 'sum' && type !== 'gauge');
 }
 
 /** Adds two snapshots, series by series. */
-export function sumOf(first: MetricsSnapshot, second: MetricsSnapshot): MetricsSnapshot {
-  const metrics = new Map<string, Metric & { readonly values: Value[] }>();
+export function sumSnapshots(first: MetricsSnapshot, second: MetricsSnapshot): MetricsSnapshot {
+  const metrics = new Map<string, Metric & { readonly values: MetricValue[] }>();
   for (const each of [...first, ...second]) {
     const known = metrics.get(each.name);
     metrics.set(each.name, { ...each, values: sumOfValues([...(known?.values ?? []), ...each.values]) });
@@ -126,8 +134,8 @@ export function sumOf(first: MetricsSnapshot, second: MetricsSnapshot): MetricsS
   return [...metrics.values()];
 }
 
-function sumOfValues(values: readonly Value[]): Value[] {
-  const series = new Map<string, Value>();
+function sumOfValues(values: readonly MetricValue[]): MetricValue[] {
+  const series = new Map<string, MetricValue>();
   for (const each of values) {
     const key = JSON.stringify([each.metricName, Object.entries(each.labels).sort()]);
     series.set(key, { ...each, value: each.value + (series.get(key)?.value ?? 0) });
@@ -152,7 +160,11 @@ function requestsMetric(requests: ReadonlyMap<Endpoint, Readonly<Record<Decision
   const values = [...requests].flatMap(([endpoint, row]) =>
     DECISIONS.map((decision) => ({ value: row[decision], labels: { endpoint, decision } })),
   );
-  return counter('service_requests_total', 'Checks that were answered, by endpoint and decision.', values);
+  return buildCounter(
+    'service_requests_total',
+    'Checks that were answered, by endpoint and decision.',
+    values,
+  );
 }
 
 const MONITORED_HELP = 'Actions that rules, contracts and identities in monitor mode would have taken.';
@@ -160,7 +172,7 @@ const MONITORED_HELP = 'Actions that rules, contracts and identities in monitor 
 const MONITORED_MAX = 1_000;
 
 function countMonitored(
-  monitored: Map<string, { value: number; labels: Value['labels'] }>,
+  monitored: Map<string, { value: number; labels: MetricValue['labels'] }>,
   { rule, action }: MonitoredRule,
 ): void {
   const key = `${action} ${rule}`;
@@ -171,20 +183,20 @@ function countMonitored(
 
 function violationsMetric(violations: ReadonlyMap<string, number>): Metric {
   const values = [...violations].map(([type, value]) => ({ value, labels: { type } }));
-  return counter('service_violations_total', 'Violations that checks found, by type.', values);
+  return buildCounter('service_violations_total', 'Violations that checks found, by type.', values);
 }
 
-function durationsMetric(scans: Times): Metric {
+function durationsMetric(scans: DurationCounts): Metric {
   const name = 'service_scan_duration_seconds';
-  return histogram(name, 'Duration of the scan of one text.', scans.values(name, {}));
+  return buildHistogram(name, 'Duration of the scan of one text.', scans.values(name, {}));
 }
 
 function failureMetrics({ reloads, journal }: { reloads: number; journal: number }): Metric[] {
   return [
-    counter('service_policy_reload_failures_total', 'Policy reloads that failed.', [
+    buildCounter('service_policy_reload_failures_total', 'Policy reloads that failed.', [
       { value: reloads, labels: {} },
     ]),
-    counter(
+    buildCounter(
       'service_journal_write_failures_total',
       'Audit events that could not be written to the journal.',
       [{ value: journal, labels: {} }],
@@ -194,10 +206,10 @@ function failureMetrics({ reloads, journal }: { reloads: number; journal: number
 
 function pendingMetric(value: number): Metric {
   const help = 'Approval requests that are pending in the store.';
-  return gauge('service_approvals_pending', help, [{ value, labels: {} }], 'max');
+  return buildGauge('service_approvals_pending', help, [{ value, labels: {} }], 'max');
 }
 
 function buildMetric(about: Pick<MetricsOptions, 'version' | 'mode'>): Metric {
   const values = [{ value: 1, labels: { version: about.version, mode: about.mode } }];
-  return gauge('service_build_info', 'Always 1; the labels say what runs.', values, 'first');
+  return buildGauge('service_build_info', 'Always 1; the labels say what runs.', values, 'first');
 }

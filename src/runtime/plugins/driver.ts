@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import {
-  bounded,
+  limitValue,
   type SecretBackend,
   SecretFailure,
   type SecretFailureCode,
@@ -56,7 +56,7 @@ export function openDriver(wanted: WantedDriver): SecretBackend {
   return {
     get: async (key, signal) => {
       const value = await ask('get', key, signal);
-      return value === null ? null : bounded(value);
+      return value === null ? null : limitValue(value);
     },
     check: async (signal) => void (await ask('check', '', signal)),
     close: () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentProblem, Fingerprinter, Policy } from '../../core/types/index.ts';
 import { StartFailure } from '../../platform/failure.ts';
-import { keepPrivate, writePrivate } from '../../platform/files/private-file.ts';
+import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 import type { Config } from '../config/index.ts';
 import { problemAt } from '../config/problem-text.ts';
 
@@ -46,7 +46,7 @@ export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Doc
 export function ensureFingerprints(config: KeyPlace): Fingerprinter {
   const present = readKey(config);
   if (present !== null) return fingerprintsWith(present);
-  writePrivate(fingerprintKeyPath(config.state_dir), randomBytes(32).toString('base64url'), 'keep');
+  writePrivateFile(fingerprintKeyPath(config.state_dir), randomBytes(32).toString('base64url'), 'keep');
   const made = readKey(config);
   if (made !== null) return fingerprintsWith(made);
   const path = fingerprintKeyPath(config.state_dir);
@@ -74,7 +74,7 @@ function readKey({ state_dir, detection }: KeyPlace): string | null {
   const path = fingerprintKeyPath(state_dir);
   try {
     const key = readFileSync(path, 'utf8').trim();
-    keepPrivate(path);
+    restrictMode(path);
     return KEY.test(key) ? key : null;
   } catch {
     return null;

@@ -2,7 +2,7 @@ import { lint } from '../../core/review/lint/lint.ts';
 import { REMARKS, type Remark, type RemarkId } from '../../core/review/lint/remark.ts';
 import { ACTIONS, type DocumentProblem, type Rule } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
-import { conditionsOf } from './conditions.ts';
+import { loadConditions } from './conditions.ts';
 import { loadPolicy } from './load-policy.ts';
 import { type Packs, packOf, packsBeside } from './packs.ts';
 
@@ -28,7 +28,7 @@ export async function lintPolicy(config: Config): Promise<LintReport> {
   const tenants = tenantsOf(config);
   const packs = await packsBeside(config.origin.base_dir);
   const fileOf = (record: object) => places.get(record)?.file ?? config.origin.label;
-  const said = lint({ policy, conditions: await conditionsOf(policy), tenants });
+  const said = lint({ policy, conditions: await loadConditions(policy), tenants });
   const remarks = said
     .filter((remark) => !isLayered(remark, fileOf, packs))
     .map((remark) => {

@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { privateStateDir } from '../../platform/files/state-folder.ts';
+import { resolveStateDir } from '../../platform/files/state-folder.ts';
 import { inactiveKeys } from '../config/inactive.ts';
 import { type Sources, secretNames } from '../config/interpolate.ts';
 import { applyOverrides, type Overrides } from '../config/overrides.ts';
@@ -150,7 +150,7 @@ function finishConfig(written: WrittenConfig, origin: Origin): Config {
     scan: { ...written.scan, file_roots: written.scan.file_roots.map(absolute) },
     auth: { ...written.auth, jwt: jwt === null ? null : { ...jwt, ...files } },
     cost: withAbsolute(written.cost, absolute),
-    state_dir: privateStateDir(absolute(written.state_dir)),
+    state_dir: resolveStateDir(absolute(written.state_dir)),
     origin,
   };
 }

@@ -6,10 +6,10 @@ import { NONE, OTHERS } from '../../core/review/replay.ts';
 import { crossingOf, policyOf, SETTINGS } from '../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../core/types/index.ts';
 import { caller, SECRET, SSN } from '../../server/testing/examples.ts';
-import { serviceEvent } from '../audit/service-event.ts';
+import { buildServiceEvent } from '../audit/service-event.ts';
 import { makeTrail } from '../audit/testing/trail.ts';
 import type { AuditEvent } from '../audit/types.ts';
-import { auditEvent } from '../enforcement/record.ts';
+import { buildAuditEvent } from '../enforcement/record.ts';
 import { overlaid } from './overlay.ts';
 import { type ReplayFilter, type ReplayReport, replayJournal } from './replay.ts';
 
@@ -47,7 +47,7 @@ function event(parts: Partial<Crossing>, policy: Policy = was, fields: Partial<A
     logged,
     typed_redaction: false,
   };
-  return { ...auditEvent(made as Parameters<typeof auditEvent>[0]), ...fields };
+  return { ...buildAuditEvent(made as Parameters<typeof buildAuditEvent>[0]), ...fields };
 }
 
 const text = (content: string) => ({ content: { kind: 'text', text: content } }) as const;
@@ -63,7 +63,7 @@ const EVENTS: readonly AuditEvent[] = [
   event({ ...text(`SSN ${SSN}`), agent_id: 'bot', now_ms: NOW_MS - 40 * 86_400_000 }),
   event({ ...text('hello') }, was, { policy_hash: `sha256:${'0'.repeat(64)}` }),
   event({ ...text('hello') }, was, { action: 'flag' }),
-  serviceEvent({
+  buildServiceEvent({
     event_id: 'evt_service',
     now_ms: NOW_MS,
     phase: 'policy_reload',

@@ -6,7 +6,7 @@ import type { DocumentProblem, Json, Policy } from '../../core/types/index.ts';
 import { type DocumentFile, filesOf } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { parsePath } from '../config/problem-path.ts';
-import { conditionsOf } from './conditions.ts';
+import { loadConditions } from './conditions.ts';
 import { fingerprintProblem, openFingerprints } from './fingerprints.ts';
 import { type Packs, packOf } from './packs.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
@@ -50,7 +50,7 @@ export async function testPolicy(
   if (problems.length > 0) return { ...report, results: [] };
   const tools = {
     fingerprintOf: keyless === null ? openFingerprints(config, policy) : null,
-    conditions: await conditionsOf(policy),
+    conditions: await loadConditions(policy),
   };
   const results = read.documents.flatMap(({ file, value, lineOf }) =>
     (value as { readonly tests: readonly PolicyTestCase[] }).tests.map((written, at) => ({

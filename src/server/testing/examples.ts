@@ -4,7 +4,7 @@ import { DETECTION } from '../../core/testing/policies.ts';
 import type { Crossing, Policy, Rule } from '../../core/types/index.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import type { Ports } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 
 /** Put together from pieces, so that no scanner of repositories takes it for a real one. */
 export const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
@@ -77,7 +77,7 @@ export function crossing(text: string, parts: Partial<Crossing> = {}): Crossing 
 }
 
 /** Ports that keep what is recorded in `events`, and count event ids up. */
-export function ports(events: AuditEvent[], parts: Partial<Ports> = {}): Ports {
+export function ports(events: AuditEvent[], parts: Partial<EnforcementPorts> = {}): EnforcementPorts {
   let count = 0;
   return {
     policy,

@@ -1,8 +1,8 @@
 /** Starts a daemon that stops soon when it is idle: `node main.ts IDLE_MS`, in the folder that it is for. */
 import { dispatch } from '../../../src/entry/hook/door.ts';
-import { startResident } from '../../../src/server/start.ts';
+import { startDaemon } from '../../../src/server/start.ts';
 
 const request = { path: null, env: process.env, cwd: process.cwd() };
 const idle_ms = Number(process.argv[2]);
-const service = await startResident({ request, dispatch, version: 'short', idle_ms });
+const service = await startDaemon({ request, dispatch, version: 'short', idle_ms });
 await service.ended;

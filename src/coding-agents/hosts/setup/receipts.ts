@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shapeProblems } from '../../../core/policy/compile/shape.ts';
 import type { Json } from '../../../core/types/index.ts';
-import { writePrivate } from '../../../platform/files/private-file.ts';
+import { writePrivateFile } from '../../../platform/files/private-file.ts';
 import { readText } from '../../../runtime/config/read-text.ts';
 import { type Receipt, sha256Of } from './plan.ts';
 
@@ -52,7 +52,7 @@ export async function readReceipt(state_dir: string, path: string): Promise<Rece
 
 /** Keeps how to undo a change; a file that only this user may read. */
 export function writeReceipt(state_dir: string, path: string, receipt: Receipt): void {
-  writePrivate(receiptPath(state_dir, path), JSON.stringify(receipt), 'replace');
+  writePrivateFile(receiptPath(state_dir, path), JSON.stringify(receipt), 'replace');
 }
 
 /** Forgets it. */

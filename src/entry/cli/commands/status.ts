@@ -27,8 +27,8 @@ export function status(command: Command, terminal: Terminal): void {
 
 async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
   const config = await configOf(terminal, options.config, 'leave');
-  const { reachService } = await import('../../../server/socket-client.ts');
-  const door = await reachService(config.state_dir);
+  const { connectService } = await import('../../../server/socket-client.ts');
+  const door = await connectService(config.state_dir);
   const found = door === null ? null : await door.status().finally(door.close);
   if (found === null) terminal.exit_code = EXIT.no;
   const { origin, state_dir, server, audit } = config;

@@ -120,8 +120,8 @@ function days(text: string): number {
 }
 
 async function createKey(id: string, options: CreateOptions, terminal: Terminal): Promise<void> {
-  const { newApiKey } = await import('../../../runtime/access/tokens.ts');
-  const { key, entry } = newApiKey(id);
+  const { createApiKey } = await import('../../../runtime/access/tokens.ts');
+  const { key, entry } = createApiKey(id);
   const settings = {
     ...entry,
     ...(options.tenant !== undefined && { tenants: options.tenant }),

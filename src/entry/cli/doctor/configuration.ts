@@ -7,7 +7,7 @@ import { packageVersion } from '../../../platform/version.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { loadConfig } from '../../../runtime/policies/load-config.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
-import { reachService } from '../../../server/socket-client.ts';
+import { connectService } from '../../../server/socket-client.ts';
 import type { Detail } from '../exit.ts';
 import { type Check, fail, NOWHERE, ok, type Place, warn } from './check.ts';
 import { DESTRUCTIVE, verdictOn } from './expect.ts';
@@ -57,7 +57,7 @@ async function unusable(place: Place, problems: readonly Detail[], state_dir: st
   const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map(lineOf).join('; ');
   const more =
     problems.length > PROBLEMS_SHOWN_MAX ? `; and ${problems.length - PROBLEMS_SHOWN_MAX} more` : '';
-  const daemon = await reachService(state_dir).catch(() => null);
+  const daemon = await connectService(state_dir).catch(() => null);
   daemon?.close();
   const effect =
     daemon === null
@@ -180,7 +180,7 @@ async function diskCheck(state_dir: string, place: Place): Promise<Check | null>
 }
 
 async function ownerCheck(config: Config, runtime: LocalRuntime, place: Place): Promise<Check> {
-  const door = await reachService(config.state_dir);
+  const door = await connectService(config.state_dir);
   if (door === null)
     return ok(
       'state.owner',

@@ -2,7 +2,7 @@ import { dialects } from '../../../coding-agents/dialects/index.ts';
 import type { HookCheck, Payload } from '../../../coding-agents/protocol/dialect.ts';
 import { judge } from '../../../core/decision/judge.ts';
 import type { Policy, Verdict } from '../../../core/types/index.ts';
-import { conditionsFor } from '../../../runtime/enforcement/enforce.ts';
+import { loadConditionsOrNull } from '../../../runtime/enforcement/enforce.ts';
 import { crossingOf } from '../../hook/judge.ts';
 import type { HookOptions } from '../../hook/options.ts';
 
@@ -36,7 +36,7 @@ export async function verdictOn(
     approval_request_id: null,
     checks,
   };
-  const conditions = await conditionsFor(policy);
+  const conditions = await loadConditionsOrNull(policy);
   const verdicts = checks.map((check) =>
     judge(crossingOf(check, question, Date.now()), policy, null, conditions),
   );

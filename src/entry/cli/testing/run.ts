@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import type { Lineage } from '../../../runtime/access/lineage.ts';
+import type { ProcessLineage } from '../../../runtime/access/lineage.ts';
 import { runProgram } from '../program.ts';
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
@@ -23,7 +23,7 @@ export interface RunOptions {
   readonly stdin?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
   /** The processes above the program; none if it is left out. For `runHere` alone. */
-  readonly readLineage?: () => Lineage | null;
+  readonly readLineage?: () => ProcessLineage | null;
   /** Closes standard output at once, as a reader that goes away. */
   readonly deaf?: boolean;
   /** Sends SIGINT when standard output first holds this. */

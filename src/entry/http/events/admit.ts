@@ -8,16 +8,16 @@ import {
   withinScope,
 } from '../../../operations/stream.ts';
 import type { ApiKeys } from '../../../runtime/access/api-keys.ts';
-import type { Authenticate } from '../../../runtime/access/index.ts';
+import type { Authenticator } from '../../../runtime/access/index.ts';
 import { isOwnOrigin, type Peer } from '../../../runtime/access/peer.ts';
-import { userOf } from '../../../runtime/access/users.ts';
+import { identifyUser } from '../../../runtime/access/users.ts';
 import type { EventStream, StreamScope } from '../../../runtime/audit/events/types.ts';
 import type { ErrorLog } from '../../web/errors.ts';
 
 /** What the event stream needs of the service. */
 export interface EventPorts {
   readonly runtime: Runtime;
-  readonly authenticate: Authenticate;
+  readonly authenticate: Authenticator;
   /** Calls a listener when credentials were added or revoked. */
   readonly onAccessChange?: ApiKeys['onChange'] | undefined;
   readonly cors_origins: readonly string[];
@@ -83,7 +83,7 @@ async function scopeOf(peer: Peer, { runtime, authenticate }: EventPorts): Promi
   if ('denied' in outcome) throw new Refusal(outcome.denied, outcome.reason);
   const name = peer.headers['x-service-user'];
   if (name === undefined) return streamScope(outcome);
-  const user = userOf(outcome, typeof name === 'string' ? name : null, runtime.users);
+  const user = identifyUser(outcome, typeof name === 'string' ? name : null, runtime.users);
   if ('refused' in user) throw new Refusal(user.refused, user.reason);
   return streamScope(user);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ensureToken, newApiKey } from '../../../runtime/access/tokens.ts';
+import { createApiKey, ensureToken } from '../../../runtime/access/tokens.ts';
 import { eventually, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { serve } from '../testing/serve.ts';
@@ -10,9 +10,9 @@ import { type Opened, open, opened, readLines, scratch, staged } from '../testin
 const agentsIn = ({ events }: Opened): string[] => events.map(({ agent_id }) => agent_id);
 
 test('a reader sees what its credential may see, and no more', async () => {
-  const scoped = newApiKey('scoped');
-  const auditor = newApiKey('auditor');
-  const checker = newApiKey('checker');
+  const scoped = createApiKey('scoped');
+  const auditor = createApiKey('auditor');
+  const checker = createApiKey('checker');
   const api_keys = [
     { ...scoped.entry, tenants: ['acme'], permissions: ['audit:read'] as const },
     { ...auditor.entry, permissions: ['audit:read'] as const, agents: ['a'] },
@@ -157,7 +157,7 @@ test('a reader that answers no pings is closed after three; one that does is not
 
 test('a stream ends when its credential does, over either transport', async () => {
   let now_ms = Date.UTC(2026, 0, 1);
-  const { key, entry } = newApiKey('short');
+  const { key, entry } = createApiKey('short');
   const api_keys = [{ ...entry, expires_at: '2026-01-01T01:00:00Z', permissions: ['audit:read'] as const }];
   const instead = { now_ms: () => now_ms };
   await staged({ heartbeat_ms: 20, auth: { api_keys }, instead }, async ({ service }) => {

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../operations/operation.ts';
-import type { Frame, StreamEnd, Subscription } from '../../../runtime/audit/events/types.ts';
+import type { EventFrame, StreamEnd, Subscription } from '../../../runtime/audit/events/types.ts';
 import type { AdmittedReader, EventPorts } from './admit.ts';
 
 /** Why a stream ends: what the service says, or that the credential does not hold any more. */
@@ -7,7 +7,7 @@ export type ReaderEndReason = StreamEnd | 'credential';
 
 /** A connection, as its transport has it. Nothing here may throw. */
 export interface EventConnection {
-  readonly frame: Frame;
+  readonly frame: EventFrame;
   /** Called when it is open only. */
   readonly write: (bytes: Buffer) => void;
   readonly waitingBytes: () => number;

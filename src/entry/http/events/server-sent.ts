@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
-import type { Frame } from '../../../runtime/audit/events/types.ts';
+import type { EventFrame } from '../../../runtime/audit/events/types.ts';
 import type { AdmittedReader, EventPorts } from './admit.ts';
 import { type EventConnection, openReader } from './reader.ts';
 
-const frame: Frame = {
+const frame: EventFrame = {
   name: 'server_sent',
   bytes: ({ event, json }) => Buffer.from(`id: ${event.event_id}\ndata: ${json}\n\n`),
 };

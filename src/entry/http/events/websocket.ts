@@ -4,8 +4,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { unavailableFor } from '../../../operations/call.ts';
 import { Refusal } from '../../../operations/operation.ts';
 import { readStreamRequest, withinScope } from '../../../operations/stream.ts';
-import { faultFields } from '../../../platform/log.ts';
-import type { Frame } from '../../../runtime/audit/events/types.ts';
+import { describeFault } from '../../../platform/log.ts';
+import type { EventFrame } from '../../../runtime/audit/events/types.ts';
 import { type AdmittedReader, type EventPorts, PROTOCOL } from './admit.ts';
 import {
   type EventConnection,
@@ -16,7 +16,7 @@ import {
 } from './reader.ts';
 import type { Upgrade } from './upgrade.ts';
 
-const frame: Frame = { name: 'websocket', bytes: ({ json }) => textFrame(json) };
+const frame: EventFrame = { name: 'websocket', bytes: ({ json }) => textFrame(json) };
 
 const MESSAGE_BYTES_MAX = 16_384;
 /** How long the other side has to close too. */
@@ -138,7 +138,7 @@ function takeMessages(
       .then(() => (is_binary ? Promise.reject(notJson()) : take(data.toString())))
       .catch((error: unknown) => {
         const refusal = error instanceof Refusal ? error : unavailableFor(error);
-        if (refusal === null) log.error('a message of a reader met a fault', faultFields(error));
+        if (refusal === null) log.error('a message of a reader met a fault', describeFault(error));
         if (refusal === null) return close(open, 'fault');
         reader.stop();
         open.send(JSON.stringify({ error: refusal.message, code: refusal.code }));

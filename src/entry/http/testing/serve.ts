@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { type TestOptions, testRuntime } from '../../../operations/testing/runtime.ts';
-import { type AccessSettings, openAccess } from '../../../runtime/access/index.ts';
+import { type AuthenticatorSettings, openAuthenticator } from '../../../runtime/access/index.ts';
 import type { AuthSettings } from '../../../runtime/access/settings.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { drain } from '../drain.ts';
@@ -56,7 +56,7 @@ export interface Answer {
 export async function serve(options: ServeOptions): Promise<Served> {
   const { runtime, events } = testRuntime(options);
   const cors_origins = options.cors_origins ?? [];
-  const access: AccessSettings = {
+  const access: AuthenticatorSettings = {
     auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null, ...options.auth },
     host: options.host ?? '127.0.0.1',
     cors_origins,
@@ -73,7 +73,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       mcp: { servers: [], sessions_max: 1 },
     },
     llm: options.llm ?? (() => Promise.reject(new Error('This test calls no models.'))),
-    authenticate: openAccess(access),
+    authenticate: openAuthenticator(access),
     ...(options.patience && { patience: options.patience }),
     ...(options.heartbeat_ms && { heartbeat_ms: options.heartbeat_ms }),
     ...(options.connections_max && { connections_max: options.connections_max }),

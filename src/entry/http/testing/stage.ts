@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { WebSocket } from 'ws';
-import { type Hub, openHub } from '../../../runtime/audit/events/hub.ts';
-import { streamedOf } from '../../../runtime/audit/events/streamed.ts';
+import { type EventHub, openEventHub } from '../../../runtime/audit/events/hub.ts';
+import { buildStreamedEvent } from '../../../runtime/audit/events/streamed.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { type Served, type ServeOptions, serve } from './serve.ts';
 
@@ -32,7 +32,7 @@ export async function staged(
   const past: AuditEvent[] = [];
   let turn = 0;
   let wanted = 0;
-  const hub: Hub = openHub({
+  const hub: EventHub = openEventHub({
     join: async (next) => {
       turn = next;
       wanted += 1;
@@ -41,10 +41,10 @@ export async function staged(
     leave: async () => {
       wanted -= 1;
     },
-    read: async (from, to) => ({ events: past.slice(from, to).map(streamedOf), to }),
+    read: async (from, to) => ({ events: past.slice(from, to).map(buildStreamedEvent), to }),
     find: async (event_id) => {
       const at = past.findIndex((event) => event.event_id === event_id);
-      return at < 0 ? null : { position: at + 1, streamed: streamedOf(past[at]!) };
+      return at < 0 ? null : { position: at + 1, streamed: buildStreamedEvent(past[at]!) };
     },
     log: { error: (message) => assert.fail(message) },
   });
@@ -52,7 +52,7 @@ export async function staged(
     const from = past.length;
     past.push(...events);
     const texts = events.map((event) => {
-      const { caller_id, json } = streamedOf(event);
+      const { caller_id, json } = buildStreamedEvent(event);
       return { caller_id, json };
     });
     return hub.receive({ turn, from, to: past.length, events: texts });

@@ -5,7 +5,7 @@ import { type Guest, openRooms, type Room } from '../../../gateways/mcp/rooms.ts
 import { Refusal } from '../../../operations/operation.ts';
 import type { Runtime } from '../../../operations/runtime.ts';
 import { named, resolveSubject } from '../../../operations/subject.ts';
-import { faultFields, type Log } from '../../../platform/log.ts';
+import { describeFault, type Log } from '../../../platform/log.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { nameIn } from '../../web/routes.ts';
 import { type Asked, type WebAsking, webRequest } from '../server/web.ts';
@@ -24,7 +24,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): WebAskin
     servers: mcp.servers,
     sessions_max: mcp.sessions_max,
     env: process.env,
-    failed: (server, what, error) => log.error(what, { server, ...faultFields(error) }),
+    failed: (server, what, error) => log.error(what, { server, ...describeFault(error) }),
   });
   return {
     fetch: async (request, gone, asked) => {

@@ -1,14 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import { call } from '../../../operations/call.ts';
 import { type AnyOperation, Refusal } from '../../../operations/operation.ts';
-import { mcpAgent, person } from '../../../runtime/access/callers.ts';
+import { buildMcpCaller, buildOperatorCaller } from '../../../runtime/access/callers.ts';
 import { osUserName } from '../../../runtime/access/os-user.ts';
-import { readToken, tokenHash } from '../../../runtime/access/tokens.ts';
+import { hashToken, readToken } from '../../../runtime/access/tokens.ts';
 import type { Caller } from '../../../runtime/access/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { PERSON_PERMISSIONS } from '../../../runtime/config/permissions.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
-import { reachService } from '../../../server/socket-client.ts';
+import { connectService } from '../../../server/socket-client.ts';
 
 /** The way from a program on this machine to the operations, for as long as it runs. */
 export interface LocalRoad {
@@ -61,7 +61,7 @@ export function openLocalRoad(options: LocalRoadOptions): LocalRoad {
   return {
     ask: async (operation, input) => {
       const caller = callerOf(operation, options.state_dir, options.operator_token);
-      const door = await reachService(options.state_dir);
+      const door = await connectService(options.state_dir);
       if (door !== null) {
         const as = caller.kind === 'person' ? 'operator' : 'mcp';
         return door.call(operation.name, input, as).finally(door.close);
@@ -80,9 +80,9 @@ export function openLocalRoad(options: LocalRoadOptions): LocalRoad {
 /** Who asks. Throws where it takes a person, and the environment does not say that there is one. */
 function callerOf(operation: AnyOperation, state_dir: string, token: string | undefined): Caller {
   const is_operator = token !== undefined && isOperatorToken(token.trim(), state_dir);
-  if (is_operator) return person('operator');
+  if (is_operator) return buildOperatorCaller('operator');
   const { permission } = operation;
-  if (permission === null || !PERSON_PERMISSIONS.includes(permission)) return mcpAgent(osUserName());
+  if (permission === null || !PERSON_PERMISSIONS.includes(permission)) return buildMcpCaller(osUserName());
   throw new Refusal('forbidden', token === undefined ? NO_TOKEN : WRONG_TOKEN);
 }
 
@@ -97,5 +97,5 @@ function isOperatorToken(token: string, state_dir: string): boolean {
 }
 
 function digestOf(token: string): Buffer {
-  return Buffer.from(tokenHash(token), 'hex');
+  return Buffer.from(hashToken(token), 'hex');
 }

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { call } from '../../../operations/call.ts';
 import type { Context } from '../../../operations/operation.ts';
 import type { Runtime } from '../../../operations/runtime.ts';
-import { faultFields, type Log } from '../../../platform/log.ts';
+import { describeFault, type Log } from '../../../platform/log.ts';
 import { refusalOf } from '../../web/errors.ts';
 import { mcpServer } from './server.ts';
 
@@ -33,7 +33,7 @@ export function openWeb({ runtime, log }: { runtime: Runtime; log: Pick<Log, 'er
         log.error('a tool met a fault', {
           request_id: asked.request_id,
           operation: name,
-          ...faultFields(error),
+          ...describeFault(error),
         }),
     });
   };

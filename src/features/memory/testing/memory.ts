@@ -7,8 +7,8 @@ import type { Json } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import type { Caller } from '../../../runtime/access/types.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
-import { sessionClock } from '../../../runtime/enforcement/sessions/clock.ts';
-import type { Ports } from '../../../runtime/enforcement/types.ts';
+import { openSessionClock } from '../../../runtime/enforcement/sessions/clock.ts';
+import type { EnforcementPorts } from '../../../runtime/enforcement/types.ts';
 import { ports } from '../../../server/testing/examples.ts';
 import { admitKeys } from '../admission.ts';
 import type { KeyPlace } from '../master-keys.ts';
@@ -79,7 +79,7 @@ export const CALLER: Caller = {
 export interface TestMemory {
   readonly memory: Memory;
   /** The road that all other crossings take. */
-  readonly ports: Ports;
+  readonly ports: EnforcementPorts;
   readonly events: AuditEvent[];
   /** What the log of the service was told. */
   readonly logged: string[];
@@ -123,7 +123,7 @@ export async function memoryOver(store: Store, options: TestMemoryOptions = {}):
   const sessions = {
     store: async () => store,
     limits: { idle_ms: HOUR_MS, age_ms: 24 * HOUR_MS },
-    timeOf: sessionClock(),
+    timeOf: openSessionClock(),
   };
   const own = ports(events, { policy, now_ms: () => wall.ms, sessions });
   const place: KeyPlace = {

@@ -1,6 +1,6 @@
 import type { EventParts, SseEvent } from '../../../core/wire/types.ts';
-import { refuse } from '../../../runtime/enforcement/enforce.ts';
-import { toolCrossing } from '../../../runtime/enforcement/tool-calls.ts';
+import { refuseCrossing } from '../../../runtime/enforcement/enforce.ts';
+import { buildToolCrossing } from '../../../runtime/enforcement/tool-calls.ts';
 import { aboutCall } from '../call.ts';
 import { isToolName, nameIn } from '../guard-call.ts';
 import { type Outgoing, outgoingOf } from './outgoing.ts';
@@ -104,7 +104,7 @@ async function tooMuch({ answering, calls }: Guarding): Promise<EventsEnd> {
   const all = [...calls.values()];
   const open = all.find(({ judged }) => judged === null) ?? all.at(-1);
   if (open === undefined) return BROKEN;
-  const crossing = toolCrossing(road.call.acting, {
+  const crossing = buildToolCrossing(road.call.acting, {
     phase: 'request',
     tool: open.tool !== null && isToolName(open.tool) ? nameIn(open.tool, road).shown : 'unknown',
     content: { kind: 'text', text: '' },
@@ -112,13 +112,13 @@ async function tooMuch({ answering, calls }: Guarding): Promise<EventsEnd> {
     capability: null,
   });
   const reason = `More than proxy.stream_buffer_bytes_max (${road.settings.held_units_max}) would have to wait until the tool calls are whole.`;
-  const ruling = await refuse(
+  const ruling = await refuseCrossing(
     { rule: 'limit.held_bytes', reason },
     crossing,
     road.call.caller,
     'llm_tool_call',
     road.ports,
-    { about: () => aboutCall(road.call, model) },
+    { buildMetadata: () => aboutCall(road.call, model) },
   );
   return { how: 'denied', denial: { ruling, crossing } };
 }

@@ -1,5 +1,5 @@
 import type { EventParts, EventReader, StreamEnding } from '../../../core/wire/types.ts';
-import type { GuardedTexts } from '../../../runtime/enforcement/enforce-stream.ts';
+import type { GuardedStream } from '../../../runtime/enforcement/enforce-stream.ts';
 import type { Ruling } from '../../../runtime/enforcement/types.ts';
 import type { Denial } from '../call.ts';
 import type { Answering } from '../guard-call.ts';
@@ -11,7 +11,7 @@ import type { TextChannel } from './text-channel.ts';
 export interface EventGuardParts {
   readonly reader: EventReader;
   readonly ending: StreamEnding;
-  readonly texts: GuardedTexts;
+  readonly texts: GuardedStream;
   readonly answering: Answering;
   /** How many answers come side by side. */
   readonly choices: number;

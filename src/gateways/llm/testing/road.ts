@@ -4,7 +4,7 @@ import type { Policy } from '../../../core/types/index.ts';
 import { formats } from '../../../core/wire/formats/index.ts';
 import type { WireName } from '../../../core/wire/types.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
-import type { Ports } from '../../../runtime/enforcement/types.ts';
+import type { EnforcementPorts } from '../../../runtime/enforcement/types.ts';
 import { caller, ports } from '../../../server/testing/examples.ts';
 import type { UpstreamAnswer } from '../../upstream/types.ts';
 import type { LlmCall, Road, RoadSettings } from '../call.ts';
@@ -15,7 +15,7 @@ export interface RoadOptions {
   readonly policy?: Policy;
   readonly body?: unknown;
   readonly call?: Partial<LlmCall>;
-  readonly ports?: Partial<Ports>;
+  readonly ports?: Partial<EnforcementPorts>;
   readonly settings?: Partial<RoadSettings>;
   readonly known_results?: KnownResults;
 }

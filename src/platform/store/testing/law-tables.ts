@@ -1,6 +1,6 @@
 /** Tables for the laws of the store itself. */
 import type { Kysely } from 'kysely';
-import { BYTES, type Migrations, type StoreTables } from '../index.ts';
+import { BYTES_COLUMN, type Migrations, type StoreTables } from '../index.ts';
 
 export type LawTables = {
   /** Counters. */
@@ -27,7 +27,7 @@ export const migrations: Migrations = {
         .createTable('values')
         .addColumn('id', 'text', (column) => column.primaryKey().notNull())
         .addColumn('amount', 'bigint')
-        .addColumn('bytes', BYTES)
+        .addColumn('bytes', BYTES_COLUMN)
         .addColumn('note', 'text')
         .execute();
       await db.schema

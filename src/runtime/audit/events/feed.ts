@@ -1,11 +1,11 @@
-import { faultFields, type Log } from '../../../platform/log.ts';
-import type { IndexedBlock, IndexWatch } from '../arrivals.ts';
+import { describeFault, type Log } from '../../../platform/log.ts';
+import type { IndexedBlock, IndexWatcher } from '../arrivals.ts';
 import type { AuditEvent } from '../types.ts';
-import { streamedOf } from './streamed.ts';
+import { buildStreamedEvent } from './streamed.ts';
 import type { StreamBatch, StreamedText } from './types.ts';
 
 /** The parent's part of the stream: takes what comes into the index, and gives it to the workers that have readers. */
-export interface Feed extends IndexWatch {
+export interface EventFeed extends IndexWatcher {
   /** Gives a worker all that comes from now on. `send` resolves when the worker has it. */
   readonly join: (worker: string, turn: number, send: (batch: StreamBatch) => Promise<unknown>) => void;
   readonly leave: (worker: string, turn: number) => void;
@@ -20,15 +20,15 @@ export interface Feed extends IndexWatch {
 const WAITING_MAX = 4_194_304;
 
 /** Makes the feed of a service. Nothing is written for readers while there are none. */
-export function openFeed(log: Pick<Log, 'warn'>): Feed {
+export function openEventFeed(log: Pick<Log, 'warn'>): EventFeed {
   const workers = new Map<string, { readonly turn: number; readonly queue: Queue }>();
   const remove = (worker: string, turn: number): void => {
     if (workers.get(worker)?.turn === turn) workers.delete(worker);
   };
   const watchers = new Set<() => void>();
   return {
-    wanted: () => workers.size + watchers.size > 0,
-    told: (block) => {
+    isActive: () => workers.size + watchers.size > 0,
+    onIndexed: (block) => {
       for (const come of watchers) come();
       if (workers.size === 0) return;
       const events = block.events.map(({ event }) => textOf(event));
@@ -37,7 +37,7 @@ export function openFeed(log: Pick<Log, 'warn'>): Feed {
     join: (worker, turn, send) => {
       const queue = openQueue(turn, send, (fault) => {
         if ((fault as { code?: unknown }).code === 'gone') remove(worker, turn);
-        else log.warn('a worker is late with events for its readers', { worker, ...faultFields(fault) });
+        else log.warn('a worker is late with events for its readers', { worker, ...describeFault(fault) });
       });
       workers.set(worker, { turn, queue });
     },
@@ -52,7 +52,7 @@ export function openFeed(log: Pick<Log, 'warn'>): Feed {
 }
 
 function textOf(event: AuditEvent): StreamedText {
-  const { caller_id, json } = streamedOf(event);
+  const { caller_id, json } = buildStreamedEvent(event);
   return { caller_id, json };
 }
 

@@ -2,17 +2,21 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Unavailable } from '../../../platform/unavailable.ts';
 import { eventually, sampleEvent } from '../testing/trail.ts';
-import { type Hub, openHub } from './hub.ts';
-import { streamedOf } from './streamed.ts';
-import type { Sink, StreamAsked, StreamEnd } from './types.ts';
+import { type EventHub, openEventHub } from './hub.ts';
+import { buildStreamedEvent } from './streamed.ts';
+import type { EventSink, StreamEnd, StreamRequest } from './types.ts';
 
-const PAST = Array.from({ length: 40 }, (_, index) => streamedOf(sampleEvent(index)));
+const PAST = Array.from({ length: 40 }, (_, index) => buildStreamedEvent(sampleEvent(index)));
 
 /** A hub over events that are there already. */
-function staged(): { readonly hub: Hub; readonly joined: () => number; readonly read: [number, number][] } {
+function staged(): {
+  readonly hub: EventHub;
+  readonly joined: () => number;
+  readonly read: [number, number][];
+} {
   let joined = 0;
   const read: [number, number][] = [];
-  const hub = openHub({
+  const hub = openEventHub({
     join: async () => {
       joined += 1;
       return 20;
@@ -34,7 +38,7 @@ function staged(): { readonly hub: Hub; readonly joined: () => number; readonly 
   return { hub, joined: () => joined, read };
 }
 
-interface TestSink extends Sink {
+interface TestSink extends EventSink {
   readonly text: () => string;
   readonly ended: StreamEnd[];
 }
@@ -61,7 +65,7 @@ function sinkOf(waiting: () => number, drained: Promise<void>): TestSink {
 
 const NEVER = new Promise<void>(() => {});
 
-function asked(sink: Sink, after: string | null = null): StreamAsked {
+function asked(sink: EventSink, after: string | null = null): StreamRequest {
   return { scope: { tenants: '*', agents: '*', caller_id: null }, filter: {}, after, sink };
 }
 

@@ -1,38 +1,38 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { faultFields, type Log } from '../../../platform/log.ts';
-import { openTurnstile } from '../../../platform/queue/turnstile.ts';
+import { describeFault, type Log } from '../../../platform/log.ts';
+import { openSerialQueue } from '../../../platform/queue/turnstile.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
-import type { Page } from './replay.ts';
-import { fits, inScope } from './streamed.ts';
+import type { StreamPage } from './replay.ts';
+import { isInScope, matchesStreamFilter } from './streamed.ts';
 import type {
+  EventFrame,
   EventStream,
-  Frame,
-  StreamAsked,
   StreamBatch,
   StreamEnd,
   StreamEvent,
-  Streamed,
+  StreamedEvent,
   StreamFilter,
+  StreamRequest,
   StreamScope,
   Subscription,
 } from './types.ts';
 
 /** What a hub needs of the service and of the index. */
-export interface HubPorts {
+export interface EventHubPorts {
   /** Has the parent send batches of this turn, and gives the position that they begin at. */
   readonly join: (turn: number) => Promise<number>;
   readonly leave: (turn: number) => Promise<unknown>;
-  readonly read: (from: number, to: number) => Promise<Page>;
+  readonly read: (from: number, to: number) => Promise<StreamPage>;
   readonly find: (
     event_id: string,
-  ) => Promise<{ readonly position: number; readonly streamed: Streamed } | null>;
+  ) => Promise<{ readonly position: number; readonly streamed: StreamedEvent } | null>;
   readonly log: Pick<Log, 'error'>;
   /** How long one that catches up may take for what was read ahead for it; half a minute unless told. */
   readonly patience_ms?: number;
 }
 
 /** Serves the readers of one worker. */
-export interface Hub extends EventStream {
+export interface EventHub extends EventStream {
   /** Takes what the parent sends; resolves when all readers have been given it. */
   readonly receive: (batch: StreamBatch) => Promise<void>;
   /** Ends all readers, for the service stops. */
@@ -48,7 +48,7 @@ const READ_AHEAD_BYTES = 262_144;
 const PATIENCE_MS = 30_000;
 
 interface Member {
-  readonly asked: StreamAsked;
+  readonly asked: StreamRequest;
   filter: StreamFilter;
   /** Those that want the same; `null` while it catches up. */
   group: Group | null;
@@ -60,13 +60,13 @@ interface Member {
 /** Readers that get the same bytes. */
 interface Group {
   readonly key: string;
-  readonly frame: Frame;
-  readonly wants: (streamed: Streamed) => boolean;
+  readonly frame: EventFrame;
+  readonly wants: (streamed: StreamedEvent) => boolean;
   readonly members: Set<Member>;
 }
 
 interface State {
-  readonly ports: HubPorts;
+  readonly ports: EventHubPorts;
   readonly members: Set<Member>;
   readonly groups: Map<string, Group>;
   /** Readers that are there or on their way. */
@@ -80,7 +80,7 @@ interface State {
 }
 
 /** Opens the hub of a worker. The parent is asked for events while there are readers, and not before. */
-export function openHub(ports: HubPorts): Hub {
+export function openEventHub(ports: EventHubPorts): EventHub {
   const state: State = {
     ports,
     members: new Set(),
@@ -91,7 +91,7 @@ export function openHub(ports: HubPorts): Hub {
     position: 0,
     closed: false,
   };
-  const inTurn = openTurnstile();
+  const inTurn = openSerialQueue();
   return {
     subscribe: (asked) => subscribe(state, asked),
     receive: (batch) => inTurn(() => receive(state, batch)),
@@ -102,7 +102,7 @@ export function openHub(ports: HubPorts): Hub {
   };
 }
 
-async function subscribe(state: State, asked: StreamAsked): Promise<Subscription | null> {
+async function subscribe(state: State, asked: StreamRequest): Promise<Subscription | null> {
   if (state.closed) throw new Unavailable('The service stops.', null);
   if (state.readers >= READERS_MAX)
     throw new Unavailable('Too many read the event stream. Try again later.', null);
@@ -153,10 +153,14 @@ function leave(state: State): void {
   state.ports.leave(state.turn).catch(() => {});
 }
 
-async function placeOf(state: State, { scope }: StreamAsked, event_id: string): Promise<number | 'unknown'> {
+async function placeOf(
+  state: State,
+  { scope }: StreamRequest,
+  event_id: string,
+): Promise<number | 'unknown'> {
   const place = await state.ports.find(event_id);
   // Who may not see an event is not told that it is there.
-  return place === null || !inScope(place.streamed, scope) ? 'unknown' : place.position;
+  return place === null || !isInScope(place.streamed, scope) ? 'unknown' : place.position;
 }
 
 async function narrow(
@@ -200,7 +204,7 @@ const WRITTEN_AT_ONCE = 32;
  * Gives events to all readers that are up to date; with them these are so up to the position `to`. Who gets what is
  * settled first and at once, so that one that comes meanwhile neither misses an event nor has it twice.
  */
-async function deliver(state: State, events: readonly Streamed[], to: number): Promise<void> {
+async function deliver(state: State, events: readonly StreamedEvent[], to: number): Promise<void> {
   const given = shareOut(state, events);
   state.position = to;
   for (const [at, [member, bytes]] of given.entries()) {
@@ -210,13 +214,13 @@ async function deliver(state: State, events: readonly Streamed[], to: number): P
 }
 
 /** What each reader is to get. Each event is framed once for each form. */
-function shareOut(state: State, events: readonly Streamed[]): [Member, Buffer][] {
-  const framed = new Map<Frame, Map<Streamed, Buffer>>();
+function shareOut(state: State, events: readonly StreamedEvent[]): [Member, Buffer][] {
+  const framed = new Map<EventFrame, Map<StreamedEvent, Buffer>>();
   const given: [Member, Buffer][] = [];
   for (const group of state.groups.values()) {
     const wanted = events.filter(group.wants);
     if (wanted.length === 0) continue;
-    const frames = framed.get(group.frame) ?? new Map<Streamed, Buffer>();
+    const frames = framed.get(group.frame) ?? new Map<StreamedEvent, Buffer>();
     framed.set(group.frame, frames);
     const bytes = Buffer.concat(wanted.map((each) => frameOf(each, group.frame, frames)));
     for (const member of group.members) given.push([member, bytes]);
@@ -224,7 +228,7 @@ function shareOut(state: State, events: readonly Streamed[]): [Member, Buffer][]
   return given;
 }
 
-function frameOf(streamed: Streamed, frame: Frame, frames: Map<Streamed, Buffer>): Buffer {
+function frameOf(streamed: StreamedEvent, frame: EventFrame, frames: Map<StreamedEvent, Buffer>): Buffer {
   const made = frames.get(streamed) ?? frame.bytes(streamed);
   frames.set(streamed, made);
   return made;
@@ -248,7 +252,7 @@ async function catchUp(state: State, member: Member, missed: number): Promise<vo
     await readOut(state, member, left_at, () => state.position);
     if (!member.ended) goLive(state, member);
   } catch (fault) {
-    state.ports.log.error('a reader of the event stream could not be served', faultFields(fault));
+    state.ports.log.error('a reader of the event stream could not be served', describeFault(fault));
     finish(state, member, 'fault');
   }
 }
@@ -271,8 +275,8 @@ async function readOut(state: State, member: Member, from: number, to: () => num
   }
 }
 
-function wantsOf(scope: StreamScope, filter: StreamFilter): (streamed: Streamed) => boolean {
-  return (streamed) => fits(streamed, filter) && inScope(streamed, scope);
+function wantsOf(scope: StreamScope, filter: StreamFilter): (streamed: StreamedEvent) => boolean {
+  return (streamed) => matchesStreamFilter(streamed, filter) && isInScope(streamed, scope);
 }
 
 function goLive(state: State, member: Member): void {

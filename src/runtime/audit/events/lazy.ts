@@ -1,11 +1,11 @@
 import { lazy } from '../../../platform/lazy.ts';
-import { faultFields, type Log } from '../../../platform/log.ts';
+import { describeFault, type Log } from '../../../platform/log.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
 import type { AuditIndex } from '../store.ts';
-import type { Hub } from './hub.ts';
+import type { EventHub } from './hub.ts';
 
 interface LazyHub {
-  readonly open: () => Promise<Hub>;
+  readonly open: () => Promise<EventHub>;
   readonly close: () => Promise<void>;
 }
 
@@ -18,13 +18,13 @@ interface HubParts {
 }
 
 /** No start waits for what only readers of the event stream use. */
-export function lazyHub({ centre, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
+export function openLazyHub({ centre, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
   const opened = lazy(load);
   let is_closed = false;
   const ask = (turn: number, wanted: boolean): Promise<number> => {
     if (centre.events === null) throw new Error('this process has no readers');
     return centre.events(turn, wanted).catch((fault) => {
-      log.warn('the event stream of the service is not available', faultFields(fault));
+      log.warn('the event stream of the service is not available', describeFault(fault));
       throw new Unavailable('The event stream cannot be had at the moment; the log says why.', fault);
     });
   };
@@ -36,21 +36,21 @@ export function lazyHub({ centre, log }: HubParts, index: () => Promise<AuditInd
     },
   };
 
-  async function load(): Promise<Hub> {
-    const [{ openHub }, { placeOf, readPage }] = await Promise.all([
+  async function load(): Promise<EventHub> {
+    const [{ openEventHub }, { findStreamPosition, readStreamPage }] = await Promise.all([
       import('./hub.ts'),
       import('./replay.ts'),
     ]);
-    const hub = openHub({
+    const hub = openEventHub({
       join: (turn) => ask(turn, true),
       leave: (turn) => ask(turn, false),
-      read: async (from, to) => readPage(await index(), from, to),
+      read: async (from, to) => readStreamPage(await index(), from, to),
       find: async (event_id) => {
-        const found = await placeOf(await index(), event_id);
+        const found = await findStreamPosition(await index(), event_id);
         if (found !== null) return found;
         // It may be so new that it stands in no more than the journal.
         await centre.syncIndex();
-        return placeOf(await index(), event_id);
+        return findStreamPosition(await index(), event_id);
       },
       log,
     });

@@ -2,19 +2,19 @@ import { sql } from 'kysely';
 import { indexPosition as position } from '../arrivals.ts';
 import type { AuditIndex } from '../store.ts';
 import type { AuditEvent } from '../types.ts';
-import { streamedOf } from './streamed.ts';
-import type { Streamed } from './types.ts';
+import { buildStreamedEvent } from './streamed.ts';
+import type { StreamedEvent } from './types.ts';
 
 /** Some events in the order of the stream, and the position behind them. */
-export interface Page {
-  readonly events: readonly Streamed[];
+export interface StreamPage {
+  readonly events: readonly StreamedEvent[];
   readonly to: number;
 }
 
 const PAGE_ROWS = 500;
 
 /** Reads what stands behind `from` up to `to`, one page of it. */
-export async function readPage(index: AuditIndex, from: number, to: number): Promise<Page> {
+export async function readStreamPage(index: AuditIndex, from: number, to: number): Promise<StreamPage> {
   const rows = await index.db
     .selectFrom('audit_events')
     .select([position.as('position'), 'event'])
@@ -24,7 +24,7 @@ export async function readPage(index: AuditIndex, from: number, to: number): Pro
     .limit(PAGE_ROWS)
     .execute();
   return {
-    events: rows.map(({ event }) => streamedOf(JSON.parse(event) as AuditEvent)),
+    events: rows.map(({ event }) => buildStreamedEvent(JSON.parse(event) as AuditEvent)),
     to: rows.length < PAGE_ROWS ? to : rows.at(-1)!.position,
   };
 }
@@ -33,10 +33,10 @@ export async function readPage(index: AuditIndex, from: number, to: number): Pro
  * Where an event stands in the stream; `null` where the index does not know it, or no longer, or where what came before it
  * and what behind is not known any more.
  */
-export async function placeOf(
+export async function findStreamPosition(
   index: AuditIndex,
   event_id: string,
-): Promise<{ readonly position: number; readonly streamed: Streamed } | null> {
+): Promise<{ readonly position: number; readonly streamed: StreamedEvent } | null> {
   const row = await index.db
     .selectFrom('audit_events')
     .select([sql<number>`audit_events.rowid`.as('position'), 'event'])
@@ -45,5 +45,5 @@ export async function placeOf(
     .where(sql<boolean>`audit_events.seq > coalesce(unordered_seq, 0)`)
     .executeTakeFirst();
   if (row === undefined) return null;
-  return { position: row.position, streamed: streamedOf(JSON.parse(row.event) as AuditEvent) };
+  return { position: row.position, streamed: buildStreamedEvent(JSON.parse(row.event) as AuditEvent) };
 }

@@ -2,13 +2,13 @@ import type { AuditEvent } from '../types.ts';
 import {
   STREAM_FIELDS,
   type StreamEvent,
-  type Streamed,
+  type StreamedEvent,
   type StreamFilter,
   type StreamScope,
 } from './types.ts';
 
 /** Writes an audit event as readers get it: fields of the event alone, of which none holds what was judged. */
-export function streamedOf(event: AuditEvent): Streamed {
+export function buildStreamedEvent(event: AuditEvent): StreamedEvent {
   const shown: StreamEvent = {
     timestamp: event.timestamp,
     action: event.action,
@@ -24,7 +24,7 @@ export function streamedOf(event: AuditEvent): Streamed {
 }
 
 /** Whether a reader of this scope may see an event. */
-export function inScope({ event, caller_id }: Streamed, scope: StreamScope): boolean {
+export function isInScope({ event, caller_id }: StreamedEvent, scope: StreamScope): boolean {
   return (
     (scope.tenants === '*' || scope.tenants.includes(event.tenant_id)) &&
     (scope.agents === '*' || scope.agents.includes(event.agent_id)) &&
@@ -33,6 +33,6 @@ export function inScope({ event, caller_id }: Streamed, scope: StreamScope): boo
 }
 
 /** Whether an event is one that was asked for. */
-export function fits({ event }: Streamed, filter: StreamFilter): boolean {
+export function matchesStreamFilter({ event }: StreamedEvent, filter: StreamFilter): boolean {
   return STREAM_FIELDS.every((field) => filter[field] === undefined || filter[field] === event[field]);
 }

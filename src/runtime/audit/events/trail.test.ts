@@ -6,16 +6,16 @@ import { openIndexer } from '../indexer.ts';
 import { openIndex } from '../store.ts';
 import { appendRange, eventually, makeTrail, sampleEvent } from '../testing/trail.ts';
 import type { AuditFilter } from '../types.ts';
-import { openFeed } from './feed.ts';
-import { endOfTrail, followIndex, type TrailPage } from './trail.ts';
+import { openEventFeed } from './feed.ts';
+import { followIndex, readTrailEnd, type TrailPage } from './trail.ts';
 
 async function staged(t: TestContext) {
   const trail = await makeTrail(t);
   const index = await openIndex({ path: join(trail.state, 'index.db') });
   t.after(() => index.close());
-  const { openArrivals } = await import('../arrivals.ts');
-  const feed = openFeed({ warn: (message) => assert.fail(message) });
-  const arrivals = await openArrivals(index, feed);
+  const { openArrivalNotifier } = await import('../arrivals.ts');
+  const feed = openEventFeed({ warn: (message) => assert.fail(message) });
+  const arrivals = await openArrivalNotifier(index, feed);
   const indexer = openIndexer({ index, dir: trail.dir, arrivals });
   const sync = async () => void (await indexer.sync());
   const stop = new AbortController();
@@ -42,21 +42,21 @@ test('what is there comes in pages, then what comes, with the place behind it', 
   const journal = await trail.open();
   await appendRange(journal, 0, 450);
   await sync();
-  assert.equal(feed.wanted(), false);
+  assert.equal(feed.isActive(), false);
   const reader = (await follow(null))!;
   await eventually(() => reader.ids().length === 450 && reader.place() !== null);
-  assert.equal(feed.wanted(), true, 'the index is looked after more often for it');
+  assert.equal(feed.isActive(), true, 'the index is looked after more often for it');
   await appendRange(journal, 450, 452);
   await sync();
   await eventually(() => reader.ids().length === 452);
   assert.deepEqual(reader.ids(), ids(0, 452));
-  const { position, ...place } = await endOfTrail(index);
+  const { position, ...place } = await readTrailEnd(index);
   await eventually(() => reader.place()?.after === sampleEvent(451).event_id);
   assert.deepEqual(reader.place(), place);
   assert.equal(position, 452);
   stop.abort();
   await reader.ended;
-  assert.equal(feed.wanted(), false);
+  assert.equal(feed.isActive(), false);
 });
 
 test('it goes on behind an event, also one that stands in the journal alone, and refuses one that is not known', async (t) => {

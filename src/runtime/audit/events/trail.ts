@@ -1,37 +1,39 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { indexPosition } from '../arrivals.ts';
-import { EQUAL_FIELDS, fits, type ParsedFilter } from '../filter.ts';
+import { EQUAL_FIELDS, matchesFilter, type ParsedFilter } from '../filter.ts';
 import type { FollowedEvent } from '../follow.ts';
-import type { Position } from '../reader.ts';
+import type { ChainPosition } from '../reader.ts';
 import type { AuditIndex } from '../store.ts';
 import type { AuditEvent } from '../types.ts';
-import { placeOf } from './replay.ts';
+import { findStreamPosition } from './replay.ts';
 
 /** A place in the audit trail, as the index and as the journal have it: the same events stand before it in both. */
-export interface TrailPlace {
+export interface TrailPosition {
   /** The last event before it in the order of the index; `null` where there is none. */
   readonly after: string | null;
   /** Where it is in each writer's chain. */
-  readonly positions: readonly (readonly [writer: string, position: Position])[];
+  readonly positions: readonly (readonly [writer: string, position: ChainPosition])[];
 }
 
 /** Events that fit, in the order of the index. */
 export interface TrailPage {
   readonly events: readonly FollowedEvent[];
   /** Where this page ends; `null` where it is not the last for now. */
-  readonly place: TrailPlace | null;
+  readonly place: TrailPosition | null;
 }
 
 /** What somebody wants to follow. */
-export interface TrailWish {
+export interface TrailRequest {
   readonly filter: ParsedFilter;
   /** The event to go on behind; `null`: from the beginning. */
   readonly after: string | null;
 }
 
 /** Where the trail ends now. */
-export async function endOfTrail(index: AuditIndex): Promise<TrailPlace & { readonly position: number }> {
+export async function readTrailEnd(
+  index: AuditIndex,
+): Promise<TrailPosition & { readonly position: number }> {
   // One statement sees one moment.
   const rows = await index.db
     .selectFrom('journal_positions')
@@ -68,17 +70,17 @@ export interface TrailPorts {
  * @returns `null` where the event is not known, or no longer
  */
 export async function followIndex(
-  { filter, after }: TrailWish,
+  { filter, after }: TrailRequest,
   ports: TrailPorts,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<TrailPage> | null> {
   const { index, sync } = ports;
   if (after === null) return pagesFrom(0, filter, ports, signal);
-  let place = await placeOf(index, after);
+  let place = await findStreamPosition(index, after);
   if (place === null) {
     // It may be so new that it stands in no more than the journal.
     await sync();
-    place = await placeOf(index, after);
+    place = await findStreamPosition(index, after);
   }
   return place === null ? null : pagesFrom(place.position, filter, ports, signal);
 }
@@ -97,7 +99,7 @@ async function* pagesFrom(
     yield { events: [], place: null };
     for (let at = from; !signal.aborted; ) {
       has_come = Promise.withResolvers();
-      const { position, ...place } = await endOfTrail(index);
+      const { position, ...place } = await readTrailEnd(index);
       at = Math.min(at, position);
       while (at < position && !signal.aborted) {
         const page = await readRows(index, filter, at, position);
@@ -136,6 +138,6 @@ async function readRows(
   const rows = await query.orderBy(indexPosition).limit(PAGE_EVENTS).execute();
   const events = rows
     .map(({ event, writer, seq }) => ({ event: JSON.parse(event) as AuditEvent, writer, seq }))
-    .filter(({ event }) => fits(event, filter));
+    .filter(({ event }) => matchesFilter(event, filter));
   return { events, to: rows.length < PAGE_EVENTS ? to : rows.at(-1)!.position };
 }

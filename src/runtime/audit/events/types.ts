@@ -31,7 +31,7 @@ export interface StreamScope {
 }
 
 /** An event on its way to readers: written once, for all of them. */
-export interface Streamed {
+export interface StreamedEvent {
   readonly event: StreamEvent;
   /** Whose call it was; for the scope of readers, who are not told. */
   readonly caller_id: string;
@@ -40,7 +40,7 @@ export interface Streamed {
 }
 
 /** The same between two processes: the text alone. */
-export type StreamedText = Omit<Streamed, 'event'>;
+export type StreamedText = Omit<StreamedEvent, 'event'>;
 
 /**
  * Events in the order of the audit index, which is the order of the stream: all that came into it behind `from` up to
@@ -55,18 +55,18 @@ export interface StreamBatch {
 }
 
 /** How a transport writes an event; what comes out is shared by all readers of one form. */
-export interface Frame {
+export interface EventFrame {
   /** Names the form. */
   readonly name: string;
-  readonly bytes: (streamed: Streamed) => Buffer;
+  readonly bytes: (streamed: StreamedEvent) => Buffer;
 }
 
 /** Why a reader gets nothing more: it read too slowly, the service stops, or the service has a fault. */
 export type StreamEnd = 'slow' | 'stopping' | 'fault';
 
 /** Where a reader's events go. Nothing here may throw. */
-export interface Sink {
-  readonly frame: Frame;
+export interface EventSink {
+  readonly frame: EventFrame;
   readonly write: (bytes: Buffer) => void;
   /** Bytes that were written and are not on their way yet. */
   readonly waitingBytes: () => number;
@@ -76,12 +76,12 @@ export interface Sink {
 }
 
 /** What somebody wants to read. */
-export interface StreamAsked {
+export interface StreamRequest {
   readonly scope: StreamScope;
   readonly filter: StreamFilter;
   /** The event to go on behind; `null`: what comes from now on. */
   readonly after: string | null;
-  readonly sink: Sink;
+  readonly sink: EventSink;
 }
 
 /** A reader that is served. */
@@ -97,5 +97,5 @@ export interface EventStream {
    * Resolves when every event that is decided from now on will come; `null` where `after` is not known, or not in
    * the scope. Rejects with `Unavailable` while the stream cannot be had.
    */
-  readonly subscribe: (asked: StreamAsked) => Promise<Subscription | null>;
+  readonly subscribe: (asked: StreamRequest) => Promise<Subscription | null>;
 }

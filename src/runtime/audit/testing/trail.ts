@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listSegments } from '../files.ts';
 import { type Journal, type JournalOptions, openJournal } from '../journal.ts';
 import { loadPublicKeys, openSigningKey } from '../keys.ts';
-import { readLines } from '../lines.ts';
+import { readJournalLines } from '../lines.ts';
 import { FROM_START, readChain } from '../reader.ts';
 import type { AuditEvent } from '../types.ts';
 import { type VerifyOptions, type VerifyReport, verifyJournal } from '../verify.ts';
@@ -115,7 +115,8 @@ export async function readFiles(
   return Promise.all(
     segments.map(async (segment) => {
       const lines: string[] = [];
-      for await (const line of readLines(segment)) if (line.whole) lines.push(line.bytes.toString('utf8'));
+      for await (const line of readJournalLines(segment))
+        if (line.whole) lines.push(line.bytes.toString('utf8'));
       return { path: segment.path, lines };
     }),
   );

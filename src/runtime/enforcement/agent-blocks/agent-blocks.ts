@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely';
 import type { Store } from '../../../platform/store/index.ts';
 import type { StoreTables } from '../../../platform/store/tables.ts';
-import type { EventPorts } from '../../audit/event-ports.ts';
-import { serviceEvent } from '../../audit/service-event.ts';
+import type { AuditPorts } from '../../audit/event-ports.ts';
+import { buildServiceEvent } from '../../audit/service-event.ts';
 import { agentKey, writeAgentList } from './list-file.ts';
 import type { AgentBlocks } from './types.ts';
 
@@ -10,7 +10,7 @@ import type { AgentBlocks } from './types.ts';
 export interface AgentBlockParts {
   readonly state_dir: string;
   readonly store: () => Promise<Store>;
-  readonly ports: () => EventPorts;
+  readonly ports: () => AuditPorts;
 }
 
 /** Opens the kill switch of one process. A change that cannot be written to the audit log does not happen. */
@@ -77,7 +77,7 @@ function note(
     metadata: {},
     about: { agent_id },
   };
-  return record(serviceEvent(change));
+  return record(buildServiceEvent(change));
 }
 
 /** Copies the list of the store into the state folder, where every process on it looks. */

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CrossingContext } from '../../../core/types/index.ts';
-import { writePrivate } from '../../../platform/files/private-file.ts';
+import { writePrivateFile } from '../../../platform/files/private-file.ts';
 
 /** The rule that a block by the kill switch names. */
 export const AGENT_BLOCKED = 'agent.blocked';
@@ -32,7 +32,7 @@ export function writeAgentList(state_dir: string, keys: readonly string[]): void
   const text = JSON.stringify([...keys].sort());
   const current = readText(listPath(state_dir));
   if (current === null && keys.length === 0) return;
-  if (current?.trim() !== text) writePrivate(listPath(state_dir), text, 'replace');
+  if (current?.trim() !== text) writePrivateFile(listPath(state_dir), text, 'replace');
 }
 
 /** How old the list may be that a decision goes by. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { judge } from '../../../core/decision/judge.ts';
 import type { Crossing } from '../../../core/types/index.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
-import { APPROVAL_STATUSES, type ApprovalStatus, mayBecome } from './lifecycle.ts';
+import { APPROVAL_STATUSES, type ApprovalStatus, isTransitionAllowed } from './lifecycle.ts';
 import { AGENT, ALL, ANN, BOB, callOf, type Desk, openDesk, POLICY, START_MS } from './testing/open.ts';
-import { forgetOld, runOut } from './upkeep.ts';
+import { deleteOldRequests, expireRequests } from './upkeep.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -27,7 +27,7 @@ async function inState(desk: Desk, status: ApprovalStatus): Promise<string> {
   if (status === 'consumed') await desk.check({}, id);
   if (status === 'expired') {
     desk.clock.now_ms += 31 * MINUTE_MS;
-    await runOut(desk.parts);
+    await expireRequests(desk.parts);
     desk.clock.now_ms -= 31 * MINUTE_MS;
   }
   assert.equal((await desk.approvals.find(id))?.status, status);
@@ -104,7 +104,7 @@ withStores('approvals', (law) => {
     const judged = judge(crossing, POLICY);
     const MORE = [{ rules: ['pay-asks', 'new-rule'] }, { min_approvals: 2 }];
     for (const more of MORE) {
-      const settled = await desk.approvals.settle({
+      const settled = await desk.approvals.resolve({
         judged: { ...judged, approval: { ...judged.approval!, ...more } },
         crossing,
         caller: AGENT,
@@ -121,7 +121,7 @@ withStores('approvals', (law) => {
     const id = await inState(desk, 'approved');
     const crossing = callOf();
     const judged = judge(crossing, POLICY);
-    const settled = await desk.approvals.settle({
+    const settled = await desk.approvals.resolve({
       judged,
       crossing,
       caller: AGENT,
@@ -161,7 +161,7 @@ withStores('approvals', (law) => {
       consumed: (desk: Desk, id: string) => desk.check({}, id),
       expired: async (desk: Desk) => {
         desk.clock.now_ms += 31 * MINUTE_MS;
-        await runOut(desk.parts);
+        await expireRequests(desk.parts);
       },
     } as const;
     let tried = 0;
@@ -171,11 +171,11 @@ withStores('approvals', (law) => {
         const id = await inState(desk, from);
         const before = desk.events.length;
         await move(desk, id);
-        const may = mayBecome(from, to as ApprovalStatus);
+        const may = isTransitionAllowed(from, to as ApprovalStatus);
         assert.equal((await desk.approvals.find(id))?.status, may ? to : from, `${from} -> ${to}`);
         assert.equal(desk.events.length, before + (may ? 1 : 0), `${from} -> ${to}`);
         desk.clock.now_ms += 31 * MINUTE_MS;
-        await runOut(desk.parts);
+        await expireRequests(desk.parts);
         tried += 1;
       }
     }
@@ -398,7 +398,7 @@ withStores('approvals', (law) => {
     const denied = await inState(desk, 'denied');
     const open = await requestOf(desk, { tool: 'long' });
     desk.clock.now_ms += 91 * MINUTE_MS;
-    assert.equal(await forgetOld(desk.parts), false);
+    assert.equal(await deleteOldRequests(desk.parts), false);
     assert.equal(await desk.approvals.find(denied), null);
     assert.equal((await desk.approvals.find(open))?.status, 'pending');
     assert.deepEqual(await store.db.selectFrom('approval_votes').selectAll().execute(), []);

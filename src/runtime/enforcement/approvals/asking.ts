@@ -1,36 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import type { ApprovalRequirement, Crossing, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import { type Binding, bindingOf, difference, pendingKey } from './binding.ts';
-import { maskedArguments } from './masked.ts';
-import { become, CLOCK, tell } from './moves.ts';
+import { type ApprovalBinding, buildBinding, buildPendingKey, findBindingDifference } from './binding.ts';
+import { maskArguments } from './masked.ts';
+import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './moves.ts';
 import type { ApprovalsParts } from './parts.ts';
-import { hasRunOut, listOf, lockRow, type RequestRow } from './rows.ts';
-import type { Asker } from './types.ts';
+import { type ApprovalRequestRow, hasExpired, lockRequestRow, parseListColumn } from './rows.ts';
+import type { ApprovalCaller } from './types.ts';
 
 /** A request that stands for a crossing now, or the limit that is in the way of one. */
-export type Asked =
-  | { readonly asked: true; readonly row: RequestRow }
+export type ApprovalRequestResult =
+  | { readonly asked: true; readonly row: ApprovalRequestRow }
   | { readonly asked: false; readonly limit: 'pending_max' | 'pending_per_agent_max' };
 
 /** Asks people for what a verdict wants; who asks the same again while it waits gets the same request. */
-export async function askFor(
+export async function requestApproval(
   wanted: ApprovalRequirement,
   judged: Verdict,
   crossing: Crossing,
-  caller: Asker,
+  caller: ApprovalCaller,
   parts: ApprovalsParts,
-): Promise<Asked> {
+): Promise<ApprovalRequestResult> {
   const row = newRow(wanted, judged, crossing, caller, parts);
   const store = await parts.store();
   const waiting = await sameWaiting(store.db, row);
-  if (waiting !== null && !hasRunOut(waiting, row.requested_ms)) return { asked: true, row: waiting };
+  if (waiting !== null && !hasExpired(waiting, row.requested_ms)) return { asked: true, row: waiting };
   return store.transaction(async (trx) => {
     const same = await sameWaiting(trx, row);
-    if (same !== null && !hasRunOut(same, row.requested_ms)) return { asked: true, row: same };
+    if (same !== null && !hasExpired(same, row.requested_ms)) return { asked: true, row: same };
     if (same !== null) {
-      const old = await lockRow(trx, same.request_id);
-      if (old?.status === 'pending') await become(trx, old, 'expired', CLOCK, parts);
+      const old = await lockRequestRow(trx, same.request_id);
+      if (old?.status === 'pending') await transitionRequest(trx, old, 'expired', CLOCK_ACTOR, parts);
     }
     const limit = await limitReached(trx, row, parts);
     if (limit !== null) return { asked: false, limit };
@@ -40,7 +40,13 @@ export async function askFor(
       .onConflict((conflict) => conflict.column('pending_key').doNothing())
       .executeTakeFirst();
     if (inserted.numInsertedOrUpdatedRows === 1n) {
-      await tell(trx, row, 'pending', { caller_id: caller.id, approver: null, comment: null }, parts);
+      await emitApprovalEvent(
+        trx,
+        row,
+        'pending',
+        { caller_id: caller.id, approver: null, comment: null },
+        parts,
+      );
       return { asked: true, row };
     }
     // Another process was faster by a moment, and has it.
@@ -54,12 +60,12 @@ function newRow(
   wanted: ApprovalRequirement,
   judged: Verdict,
   crossing: Crossing,
-  caller: Asker,
+  caller: ApprovalCaller,
   { limits, now_ms, policy }: ApprovalsParts,
-): RequestRow {
-  const binding = bindingOf(crossing);
+): ApprovalRequestRow {
+  const binding = buildBinding(crossing);
   const requested_ms = now_ms();
-  const masked = maskedArguments(
+  const masked = maskArguments(
     crossing.content,
     judged,
     policy().redaction.typed,
@@ -83,7 +89,7 @@ function newRow(
     decided_by: null,
     decided_ms: null,
     consumed_ms: null,
-    pending_key: pendingKey(binding, wanted.rules, caller.kind === 'person' ? caller.id : null),
+    pending_key: buildPendingKey(binding, wanted.rules, caller.kind === 'person' ? caller.id : null),
   };
 }
 
@@ -92,16 +98,19 @@ function newRequestId(): string {
   return `apr_${randomBytes(12).toString('hex')}`;
 }
 
-async function sameWaiting(db: Store['db'], { pending_key }: RequestRow): Promise<RequestRow | null> {
+async function sameWaiting(
+  db: Store['db'],
+  { pending_key }: ApprovalRequestRow,
+): Promise<ApprovalRequestRow | null> {
   const found = db.selectFrom('approval_requests').selectAll().where('pending_key', '=', pending_key);
   return (await found.executeTakeFirst()) ?? null;
 }
 
 async function limitReached(
   db: Store['db'],
-  { tenant_id, agent_id, requested_ms }: RequestRow,
+  { tenant_id, agent_id, requested_ms }: ApprovalRequestRow,
   { limits }: ApprovalsParts,
-): Promise<Extract<Asked, { asked: false }>['limit'] | null> {
+): Promise<Extract<ApprovalRequestResult, { asked: false }>['limit'] | null> {
   const pending = db
     .selectFrom('approval_requests')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -115,18 +124,22 @@ async function limitReached(
 }
 
 /** What became of using an approval. */
-export type Used =
-  | { readonly used: true; readonly row: RequestRow }
+export type ApprovalUse =
+  | { readonly used: true; readonly row: ApprovalRequestRow }
   | {
       readonly used: false;
       readonly cause: 'not_found' | 'mismatch' | 'not_approved';
       /** What differs, in words; where the cause is `mismatch`. */
       readonly what: string;
-      readonly row: RequestRow | null;
+      readonly row: ApprovalRequestRow | null;
     };
 
 /** Looks an approval up and compares it with a crossing, without using it. */
-export async function fits(request_id: string, crossing: Crossing, parts: ApprovalsParts): Promise<Used> {
+export async function checkApproval(
+  request_id: string,
+  crossing: Crossing,
+  parts: ApprovalsParts,
+): Promise<ApprovalUse> {
   const store = await parts.store();
   const found = await store.db
     .selectFrom('approval_requests')
@@ -134,21 +147,21 @@ export async function fits(request_id: string, crossing: Crossing, parts: Approv
     .where('request_id', '=', request_id)
     .executeTakeFirst();
   if (found === undefined) return { used: false, cause: 'not_found', what: '', row: null };
-  if (hasRunOut(found, parts.now_ms())) await expire(request_id, parts);
-  return compare(found, bindingOf(crossing), parts.now_ms());
+  if (hasExpired(found, parts.now_ms())) await expireRequest(request_id, parts);
+  return compare(found, buildBinding(crossing), parts.now_ms());
 }
 
 /**
  * The newest request that people have answered for exactly this crossing, and that has not run out: who cannot name
  * it may use it, or is told again that it was denied. `null` where there is none.
  */
-export async function findAnswered(
+export async function findAnsweredRequest(
   wanted: ApprovalRequirement,
   crossing: Crossing,
   parts: ApprovalsParts,
 ): Promise<string | null> {
   const store = await parts.store();
-  const binding = bindingOf(crossing);
+  const binding = buildBinding(crossing);
   const rows = await store.db
     .selectFrom('approval_requests')
     .selectAll()
@@ -160,50 +173,56 @@ export async function findAnswered(
     .orderBy('requested_ms', 'desc')
     .limit(ANSWERED_MAX)
     .execute();
-  const fitting = rows.filter((row) => difference(row, binding) === null && isCovered(wanted, row));
+  const fitting = rows.filter(
+    (row) => findBindingDifference(row, binding) === null && isCovered(wanted, row),
+  );
   return (fitting.find(({ status }) => status === 'approved') ?? fitting[0])?.request_id ?? null;
 }
 
 /** Requests of one agent with the same arguments, for whatever tools and sessions, that are looked at. */
 const ANSWERED_MAX = 100;
 
-function compare(row: RequestRow, binding: Binding, now_ms: number): Used {
-  const what = difference(row, binding);
+function compare(row: ApprovalRequestRow, binding: ApprovalBinding, now_ms: number): ApprovalUse {
+  const what = findBindingDifference(row, binding);
   if (what !== null) return { used: false, cause: 'mismatch', what, row: null };
-  const status = hasRunOut(row, now_ms) ? 'expired' : row.status;
+  const status = hasExpired(row, now_ms) ? 'expired' : row.status;
   if (status !== 'approved') return { used: false, cause: 'not_approved', what: '', row: { ...row, status } };
   return { used: true, row };
 }
 
 /** Uses an approval up: of all who try at the same time one succeeds, and none after. */
-export async function consume(request_id: string, caller: Asker, parts: ApprovalsParts): Promise<Used> {
+export async function consumeApproval(
+  request_id: string,
+  caller: ApprovalCaller,
+  parts: ApprovalsParts,
+): Promise<ApprovalUse> {
   const store = await parts.store();
   return store.transaction(async (trx) => {
-    const row = await lockRow(trx, request_id);
+    const row = await lockRequestRow(trx, request_id);
     if (row === null) return { used: false, cause: 'not_found', what: '', row: null };
     const by = { caller_id: caller.id, approver: null, comment: null };
-    if (hasRunOut(row, parts.now_ms())) {
-      const expired = await become(trx, row, 'expired', CLOCK, parts);
+    if (hasExpired(row, parts.now_ms())) {
+      const expired = await transitionRequest(trx, row, 'expired', CLOCK_ACTOR, parts);
       return { used: false, cause: 'not_approved', what: '', row: expired };
     }
     if (row.status !== 'approved') return { used: false, cause: 'not_approved', what: '', row };
-    return { used: true, row: await become(trx, row, 'consumed', by, parts) };
+    return { used: true, row: await transitionRequest(trx, row, 'consumed', by, parts) };
   });
 }
 
 /** Stores that a request has run out, where it has: it stays so if the clock goes back. */
-export async function expire(request_id: string, parts: ApprovalsParts): Promise<boolean> {
+export async function expireRequest(request_id: string, parts: ApprovalsParts): Promise<boolean> {
   const store = await parts.store();
   return store.transaction(async (trx) => {
-    const row = await lockRow(trx, request_id);
-    if (row === null || !hasRunOut(row, parts.now_ms())) return false;
-    await become(trx, row, 'expired', CLOCK, parts);
+    const row = await lockRequestRow(trx, request_id);
+    if (row === null || !hasExpired(row, parts.now_ms())) return false;
+    await transitionRequest(trx, row, 'expired', CLOCK_ACTOR, parts);
     return true;
   });
 }
 
 /** Whether what is asked for now was approved: by each rule, and by as many people. */
-export function isCovered(wanted: ApprovalRequirement, row: RequestRow): boolean {
-  const approved = listOf(row.rules);
+export function isCovered(wanted: ApprovalRequirement, row: ApprovalRequestRow): boolean {
+  const approved = parseListColumn(row.rules);
   return row.min_approvals >= wanted.min_approvals && wanted.rules.every((rule) => approved.includes(rule));
 }

@@ -4,7 +4,7 @@ import { canonical } from '../../../core/policy/compile/canonical.ts';
 import type { Content, Crossing } from '../../../core/types/index.ts';
 
 /** What an approval is good for: one crossing by one agent, and no other. */
-export interface Binding {
+export interface ApprovalBinding {
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly source_agent_id: string | null;
@@ -17,7 +17,7 @@ export interface Binding {
 }
 
 /** The binding of a crossing; its content goes in as the SHA-256, in hex, of the canonical JSON (RFC 8785). */
-export function bindingOf(crossing: Crossing): Binding {
+export function buildBinding(crossing: Crossing): ApprovalBinding {
   const { content } = crossing;
   const text = `${canonical(content.kind === 'text' ? content.text : content.value)}${longNumbers(content)}`;
   return {
@@ -51,7 +51,7 @@ function longNumbers(content: Content): string {
 const EXACT_DIGITS = 15;
 
 /** What an approval was given for, as a sentence says it, in the order in which it is compared. */
-const PARTS: readonly (readonly [keyof Binding, string])[] = [
+const PARTS: readonly (readonly [keyof ApprovalBinding, string])[] = [
   ['tenant_id', 'tenant'],
   ['agent_id', 'agent'],
   ['source_agent_id', 'source agent'],
@@ -64,7 +64,7 @@ const PARTS: readonly (readonly [keyof Binding, string])[] = [
 ];
 
 /** The first part in which two bindings differ, in words: `tool`; `null` where they are the same. */
-export function difference(one: Binding, other: Binding): string | null {
+export function findBindingDifference(one: ApprovalBinding, other: ApprovalBinding): string | null {
   return PARTS.find(([field]) => one[field] !== other[field])?.[1] ?? null;
 }
 
@@ -72,6 +72,10 @@ export function difference(one: Binding, other: Binding): string | null {
  * What is the same for requests that are one while they wait. A person's own call is never one with that of an
  * agent: nobody could tell any more whose request it is.
  */
-export function pendingKey(binding: Binding, rules: readonly string[], person: string | null): string {
+export function buildPendingKey(
+  binding: ApprovalBinding,
+  rules: readonly string[],
+  person: string | null,
+): string {
   return hash('sha256', canonical({ ...binding, rules: rules.toSorted(), person }), 'hex');
 }

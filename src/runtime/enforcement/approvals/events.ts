@@ -1,20 +1,20 @@
 import { newEventId } from '../../audit/event-id.ts';
-import { contextHash } from '../../audit/service-event.ts';
+import { hashContext } from '../../audit/service-event.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
-import { listOf, type RequestRow } from './rows.ts';
+import { type ApprovalRequestRow, parseListColumn } from './rows.ts';
 
 /** What befell a request: a state that it came to, or the voice of one of several people. */
-export type Happening = ApprovalStatus | 'voted';
+export type ApprovalEventKind = ApprovalStatus | 'voted';
 
 /** Who did it and what they said; nobody's words where time did it. */
-export interface By {
+export interface ApprovalActor {
   readonly caller_id: string;
   readonly approver: string | null;
   readonly comment: string | null;
 }
 
-const REASONS: Readonly<Record<Happening, string>> = {
+const REASONS: Readonly<Record<ApprovalEventKind, string>> = {
   pending: 'Approval was requested.',
   voted: 'One of several approvers approved the request.',
   approved: 'The request was approved.',
@@ -24,10 +24,15 @@ const REASONS: Readonly<Record<Happening, string>> = {
   consumed: 'The approval was used.',
 };
 
-const GRANTS: readonly Happening[] = ['voted', 'approved', 'consumed'];
+const GRANTS: readonly ApprovalEventKind[] = ['voted', 'approved', 'consumed'];
 
 /** One line of the audit trail for what befell a request. The arguments are no part of it. */
-export function approvalEvent(row: RequestRow, happening: Happening, by: By, now_ms: number): AuditEvent {
+export function buildApprovalEvent(
+  row: ApprovalRequestRow,
+  happening: ApprovalEventKind,
+  by: ApprovalActor,
+  now_ms: number,
+): AuditEvent {
   const action = GRANTS.includes(happening)
     ? 'allow'
     : happening === 'pending'
@@ -41,7 +46,7 @@ export function approvalEvent(row: RequestRow, happening: Happening, by: By, now
     action,
     policy_name: row.rule,
     reason: REASONS[happening],
-    data_tags: listOf(row.data_tags),
+    data_tags: parseListColumn(row.data_tags),
     tenant_id: row.tenant_id,
     agent_id: row.agent_id,
     tool_name: row.tool_name,
@@ -58,8 +63,8 @@ export function approvalEvent(row: RequestRow, happening: Happening, by: By, now
       ...(by.approver !== null && { approver: by.approver }),
       ...(by.comment !== null && { comment: by.comment }),
       phase: `approval_${happening}`,
-      rules: listOf(row.rules),
+      rules: parseListColumn(row.rules),
     },
   };
-  return { ...event, context_hash: contextHash(event) };
+  return { ...event, context_hash: hashContext(event) };
 }

@@ -1,5 +1,5 @@
 /** What happened could not be written to the audit journal, so it did not happen. */
-export class Unrecorded extends Error {
+export class RecordingFailure extends Error {
   readonly code = 'unrecorded';
   constructor(cause: unknown) {
     super(

@@ -7,7 +7,7 @@ import { AGENT, ALL, ANN, callOf, type Desk, openDesk, POLICY } from './testing/
 
 function ask(desk: Desk, parts: Partial<Crossing> = {}, approval_request_id: string | null = null) {
   const crossing = callOf(parts);
-  return desk.approvals.settle({
+  return desk.approvals.resolve({
     judged: judge(crossing, POLICY),
     crossing,
     caller: AGENT,

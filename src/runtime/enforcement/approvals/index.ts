@@ -1,21 +1,35 @@
-import { expire } from './asking.ts';
-import { maskedWords } from './masked.ts';
-import { become, CLOCK, tell } from './moves.ts';
+import { expireRequest } from './asking.ts';
+import { maskComment } from './masked.ts';
+import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './moves.ts';
 import type { ApprovalsParts } from './parts.ts';
-import { hasRunOut, listRows, lockRow, type RequestRow, recordsOf, type Trx } from './rows.ts';
-import { settle } from './settle.ts';
-import type { ApprovalRecord, Approvals, Asker, Moved, Visible, Vote } from './types.ts';
-import { openWaiting } from './waiting.ts';
+import {
+  type ApprovalRequestRow,
+  buildApprovalRecords,
+  hasExpired,
+  listRequestRows,
+  lockRequestRow,
+  type StoreTransaction,
+} from './rows.ts';
+import { resolveApproval } from './settle.ts';
+import type {
+  ApprovalCaller,
+  ApprovalRecord,
+  Approvals,
+  ApprovalVisibility,
+  TransitionResult,
+  VoteInput,
+} from './types.ts';
+import { openWaitList } from './waiting.ts';
 
 /** Opens approvals for one process; the store is opened with the first question. */
 export function openApprovals(parts: ApprovalsParts): Approvals {
   const { now_ms } = parts;
 
   /** What has run out is stored as such before it is shown, so that it stays so. */
-  async function shown(rows: readonly RequestRow[]): Promise<readonly ApprovalRecord[]> {
+  async function shown(rows: readonly ApprovalRequestRow[]): Promise<readonly ApprovalRecord[]> {
     const { db } = await parts.store();
-    for (const row of rows) if (hasRunOut(row, now_ms())) await expire(row.request_id, parts);
-    return recordsOf(db, rows, now_ms());
+    for (const row of rows) if (hasExpired(row, now_ms())) await expireRequest(row.request_id, parts);
+    return buildApprovalRecords(db, rows, now_ms());
   }
 
   async function look(request_ids: readonly string[]): Promise<readonly ApprovalRecord[]> {
@@ -27,12 +41,12 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
     return shown(await found.execute());
   }
 
-  const waiting = openWaiting(look);
+  const waiting = openWaitList(look);
   return {
-    settle: (settling) => settle(settling, parts),
+    resolve: (settling) => resolveApproval(settling, parts),
     list: async (filter) => {
       const { db } = await parts.store();
-      return shown(await listRows(db, filter, now_ms()));
+      return shown(await listRequestRows(db, filter, now_ms()));
     },
     find: async (request_id) => (await look([request_id]))[0] ?? null,
     wait: waiting.wait,
@@ -44,24 +58,24 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
 }
 
 /** A row as it is afterwards, or why it is as it was. */
-type Outcome = RequestRow | Extract<Moved, { moved: false }>['cause'];
+type Outcome = ApprovalRequestRow | Extract<TransitionResult, { moved: false }>['cause'];
 
 /** Does something to a request that waits; whoever may not see it is told that there is none. */
 async function move(
   request_id: string,
-  may: Visible,
+  may: ApprovalVisibility,
   parts: ApprovalsParts,
-  act: (trx: Trx, row: RequestRow) => Promise<Outcome>,
-): Promise<Moved> {
+  act: (trx: StoreTransaction, row: ApprovalRequestRow) => Promise<Outcome>,
+): Promise<TransitionResult> {
   const store = await parts.store();
-  return store.transaction(async (trx): Promise<Moved> => {
-    const row = await lockRow(trx, request_id);
+  return store.transaction(async (trx): Promise<TransitionResult> => {
+    const row = await lockRequestRow(trx, request_id);
     const before = row === null ? null : await recordOf(trx, row, parts);
     if (row === null || before === null || !may(before)) {
       return { moved: false, cause: 'not_found', record: null };
     }
-    if (hasRunOut(row, parts.now_ms())) {
-      const expired = await become(trx, row, 'expired', CLOCK, parts);
+    if (hasExpired(row, parts.now_ms())) {
+      const expired = await transitionRequest(trx, row, 'expired', CLOCK_ACTOR, parts);
       return { moved: false, cause: 'not_pending', record: await recordOf(trx, expired, parts) };
     }
     const outcome = row.status === 'pending' ? await act(trx, row) : 'not_pending';
@@ -70,15 +84,19 @@ async function move(
   });
 }
 
-async function recordOf(trx: Trx, row: RequestRow, { now_ms }: ApprovalsParts): Promise<ApprovalRecord> {
-  return (await recordsOf(trx, [row], now_ms()))[0]!;
+async function recordOf(
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
+  { now_ms }: ApprovalsParts,
+): Promise<ApprovalRecord> {
+  return (await buildApprovalRecords(trx, [row], now_ms()))[0]!;
 }
 
 /** Counts one person's voice: one that denies is enough, of those that approve there must be enough. */
 async function count(
-  trx: Trx,
-  row: RequestRow,
-  { vote, caller, approver, comment }: Vote,
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
+  { vote, caller, approver, comment }: VoteInput,
   parts: ApprovalsParts,
 ): Promise<Outcome> {
   if (row.requested_by === caller.id) return 'own_request';
@@ -91,8 +109,8 @@ async function count(
   if (vote === 'approve' && others.length < votes.length) return 'already_voted';
   const by = {
     caller_id: caller.id,
-    approver: maskedWords(approver, parts.policy()),
-    comment: maskedWords(comment, parts.policy()),
+    approver: maskComment(approver, parts.policy()),
+    comment: maskComment(comment, parts.policy()),
   };
   const voice = { ...by, vote, voted_ms: parts.now_ms() };
   await trx
@@ -100,12 +118,23 @@ async function count(
     .values({ request_id: row.request_id, ...voice })
     .onConflict((conflict) => conflict.columns(['request_id', 'caller_id']).doUpdateSet(voice))
     .execute();
-  if (vote === 'deny') return become(trx, row, 'denied', by, parts);
-  if (others.length + 1 >= row.min_approvals) return become(trx, row, 'approved', by, parts);
-  await tell(trx, row, 'voted', by, parts);
+  if (vote === 'deny') return transitionRequest(trx, row, 'denied', by, parts);
+  if (others.length + 1 >= row.min_approvals) return transitionRequest(trx, row, 'approved', by, parts);
+  await emitApprovalEvent(trx, row, 'voted', by, parts);
   return row;
 }
 
-function takeBack(trx: Trx, row: RequestRow, caller: Asker, parts: ApprovalsParts): Promise<Outcome> {
-  return become(trx, row, 'cancelled', { caller_id: caller.id, approver: null, comment: null }, parts);
+function takeBack(
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
+  caller: ApprovalCaller,
+  parts: ApprovalsParts,
+): Promise<Outcome> {
+  return transitionRequest(
+    trx,
+    row,
+    'cancelled',
+    { caller_id: caller.id, approver: null, comment: null },
+    parts,
+  );
 }

@@ -19,9 +19,9 @@ export const TRANSITIONS: Readonly<Record<ApprovalStatus, readonly ApprovalStatu
 };
 
 /** Those that time ends. */
-export const OPEN_STATUSES = APPROVAL_STATUSES.filter((status) => mayBecome(status, 'expired'));
+export const OPEN_STATUSES = APPROVAL_STATUSES.filter((status) => isTransitionAllowed(status, 'expired'));
 
 /** Whether the table has a way from one state to another. */
-export function mayBecome(from: ApprovalStatus, to: ApprovalStatus): boolean {
+export function isTransitionAllowed(from: ApprovalStatus, to: ApprovalStatus): boolean {
   return TRANSITIONS[from].includes(to);
 }

@@ -12,7 +12,7 @@ export interface MaskedArguments {
 }
 
 /** The content with all that was found masked, as JSON of at most `bytes_max` bytes. */
-export function maskedArguments(
+export function maskArguments(
   content: Content,
   { findings, allowlisted_findings, removed }: Pick<Verdict, 'findings' | 'allowlisted_findings' | 'removed'>,
   typed: boolean,
@@ -28,7 +28,7 @@ export function maskedArguments(
 }
 
 /** What a person wrote, without control characters and with all that detectors find masked; blank is nothing. */
-export function maskedWords(written: string | null, policy: Policy): string | null {
+export function maskComment(written: string | null, policy: Policy): string | null {
   const plain = (written ?? '')
     .toWellFormed()
     .replaceAll(/\p{Cc}+/gu, ' ')

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { approvalEvent, type By, type Happening } from './events.ts';
-import { Unrecorded } from './failure.ts';
-import { type ApprovalStatus, mayBecome } from './lifecycle.ts';
+import { type ApprovalActor, type ApprovalEventKind, buildApprovalEvent } from './events.ts';
+import { RecordingFailure } from './failure.ts';
+import { type ApprovalStatus, isTransitionAllowed } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
-import { isoTime, type RequestRow, summaryOf, type Trx } from './rows.ts';
+import { type ApprovalRequestRow, formatIsoTime, type StoreTransaction, summarizeRequest } from './rows.ts';
 
 /** Who acts when nobody does. */
-export const CLOCK: By = { caller_id: 'service:clock', approver: null, comment: null };
+export const CLOCK_ACTOR: ApprovalActor = { caller_id: 'service:clock', approver: null, comment: null };
 
 /**
  * Brings a locked request from one state to another, as the table of transitions allows. The order is: the rows,
@@ -14,14 +14,15 @@ export const CLOCK: By = { caller_id: 'service:clock', approver: null, comment: 
  * takes the rows back, and a commit that fails leaves an event of something that did not come about, which grants
  * nothing. The event is the last thing before the commit, for whatever meets a conflict is done again.
  */
-export async function become(
-  trx: Trx,
-  row: RequestRow,
+export async function transitionRequest(
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
   to: ApprovalStatus,
-  by: By,
+  by: ApprovalActor,
   parts: ApprovalsParts,
-): Promise<RequestRow> {
-  if (!mayBecome(row.status, to)) throw new Error(`a request does not go from ${row.status} to ${to}`);
+): Promise<ApprovalRequestRow> {
+  if (!isTransitionAllowed(row.status, to))
+    throw new Error(`a request does not go from ${row.status} to ${to}`);
   const now_ms = parts.now_ms();
   const isDecided = to === 'approved' || to === 'denied' || to === 'cancelled';
   const changes = {
@@ -38,24 +39,24 @@ export async function become(
     .executeTakeFirst();
   if (changed.numUpdatedRows !== 1n) throw new Error('a locked request was changed by another');
   const next = { ...row, ...changes };
-  await tell(trx, next, to, by, parts);
+  await emitApprovalEvent(trx, next, to, by, parts);
   return next;
 }
 
 /** Puts aside what the webhook is to be told, then writes the event. */
-export async function tell(
-  trx: Trx,
-  row: RequestRow,
-  happening: Happening,
-  by: By,
+export async function emitApprovalEvent(
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
+  happening: ApprovalEventKind,
+  by: ApprovalActor,
   parts: ApprovalsParts,
 ): Promise<void> {
   const now_ms = parts.now_ms();
-  if (parts.tells) await putAside(trx, row, happening, now_ms, parts);
+  if (parts.has_webhook) await putAside(trx, row, happening, now_ms, parts);
   try {
-    await parts.record(approvalEvent(row, happening, by, now_ms));
+    await parts.record(buildApprovalEvent(row, happening, by, now_ms));
   } catch (fault) {
-    throw new Unrecorded(fault);
+    throw new RecordingFailure(fault);
   }
 }
 
@@ -63,18 +64,18 @@ export async function tell(
 const OUTBOX_MAX = 10_000;
 
 async function putAside(
-  trx: Trx,
-  row: RequestRow,
-  happening: Happening,
+  trx: StoreTransaction,
+  row: ApprovalRequestRow,
+  happening: ApprovalEventKind,
   now_ms: number,
-  { complain }: ApprovalsParts,
+  { reportFault }: ApprovalsParts,
 ): Promise<void> {
   const { waiting } = await trx
     .selectFrom('approval_outbox')
     .select((eb) => eb.fn.countAll<number>().as('waiting'))
     .executeTakeFirstOrThrow();
   if (Number(waiting) >= OUTBOX_MAX) {
-    complain('the webhook of approvals does not take its messages, and no more are kept for it');
+    reportFault('the webhook of approvals does not take its messages, and no more are kept for it');
     return;
   }
   const message = {
@@ -89,6 +90,6 @@ async function putAside(
 }
 
 /** What the webhook is told: who asks for what and by which rule, and nothing of the arguments. */
-function messageOf(row: RequestRow, happening: Happening, now_ms: number): object {
-  return { type: `approval.${happening}`, timestamp: isoTime(now_ms), data: summaryOf(row) };
+function messageOf(row: ApprovalRequestRow, happening: ApprovalEventKind, now_ms: number): object {
+  return { type: `approval.${happening}`, timestamp: formatIsoTime(now_ms), data: summarizeRequest(row) };
 }

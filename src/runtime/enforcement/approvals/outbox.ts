@@ -1,12 +1,12 @@
 import type { Selectable } from 'kysely';
 import type { Log } from '../../../platform/log.ts';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
-import { post, type Webhook } from './webhook.ts';
+import { type ApprovalWebhook, postWebhook } from './webhook.ts';
 
 export interface OutboxParts {
   readonly store: () => Promise<Store>;
   readonly now_ms: () => number;
-  readonly webhook: Webhook;
+  readonly webhook: ApprovalWebhook;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -21,7 +21,7 @@ const PAUSE_MS_MAX = 3_600_000;
  * Sends a batch of what is due, each message at least once: it is deleted when it was taken, put off where it was
  * not, and dropped after the last attempt. `true`: there may be more.
  */
-export async function deliver(parts: OutboxParts): Promise<boolean> {
+export async function deliverWebhooks(parts: OutboxParts): Promise<boolean> {
   const { db } = await parts.store();
   const due = await db
     .selectFrom('approval_outbox')
@@ -52,7 +52,7 @@ async function send(db: Store['db'], message: Message, parts: OutboxParts): Prom
   const { webhook, log, now_ms } = parts;
   const { message_id, body, attempts, request_id } = message;
   const timestamp_s = Math.floor(now_ms() / 1_000);
-  const sent = await post({ message_id, body, timestamp_s }, webhook);
+  const sent = await postWebhook({ message_id, body, timestamp_s }, webhook);
   const isLast = attempts >= webhook.attempts;
   if (!sent.taken) {
     const told = { request_id, message_id, attempts, reason: sent.reason };

@@ -1,7 +1,7 @@
 import { durationMs } from '../../../core/policy/compile/duration.ts';
 import type { Policy } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import type { EventPorts } from '../../audit/event-ports.ts';
+import type { AuditPorts } from '../../audit/event-ports.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import type { Config } from '../../config/index.ts';
 
@@ -24,23 +24,26 @@ export interface ApprovalsParts {
   /** By which people's words are masked, and how masks look. */
   readonly policy: () => Policy;
   /** Whether there is somebody to tell; without it nothing is put aside for them. */
-  readonly tells: boolean;
+  readonly has_webhook: boolean;
   /** Told what does not work, and why where something failed, for the log of the service. Must not throw. */
-  readonly complain: Complain;
+  readonly reportFault: ReportFault;
 }
 
-export type Complain = (what: string, fault?: unknown) => void;
+export type ReportFault = (what: string, fault?: unknown) => void;
 
 /** What a process has, of which the parts are made. */
-export interface Surroundings {
+export interface ApprovalsEnvironment {
   readonly config: Pick<Config, 'approvals'>;
   readonly store: () => Promise<Store>;
   /** What holds now. */
-  readonly ports: () => Pick<EventPorts, 'record' | 'now_ms' | 'policy'>;
+  readonly ports: () => Pick<AuditPorts, 'record' | 'now_ms' | 'policy'>;
 }
 
 /** The parts as a configuration asks for them. */
-export function approvalsParts({ config, store, ports }: Surroundings, complain: Complain): ApprovalsParts {
+export function buildApprovalsParts(
+  { config, store, ports }: ApprovalsEnvironment,
+  reportFault: ReportFault,
+): ApprovalsParts {
   const { ttl_max, retention, pending_max, pending_per_agent_max, arguments_bytes_max, webhook } =
     config.approvals;
   return {
@@ -55,7 +58,7 @@ export function approvalsParts({ config, store, ports }: Surroundings, complain:
       keep_ms: durationMs(retention),
     },
     policy: () => ports().policy,
-    tells: webhook !== undefined,
-    complain,
+    has_webhook: webhook !== undefined,
+    reportFault,
   };
 }

@@ -3,26 +3,29 @@ import type { StoreTables } from '../../../platform/store/index.ts';
 import { type ApprovalStatus, OPEN_STATUSES } from './lifecycle.ts';
 import type { ApprovalFilter, ApprovalRecord } from './types.ts';
 
-export type RequestRow = Selectable<StoreTables['approval_requests']>;
+export type ApprovalRequestRow = Selectable<StoreTables['approval_requests']>;
 type VoteRow = Selectable<StoreTables['approval_votes']>;
-export type Trx = Transaction<StoreTables>;
-type Db = Kysely<StoreTables> | Trx;
+export type StoreTransaction = Transaction<StoreTables>;
+type Db = Kysely<StoreTables> | StoreTransaction;
 
 /** Whether time has ended it, stored or not. */
-export function hasRunOut(row: Pick<RequestRow, 'status' | 'expires_ms'>, now_ms: number): boolean {
+export function hasExpired(row: Pick<ApprovalRequestRow, 'status' | 'expires_ms'>, now_ms: number): boolean {
   return OPEN_STATUSES.includes(row.status) && row.expires_ms <= now_ms;
 }
 
 /** The row, which nobody else changes until the transaction ends. */
-export async function lockRow(trx: Trx, request_id: string): Promise<RequestRow | null> {
+export async function lockRequestRow(
+  trx: StoreTransaction,
+  request_id: string,
+): Promise<ApprovalRequestRow | null> {
   const found = trx.selectFrom('approval_requests').selectAll().where('request_id', '=', request_id);
   return (await found.forUpdate().executeTakeFirst()) ?? null;
 }
 
 /** Requests as they are shown, in the order of their ids given. Those that are not there are left out. */
-export async function recordsOf(
+export async function buildApprovalRecords(
   db: Db,
-  rows: readonly RequestRow[],
+  rows: readonly ApprovalRequestRow[],
   now_ms: number,
 ): Promise<readonly ApprovalRecord[]> {
   if (rows.length === 0) return [];
@@ -38,7 +41,7 @@ export async function recordsOf(
 }
 
 /** What of a request everyone may see who hears of it, and nothing of the arguments. */
-export function summaryOf(row: RequestRow) {
+export function summarizeRequest(row: ApprovalRequestRow) {
   return {
     request_id: row.request_id,
     status: row.status,
@@ -51,26 +54,26 @@ export function summaryOf(row: RequestRow) {
     boundary: row.boundary,
     phase: row.phase,
     rule: row.rule,
-    rules: listOf(row.rules),
+    rules: parseListColumn(row.rules),
     reason: row.reason,
-    data_tags: listOf(row.data_tags),
+    data_tags: parseListColumn(row.data_tags),
     min_approvals: row.min_approvals,
     requested_by: row.requested_by,
-    requested_at: isoTime(row.requested_ms),
-    expires_at: isoTime(row.expires_ms),
+    requested_at: formatIsoTime(row.requested_ms),
+    expires_at: formatIsoTime(row.expires_ms),
     decided_by: row.decided_by,
   };
 }
 
 /** A time of a row as it is shown: ISO 8601, UTC, milliseconds. */
-export function isoTime(ms: number): string {
+export function formatIsoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function recordOf(row: RequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
+function recordOf(row: ApprovalRequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
   return {
-    ...summaryOf(row),
-    status: hasRunOut(row, now_ms) ? 'expired' : row.status,
+    ...summarizeRequest(row),
+    status: hasExpired(row, now_ms) ? 'expired' : row.status,
     arguments: row.arguments_masked,
     arguments_bytes: row.arguments_bytes,
     arguments_truncated: Buffer.byteLength(row.arguments_masked) < row.arguments_bytes,
@@ -79,20 +82,24 @@ function recordOf(row: RequestRow, votes: readonly VoteRow[], now_ms: number): A
       caller_id,
       approver,
       comment,
-      voted_at: isoTime(voted_ms),
+      voted_at: formatIsoTime(voted_ms),
     })),
-    decided_at: row.decided_ms === null ? null : isoTime(row.decided_ms),
-    consumed_at: row.consumed_ms === null ? null : isoTime(row.consumed_ms),
+    decided_at: row.decided_ms === null ? null : formatIsoTime(row.decided_ms),
+    consumed_at: row.consumed_ms === null ? null : formatIsoTime(row.consumed_ms),
   };
 }
 
 /** A list as a column holds it. */
-export function listOf(column: string): readonly string[] {
+export function parseListColumn(column: string): readonly string[] {
   return JSON.parse(column) as readonly string[];
 }
 
 /** The newest requests that fit. One that has run out and is not stored as such yet fits `expired` only. */
-export async function listRows(db: Db, filter: ApprovalFilter, now_ms: number): Promise<RequestRow[]> {
+export async function listRequestRows(
+  db: Db,
+  filter: ApprovalFilter,
+  now_ms: number,
+): Promise<ApprovalRequestRow[]> {
   const { status, agent_ids, tool, tenant_ids, limit } = filter;
   // PostgreSQL knows no empty list.
   if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];

@@ -1,18 +1,28 @@
 import type { ApprovalRequirement, Verdict } from '../../../core/types/index.ts';
 import { StoreFailure } from '../../../platform/store/index.ts';
-import { askFor, consume, findAnswered, fits, isCovered, type Used } from './asking.ts';
-import { Unrecorded } from './failure.ts';
+import {
+  type ApprovalUse,
+  checkApproval,
+  consumeApproval,
+  findAnsweredRequest,
+  isCovered,
+  requestApproval,
+} from './asking.ts';
+import { RecordingFailure } from './failure.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
-import type { RequestRow } from './rows.ts';
-import type { ApprovalState, Settled, Settling } from './types.ts';
+import type { ApprovalRequestRow } from './rows.ts';
+import type { ApprovalQuestion, ApprovalState, ResolvedVerdict } from './types.ts';
 
 /**
  * What a verdict that asks for approval comes to: without the id of a request people are asked, and it stays a
  * block; with the id of an approved one that fits in everything, the approval is used up and what the rules
  * leave of the crossing goes on. Never rejects: what cannot be settled is a block.
  */
-export async function settle(settling: Settling, parts: ApprovalsParts): Promise<Settled> {
+export async function resolveApproval(
+  settling: ApprovalQuestion,
+  parts: ApprovalsParts,
+): Promise<ResolvedVerdict> {
   const { judged } = settling;
   const wanted = judged.approval;
   if (wanted === null) return blocked(judged, 'More rules ask for approval than one request can name.', null);
@@ -22,7 +32,7 @@ export async function settle(settling: Settling, parts: ApprovalsParts): Promise
       ? await ask(wanted, settling, parts)
       : await use(approval_request_id, wanted, settling, parts);
   } catch (fault) {
-    parts.complain('approvals cannot be settled, and what needs them is blocked', fault);
+    parts.reportFault('approvals cannot be settled, and what needs them is blocked', fault);
     return { verdict: faulty(judged, fault), approval: null };
   }
 }
@@ -30,23 +40,23 @@ export async function settle(settling: Settling, parts: ApprovalsParts): Promise
 /** The request that a crossing depends on: the one that was named, or one that was answered for exactly this. */
 async function requestFor(
   wanted: ApprovalRequirement,
-  { approval_request_id, reuse_approval, crossing }: Settling,
+  { approval_request_id, reuse_approval, crossing }: ApprovalQuestion,
   parts: ApprovalsParts,
 ): Promise<string | null> {
   if (reuse_approval !== true) return approval_request_id;
   if (approval_request_id !== null) {
-    const fit = await fits(approval_request_id, crossing, parts);
+    const fit = await checkApproval(approval_request_id, crossing, parts);
     if (fit.row !== null) return approval_request_id;
   }
-  return findAnswered(wanted, crossing, parts);
+  return findAnsweredRequest(wanted, crossing, parts);
 }
 
 async function ask(
   wanted: ApprovalRequirement,
-  { judged, crossing, caller }: Settling,
+  { judged, crossing, caller }: ApprovalQuestion,
   parts: ApprovalsParts,
-): Promise<Settled> {
-  const asked = await askFor(wanted, judged, crossing, caller, parts);
+): Promise<ResolvedVerdict> {
+  const asked = await requestApproval(wanted, judged, crossing, caller, parts);
   if (asked.asked) return { verdict: judged, approval: stateOf(asked.row) };
   return blocked(judged, LIMITS[asked.limit], null);
 }
@@ -60,10 +70,10 @@ const LIMITS = {
 async function use(
   request_id: string,
   wanted: ApprovalRequirement,
-  { judged, crossing, caller, judgeWith }: Settling,
+  { judged, crossing, caller, judgeWith }: ApprovalQuestion,
   parts: ApprovalsParts,
-): Promise<Settled> {
-  const fit = await fits(request_id, crossing, parts);
+): Promise<ResolvedVerdict> {
+  const fit = await checkApproval(request_id, crossing, parts);
   if (!fit.used) return refused(judged, request_id, fit);
   if (!isCovered(wanted, fit.row)) {
     const reason =
@@ -73,13 +83,17 @@ async function use(
   const verdict = judgeWith(wanted.rules);
   // What blocks for another reason uses nothing up.
   if (verdict.decision === 'block') return { verdict, approval: stateOf(fit.row) };
-  const used = await consume(request_id, caller, parts);
+  const used = await consumeApproval(request_id, caller, parts);
   return used.used
     ? { verdict, approval: stateOf(used.row), approved_rules: wanted.rules }
     : refused(judged, request_id, used);
 }
 
-function refused(judged: Verdict, request_id: string, used: Extract<Used, { used: false }>): Settled {
+function refused(
+  judged: Verdict,
+  request_id: string,
+  used: Extract<ApprovalUse, { used: false }>,
+): ResolvedVerdict {
   if (used.row === null) {
     const status = used.cause === 'mismatch' ? 'mismatch' : 'not_found';
     const reason =
@@ -101,11 +115,11 @@ const CAUSES: Readonly<Record<ApprovalStatus, string>> = {
     'The approval was used before, and is good for one call. Ask again without `approval_request_id`.',
 };
 
-function stateOf({ request_id, status, expires_ms }: RequestRow): ApprovalState {
+function stateOf({ request_id, status, expires_ms }: ApprovalRequestRow): ApprovalState {
   return { request_id, status, expires_at: new Date(expires_ms).toISOString() };
 }
 
-function blocked(judged: Verdict, reason: string, approval: ApprovalState | null): Settled {
+function blocked(judged: Verdict, reason: string, approval: ApprovalState | null): ResolvedVerdict {
   return { verdict: { ...judged, reason }, approval };
 }
 
@@ -114,7 +128,7 @@ function faulty(judged: Verdict, fault: unknown): Verdict {
   const rule =
     fault instanceof StoreFailure
       ? 'fault.store'
-      : fault instanceof Unrecorded
+      : fault instanceof RecordingFailure
         ? 'fault.audit'
         : 'fault.internal';
   return { ...judged, action: 'block', rule, reason: FAULTS[rule], fault: true };

@@ -2,7 +2,7 @@ import type { Crossing, Verdict } from '../../../core/types/index.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
 
 /** Who asks or decides, as far as a credential proves it. */
-export interface Asker {
+export interface ApprovalCaller {
   readonly id: string;
   readonly kind: 'anonymous' | 'agent' | 'person';
 }
@@ -65,16 +65,16 @@ export interface ApprovalState {
 }
 
 /** What a person says of a request. */
-export interface Vote {
+export interface VoteInput {
   readonly request_id: string;
   readonly vote: 'approve' | 'deny';
-  readonly caller: Asker;
+  readonly caller: ApprovalCaller;
   readonly approver: string | null;
   readonly comment: string | null;
 }
 
 /** Why a request was not moved on. `record` is what it is instead. */
-export type Moved =
+export type TransitionResult =
   | { readonly moved: true; readonly record: ApprovalRecord }
   | {
       readonly moved: false;
@@ -83,43 +83,47 @@ export type Moved =
     };
 
 /** Whom a caller may see: `null` of a caller that sees the requests of others too. */
-export type Visible = (record: ApprovalRecord) => boolean;
+export type ApprovalVisibility = (record: ApprovalRecord) => boolean;
 
 /** Requests for approval of the whole service, whichever process asks. Rejects with a StoreFailure or `Unrecorded`. */
 export interface Approvals {
   /** Settles what a verdict that asks for approval comes to. Never rejects: a fault is a verdict that blocks. */
-  readonly settle: Settle;
+  readonly resolve: ResolveApproval;
   /** Newest first. */
   readonly list: (filter: ApprovalFilter) => Promise<readonly ApprovalRecord[]>;
   readonly find: (request_id: string) => Promise<ApprovalRecord | null>;
   /** The request as soon as it is not pending any more, at the latest after `wait_ms` or when `signal` says so. */
-  readonly wait: (request_id: string, wait_ms: number, signal: AbortSignal | null) => Promise<Waited>;
-  readonly vote: (vote: Vote, may: Visible) => Promise<Moved>;
-  readonly cancel: (request_id: string, caller: Asker, may: Visible) => Promise<Moved>;
+  readonly wait: (request_id: string, wait_ms: number, signal: AbortSignal | null) => Promise<WaitResult>;
+  readonly vote: (vote: VoteInput, may: ApprovalVisibility) => Promise<TransitionResult>;
+  readonly cancel: (
+    request_id: string,
+    caller: ApprovalCaller,
+    may: ApprovalVisibility,
+  ) => Promise<TransitionResult>;
   /** All who wait get what is known now, and nobody waits any more. */
   readonly release: () => void;
 }
 
-export type Waited =
+export type WaitResult =
   | { readonly waited: true; readonly record: ApprovalRecord | null }
   | { readonly waited: false; readonly cause: 'too_many' };
 
 /** A verdict after approvals had their say. */
-export interface Settled {
+export interface ResolvedVerdict {
   readonly verdict: Verdict;
   readonly approval: ApprovalState | null;
   /** The rules that were granted, where an approval was used. */
   readonly approved_rules?: readonly string[];
 }
 
-export interface Settling {
+export interface ApprovalQuestion {
   readonly judged: Verdict;
   readonly crossing: Crossing;
-  readonly caller: Asker;
+  readonly caller: ApprovalCaller;
   readonly approval_request_id: string | null;
   /** Whether a request for exactly this crossing counts where the named one is for another, or none is named. */
   readonly reuse_approval?: boolean;
   /** Judges the same crossing again, with these rules granted. */
   readonly judgeWith: (approved_rules: readonly string[]) => Verdict;
 }
-export type Settle = (settling: Settling) => Promise<Settled>;
+export type ResolveApproval = (settling: ApprovalQuestion) => Promise<ResolvedVerdict>;

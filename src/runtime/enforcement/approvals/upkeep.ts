@@ -1,4 +1,4 @@
-import { expire } from './asking.ts';
+import { expireRequest } from './asking.ts';
 import { OPEN_STATUSES } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
 
@@ -6,7 +6,7 @@ import type { ApprovalsParts } from './parts.ts';
 const BATCH = 100;
 
 /** Stores which requests have run out, a batch of them. `true`: there may be more. */
-export async function runOut(parts: ApprovalsParts): Promise<boolean> {
+export async function expireRequests(parts: ApprovalsParts): Promise<boolean> {
   const { db } = await parts.store();
   const due = await db
     .selectFrom('approval_requests')
@@ -15,7 +15,7 @@ export async function runOut(parts: ApprovalsParts): Promise<boolean> {
     .where('expires_ms', '<=', parts.now_ms())
     .limit(BATCH)
     .execute();
-  for (const { request_id } of due) await expire(request_id, parts);
+  for (const { request_id } of due) await expireRequest(request_id, parts);
   return due.length === BATCH;
 }
 
@@ -23,7 +23,7 @@ export async function runOut(parts: ApprovalsParts): Promise<boolean> {
  * Deletes what ended long ago, a batch of it; the journal keeps what was decided for as long as it keeps anything.
  * `true`: there may be more.
  */
-export async function forgetOld(parts: ApprovalsParts): Promise<boolean> {
+export async function deleteOldRequests(parts: ApprovalsParts): Promise<boolean> {
   const { transaction } = await parts.store();
   const before_ms = parts.now_ms() - parts.limits.keep_ms;
   return transaction(async (trx) => {

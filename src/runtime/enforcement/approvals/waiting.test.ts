@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApprovalRecord } from './types.ts';
-import { openWaiting } from './waiting.ts';
+import { openWaitList } from './waiting.ts';
 
 const record = (request_id: string, status: ApprovalRecord['status']) =>
   ({ request_id, status }) as ApprovalRecord;
@@ -10,7 +10,7 @@ const record = (request_id: string, status: ApprovalRecord['status']) =>
 function openDesk() {
   const decided = new Set<string>();
   const looks: (readonly string[])[] = [];
-  const waiting = openWaiting(async (ids) => {
+  const waiting = openWaitList(async (ids) => {
     looks.push(ids);
     return ids.map((id) => record(id, decided.has(id) ? 'approved' : 'pending'));
   });
@@ -48,7 +48,7 @@ test('a thousand may wait, the next may not, and each place becomes free again',
 test('a look that fails ends the waiting, and later ones wait again', async () => {
   let fault: Error | null = null;
   let status: ApprovalRecord['status'] = 'pending';
-  const waiting = openWaiting(async ([id]) => {
+  const waiting = openWaitList(async ([id]) => {
     if (fault !== null) throw fault;
     return [record(id!, status)];
   });

@@ -1,4 +1,4 @@
-import type { ApprovalRecord, Waited } from './types.ts';
+import type { ApprovalRecord, WaitResult } from './types.ts';
 
 /** How often it is looked whether something has happened: one question for all who wait. */
 const LOOK_MS = 250;
@@ -12,8 +12,8 @@ interface Waiter {
   readonly fail: (fault: unknown) => void;
 }
 
-export interface Waiting {
-  readonly wait: (request_id: string, wait_ms: number, signal: AbortSignal | null) => Promise<Waited>;
+export interface WaitList {
+  readonly wait: (request_id: string, wait_ms: number, signal: AbortSignal | null) => Promise<WaitResult>;
   readonly release: () => void;
 }
 
@@ -23,9 +23,9 @@ export interface Waiting {
  *
  * @param look - the requests of these ids as they are now; an id that is not there is left out
  */
-export function openWaiting(
+export function openWaitList(
   look: (request_ids: readonly string[]) => Promise<readonly ApprovalRecord[]>,
-): Waiting {
+): WaitList {
   const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | null = null;
   let is_released = false;
@@ -49,7 +49,7 @@ export function openWaiting(
     timer = waiters.size === 0 ? null : setTimeout(() => void lookOnce(), LOOK_MS).unref();
   }
 
-  async function now(request_id: string): Promise<Waited> {
+  async function now(request_id: string): Promise<WaitResult> {
     return { waited: true, record: (await look([request_id]))[0] ?? null };
   }
 

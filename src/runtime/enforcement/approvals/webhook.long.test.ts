@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { isMetadata } from '../../../platform/net/metadata-address.ts';
+import { isMetadataOrLinkLocalAddress } from '../../../platform/net/metadata-address.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
-import { deliver } from './outbox.ts';
+import { deliverWebhooks } from './outbox.ts';
 import { openDesk } from './testing/open.ts';
-import { type Message, post, signature, type Webhook } from './webhook.ts';
+import { type ApprovalWebhook, postWebhook, signWebhook, type WebhookMessage } from './webhook.ts';
 
-const MESSAGE: Message = {
+const MESSAGE: WebhookMessage = {
   message_id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
   timestamp_s: 1_614_265_330,
   body: '{"test": 2432232314}',
 };
 
-const webhookAt = (url: string, more: Partial<Webhook> = {}): Webhook => ({
+const webhookAt = (url: string, more: Partial<ApprovalWebhook> = {}): ApprovalWebhook => ({
   url,
   secret: 'a secret of this test',
   timeout_ms: 1_000,
@@ -40,16 +40,16 @@ async function withReceiver<Result>(
 test('the signature is that of Standard Webhooks', () => {
   // The example of the specification.
   const secret = ['whsec', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'].join('_');
-  assert.equal(signature(MESSAGE, secret), 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
-  assert.notEqual(signature({ ...MESSAGE, timestamp_s: 1 }, secret), signature(MESSAGE, secret));
-  assert.notEqual(signature(MESSAGE, 'another'), signature(MESSAGE, secret));
+  assert.equal(signWebhook(MESSAGE, secret), 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  assert.notEqual(signWebhook({ ...MESSAGE, timestamp_s: 1 }, secret), signWebhook(MESSAGE, secret));
+  assert.notEqual(signWebhook(MESSAGE, 'another'), signWebhook(MESSAGE, secret));
 });
 
 test('addresses at which clouds keep credentials are known', () => {
   const kept = ['169.254.169.254', '::ffff:169.254.169.254', 'fe80::1', 'fd00:ec2::254', '100.100.100.200'];
   const others = ['127.0.0.1', '10.0.0.1', '192.168.1.1', '::1', 'fd00::1', '203.0.113.9'];
-  for (const address of kept) assert.equal(isMetadata(address), true, address);
-  for (const address of others) assert.equal(isMetadata(address), false, address);
+  for (const address of kept) assert.equal(isMetadataOrLinkLocalAddress(address), true, address);
+  for (const address of others) assert.equal(isMetadataOrLinkLocalAddress(address), false, address);
 });
 
 test('what is taken, and what is not', async () => {
@@ -57,19 +57,19 @@ test('what is taken, and what is not', async () => {
   for (const [status, taken] of Object.entries(STATUSES)) {
     const sent = await withReceiver(
       (_request, response) => void response.writeHead(Number(status), { location: '/elsewhere' }).end('no'),
-      (url) => post(MESSAGE, webhookAt(url)),
+      (url) => postWebhook(MESSAGE, webhookAt(url)),
     );
     assert.equal(sent.taken, taken, status);
   }
   const late = await withReceiver(
     () => {},
-    (url) => post(MESSAGE, webhookAt(url, { timeout_ms: 100 })),
+    (url) => postWebhook(MESSAGE, webhookAt(url, { timeout_ms: 100 })),
   );
   assert.deepEqual(late, { taken: false, reason: 'It did not answer in time.' });
-  const none = await post(MESSAGE, webhookAt('http://127.0.0.1:1/'));
+  const none = await postWebhook(MESSAGE, webhookAt('http://127.0.0.1:1/'));
   assert.deepEqual(none, { taken: false, reason: 'It could not be reached (ECONNREFUSED).' });
   for (const url of ['http://169.254.169.254/latest', 'http://[fe80::1]/', 'http://0xa9fea9fe/']) {
-    const refused = await post(MESSAGE, webhookAt(url));
+    const refused = await postWebhook(MESSAGE, webhookAt(url));
     assert.match(refused.taken ? '' : refused.reason, /link-local/, url);
   }
 });
@@ -83,7 +83,7 @@ withStores('the outbox of approvals', (law) => {
       const waiting = () =>
         store.db.selectFrom('approval_outbox').selectAll().orderBy('message_id').execute();
       const send = (url: string) =>
-        deliver({
+        deliverWebhooks({
           store: async () => store,
           now_ms: () => desk.clock.now_ms,
           webhook: webhookAt(url),
@@ -138,7 +138,9 @@ withStores('the outbox of approvals', (law) => {
       },
       async (url) => {
         const parts = { now_ms: () => desk.clock.now_ms, webhook: webhookAt(url), log: { warn: () => {} } };
-        await Promise.all([store, other].map((each) => deliver({ ...parts, store: async () => each })));
+        await Promise.all(
+          [store, other].map((each) => deliverWebhooks({ ...parts, store: async () => each })),
+        );
       },
     );
     assert.equal(ids.length, 8);

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { isMetadata, lookupBut } from '../../../platform/net/metadata-address.ts';
+import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../../platform/net/metadata-address.ts';
 
-export interface Webhook {
+export interface ApprovalWebhook {
   readonly url: string;
   readonly secret: string;
   readonly timeout_ms: number;
@@ -12,23 +12,23 @@ export interface Webhook {
   readonly allow_link_local: boolean;
 }
 
-export interface Message {
+export interface WebhookMessage {
   readonly message_id: string;
   /** JSON. */
   readonly body: string;
   readonly timestamp_s: number;
 }
 
-export type Sent = { readonly taken: true } | { readonly taken: false; readonly reason: string };
+export type WebhookResult = { readonly taken: true } | { readonly taken: false; readonly reason: string };
 
 /**
  * Sends one message with the headers of Standard Webhooks; taken means a status from 200 to 299. Redirections are
  * not followed. Never rejects.
  */
-export function post(message: Message, webhook: Webhook): Promise<Sent> {
+export function postWebhook(message: WebhookMessage, webhook: ApprovalWebhook): Promise<WebhookResult> {
   const url = new URL(webhook.url);
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (!webhook.allow_link_local && isIP(host) !== 0 && isMetadata(host))
+  if (!webhook.allow_link_local && isIP(host) !== 0 && isMetadataOrLinkLocalAddress(host))
     return Promise.resolve({ taken: false, reason: LINK_LOCAL });
   return new Promise((resolve) => {
     const send = url.protocol === 'https:' ? secureRequest : plainRequest;
@@ -52,19 +52,22 @@ export function post(message: Message, webhook: Webhook): Promise<Sent> {
   });
 }
 
-function headersOf({ message_id, timestamp_s, body }: Message, secret: string): Record<string, string> {
+function headersOf(
+  { message_id, timestamp_s, body }: WebhookMessage,
+  secret: string,
+): Record<string, string> {
   return {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
     'user-agent': 'agent-safety',
     'webhook-id': message_id,
     'webhook-timestamp': String(timestamp_s),
-    'webhook-signature': signature({ message_id, timestamp_s, body }, secret),
+    'webhook-signature': signWebhook({ message_id, timestamp_s, body }, secret),
   };
 }
 
 /** `v1,` and the HMAC-SHA-256, in base64, over id, timestamp and body, joined by full stops. */
-export function signature({ message_id, timestamp_s, body }: Message, secret: string): string {
+export function signWebhook({ message_id, timestamp_s, body }: WebhookMessage, secret: string): string {
   const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : null;
   const key = encoded === null ? Buffer.from(secret, 'utf8') : Buffer.from(encoded, 'base64');
   const hmac = createHmac('sha256', key).update(`${message_id}.${timestamp_s}.${body}`).digest('base64');
@@ -74,7 +77,7 @@ export function signature({ message_id, timestamp_s, body }: Message, secret: st
 const LINK_LOCAL =
   'Its address is a link-local one, where clouds keep credentials; `approvals.webhook.allow_link_local` allows it.';
 
-const guardedLookup = lookupBut(() => new LinkLocal());
+const guardedLookup = buildGuardedLookup(() => new LinkLocal());
 
 class LinkLocal extends Error {
   constructor() {

@@ -4,12 +4,12 @@ import { races } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
 import { type CapabilityParts, openCapabilities } from './capabilities.ts';
-import { forgetExpired, KEPT_MS } from './chores.ts';
+import { deleteExpiredTokens, EXPIRED_TOKEN_KEPT_MS } from './chores.ts';
 import { capabilityParts } from './testing/parts.ts';
 import type { Outcome, RaceInput } from './testing/race.ts';
-import type { CapabilityCause, IssueRequest, Presented } from './types.ts';
+import type { CapabilityCause, CapabilityPresentation, CapabilityRequest } from './types.ts';
 
-const REQUEST: IssueRequest = {
+const REQUEST: CapabilityRequest = {
   tenant_id: 'default',
   agent_id: 'bot',
   session_id: null,
@@ -18,7 +18,7 @@ const REQUEST: IssueRequest = {
   issued_by: 'operator',
 };
 
-const ASKED: Omit<Presented, 'token'> = {
+const ASKED: Omit<CapabilityPresentation, 'token'> = {
   tenant_id: 'default',
   agent_id: 'bot',
   session_id: null,
@@ -32,13 +32,13 @@ const ASKED: Omit<Presented, 'token'> = {
 function opened(store: Store, limits: Partial<CapabilityParts> = {}) {
   const world = capabilityParts(store, limits);
   const capabilities = openCapabilities(world.parts);
-  const issue = async (request: Partial<IssueRequest> = {}) => {
+  const issue = async (request: Partial<CapabilityRequest> = {}) => {
     const made = await capabilities.issue({ ...REQUEST, ...request });
     assert.ok(made !== null);
     return made;
   };
   const causeOf = async (
-    asked: Partial<Presented> & { readonly token: string },
+    asked: Partial<CapabilityPresentation> & { readonly token: string },
   ): Promise<CapabilityCause | null> => {
     const used = await capabilities.use({ ...ASKED, ...asked });
     return used.taken ? null : used.cause;
@@ -67,7 +67,10 @@ withStores('capability tokens', (law) => {
     const { token } = await issue();
     const bound = (await issue({ session_id: 's1' })).token;
     const wide = (await issue({ scope: { tool_name: '*', actions: ['*'], secret_keys: [] } })).token;
-    const cases: readonly (readonly [CapabilityCause | null, Partial<Presented> & { token: string }])[] = [
+    const cases: readonly (readonly [
+      CapabilityCause | null,
+      Partial<CapabilityPresentation> & { token: string },
+    ])[] = [
       [null, { token }],
       [null, { token, tool: 'send_' }],
       [null, { token, action: 'INVOKE' }],
@@ -258,8 +261,8 @@ withStores('capability tokens', (law) => {
     const end_ms = Date.parse(record.expires_at);
     clock.now_ms = end_ms;
     await issue();
-    assert.equal(await forgetExpired(store, end_ms + KEPT_MS), 0);
-    assert.equal(await forgetExpired(store, end_ms + KEPT_MS + 1), 1);
+    assert.equal(await deleteExpiredTokens(store, end_ms + EXPIRED_TOKEN_KEPT_MS), 0);
+    assert.equal(await deleteExpiredTokens(store, end_ms + EXPIRED_TOKEN_KEPT_MS + 1), 1);
     assert.equal(await capabilities.find(record.token_id), null);
     assert.equal((await capabilities.list({ limit: 10 })).length, 1);
   });

@@ -2,25 +2,25 @@ import type { Insertable, Kysely } from 'kysely';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
 import { newEventId } from '../../audit/event-id.ts';
-import type { EventPorts } from '../../audit/event-ports.ts';
-import { serviceEvent } from '../../audit/service-event.ts';
+import type { AuditPorts } from '../../audit/event-ports.ts';
+import { buildServiceEvent } from '../../audit/service-event.ts';
 import type { AuditEvent } from '../../audit/types.ts';
-import { type CapabilityRow, misfitOf, scopeOf } from './fit.ts';
-import { openGuesses } from './guesses.ts';
-import { isTokenOf, newCapabilityToken, tokenIdOf } from './token.ts';
+import { type CapabilityRow, findMisfit, readScope } from './fit.ts';
+import { openWrongTokenCounter } from './guesses.ts';
+import { createCapabilityToken, matchesTokenHash, parseTokenId } from './token.ts';
 import type {
   Capabilities,
   CapabilityFilter,
+  CapabilityPresentation,
   CapabilityRecord,
-  IssueRequest,
-  Presented,
-  Shown,
+  CapabilityRequest,
+  CapabilityResult,
 } from './types.ts';
 
 export interface CapabilityParts {
   readonly store: () => Promise<Store>;
   /** The policy in force, the clock, and the journal. */
-  readonly ports: () => Pick<EventPorts, 'policy' | 'now_ms' | 'record'>;
+  readonly ports: () => Pick<AuditPorts, 'policy' | 'now_ms' | 'record'>;
   readonly ttl_default_ms: number;
   readonly ttl_max_ms: number;
   /** Tokens that are live at one time. */
@@ -32,24 +32,24 @@ export interface CapabilityParts {
 /** Opens the tokens of one process over the store that all share. */
 export function openCapabilities(parts: CapabilityParts): Capabilities {
   const { store, ports } = parts;
-  const guesses = openGuesses(parts.steady_ms);
+  const guesses = openWrongTokenCounter(parts.steady_ms);
   const db = async () => (await store()).db;
 
-  async function look(presented: Presented): Promise<Shown> {
+  async function look(presented: CapabilityPresentation): Promise<CapabilityResult> {
     const who = presented.has_credential ? `${presented.caller_id} ${presented.agent_id}` : null;
-    if (who !== null && guesses.areTooMany(who)) return { taken: false, token_id: null, cause: 'throttled' };
-    const token_id = tokenIdOf(presented.token);
+    if (who !== null && guesses.isThrottled(who)) return { taken: false, token_id: null, cause: 'throttled' };
+    const token_id = parseTokenId(presented.token);
     const row = token_id === null ? null : await rowOf(await db(), token_id);
-    if (row === null || !isTokenOf(presented.token, row.token_sha256)) {
+    if (row === null || !matchesTokenHash(presented.token, row.token_sha256)) {
       if (who !== null) guesses.note(who);
       return { taken: false, token_id: null, cause: 'unknown' };
     }
-    const cause = misfitOf(row, presented, ports().now_ms());
+    const cause = findMisfit(row, presented, ports().now_ms());
     if (cause !== null) return { taken: false, token_id: row.token_id, cause };
     return { taken: true, token_id: row.token_id, expires_ms: row.expires_ms };
   }
 
-  async function use(presented: Presented): Promise<Shown> {
+  async function use(presented: CapabilityPresentation): Promise<CapabilityResult> {
     const seen = await look(presented);
     if (!seen.taken || (await count(await db(), seen.token_id, ports().now_ms()))) return seen;
     // It ended between the two questions; the third one says how.
@@ -71,14 +71,14 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
       if (ended) await note(revocation(record, by, parts), parts, 'The token was revoked, but');
       return { record, ended };
     },
-    look,
+    check: look,
     use,
   };
 }
 
-async function issue(request: IssueRequest, parts: CapabilityParts): ReturnType<Capabilities['issue']> {
+async function issue(request: CapabilityRequest, parts: CapabilityParts): ReturnType<Capabilities['issue']> {
   const now_ms = parts.ports().now_ms();
-  const { token_id, token, sha256 } = newCapabilityToken();
+  const { token_id, token, sha256 } = createCapabilityToken();
   const { scope, tenant_id, agent_id, session_id, issued_by } = request;
   const row: Insertable<StoreTables['capability_tokens']> & CapabilityRow = {
     token_id,
@@ -180,7 +180,7 @@ function shown(row: CapabilityRow, now_ms: number): CapabilityRecord {
     tenant_id: row.tenant_id,
     agent_id: row.agent_id,
     session_id: row.session_id,
-    scope: scopeOf(row),
+    scope: readScope(row),
     issued_by: row.issued_by,
     issued_at: time(row.issued_ms),
     expires_at: time(row.expires_ms),
@@ -217,7 +217,7 @@ function changeOf(
 ): AuditEvent {
   const { policy, now_ms } = ports();
   const at_ms = now_ms();
-  return serviceEvent({
+  return buildServiceEvent({
     event_id: newEventId(at_ms),
     now_ms: at_ms,
     phase,

@@ -1,9 +1,9 @@
-import type { Chore } from '../../../platform/store/housekeeping.ts';
+import type { MaintenanceJob } from '../../../platform/store/housekeeping.ts';
 import type { Store } from '../../../platform/store/index.ts';
 
 const EVERY_MS = 60_000;
 /** How long a token can be looked at after it has expired. */
-export const KEPT_MS = 7 * 86_400_000;
+export const EXPIRED_TOKEN_KEPT_MS = 7 * 86_400_000;
 const BATCH_MAX = 1_000;
 
 interface Parts {
@@ -12,18 +12,18 @@ interface Parts {
 }
 
 /** Forgets tokens that have expired long ago. */
-export function capabilityChores({ store, ports }: Parts): readonly Chore[] {
+export function buildCapabilityJobs({ store, ports }: Parts): readonly MaintenanceJob[] {
   return [
     {
       name: 'capabilities: forget tokens that have expired',
       every_ms: EVERY_MS,
-      run: async () => (await forgetExpired(await store(), ports().now_ms())) === BATCH_MAX,
+      run: async () => (await deleteExpiredTokens(await store(), ports().now_ms())) === BATCH_MAX,
     },
   ];
 }
 
 /** Deletes a batch of tokens that expired long enough ago, and says how many. */
-export async function forgetExpired({ db }: Store, now_ms: number): Promise<number> {
+export async function deleteExpiredTokens({ db }: Store, now_ms: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('capability_tokens')
     .where(
@@ -32,7 +32,7 @@ export async function forgetExpired({ db }: Store, now_ms: number): Promise<numb
       db
         .selectFrom('capability_tokens')
         .select('token_id')
-        .where('expires_ms', '<', now_ms - KEPT_MS)
+        .where('expires_ms', '<', now_ms - EXPIRED_TOKEN_KEPT_MS)
         .limit(BATCH_MAX),
     )
     .executeTakeFirst();

@@ -1,6 +1,6 @@
 import { matchesAny, matchesName } from '../../../core/tags.ts';
 import type { CapabilityTables } from './tables.ts';
-import type { CapabilityCause, CapabilityScope, Presented } from './types.ts';
+import type { CapabilityCause, CapabilityPresentation, CapabilityScope } from './types.ts';
 
 export type CapabilityRow = CapabilityTables['capability_tokens'];
 
@@ -8,9 +8,13 @@ export type CapabilityRow = CapabilityTables['capability_tokens'];
 const CLOCK_MS = 60_000;
 
 /** What a known token does not allow of what somebody wants to do; `null` where it allows all of it. */
-export function misfitOf(row: CapabilityRow, presented: Presented, now_ms: number): CapabilityCause | null {
+export function findMisfit(
+  row: CapabilityRow,
+  presented: CapabilityPresentation,
+  now_ms: number,
+): CapabilityCause | null {
   const { tool, action, secret_key, session_id } = presented;
-  const scope = scopeOf(row);
+  const scope = readScope(row);
   if (row.revoked_ms !== null) return 'revoked';
   if (now_ms >= row.expires_ms) return 'expired';
   // A clock that was set back would make a token live longer than anyone agreed to.
@@ -25,7 +29,7 @@ export function misfitOf(row: CapabilityRow, presented: Presented, now_ms: numbe
 }
 
 /** The scope that a row holds. */
-export function scopeOf({ tool_name, actions, secret_keys }: CapabilityRow): CapabilityScope {
+export function readScope({ tool_name, actions, secret_keys }: CapabilityRow): CapabilityScope {
   return {
     tool_name,
     actions: JSON.parse(actions) as string[],
@@ -34,7 +38,7 @@ export function scopeOf({ tool_name, actions, secret_keys }: CapabilityRow): Cap
 }
 
 /** Each cause as a sentence for whoever showed the token. */
-export const CAUSE_SENTENCES: Readonly<Record<CapabilityCause, string>> = {
+export const CAUSE_MESSAGES: Readonly<Record<CapabilityCause, string>> = {
   unknown: 'The capability token is not known.',
   revoked: 'The capability token was revoked.',
   expired: 'The capability token has expired.',

@@ -1,7 +1,7 @@
 /** Counts wrong tokens of each caller, so that nobody tries many. */
-export interface Guesses {
+export interface WrongTokenCounter {
   /** Whether this caller has shown so many wrong ones that no further one is looked at for now. */
-  readonly areTooMany: (who: string) => boolean;
+  readonly isThrottled: (who: string) => boolean;
   readonly note: (who: string) => void;
 }
 
@@ -11,14 +11,14 @@ const WINDOW_MS = 60_000;
 const CALLERS_MAX = 10_000;
 
 /** @param now_ms a clock that never jumps */
-export function openGuesses(now_ms: () => number): Guesses {
+export function openWrongTokenCounter(now_ms: () => number): WrongTokenCounter {
   const wrong = new Map<string, { count: number; readonly until_ms: number }>();
   const current = (who: string) => {
     const entry = wrong.get(who);
     return entry !== undefined && now_ms() < entry.until_ms ? entry : null;
   };
   return {
-    areTooMany: (who) => (current(who)?.count ?? 0) >= WRONG_MAX,
+    isThrottled: (who) => (current(who)?.count ?? 0) >= WRONG_MAX,
     note: (who) => {
       const entry = current(who);
       if (entry !== null) {

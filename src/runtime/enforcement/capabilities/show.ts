@@ -1,20 +1,20 @@
 import type { Crossing } from '../../../core/types/index.ts';
 import { StoreFailure } from '../../../platform/store/failure.ts';
-import { CAUSE_SENTENCES } from './fit.ts';
-import type { Capabilities, CapabilityCause, Presented } from './types.ts';
+import { CAUSE_MESSAGES } from './fit.ts';
+import type { Capabilities, CapabilityCause, CapabilityPresentation } from './types.ts';
 
 /** What a crossing says of a capability token. */
-export type ShownCapability = NonNullable<Crossing['capability']>;
+export type CrossingCapability = NonNullable<Crossing['capability']>;
 
 /**
- * Shows a token for a crossing: `use` takes it, `look` asks whether it would be taken. Rejects for a fault of ours
+ * Shows a token for a crossing: `use` takes it, `check` asks whether it would be taken. Rejects for a fault of ours
  * only; that the store cannot be asked is a refusal.
  */
-export async function showCapability(
-  how: 'use' | 'look',
+export async function presentCapability(
+  how: 'use' | 'check',
   capabilities: () => Promise<Capabilities>,
-  presented: Presented,
-): Promise<ShownCapability> {
+  presented: CapabilityPresentation,
+): Promise<CrossingCapability> {
   try {
     const shown = await (await capabilities())[how](presented);
     return { token_id: shown.token_id, refusal: shown.taken ? null : refusalOf(shown.cause) };
@@ -25,6 +25,6 @@ export async function showCapability(
   }
 }
 
-function refusalOf(cause: CapabilityCause): ShownCapability['refusal'] {
-  return { rule: `capability_token.${cause}`, reason: CAUSE_SENTENCES[cause] };
+function refusalOf(cause: CapabilityCause): CrossingCapability['refusal'] {
+  return { rule: `capability_token.${cause}`, reason: CAUSE_MESSAGES[cause] };
 }

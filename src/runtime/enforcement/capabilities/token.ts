@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { tokenHash } from '../../access/tokens.ts';
+import { hashToken } from '../../access/tokens.ts';
 
 /** A token that was just made: what it is called, what its bearer gets, and what is kept of it. */
-export interface MadeToken {
+export interface NewCapabilityToken {
   readonly token_id: string;
   readonly token: string;
   readonly sha256: string;
@@ -11,21 +11,21 @@ export interface MadeToken {
 const TOKEN = /^svc_cap_([0-9a-f]{24})_[A-Za-z0-9_-]{43}$/;
 
 /** Makes a token of 256 random bits, `svc_cap_<the digits of its id>_<43 characters>`. */
-export function newCapabilityToken(): MadeToken {
+export function createCapabilityToken(): NewCapabilityToken {
   const digits = randomBytes(12).toString('hex');
   const token = `svc_cap_${digits}_${randomBytes(32).toString('base64url')}`;
-  return { token_id: `cap_${digits}`, token, sha256: tokenHash(token) };
+  return { token_id: `cap_${digits}`, token, sha256: hashToken(token) };
 }
 
 /** The id of the token that a text seems to be; `null` where it cannot be one. */
-export function tokenIdOf(text: string): string | null {
+export function parseTokenId(text: string): string | null {
   const digits = TOKEN.exec(text)?.[1];
   return digits === undefined ? null : `cap_${digits}`;
 }
 
 /** Whether a text is the token of which this is kept; in constant time. */
-export function isTokenOf(text: string, sha256: string): boolean {
+export function matchesTokenHash(text: string, sha256: string): boolean {
   const kept = Buffer.from(sha256, 'hex');
-  const shown = Buffer.from(tokenHash(text), 'hex');
+  const shown = Buffer.from(hashToken(text), 'hex');
   return kept.length === shown.length && timingSafeEqual(kept, shown);
 }

@@ -28,7 +28,7 @@ export interface CapabilityRecord {
   readonly last_used_at: string | null;
 }
 
-export interface IssueRequest {
+export interface CapabilityRequest {
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly session_id: string | null;
@@ -39,7 +39,7 @@ export interface IssueRequest {
 }
 
 /** What somebody wants to do, and the token that is to allow it. */
-export interface Presented {
+export interface CapabilityPresentation {
   /** As it was sent. */
   readonly token: string;
   readonly tenant_id: string;
@@ -73,7 +73,7 @@ export type CapabilityCause =
   | 'throttled';
 
 /** Whether a token is taken. `token_id` is `null` where nobody knows which one it was. */
-export type Shown =
+export type CapabilityResult =
   | { readonly taken: true; readonly token_id: string; readonly expires_ms: number }
   | { readonly taken: false; readonly token_id: string | null; readonly cause: CapabilityCause };
 
@@ -92,7 +92,7 @@ export interface Capabilities {
    * @throws Unavailable where it could not be recorded; there is no token then
    */
   readonly issue: (
-    request: IssueRequest,
+    request: CapabilityRequest,
   ) => Promise<{ readonly token: string; readonly record: CapabilityRecord } | null>;
   readonly find: (token_id: string) => Promise<CapabilityRecord | null>;
   /** The newest first. */
@@ -108,7 +108,7 @@ export interface Capabilities {
     may: (record: CapabilityRecord) => boolean,
   ) => Promise<{ readonly record: CapabilityRecord; readonly ended: boolean } | null>;
   /** Whether a token would be taken now; nothing is counted. */
-  readonly look: (presented: Presented) => Promise<Shown>;
+  readonly check: (presented: CapabilityPresentation) => Promise<CapabilityResult>;
   /** Takes a token, or does not; counted and durable before it is answered. */
-  readonly use: (presented: Presented) => Promise<Shown>;
+  readonly use: (presented: CapabilityPresentation) => Promise<CapabilityResult>;
 }

@@ -5,12 +5,12 @@ import type { Store } from '../../../platform/store/index.ts';
 const MINUTE_MS = 60_000;
 
 /** Of which tool calls are counted. */
-export type Counted = Crossing & { readonly tool: string };
+export type CountedCall = Crossing & { readonly tool: string };
 
 /** The most calls of the tool that one of those who act was let make in the last minute, and this one. */
-export async function callsNow(
+export async function readRecentCalls(
   store: Store,
-  { tenant_id, tool, now_ms, ...crossing }: Counted,
+  { tenant_id, tool, now_ms, ...crossing }: CountedCall,
 ): Promise<number> {
   const rows = await store.db
     .selectFrom('call_counts')
@@ -26,7 +26,7 @@ export async function callsNow(
  * Counts a call that is let through, and gives how many there were in the last minute with it. Where that is more
  * than `calls_max`, it is not counted: of calls that race for the last place, in whatever process, one has it.
  */
-export async function takeCall(store: Store, crossing: Counted, calls_max: number): Promise<number> {
+export async function countCall(store: Store, crossing: CountedCall, calls_max: number): Promise<number> {
   const { tenant_id, tool, now_ms } = crossing;
   // Two calls by the same pair of agents must not wait for each other crosswise.
   const agents = [...listActingAgents(crossing)].sort();

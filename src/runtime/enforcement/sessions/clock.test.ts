@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sessionClock } from './clock.ts';
+import { openSessionClock } from './clock.ts';
 
 /** What is shown at each step: time of day, uptime, time shown, in milliseconds. */
 type Step = readonly [number, number, number];
@@ -34,7 +34,7 @@ const ROWS: Readonly<Record<string, readonly Step[]>> = {
 for (const [name, steps] of Object.entries(ROWS)) {
   test(`clock of sessions: ${name}`, () => {
     let uptime_ms = 0;
-    const timeOf = sessionClock(() => uptime_ms);
+    const timeOf = openSessionClock(() => uptime_ms);
     for (const [now_ms, up_ms, shown_ms] of steps) {
       uptime_ms = up_ms;
       assert.equal(timeOf(now_ms), shown_ms);

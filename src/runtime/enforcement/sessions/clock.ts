@@ -9,7 +9,9 @@ const PACE = 2;
  * @param uptime_ms a clock that only runs, and that nobody sets
  * @returns gives the time for a time of day, both in milliseconds since 1970
  */
-export function sessionClock(uptime_ms: () => number = () => performance.now()): (now_ms: number) => number {
+export function openSessionClock(
+  uptime_ms: () => number = () => performance.now(),
+): (now_ms: number) => number {
   let shown_ms = Number.POSITIVE_INFINITY;
   let seen_ms = uptime_ms();
   return (now_ms) => {

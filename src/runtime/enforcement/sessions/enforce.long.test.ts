@@ -7,8 +7,8 @@ import { withStores } from '../../../platform/store/testing/stores.ts';
 import { caller, crossing, ports } from '../../../server/testing/examples.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import { enforce } from '../enforce.ts';
-import type { Ports } from '../types.ts';
-import { sessionClock } from './clock.ts';
+import type { EnforcementPorts } from '../types.ts';
+import { openSessionClock } from './clock.ts';
 import { LIMITS } from './testing/limits.ts';
 
 const contract = (tool_name: string, more: object = {}) => ({
@@ -54,11 +54,15 @@ interface Desk {
   ) => Promise<{ decision: string; rule: string; fault: boolean }>;
 }
 
-function desk(store: () => Promise<Store>, policy: Policy = FLOW, more: Partial<Ports> = {}): Desk {
+function desk(
+  store: () => Promise<Store>,
+  policy: Policy = FLOW,
+  more: Partial<EnforcementPorts> = {},
+): Desk {
   const events: AuditEvent[] = [];
   const given = ports(events, {
     policy,
-    sessions: { store, limits: LIMITS, timeOf: sessionClock() },
+    sessions: { store, limits: LIMITS, timeOf: openSessionClock() },
     ...more,
   });
   return {
@@ -116,7 +120,7 @@ withStores('sessions on the road', (law) => {
 
   law('a store that is gone blocks what depends on it, and nothing else', async ({ store }) => {
     const told: unknown[] = [];
-    const more = { unkept: (fault: unknown) => void told.push(fault) };
+    const more = { onSessionFault: (fault: unknown) => void told.push(fault) };
     const { ask, events } = desk(gone, FLOW, more);
     const stopped = { decision: 'block', rule: 'fault.store', fault: true };
     assert.deepEqual(await ask('web.read'), stopped);

@@ -6,7 +6,11 @@ const BATCH = 500;
 const COUNT_MS = 3_600_000;
 
 /** Removes one batch of expired sessions and of counts without calls; `true` where more are left. */
-export async function forgetSessions(store: Store, limits: SessionLimits, now_ms: number): Promise<boolean> {
+export async function deleteExpiredSessions(
+  store: Store,
+  limits: SessionLimits,
+  now_ms: number,
+): Promise<boolean> {
   const sessions = await forgetExpired(store, limits, now_ms);
   const counts = await forgetCounts(store, now_ms);
   return sessions === BATCH || counts === BATCH;

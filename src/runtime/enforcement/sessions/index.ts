@@ -2,18 +2,18 @@ import { findContract } from '../../../core/decision/contracts.ts';
 import { usesSessionTags } from '../../../core/decision/taint.ts';
 import type { Crossing, Policy, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import { callsNow, takeCall } from './calls.ts';
-import { keepSession, readSession, type Session, SessionFull } from './sessions.ts';
+import { countCall, readRecentCalls } from './calls.ts';
+import { readSession, SessionFull, type SessionState, saveSession } from './sessions.ts';
 import type { SessionPorts } from './types.ts';
 
 /** A crossing with what is remembered of its session, and the verdict on it. */
-export interface Decided<Outcome> {
+export interface SessionDecision<Outcome> {
   readonly crossing: Crossing;
   readonly outcome: Outcome;
 }
 
 /** How a crossing is decided on, and how to see and to replace the verdict in what came of it. */
-export interface Deciding<Outcome> {
+export interface SessionDecider<Outcome> {
   readonly decide: (crossing: Crossing) => Outcome | Promise<Outcome>;
   readonly verdictOf: (outcome: Outcome) => Verdict;
 }
@@ -47,8 +47,8 @@ export async function decideInSession<Outcome>(
   given: Crossing,
   policy: Policy,
   { store: open, limits, timeOf }: SessionPorts,
-  { decide, verdictOf }: Deciding<Outcome>,
-): Promise<Decided<Outcome>> {
+  { decide, verdictOf }: SessionDecider<Outcome>,
+): Promise<SessionDecision<Outcome>> {
   const store = await open();
   const asks = usesSessionTags(policy, given.tenant_id);
   const limit = callsLimitOf(given, policy);
@@ -57,34 +57,36 @@ export async function decideInSession<Outcome>(
   const crossing: Crossing = {
     ...given,
     ...(asks && { session_tags: session.tags }),
-    ...(limit !== null && { calls_last_minute: await callsNow(store, { ...given, tool: limit.tool }) }),
+    ...(limit !== null && {
+      calls_last_minute: await readRecentCalls(store, { ...given, tool: limit.tool }),
+    }),
   };
   const first = { crossing, outcome: await decide(crossing) };
   if (verdictOf(first.outcome).decision === 'block') return first;
   const decided = limit === null ? first : await counted(store, first, limit, decide);
   const { decision, taint_change } = verdictOf(decided.outcome);
   if (decision !== 'block' && taint_change !== null)
-    await keepSession(store, { ...given, now_ms }, session, taint_change, limits);
+    await saveSession(store, { ...given, now_ms }, session, taint_change, limits);
   return decided;
 }
 
-const NO_SESSION: Session = { tags: [], rows: [] };
+const NO_SESSION: SessionState = { tags: [], rows: [] };
 
 /** Counts a call that is to go through, and decides again where another one took the last place meanwhile. */
 async function counted<Outcome>(
   store: Store,
-  decided: Decided<Outcome>,
+  decided: SessionDecision<Outcome>,
   { calls_max, tool }: CallsLimit,
-  decide: Deciding<Outcome>['decide'],
-): Promise<Decided<Outcome>> {
-  const calls_last_minute = await takeCall(store, { ...decided.crossing, tool }, calls_max);
+  decide: SessionDecider<Outcome>['decide'],
+): Promise<SessionDecision<Outcome>> {
+  const calls_last_minute = await countCall(store, { ...decided.crossing, tool }, calls_max);
   if (calls_last_minute <= calls_max) return decided;
   const crossing = { ...decided.crossing, calls_last_minute };
   return { crossing, outcome: await decide(crossing) };
 }
 
 /** Why nothing goes through where sessions cannot be read or kept. */
-export function whyStopped(fault: unknown): {
+export function explainSessionFault(fault: unknown): {
   readonly rule: string;
   readonly reason: string;
   /** Whether it is a fault of ours, and no limit. */

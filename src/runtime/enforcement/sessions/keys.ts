@@ -13,14 +13,14 @@ export interface SessionKey {
 const UNNAMED = 'unknown';
 
 /** The sessions in which a crossing takes place: one for each who acts. */
-export function sessionsOf(crossing: Crossing): readonly SessionKey[] {
+export function listSessionKeys(crossing: Crossing): readonly SessionKey[] {
   return listActingAgents(crossing).map((agent_id) => keyOf(crossing, agent_id));
 }
 
 /** The sessions that have read what crosses, once it went through: of a message, that of who gets it. */
-export function readersOf(crossing: Crossing): readonly SessionKey[] {
+export function listReaderKeys(crossing: Crossing): readonly SessionKey[] {
   const { phase, destination_agent_id } = crossing;
-  if (phase !== 'message' || destination_agent_id === null) return sessionsOf(crossing);
+  if (phase !== 'message' || destination_agent_id === null) return listSessionKeys(crossing);
   return [keyOf(crossing, destination_agent_id)];
 }
 
@@ -28,7 +28,7 @@ export function readersOf(crossing: Crossing): readonly SessionKey[] {
  * Whose tags count in a crossing: of those who act, and in a session with a name of those whom nobody named. Where
  * nobody says who acts, those of all agents in that session do: `everyone`.
  */
-export function askedOf(crossing: Crossing): readonly string[] | 'everyone' {
+export function findTagOwners(crossing: Crossing): readonly string[] | 'everyone' {
   const actors = listActingAgents(crossing);
   if (crossing.session_id === null) return actors;
   return actors.includes(UNNAMED) ? 'everyone' : [...actors, UNNAMED];

@@ -1,11 +1,11 @@
 import type { Store } from '../../../platform/store/index.ts';
 import type { Caller } from '../../access/types.ts';
-import type { EventPorts } from '../../audit/event-ports.ts';
-import { type ServiceChange, serviceEvent } from '../../audit/service-event.ts';
-import type { ResetTarget } from './types.ts';
+import type { AuditPorts } from '../../audit/event-ports.ts';
+import { buildServiceEvent, type ServiceChange } from '../../audit/service-event.ts';
+import type { SessionResetTarget } from './types.ts';
 
 /** What a reset writes down, and when. */
-export interface ResetPorts extends EventPorts {
+export interface SessionResetPorts extends AuditPorts {
   readonly store: () => Promise<Store>;
 }
 
@@ -15,7 +15,11 @@ export interface ResetPorts extends EventPorts {
  *
  * @throws StoreFailure
  */
-export async function resetSession(target: ResetTarget, caller: Caller, ports: ResetPorts): Promise<number> {
+export async function resetSession(
+  target: SessionResetTarget,
+  caller: Caller,
+  ports: SessionResetPorts,
+): Promise<number> {
   const { tenant_id, session_id, agent_id } = target;
   const store = await ports.store();
   return store.transaction(async (trx) => {
@@ -34,12 +38,17 @@ export async function resetSession(target: ResetTarget, caller: Caller, ports: R
         .where('agent_id', '=', row.agent_id)
         .execute();
     const count = found.filter(({ tags }) => tags !== '[]').length;
-    await ports.record(serviceEvent(changeOf(target, count, caller, ports)));
+    await ports.record(buildServiceEvent(changeOf(target, count, caller, ports)));
     return count;
   });
 }
 
-function changeOf(target: ResetTarget, count: number, caller: Caller, ports: ResetPorts): ServiceChange {
+function changeOf(
+  target: SessionResetTarget,
+  count: number,
+  caller: Caller,
+  ports: SessionResetPorts,
+): ServiceChange {
   const now_ms = ports.now_ms();
   const { tenant_id, session_id, agent_id } = target;
   return {

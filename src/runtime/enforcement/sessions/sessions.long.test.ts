@@ -7,10 +7,10 @@ import { races } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import { caller, crossing, ports } from '../../../server/testing/examples.ts';
 import type { AuditEvent } from '../../audit/types.ts';
-import { callsNow, takeCall } from './calls.ts';
-import { forgetSessions } from './forget.ts';
+import { countCall, readRecentCalls } from './calls.ts';
+import { deleteExpiredSessions } from './forget.ts';
 import { resetSession } from './reset.ts';
-import { keepSession, readSession, SESSION_TAGS_MAX, SessionFull } from './sessions.ts';
+import { readSession, SESSION_TAGS_MAX, SessionFull, saveSession } from './sessions.ts';
 import { LIMITS } from './testing/limits.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -29,7 +29,7 @@ async function keep(
   parts: Partial<Crossing> = {},
 ): Promise<void> {
   const session = await readSession(store, at(parts), LIMITS);
-  await keepSession(store, at(parts), session, { add: [], remove: [], ...change }, LIMITS);
+  await saveSession(store, at(parts), session, { add: [], remove: [], ...change }, LIMITS);
 }
 
 const add = (store: Store, tags: readonly Tag[], parts: Partial<Crossing> = {}) =>
@@ -219,9 +219,9 @@ withStores('sessions', (law) => {
     await add(store, ['old'], { session_id: 'old', now_ms: NOW - 13 * HOUR });
     await add(store, ['new'], { session_id: 'new' });
     const call = { ...at(), tool: 'x' };
-    await takeCall(store, { ...call, now_ms: NOW - 2 * HOUR }, 5);
-    await takeCall(store, { ...call, tool: 'y' }, 5);
-    assert.equal(await forgetSessions(store, LIMITS, NOW), false);
+    await countCall(store, { ...call, now_ms: NOW - 2 * HOUR }, 5);
+    await countCall(store, { ...call, tool: 'y' }, 5);
+    assert.equal(await deleteExpiredSessions(store, LIMITS, NOW), false);
     const sessions = await store.db.selectFrom('sessions').select('session_id').execute();
     const counts = await store.db.selectFrom('call_counts').select('tool_name').execute();
     assert.deepEqual([sessions, counts], [[{ session_id: 'new' }], [{ tool_name: 'y' }]]);
@@ -235,7 +235,7 @@ withStores('counted calls', (law) => {
   });
 
   law('so many in any minute, and not one more', async ({ store }) => {
-    const take = (seconds: number) => takeCall(store, call({ now_ms: NOW + seconds * 1_000 }), 3);
+    const take = (seconds: number) => countCall(store, call({ now_ms: NOW + seconds * 1_000 }), 3);
     const rows: [number, number][] = [
       [0, 1],
       [20, 2],
@@ -253,21 +253,21 @@ withStores('counted calls', (law) => {
   });
 
   law('tenants, agents and tools are counted apart, and asking counts nothing', async ({ store }) => {
-    await takeCall(store, call(), 3);
-    await takeCall(store, call(), 3);
-    assert.equal(await callsNow(store, call()), 3);
-    assert.equal(await callsNow(store, call()), 3);
+    await countCall(store, call(), 3);
+    await countCall(store, call(), 3);
+    assert.equal(await readRecentCalls(store, call()), 3);
+    assert.equal(await readRecentCalls(store, call()), 3);
     for (const parts of [{ tenant_id: 'acme' }, { agent_id: 'agent-2' }, { tool: 'mail.read' }])
-      assert.equal(await callsNow(store, call(parts)), 1, JSON.stringify(parts));
+      assert.equal(await readRecentCalls(store, call(parts)), 1, JSON.stringify(parts));
     // Who acts for another is counted with both.
-    assert.equal(await callsNow(store, call({ agent_id: 'agent-2', source_agent_id: 'agent-1' })), 3);
+    assert.equal(await readRecentCalls(store, call({ agent_id: 'agent-2', source_agent_id: 'agent-1' })), 3);
   });
 
   law('a clock that is set back gives the tool back after a minute', async ({ store }) => {
-    await takeCall(store, call({ now_ms: NOW + HOUR }), 1);
-    assert.equal(await takeCall(store, call(), 1), 1);
-    assert.equal(await takeCall(store, call(), 1), 2);
-    assert.equal(await takeCall(store, call({ now_ms: NOW + 60_000 }), 1), 1);
+    await countCall(store, call({ now_ms: NOW + HOUR }), 1);
+    assert.equal(await countCall(store, call(), 1), 1);
+    assert.equal(await countCall(store, call(), 1), 2);
+    assert.equal(await countCall(store, call({ now_ms: NOW + 60_000 }), 1), 1);
   });
 
   law('eight processes have no more between them than one', async ({ settings, store }) => {
@@ -277,6 +277,6 @@ withStores('counted calls', (law) => {
       taken.reduce((sum, each) => sum + each, 0),
       60,
     );
-    assert.equal(await callsNow(store, call({ now_ms: crossing('').now_ms, session_id: null })), 61);
+    assert.equal(await readRecentCalls(store, call({ now_ms: crossing('').now_ms, session_id: null })), 61);
   });
 });

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import { covers } from '../../../core/tags.ts';
 import type { Crossing, Tag, TaintChange } from '../../../core/types/index.ts';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
-import { askedOf, readersOf, type SessionKey } from './keys.ts';
+import { findTagOwners, listReaderKeys, type SessionKey } from './keys.ts';
 import type { SessionLimits } from './types.ts';
 
 /** Tags of one session. More than all detectors have, and a list that one read brings. */
@@ -17,7 +17,7 @@ export class SessionFull extends Error {
 }
 
 /** What is remembered of a session, as far as one crossing asks. */
-export interface Session {
+export interface SessionState {
   /** Of everyone whose reading counts, each once, sorted. */
   readonly tags: readonly Tag[];
   /** By session: what is written there. */
@@ -25,8 +25,12 @@ export interface Session {
 }
 
 /** Looks up what was read before a crossing. Writes only where a session would be forgotten while it is in use. */
-export async function readSession(store: Store, crossing: Crossing, limits: SessionLimits): Promise<Session> {
-  const asked = askedOf(crossing);
+export async function readSession(
+  store: Store,
+  crossing: Crossing,
+  limits: SessionLimits,
+): Promise<SessionState> {
+  const asked = findTagOwners(crossing);
   let query = store.db
     .selectFrom('sessions')
     .selectAll()
@@ -72,14 +76,14 @@ function tagsIn(text: string): readonly Tag[] {
  *
  * @throws SessionFull
  */
-export async function keepSession(
+export async function saveSession(
   store: Store,
   crossing: Crossing,
-  { rows }: Session,
+  { rows }: SessionState,
   change: TaintChange,
   limits: SessionLimits,
 ): Promise<void> {
-  for (const key of readersOf(crossing)) {
+  for (const key of listReaderKeys(crossing)) {
     const known = rows.find(({ agent_id }) => agent_id === key.agent_id);
     if (known !== undefined && isSame(known.tags, changed(known.tags, change))) continue;
     await store.transaction((trx) => keepOne(trx, key, change, crossing.now_ms, limits));

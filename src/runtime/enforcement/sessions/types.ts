@@ -17,7 +17,7 @@ export interface SessionPorts {
 }
 
 /** Which sessions are reset. */
-export interface ResetTarget {
+export interface SessionResetTarget {
   readonly tenant_id: string;
   /** `null`: what an agent does outside of any session that has a name; then the agent must be named. */
   readonly session_id: string | null;

@@ -1,9 +1,9 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { ProviderFamily } from '../../../core/wire/types.ts';
-import { plainName } from '../labels.ts';
-import { whoseAttributes } from './guardrail.ts';
-import { type Instruments, present } from './instruments.ts';
-import type { CallAnswered, CallAsked, CallEnd } from './types.ts';
+import { sanitizeName } from '../labels.ts';
+import { buildIdentityAttributes } from './guardrail.ts';
+import { dropUndefined, type Instruments } from './instruments.ts';
+import type { CallEnd, CallResponse, CallStart } from './types.ts';
 
 /** `gen_ai.provider.name` of who made the format; a configured provider of one of the other names keeps its own. */
 const MAKERS: Readonly<Record<ProviderFamily, string>> = {
@@ -17,21 +17,21 @@ const PROVIDERS: ReadonlySet<string> = new Set([
 ]);
 
 /** What is known of a call before it is sent. */
-export function askedAttributes(asked: CallAsked): Attributes {
+export function buildCallAttributes(asked: CallStart): Attributes {
   return {
     'gen_ai.operation.name': asked.operation,
     'gen_ai.provider.name': MAKERS[asked.family],
     'gen_ai.request.model': named(asked.model),
     'gen_ai.request.max_tokens': asked.max_output_tokens ?? undefined,
     'gen_ai.request.stream': asked.is_stream || undefined,
-    ...whoseAttributes(asked),
+    ...buildIdentityAttributes(asked),
   };
 }
 
 /** What is told of one call, from its beginning to its end. The clock gives milliseconds that never jump. */
 export interface CallRecord {
   readonly asks: (model: string | null) => void;
-  readonly answered: (answer: CallAnswered) => void;
+  readonly answered: (answer: CallResponse) => void;
   readonly chunk: () => void;
   readonly end: (end: CallEnd) => void;
 }
@@ -43,7 +43,7 @@ export interface CallRecord {
  * @param failed - marks a span as one that went wrong
  */
 export function openCallRecord(
-  asked: CallAsked,
+  asked: CallStart,
   span: Span,
   instruments: Instruments,
   model_label: (model: string) => string,
@@ -62,7 +62,7 @@ export function openCallRecord(
       if (is_over || model === null) return;
       const label = model_label(model);
       labels['gen_ai.request.model'] = label;
-      span.setAttribute('gen_ai.request.model', plainName(model));
+      span.setAttribute('gen_ai.request.model', sanitizeName(model));
       span.updateName(`${asked.operation} ${label}`);
     },
     answered: ({ provider, model, status, attempts }) => {
@@ -90,7 +90,7 @@ export function openCallRecord(
       span.end();
       if (end.model !== null) labels['gen_ai.response.model'] = model_label(end.model);
       if (end.error !== null) labels['error.type'] = end.error;
-      measure(present(labels), end, secondsSince(began_ms), first_chunk_seconds, instruments);
+      measure(dropUndefined(labels), end, secondsSince(began_ms), first_chunk_seconds, instruments);
     },
   };
 }
@@ -115,7 +115,7 @@ function endAttributes({ error, id, model, finish_reasons, usage, micro_usd }: C
     'gen_ai.response.id': named(id),
     'gen_ai.response.model': named(model),
     'gen_ai.response.finish_reasons':
-      finish_reasons.length === 0 ? undefined : finish_reasons.slice(0, REASONS_MAX).map(plainName),
+      finish_reasons.length === 0 ? undefined : finish_reasons.slice(0, REASONS_MAX).map(sanitizeName),
     'gen_ai.usage.input_tokens': usage?.input_tokens,
     'gen_ai.usage.output_tokens': usage?.output_tokens,
     'gen_ai.usage.cache_read.input_tokens': usage?.cache_read_tokens,
@@ -128,7 +128,7 @@ const REASONS_MAX = 16;
 
 /** An attribute that is `undefined` is left out. */
 function named(name: string | null): string | undefined {
-  return name === null ? undefined : plainName(name);
+  return name === null ? undefined : sanitizeName(name);
 }
 
 function secondsSince(began_ms: number): number {

@@ -28,7 +28,7 @@ export function exporterSettings(
 }
 
 /** Says that a batch did not arrive, and lets the library believe that it did: it would only say so again. */
-export function telling<Exporter extends SpanExporter | PushMetricExporter>(
+export function reportFailures<Exporter extends SpanExporter | PushMetricExporter>(
   exporter: Exporter,
   complain: (fault: unknown) => void,
 ): Exporter {

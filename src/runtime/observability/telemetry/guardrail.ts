@@ -2,16 +2,16 @@ import { createHmac } from 'node:crypto';
 import type { Attributes } from '@opentelemetry/api';
 import { canonical } from '../../../core/policy/compile/canonical.ts';
 import type { Crossing, Verdict, ViolationType } from '../../../core/types/index.ts';
-import type { Check } from './types.ts';
+import type { CheckRecord } from './types.ts';
 
 /** `gen_ai.guardrail.verdict.type` and `.action.type`: what was found to be right, and what was done. */
-export interface Outcome {
+export interface GuardrailOutcome {
   readonly verdict: 'allow' | 'deny' | 'modify' | 'warn' | 'escalate';
   readonly action: 'allow' | 'block' | 'modify' | 'escalate';
 }
 
 /** What rules in monitor mode would have done is the verdict, and what was done all the same is the action. */
-export function outcomeOf({ decision, action, enforced_result }: Verdict): Outcome {
+export function classifyOutcome({ decision, action, enforced_result }: Verdict): GuardrailOutcome {
   return {
     verdict: verdictType(enforced_result ?? { decision, action }),
     action: actionType({ decision, action }),
@@ -20,13 +20,13 @@ export function outcomeOf({ decision, action, enforced_result }: Verdict): Outco
 
 type Decided = Pick<Verdict, 'decision' | 'action'>;
 
-function verdictType({ decision, action }: Decided): Outcome['verdict'] {
+function verdictType({ decision, action }: Decided): GuardrailOutcome['verdict'] {
   if (action === 'require_approval') return 'escalate';
   if (decision !== 'allow') return decision === 'block' ? 'deny' : 'modify';
   return action === 'flag' ? 'warn' : 'allow';
 }
 
-function actionType({ decision, action }: Decided): Outcome['action'] {
+function actionType({ decision, action }: Decided): GuardrailOutcome['action'] {
   return action === 'require_approval' && decision === 'block' ? 'escalate' : decision;
 }
 
@@ -36,9 +36,9 @@ function actionType({ decision, action }: Decided): Outcome['action'] {
  *
  * @param hash_key - `null`: no hash
  */
-export function guardrailAttributes(
-  { event_id, verdict: judged, crossing, component, scan_duration_ms }: Check,
-  { verdict, action }: Outcome,
+export function buildGuardrailAttributes(
+  { event_id, verdict: judged, crossing, component, scan_duration_ms }: CheckRecord,
+  { verdict, action }: GuardrailOutcome,
   hash_key: string | null,
 ): Attributes {
   return {
@@ -55,7 +55,7 @@ export function guardrailAttributes(
     'gen_ai.guardrail.security.content.modified': judged.decision === 'modify',
     'gen_ai.guardrail.security.content.input.hash':
       hash_key === null || judged.coverage.status !== 'full' ? undefined : contentHash(crossing, hash_key),
-    ...whoseAttributes(crossing),
+    ...buildIdentityAttributes(crossing),
     'gen_ai.tool.name': bounded(crossing.tool),
     'agent_safety.event.id': event_id,
     'agent_safety.coverage': judged.coverage.status,
@@ -64,7 +64,9 @@ export function guardrailAttributes(
 }
 
 /** Whose the check or the call is. */
-export function whoseAttributes(whose: Pick<Crossing, 'agent_id' | 'session_id' | 'tenant_id'>): Attributes {
+export function buildIdentityAttributes(
+  whose: Pick<Crossing, 'agent_id' | 'session_id' | 'tenant_id'>,
+): Attributes {
   return {
     'gen_ai.agent.id': bounded(whose.agent_id),
     'gen_ai.conversation.id': bounded(whose.session_id),
@@ -97,14 +99,14 @@ function mainRisk({ rule, findings, violations }: Verdict): ViolationType | unde
 }
 
 /** What was found: one event for each kind, rule and severity, and how often. */
-export interface FoundEvent {
+export interface FindingEvent {
   readonly attributes: Attributes;
 }
 
 const FOUND_EVENTS_MAX = 32;
 
 /** The findings of a check as events of its span: which rule, which kind, how bad, how often; never where or what. */
-export function foundEvents({ findings, violations, policy_hash }: Verdict): FoundEvent[] {
+export function buildFindingEvents({ findings, violations, policy_hash }: Verdict): FindingEvent[] {
   const counts = new Map<string, { count: number; attributes: Attributes }>();
   const found = [
     ...findings.map(({ type, rule, severity, rule_id }) => ({ type, rule, severity, detector: rule_id })),

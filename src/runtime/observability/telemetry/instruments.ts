@@ -45,6 +45,6 @@ export function openInstruments(meter: Meter): Instruments {
 }
 
 /** Leaves out what has no value, which the library would take for a label of its own. */
-export function present(attributes: Attributes): Attributes {
+export function dropUndefined(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }

@@ -5,7 +5,10 @@ import type { Packages } from './exporters.ts';
  * The sampler that the standard variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name; without one, and
  * for a name that is none, what the caller says, and everything where no caller says anything.
  */
-export function samplerOf(env: Readonly<Record<string, string | undefined>>, { trace }: Packages): Sampler {
+export function buildSampler(
+  env: Readonly<Record<string, string | undefined>>,
+  { trace }: Packages,
+): Sampler {
   const name = env.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on';
   const root = rootOf(name.replace(/^parentbased_/, ''), env.OTEL_TRACES_SAMPLER_ARG, trace);
   return ROOTS.includes(name) ? root : new trace.ParentBasedSampler({ root });

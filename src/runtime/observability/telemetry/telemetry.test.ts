@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { caller, crossing, ports, SECRET, SSN } from '../../../server/testing/examples.ts';
-import { enforce, refuse } from '../../enforcement/enforce.ts';
+import { enforce, refuseCrossing } from '../../enforcement/enforce.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { openTelemetry, type TelemetryParts } from './telemetry.ts';
 import { type Collector, type ReceivedSpan, startCollector } from './testing/collector.ts';
-import type { CallAsked, CallEnd, Telemetry } from './types.ts';
+import type { CallEnd, CallStart, Telemetry } from './types.ts';
 
 const MARKER = 'zebra-quartz-41';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -14,7 +14,7 @@ const PARENT = 'b7ad6b7169203331';
 const TRACEPARENT = `00-${TRACE}-${PARENT}-01`;
 const HASH_KEY = 'a key of the tests';
 
-const ASKED: CallAsked = {
+const ASKED: CallStart = {
   operation: 'chat',
   family: 'openai',
   model: 'gpt-5',
@@ -312,7 +312,7 @@ test('a refusal without a look is told too, and a fault of ours as an error', as
   const { telemetry } = await watch(collector.url);
   const watched = { ...ports([]), telemetry };
   const objected = { rule: 'memory.undeclared', reason: 'There is no such field.' };
-  await refuse(objected, crossing(''), caller, 'memory_write', watched);
+  await refuseCrossing(objected, crossing(''), caller, 'memory_write', watched);
   const record = () => Promise.reject(new Error(MARKER));
   await enforce(crossing('hello'), caller, 'scan_input', { ...watched, record });
   await telemetry.close();

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, Meter, Span, Tracer } from '@opentelemetry/api';
 import type { Log } from '../../../platform/log.ts';
 import type { Config } from '../../config/index.ts';
-import { boundedNames } from '../labels.ts';
-import { askedAttributes, type CallRecord, openCallRecord } from './call-span.ts';
-import { exporterSettings, loadPackages, type Packages, telling } from './exporters.ts';
-import { foundEvents, guardrailAttributes, outcomeOf } from './guardrail.ts';
+import { limitNames } from '../labels.ts';
+import { buildCallAttributes, type CallRecord, openCallRecord } from './call-span.ts';
+import { exporterSettings, loadPackages, type Packages, reportFailures } from './exporters.ts';
+import { buildFindingEvents, buildGuardrailAttributes, classifyOutcome } from './guardrail.ts';
 import { type Instruments, openInstruments } from './instruments.ts';
-import { samplerOf } from './sampler.ts';
-import { callerSpan, headersWithin } from './trace-context.ts';
-import type { CallAsked, CallSpan, Check, Telemetry } from './types.ts';
+import { buildSampler } from './sampler.ts';
+import { parseCallerSpan, replaceTraceHeaders } from './trace-context.ts';
+import type { CallSpan, CallStart, CheckRecord, Telemetry } from './types.ts';
 
 export interface TelemetryParts {
   readonly settings: Config['telemetry'];
@@ -58,20 +58,20 @@ function openProviders(parts: TelemetryParts, packages: Packages): Providers {
   const { timeout_ms, interval_ms, queue_spans_max } = settings;
   const processor = () =>
     new trace.BatchSpanProcessor({
-      exporter: telling(new OTLPTraceExporter(exporterSettings(settings, 'traces')), complain),
+      exporter: reportFailures(new OTLPTraceExporter(exporterSettings(settings, 'traces')), complain),
       maxQueueSize: queue_spans_max,
       maxExportBatchSize: Math.min(queue_spans_max, BATCH_SPANS_MAX),
       exportTimeoutMillis: timeout_ms,
     });
   const reader = () =>
     new metrics.PeriodicExportingMetricReader({
-      exporter: telling(new OTLPMetricExporter(exporterSettings(settings, 'metrics')), complain),
+      exporter: reportFailures(new OTLPMetricExporter(exporterSettings(settings, 'metrics')), complain),
       exportIntervalMillis: interval_ms,
       exportTimeoutMillis: Math.min(timeout_ms, interval_ms),
     });
   const tracers = new trace.TracerProvider({
     resource,
-    sampler: settings.traces ? samplerOf(parts.env, packages) : new trace.AlwaysOffSampler(),
+    sampler: settings.traces ? buildSampler(parts.env, packages) : new trace.AlwaysOffSampler(),
     spanProcessors: settings.traces ? [processor()] : [],
     spanLimits: { attributeValueLengthLimit: ATTRIBUTE_UNITS_MAX },
   });
@@ -131,14 +131,14 @@ interface Watch {
 function watching(watch: Watch): Telemetry {
   const { api } = watch.packages;
   const current = new AsyncLocalStorage<Context>();
-  const model_label = boundedNames(MODELS_MAX);
+  const model_label = limitNames(MODELS_MAX);
   const here = (): Context => current.getStore() ?? api.ROOT_CONTEXT;
   return {
     within: (headers, run) => {
-      const span = callerSpan(headers, api.createTraceState);
+      const span = parseCallerSpan(headers, api.createTraceState);
       return span === null ? run() : current.run(api.trace.setSpanContext(api.ROOT_CONTEXT, span), run);
     },
-    checked: (check) => quietly(() => tellCheck(check, here(), watch)),
+    recordCheck: (check) => quietly(() => tellCheck(check, here(), watch)),
     startCall: (asked) => {
       const begun = quietly(() => beginCall(asked, here(), watch, model_label));
       return begun === undefined ? UNHEARD : callSpan(begun, current);
@@ -156,17 +156,21 @@ function quietly<Result>(tell: () => Result): Result | undefined {
   }
 }
 
-function tellCheck(check: Check, parent: Context, { packages, tracer, instruments, hash_key }: Watch): void {
+function tellCheck(
+  check: CheckRecord,
+  parent: Context,
+  { packages, tracer, instruments, hash_key }: Watch,
+): void {
   const { api } = packages;
   const { verdict, component } = check;
-  const outcome = outcomeOf(verdict);
+  const outcome = classifyOutcome(verdict);
   const took_ms = performance.now() - check.began_ms;
   const ended_ms = Date.now();
   const startTime = ended_ms - took_ms;
   const span = tracer.startSpan(`run_guardrail ${component}`, { startTime }, parent);
   if (span.isRecording()) {
-    span.setAttributes(guardrailAttributes(check, outcome, hash_key));
-    for (const { attributes } of foundEvents(verdict))
+    span.setAttributes(buildGuardrailAttributes(check, outcome, hash_key));
+    for (const { attributes } of buildFindingEvents(verdict))
       span.addEvent('gen_ai.guardrail.security.finding', attributes, ended_ms);
     if (verdict.fault) {
       span.setAttribute('error.type', verdict.rule);
@@ -188,13 +192,13 @@ interface Begun {
 }
 
 function beginCall(
-  asked: CallAsked,
+  asked: CallStart,
   parent: Context,
   { packages: { api }, tracer, instruments }: Watch,
   model_label: (model: string) => string,
 ): Begun {
   const name = asked.model === null ? asked.operation : `${asked.operation} ${model_label(asked.model)}`;
-  const options = { kind: api.SpanKind.CLIENT, attributes: askedAttributes(asked) };
+  const options = { kind: api.SpanKind.CLIENT, attributes: buildCallAttributes(asked) };
   const span = tracer.startSpan(name, options, parent);
   const failed = (one: Span): void => void one.setStatus({ code: api.SpanStatusCode.ERROR });
   const record = openCallRecord(asked, span, instruments, model_label, failed);
@@ -204,7 +208,7 @@ function beginCall(
 function callSpan({ span, context, record }: Begun, current: AsyncLocalStorage<Context>): CallSpan {
   return {
     within: (run) => current.run(context, run),
-    headersFor: (headers) => headersWithin(headers, span.spanContext()),
+    headersFor: (headers) => replaceTraceHeaders(headers, span.spanContext()),
     asks: (model) => quietly(() => record.asks(model)),
     answered: (answer) => quietly(() => record.answered(answer)),
     chunk: () => quietly(record.chunk),

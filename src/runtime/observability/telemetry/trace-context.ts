@@ -11,7 +11,7 @@ const SAMPLED = 1;
  *
  * @param readState - reads what vendors keep there
  */
-export function callerSpan(
+export function parseCallerSpan(
   { traceparent, tracestate }: TraceHeaders,
   readState: (text: string) => TraceState,
 ): SpanContext | null {
@@ -31,7 +31,7 @@ export function callerSpan(
 }
 
 /** The headers of a request, names and values by turns, with a span of ours in place of the caller's. */
-export function headersWithin(headers: readonly string[], span: SpanContext): string[] {
+export function replaceTraceHeaders(headers: readonly string[], span: SpanContext): string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < headers.length; at += 2) {
     if (!TRACE_HEADERS.has(headers[at]!.toLowerCase())) kept.push(headers[at]!, headers[at + 1]!);

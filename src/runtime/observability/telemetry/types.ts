@@ -9,9 +9,9 @@ export interface Telemetry {
   /** Runs what one request asks for: all that is told of meanwhile belongs to the trace of who called. */
   readonly within: <Result>(headers: TraceHeaders, run: () => Result) => Result;
   /** Told of each check when its event is durable. */
-  readonly checked: (check: Check) => void;
+  readonly recordCheck: (check: CheckRecord) => void;
   /** Begins the span of a call to a provider, as a child of the request's trace. */
-  readonly startCall: (asked: CallAsked) => CallSpan;
+  readonly startCall: (asked: CallStart) => CallSpan;
   /** Sends what is left, for `telemetry.flush_ms` at most. Never rejects. */
   readonly close: () => Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface Telemetry {
 /** The headers of a caller's request: `traceparent` and `tracestate` are read, and what is malformed counts as absent. */
 export type TraceHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export interface Check {
+export interface CheckRecord {
   readonly event_id: string;
   readonly verdict: Verdict;
   readonly crossing: Crossing;
@@ -32,7 +32,7 @@ export interface Check {
 }
 
 /** A call to a model provider, before it is sent. */
-export interface CallAsked {
+export interface CallStart {
   readonly operation: WireFormat['operation_name'];
   readonly family: ProviderFamily;
   /** What is asked for, where that is known already: a name that was looked at. */
@@ -45,7 +45,7 @@ export interface CallAsked {
 }
 
 /** An answer whose headers are there. */
-export interface CallAnswered {
+export interface CallResponse {
   /** The configured name of the provider. */
   readonly provider: string;
   /** The model that was asked for there, after aliases and fallbacks. */
@@ -76,7 +76,7 @@ export interface CallSpan {
   readonly headersFor: (headers: readonly string[]) => readonly string[];
   /** The model that is asked for: a name that was looked at, or `null` where none may be told. */
   readonly asks: (model: string | null) => void;
-  readonly answered: (answer: CallAnswered) => void;
+  readonly answered: (answer: CallResponse) => void;
   /** The first piece of an answer came from the provider; later ones are not heard. */
   readonly chunk: () => void;
   /** Ends the span; once. */

@@ -1,7 +1,7 @@
 /** A racer that decides on requests, or uses the approvals that others give. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Racer } from '../../../../platform/store/testing/races.ts';
-import { person } from '../../../access/callers.ts';
+import { buildOperatorCaller } from '../../../access/callers.ts';
 import { ALL, openDesk } from './open.ts';
 
 /** What one process came to: the requests that were its own doing, by what it did. */
@@ -29,7 +29,7 @@ export default async function decide({ store, number, input }: Racer<Requests>):
     consumed: [] as string[],
   };
   const role = ROLES[number % ROLES.length]!;
-  const caller = person(`cli:racer-${number}`);
+  const caller = buildOperatorCaller(`cli:racer-${number}`);
   // Each begins elsewhere, so that every one of them is sometimes the first.
   const begin = Math.floor((number / ROLES.length) * input.length);
   let left = [...input.slice(begin), ...input.slice(0, begin)];

@@ -2,16 +2,16 @@ import { judge } from '../../../../core/decision/judge.ts';
 import { crossingOf, policyOf } from '../../../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../../../core/types/index.ts';
 import type { Store } from '../../../../platform/store/index.ts';
-import { AGENT_TOKEN, person } from '../../../access/callers.ts';
+import { AGENT_TOKEN_CALLER, buildOperatorCaller } from '../../../access/callers.ts';
 import type { Caller } from '../../../access/types.ts';
 import type { AuditEvent } from '../../../audit/types.ts';
 import { openApprovals } from '../index.ts';
 import type { ApprovalLimits, ApprovalsParts } from '../parts.ts';
-import type { Approvals, Settled } from '../types.ts';
+import type { Approvals, ResolvedVerdict } from '../types.ts';
 
-export const ANN = person('cli:ann');
-export const BOB = person('cli:bob');
-export const AGENT = AGENT_TOKEN;
+export const ANN = buildOperatorCaller('cli:ann');
+export const BOB = buildOperatorCaller('cli:bob');
+export const AGENT = AGENT_TOKEN_CALLER;
 export const ALL = () => true;
 
 export const LIMITS: ApprovalLimits = {
@@ -54,12 +54,12 @@ export interface Desk {
     parts?: Partial<Crossing>,
     request_id?: string | null,
     caller?: Caller,
-  ) => Promise<Settled>;
+  ) => Promise<ResolvedVerdict>;
 }
 
 export const START_MS = Date.UTC(2026, 0, 31, 12);
 
-export function openDesk(store: Store, limits: Partial<ApprovalLimits> = {}, tells = false): Desk {
+export function openDesk(store: Store, limits: Partial<ApprovalLimits> = {}, has_webhook = false): Desk {
   const clock = { now_ms: START_MS };
   const journal: Desk['journal'] = { fault: null };
   const events: AuditEvent[] = [];
@@ -73,13 +73,13 @@ export function openDesk(store: Store, limits: Partial<ApprovalLimits> = {}, tel
     now_ms: () => clock.now_ms,
     limits: { ...LIMITS, ...limits },
     policy: () => POLICY,
-    tells,
-    complain: (_what, fault) => void faults.push(fault),
+    has_webhook,
+    reportFault: (_what, fault) => void faults.push(fault),
   };
   const approvals = openApprovals(parts);
   const check: Desk['check'] = (parts = {}, approval_request_id = null, caller = AGENT) => {
     const crossing = callOf(parts);
-    return approvals.settle({
+    return approvals.resolve({
       judged: judge(crossing, POLICY),
       crossing,
       caller,

@@ -2,7 +2,7 @@
 import type { StoreSettings } from '../../../../platform/store/index.ts';
 import { openServiceStore } from '../../../../server/store.ts';
 import { crossing } from '../../../../server/testing/examples.ts';
-import { keepSession, readSession } from '../sessions.ts';
+import { readSession, saveSession } from '../sessions.ts';
 import { LIMITS } from './limits.ts';
 
 process.once('disconnect', () => process.exit(1));
@@ -11,7 +11,7 @@ process.once('message', async (settings: StoreSettings) => {
   const given = crossing('', { session_id: 's' });
   for (let at = 0; ; at++) {
     const session = await readSession(store, given, LIMITS);
-    await keepSession(store, given, session, { add: [`tag-${at}`], remove: [] }, LIMITS);
+    await saveSession(store, given, session, { add: [`tag-${at}`], remove: [] }, LIMITS);
     process.send?.(at);
   }
 });

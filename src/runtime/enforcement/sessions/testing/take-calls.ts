@@ -1,7 +1,7 @@
 /** A racer that makes calls until it has tried so many, and gives how many were let through. */
 import type { Racer } from '../../../../platform/store/testing/races.ts';
 import { crossing } from '../../../../server/testing/examples.ts';
-import { takeCall } from '../calls.ts';
+import { countCall } from '../calls.ts';
 
 interface Tries {
   readonly tries: number;
@@ -12,7 +12,7 @@ export default async function takeCalls({ store, input }: Racer<Tries>): Promise
   let taken = 0;
   for (let at = 0; at < input.tries; at++) {
     const given = { ...crossing('', { boundary: 'action', phase: 'request' }), tool: 'mail.send' };
-    if ((await takeCall(store, given, input.calls_max)) <= input.calls_max) taken += 1;
+    if ((await countCall(store, given, input.calls_max)) <= input.calls_max) taken += 1;
   }
   return taken;
 }
