@@ -4,7 +4,7 @@ import type { Crossing, Json } from '../core/types/index.ts';
 import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../runtime/adapters/read.ts';
 import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../runtime/adapters/types.ts';
 import { type ActorContext, buildToolCrossing } from '../runtime/enforcement/tool-calls.ts';
-import type { Ruling } from '../runtime/enforcement/types.ts';
+import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import { plain } from './check.ts';
 import { type Context, operation, Refusal } from './operation.ts';
@@ -110,7 +110,7 @@ async function judge(
   { runtime, caller }: Context,
 ): Promise<Judged> {
   const crossing = crossingOf(check, acting);
-  const extras = { about: () => about, reuse_approval: true };
+  const extras: EnforcementExtras = { buildMetadata: () => about, reuse_approval: true };
   return { crossing, ruling: await runtime.enforce(crossing, caller, ENDPOINTS[check.kind], null, extras) };
 }
 

@@ -7,7 +7,7 @@ import type { Caller } from '../runtime/access/types.ts';
 import { identifyUser } from '../runtime/access/users.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { PERSON_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
-import { RecordingFailure } from '../runtime/enforcement/approvals/failure.ts';
+import { RecordingFailure } from '../runtime/enforcement/approvals/recording-failure.ts';
 import { readCheckBody } from './check-body.ts';
 import { type AnyOperation, type Context, decides, Refusal } from './operation.ts';
 

@@ -2,7 +2,7 @@ import { durationMs } from '../core/policy/compile/duration.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { newEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../runtime/audit/service-event.ts';
-import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/fit.ts';
+import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/misfit.ts';
 import type { CapabilityPresentation, CapabilityRecord } from '../runtime/enforcement/capabilities/types.ts';
 import { type Context, operation, Refusal } from './operation.ts';
 import { agentId, capabilityAction, capabilityToken, name, sessionId, tenantId } from './shapes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openLog } from '../platform/log.ts';
-import { openSerialQueue } from '../platform/queue/turnstile.ts';
+import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { changeGeneration } from './generations.ts';
 import type { Worker } from './workers.ts';
 

@@ -1,10 +1,10 @@
 import { describeFault, type Log } from '../platform/log.ts';
-import { openThrottle, PAUSE_MS_MAX, type Throttle } from '../platform/queue/pace.ts';
-import { openSerialQueue } from '../platform/queue/turnstile.ts';
+import { openSerialQueue } from '../platform/queue/serial-queue.ts';
+import { openThrottle, PAUSE_MS_MAX, type Throttle } from '../platform/queue/throttle.ts';
 import type { ArrivalNotifier, IndexWatcher } from '../runtime/audit/arrivals.ts';
+import type { AuditIndex } from '../runtime/audit/audit-index.ts';
 import type { Journal } from '../runtime/audit/index.ts';
 import { openSteadyClock } from '../runtime/audit/steady-clock.ts';
-import type { AuditIndex } from '../runtime/audit/store.ts';
 
 /** Keeps the audit index near the journals, and takes in what short-lived processes left in the spool. */
 export interface Indexing {
@@ -168,7 +168,7 @@ async function openAll(
   pace: Throttle,
 ): Promise<Opened> {
   const [{ openIndex }, { openIndexer }, { openArrivalNotifier }] = await Promise.all([
-    import('../runtime/audit/store.ts'),
+    import('../runtime/audit/audit-index.ts'),
     import('../runtime/audit/indexer.ts'),
     import('../runtime/audit/arrivals.ts'),
   ]);
@@ -184,7 +184,7 @@ function openChainWarning({ journal_dir, log }: { journal_dir: string; log: Log 
   let is_compared = false;
   return async (index: AuditIndex): Promise<void> => {
     if (is_compared) return;
-    const { findShortenedChains } = await import('../runtime/audit/shortened.ts');
+    const { findShortenedChains } = await import('../runtime/audit/shortened-chains.ts');
     for (const chain of await findShortenedChains(index, journal_dir)) log.warn(SHORTENED, { ...chain });
     is_compared = true;
   };

@@ -168,7 +168,7 @@ export async function readLocalTrailEnd(config: Config): Promise<TrailPosition> 
     (await door.opened())?.close();
   }
   const [{ openIndex }, { readTrailEnd }] = await Promise.all([
-    import('../runtime/audit/store.ts'),
+    import('../runtime/audit/audit-index.ts'),
     import('../runtime/audit/events/trail.ts'),
   ]);
   const index = await openIndex({ path: paths.index, read_only: true });
@@ -193,7 +193,7 @@ async function fillIndex(config: Config): Promise<void> {
     [
       import('./writer.ts'),
       import('../runtime/audit/spool.ts'),
-      import('../runtime/audit/store.ts'),
+      import('../runtime/audit/audit-index.ts'),
       import('../runtime/audit/indexer.ts'),
       import('../runtime/audit/order.ts'),
     ],

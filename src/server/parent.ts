@@ -4,10 +4,10 @@ import type { Policy } from '../core/types/index.ts';
 import { recordReadings } from '../features/secrets/reading-event.ts';
 import type { Runtime } from '../operations/runtime.ts';
 import { describeFault, type Log } from '../platform/log.ts';
-import { openSerialQueue } from '../platform/queue/turnstile.ts';
-import { type MaintenanceLoop, startMaintenance } from '../platform/store/housekeeping.ts';
+import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openLazyStore, type Store } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
+import { type MaintenanceLoop, startMaintenance } from '../platform/store/maintenance.ts';
 import { needsAgentToken } from '../runtime/access/index.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
 import { ensureToken } from '../runtime/access/tokens.ts';
@@ -21,14 +21,14 @@ import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { savePolicy } from '../runtime/policies/saved.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
-import { openSeenAgents } from './agents-seen.ts';
-import type { buildMaintenanceJobs } from './chores.ts';
 import { type Indexing, openIndexing } from './indexing.ts';
+import type { buildMaintenanceJobs } from './maintenance-jobs.ts';
 import { openMetricsSum } from './metrics-sum.ts';
-import { admitPolicy, type OwnStore, openOwnStore } from './own-store.ts';
+import { admitPolicy, type OwnStore, openOwnStore } from './owner-store.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
 import { type Coordinator, openRuntime } from './runtime.ts';
+import { openSeenAgents } from './seen-agents.ts';
 import {
   type DaemonHandlers,
   type Dispatch,
@@ -164,7 +164,7 @@ function metricsOfParent(version: string, { server }: Config, late: Late): Metri
 async function openChores(
   ground: Parameters<typeof buildMaintenanceJobs>[0] & { readonly log: Log },
 ): Promise<MaintenanceLoop[]> {
-  const { buildMaintenanceJobs, buildDeliveryJobs } = await import('./chores.ts');
+  const { buildMaintenanceJobs, buildDeliveryJobs } = await import('./maintenance-jobs.ts');
   return [buildMaintenanceJobs(ground), buildDeliveryJobs(ground)].map((chores) =>
     startMaintenance(chores, ground.log),
   );

@@ -4,9 +4,9 @@ import { forAgents } from '../features/secrets/for-agents.ts';
 import type { Llm } from '../gateways/llm/call.ts';
 import { lazyLlm } from '../gateways/llm/lazy.ts';
 import type { Runtime } from '../operations/runtime.ts';
-import { requireAnswer } from '../platform/available.ts';
 import { lazy } from '../platform/lazy.ts';
 import { describeFault, type Log } from '../platform/log.ts';
+import { requireAnswer } from '../platform/require-answer.ts';
 import type { LazyStore } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { Caller } from '../runtime/access/types.ts';
@@ -16,7 +16,7 @@ import { openLazyHub } from '../runtime/audit/events/lazy.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
 import { openAuditTrail } from '../runtime/audit/open-trail.ts';
 import type { Config } from '../runtime/config/index.ts';
-import { openAgentList } from '../runtime/enforcement/agent-blocks/list-file.ts';
+import { openAgentList } from '../runtime/enforcement/agent-blocks/agent-list.ts';
 import type { SessionResetPorts } from '../runtime/enforcement/sessions/reset.ts';
 import { openSessionPorts } from '../runtime/enforcement/sessions/settings.ts';
 import type { SessionPorts, SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
@@ -28,7 +28,7 @@ import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
 import { openFingerprints } from '../runtime/policies/fingerprints.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
-import { openSeenAgents, type SeenAgents } from './agents-seen.ts';
+import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { statePaths } from './state-dir.ts';
 
 /** What only the whole service can answer: the parent knows it, its workers ask. */

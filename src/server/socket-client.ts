@@ -3,6 +3,13 @@ import { connect, type Socket } from 'node:net';
 import { osUserName } from '../runtime/access/os-user.ts';
 import type { TrailPage } from '../runtime/audit/events/trail.ts';
 import {
+  openLineReader,
+  SOCKET_LINE_BYTES_MAX,
+  type SocketAnswer,
+  type SocketCaller,
+} from './socket-lines.ts';
+import { openSocketPath } from './socket-path.ts';
+import {
   ANSWER_LATE,
   ANSWER_MS,
   followedPages,
@@ -10,14 +17,7 @@ import {
   type SendQuestion,
   SocketFailure,
   type UnnumberedQuestion,
-} from './socket-asking.ts';
-import {
-  openLineReader,
-  SOCKET_LINE_BYTES_MAX,
-  type SocketAnswer,
-  type SocketCaller,
-} from './socket-lines.ts';
-import { openSocketPath } from './socket-path.ts';
+} from './socket-questions.ts';
 import type { ServiceStatus } from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
 

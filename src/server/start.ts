@@ -1,5 +1,5 @@
 import { StartFailure } from '../platform/failure.ts';
-import type { StartedService } from './begin.ts';
+import type { StartedService } from './bring-up.ts';
 import type { RunningDaemon, RunningService, ServiceOptions } from './service.ts';
 import { forkWorker, killWorker } from './workers.ts';
 
@@ -21,7 +21,7 @@ export async function startService(
   // Loading its program takes a worker longer than anything here, so that it begins before all else is loaded.
   const spare = forkWorker(options.worker_url);
   try {
-    const { bringUpService } = await import('./begin.ts');
+    const { bringUpService } = await import('./bring-up.ts');
     const { url, ...service } = await inTime(bringUpService(options, spare, started_ms));
     return { ...service, url: url! };
   } catch (failure) {
@@ -40,7 +40,7 @@ export async function startDaemon(
   options: Omit<ServiceOptions, 'worker_url'> & { readonly idle_ms: number },
 ): Promise<RunningDaemon> {
   process.umask(0o077);
-  const { bringUpService } = await import('./begin.ts');
+  const { bringUpService } = await import('./bring-up.ts');
   return inTime(bringUpService({ ...options, worker_url: null }, null, Date.now()));
 }
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { StartFailure } from '../platform/failure.ts';
 import type { Log } from '../platform/log.ts';
-import { openRpcChannel, type RpcChannel } from './channel.ts';
 import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
+import { openRpcChannel, type RpcChannel } from './rpc-channel.ts';
 
 /** A process that answers requests, seen from the parent. */
 export interface Worker {

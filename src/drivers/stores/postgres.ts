@@ -1,7 +1,7 @@
 import type { Dialect, Kysely, PostgresPool, PostgresPoolClient } from 'kysely';
 import type { CustomTypesConfig, Pool, PoolConfig } from 'pg';
 import { StoreFailure } from '../../platform/store/failure.ts';
-import { guardDriver } from './guard.ts';
+import { guardDriver } from './guard-driver.ts';
 
 export interface PostgresSettings {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full`. */

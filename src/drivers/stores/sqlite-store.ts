@@ -14,9 +14,9 @@ import type {
 } from 'kysely';
 import { DISK_FULL, diskProblem } from '../../platform/disk.ts';
 import { StoreFailure } from '../../platform/store/failure.ts';
-import { guardDriver } from './guard.ts';
+import { guardDriver } from './guard-driver.ts';
 import { adaptDatabase, openSqliteDatabase } from './sqlite.ts';
-import { openWriteTurns } from './turns.ts';
+import { openWriteTurns } from './write-turns.ts';
 
 export interface SqliteStoreSettings {
   /** The database file, absolute. */

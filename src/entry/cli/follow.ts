@@ -25,7 +25,7 @@ export async function followEvents(
   }
   const [{ matchesFilter, parseFilter }, { followTrail }, { readLocalTrailEnd }] = await Promise.all([
     import('../../runtime/audit/filter.ts'),
-    import('../../server/following.ts'),
+    import('../../server/follow-trail.ts'),
     import('../../server/local.ts'),
   ]);
   const parsed = parseFilter(filter, Date.now());

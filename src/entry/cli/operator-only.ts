@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { needsOperator } from '../../core/detect/guard/deciding-commands.ts';
-import type { AgentEvidence } from '../../runtime/access/agent-above.ts';
+import type { AgentEvidence } from '../../runtime/access/agent-ancestor.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts';
 export async function refuseBelowAgent(command: Command, terminal: Terminal): Promise<void> {
   const words = wordsOf(command);
   if (!needsOperator(words)) return;
-  const { findAgentAncestor } = await import('../../runtime/access/agent-above.ts');
+  const { findAgentAncestor } = await import('../../runtime/access/agent-ancestor.ts');
   const { readLineage } = await import('../../runtime/access/lineage.ts');
   const evidence = findAgentAncestor(terminal.env, (terminal.readLineage ?? readLineage)());
   if (evidence === null) return;

@@ -4,7 +4,7 @@ import { lazy } from '../../platform/lazy.ts';
 import type { WrittenDialect } from '../../runtime/adapters/types.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
-import { openAgentList } from '../../runtime/enforcement/agent-blocks/list-file.ts';
+import { openAgentList } from '../../runtime/enforcement/agent-blocks/agent-list.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
 import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';

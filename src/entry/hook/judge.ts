@@ -5,7 +5,7 @@ import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { changedContent, replyOf } from '../../operations/reply.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { type ActorContext, buildToolCrossing } from '../../runtime/enforcement/tool-calls.ts';
-import type { Ruling } from '../../runtime/enforcement/types.ts';
+import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
 import type { Endpoint } from '../../runtime/observability/endpoint.ts';
 import { probeOf, refuseProbe, withoutProbe } from './probe.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
@@ -33,7 +33,7 @@ export async function judgeChecks(
       hook_event: event,
       ...(tool_use_id !== null && { tool_use_id }),
     };
-    const extras = { about: () => about, reuse_approval: true };
+    const extras: EnforcementExtras = { buildMetadata: () => about, reuse_approval: true };
     const ruling = await enforce(crossing, caller, endpoint, approval_request_id, extras);
     answers.push(answerOf(ruling, crossing));
   }

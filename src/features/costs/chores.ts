@@ -1,5 +1,5 @@
-import type { MaintenanceJob } from '../../platform/store/housekeeping.ts';
 import type { Store } from '../../platform/store/index.ts';
+import type { MaintenanceJob } from '../../platform/store/maintenance.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '../../platform/log.ts';
-import type { MaintenanceJob } from '../../platform/store/housekeeping.ts';
 import type { Store } from '../../platform/store/index.ts';
+import type { MaintenanceJob } from '../../platform/store/maintenance.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { type MemoryClock, openClock } from './clock.ts';
 import { openRow, sealEntry } from './entry.ts';

@@ -7,7 +7,7 @@ import type { Runtime } from '../../operations/runtime.ts';
 import { type TestOptions, testRuntime } from '../../operations/testing/runtime.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { CAUSE_MESSAGES } from '../../runtime/enforcement/capabilities/fit.ts';
+import { CAUSE_MESSAGES } from '../../runtime/enforcement/capabilities/misfit.ts';
 import type {
   Capabilities,
   CapabilityPresentation,

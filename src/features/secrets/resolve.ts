@@ -3,7 +3,10 @@ import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
-import { type CrossingCapability, presentCapability } from '../../runtime/enforcement/capabilities/show.ts';
+import {
+  type CrossingCapability,
+  presentCapability,
+} from '../../runtime/enforcement/capabilities/present.ts';
 import type { Capabilities, CapabilityPresentation } from '../../runtime/enforcement/capabilities/types.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { type Secrets, SecretUnread } from '../../runtime/secrets/secrets.ts';

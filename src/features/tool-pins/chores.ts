@@ -1,5 +1,5 @@
-import type { MaintenanceJob } from '../../platform/store/housekeeping.ts';
 import type { Store } from '../../platform/store/index.ts';
+import type { MaintenanceJob } from '../../platform/store/maintenance.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { forgetLooks } from './looks.ts';
 

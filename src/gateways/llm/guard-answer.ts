@@ -3,7 +3,7 @@ import type { Crossing, Finding, Policy, Verdict } from '../../core/types/index.
 import type { Splice, StringNode } from '../../core/types/json.ts';
 import type { WireAnswer } from '../../core/wire/types.ts';
 import { decideCrossing } from '../../runtime/enforcement/enforce.ts';
-import type { Ruling } from '../../runtime/enforcement/types.ts';
+import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
 import { aboutCall, type Denial } from './call.ts';
 import { isCleanWord } from './clean-words.ts';
 import { unreadable } from './faults.ts';
@@ -62,7 +62,7 @@ async function guardTexts(answer: WireAnswer, answering: Answering): Promise<Gua
     destination_agent_id: null,
     tool: null,
   };
-  const extras = { about: () => aboutCall(call, model), reuse_approval: true };
+  const extras: EnforcementExtras = { buildMetadata: () => aboutCall(call, model), reuse_approval: true };
   const decided = await decideCrossing(
     crossing,
     call.caller,

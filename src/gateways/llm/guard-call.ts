@@ -3,6 +3,7 @@ import { readJson } from '../../core/json/text.ts';
 import type { Content, Json } from '../../core/types/index.ts';
 import { type BlockReason, decideCrossing, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
 import { buildToolCrossing, presentForCall } from '../../runtime/enforcement/tool-calls.ts';
+import type { EnforcementExtras } from '../../runtime/enforcement/types.ts';
 import { aboutCall, type Denial, type Road } from './call.ts';
 import { plainText } from './texts.ts';
 import type { Tokens } from './tokens.ts';
@@ -59,7 +60,11 @@ export async function guardCall(asked: AskedCall, answering: Answering): Promise
     destination_agent_id: null,
     capability,
   });
-  const extras = { about: () => aboutCall(call, model), reuse_approval: true, shown_tool: shown };
+  const extras: EnforcementExtras = {
+    buildMetadata: () => aboutCall(call, model),
+    reuse_approval: true,
+    recorded_tool: shown,
+  };
   const decided = await decideCrossing(
     crossing,
     call.caller,

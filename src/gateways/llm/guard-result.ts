@@ -6,6 +6,7 @@ import type { Splice } from '../../core/types/json.ts';
 import type { WireToolResult } from '../../core/wire/types.ts';
 import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/tool-calls.ts';
+import type { EnforcementExtras } from '../../runtime/enforcement/types.ts';
 import { aboutCall, type Road } from './call.ts';
 import { isToolName } from './guard-call.ts';
 import type { KnownOfCall } from './known-results.ts';
@@ -39,10 +40,10 @@ export async function guardResult(
   const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };
   const use = { phase: 'response', tool, content, destination_agent_id: null, capability: null } as const;
   const crossing = withFields(buildToolCrossing(acting, use), road);
-  const extras = {
-    about: () => aboutCall(call, null),
+  const extras: EnforcementExtras = {
+    buildMetadata: () => aboutCall(call, null),
     reuse_approval: true,
-    shown_tool: judgeToolName(crossing, ports).shown,
+    recorded_tool: judgeToolName(crossing, ports).shown,
   };
   const decision = await decideCrossing(
     crossing,

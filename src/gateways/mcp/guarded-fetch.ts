@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Agent, RequestInit } from 'undici';
-import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../platform/net/metadata-address.ts';
+import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../platform/net/guarded-lookup.ts';
 import { markResponse } from './exact-transports.ts';
 import { BehindFailure } from './failure.ts';
 

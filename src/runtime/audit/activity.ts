@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AuditIndex } from './store.ts';
+import type { AuditIndex } from './audit-index.ts';
 
 /** What is asked of the index: who did something lately. */
 export interface ActivityQuery {

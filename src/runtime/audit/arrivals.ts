@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
+import type { AuditIndex, IndexTables } from './audit-index.ts';
 import type { FollowedEvent } from './follow.ts';
-import type { AuditIndex, IndexTables } from './store.ts';
 
 /**
  * Where an event stands in the order in which all came into the index: SQLite's own number of its row. It grows with

@@ -7,13 +7,13 @@ import { cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'n
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { openIndex } from './audit-index.ts';
 import { segmentName } from './files.ts';
 import { openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
 import { openSigningKey, signMessage } from './keys.ts';
 import { CHAIN_START, encodeRecord, type RecordKind } from './record.ts';
-import { findShortenedChains } from './shortened.ts';
-import { openIndex } from './store.ts';
+import { findShortenedChains } from './shortened-chains.ts';
 import {
   appendRange,
   countFiles,

@@ -1,7 +1,8 @@
 /** The audit trail: a journal that is the truth, and an index that answers questions about it. */
+
+export { openIndex } from './audit-index.ts';
 export { indexHeads, openIndexer } from './indexer.ts';
 export { type Journal, openJournal } from './journal.ts';
 export { loadPublicKeys, openSigningKey } from './keys.ts';
 export { queryIndex } from './query.ts';
-export { openIndex } from './store.ts';
 export { type VerifyReport, verifyJournal } from './verify.ts';

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CompiledQuery, Insertable, Transaction } from 'kysely';
 import { type ArrivalNotifier, readLastPosition } from './arrivals.ts';
+import type { AuditIndex, EventRow, IndexTables } from './audit-index.ts';
 import { isAuditEvent } from './event-shape.ts';
 import { listWriters } from './files.ts';
 import { type ArrivalOrder, openArrivalOrder } from './order.ts';
 import { type ChainPosition, FROM_START, type ReadRecord, readChain } from './reader.ts';
 import { type ChainHead, eventJson, type JournalRecord } from './record.ts';
 import { findStepsToRead, readSteps, type StepBlock } from './reorder.ts';
-import { compareWithIndex, deleteReplaced, markLost, type ReplacedFile } from './replaced.ts';
-import type { AuditIndex, EventRow, IndexTables } from './store.ts';
+import { compareWithIndex, deleteReplaced, markLost, type ReplacedFile } from './replaced-file.ts';
 
 export interface Indexer {
   /**

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { AuditFailure } from './failure.ts';
 import { openSigningKey } from './keys.ts';
-import { maintainIdleWriters } from './maintain.ts';
+import { maintainIdleWriters } from './retention.ts';
 import {
   appendRange,
   countFiles,

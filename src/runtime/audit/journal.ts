@@ -2,12 +2,11 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lock } from '../../drivers/stores/lock.ts';
 import { diskProblem } from '../../platform/disk.ts';
+import { createSegment, openChainEnd, waitForChain } from './chain-end.ts';
 import { AuditFailure, systemCode } from './failure.ts';
 import { isWriterName } from './files.ts';
 import { publishHead, readPublishedHeads, signCheckpoint } from './heads.ts';
 import type { SigningKey } from './keys.ts';
-import { maintainIdleWriters, maintainWriter } from './maintain.ts';
-import { createSegment, openChainEnd, waitForChain } from './opening.ts';
 import {
   type ChainHead,
   type CutBody,
@@ -16,6 +15,7 @@ import {
   type RecordKind,
   type WriterHead,
 } from './record.ts';
+import { maintainIdleWriters, maintainWriter } from './retention.ts';
 import { appendDurably, closeSegment, cutToDurable, type OpenSegment } from './segment.ts';
 import { openSteadyClock } from './steady-clock.ts';
 import type { AuditEvent } from './types.ts';

@@ -1,5 +1,5 @@
 import { lazy } from '../../platform/lazy.ts';
-import type { AuditIndex } from './store.ts';
+import type { AuditIndex } from './audit-index.ts';
 
 /** The audit index, opened when somebody asks it. */
 export interface LazyIndex {
@@ -9,6 +9,6 @@ export interface LazyIndex {
 
 /** A connection of this process's own for reading, opened with the first question. */
 export function openLazyIndex(path: string): LazyIndex {
-  const index = lazy(async () => (await import('./store.ts')).openIndex({ path, read_only: true }));
+  const index = lazy(async () => (await import('./audit-index.ts')).openIndex({ path, read_only: true }));
   return { open: index.open, close: () => index.ifOpened(({ close }) => close()) };
 }

@@ -1,9 +1,9 @@
-import { requireAnswer } from '../../platform/available.ts';
 import type { Log } from '../../platform/log.ts';
+import { requireAnswer } from '../../platform/require-answer.ts';
 import type { Activity, ActivityQuery } from './activity.ts';
+import type { AuditIndex } from './audit-index.ts';
 import { AuditFailure } from './failure.ts';
 import { type LazyIndex, openLazyIndex } from './lazy-index.ts';
-import type { AuditIndex } from './store.ts';
 import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
 
 interface TrailParts {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { type AuditIndex, openIndex } from './audit-index.ts';
 import { findStreamPosition } from './events/replay.ts';
 import { openIndexer } from './indexer.ts';
 import { createOrder, openArrivalOrder } from './order.ts';
 import { findStepsToRead } from './reorder.ts';
-import { type AuditIndex, openIndex } from './store.ts';
 import { appendRange, makeTrail, sampleEvent, type Trail } from './testing/trail.ts';
 
 /** An index of a trail that is filled by `sync`, and made again from nothing. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import type { AuditIndex, IndexTables } from './audit-index.ts';
 import { AuditFailure } from './failure.ts';
 import {
   type AuditCursor,
@@ -11,7 +12,6 @@ import {
   type ParsedFilter,
   parseFilter,
 } from './filter.ts';
-import type { AuditIndex, IndexTables } from './store.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
 
 export interface QueryOptions {

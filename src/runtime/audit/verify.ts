@@ -3,8 +3,8 @@ import { isWriterName, listSegments, listWriters, type SegmentFile } from './fil
 import { collectNamedHeads, isWriterHead, type NamedHeads } from './heads.ts';
 import { checkpointMessage, isSigned, type PublicKeyRecord, type TrustedKeys, trustKeys } from './keys.ts';
 import { readJournalLines } from './lines.ts';
-import { readRetiredSegments } from './maintain.ts';
 import { CHAIN_START, type ChainHead, decodeRecord, type JournalRecord, type LineFault } from './record.ts';
+import { readRetiredSegments } from './retention.ts';
 
 export interface VerifyOptions {
   /** The folder of all writers, `<state>/journal`, or a copy of it. */

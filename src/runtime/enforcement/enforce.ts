@@ -6,7 +6,7 @@ import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import { loadConditions } from '../policies/conditions.ts';
 import type { ResolvedVerdict } from './approvals/types.ts';
-import { buildAuditEvent, type LoggedTexts } from './record.ts';
+import { buildAuditEvent, type LoggedTexts } from './audit-event.ts';
 import {
   decideInSession,
   explainSessionFault,

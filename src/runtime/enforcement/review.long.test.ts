@@ -12,7 +12,7 @@ import { crossingOf, policyOf } from '../../core/testing/policies.ts';
 import type { Crossing, Policy, Verdict } from '../../core/types/index.ts';
 import { caller } from '../../server/testing/examples.ts';
 import type { AuditEvent } from '../audit/types.ts';
-import { buildAuditEvent } from './record.ts';
+import { buildAuditEvent } from './audit-event.ts';
 
 function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verdict: Verdict } {
   const verdict = judge(crossing, policy, null, celConditions);

@@ -1,6 +1,6 @@
 import type { Content, Crossing, Tag } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
-import { type CrossingCapability, presentCapability } from './capabilities/show.ts';
+import { type CrossingCapability, presentCapability } from './capabilities/present.ts';
 import type { Capabilities } from './capabilities/types.ts';
 
 /** Who acts in a call, a result or a message, where and when. */

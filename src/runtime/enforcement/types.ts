@@ -1,9 +1,9 @@
 import type { Crossing, Fingerprinter, Verdict } from '../../core/types/index.ts';
-import type { AuditPorts } from '../audit/event-ports.ts';
+import type { AuditPorts } from '../audit/audit-ports.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { Telemetry } from '../observability/telemetry/types.ts';
-import type { FindAgentBlock } from './agent-blocks/list-file.ts';
+import type { FindAgentBlock } from './agent-blocks/agent-list.ts';
 import type { ApprovalState, ResolveApproval } from './approvals/types.ts';
 import type { SessionPorts } from './sessions/types.ts';
 

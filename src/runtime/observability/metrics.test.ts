@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openSeenAgents } from '../../server/agents-seen.ts';
+import { openSeenAgents } from '../../server/seen-agents.ts';
 import { caller, crossing, ports, SECRET, SSN } from '../../server/testing/examples.ts';
 import { newEventId } from '../audit/event-id.ts';
 import { enforce } from '../enforcement/enforce.ts';

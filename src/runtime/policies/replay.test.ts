@@ -9,7 +9,7 @@ import { caller, SECRET, SSN } from '../../server/testing/examples.ts';
 import { buildServiceEvent } from '../audit/service-event.ts';
 import { makeTrail } from '../audit/testing/trail.ts';
 import type { AuditEvent } from '../audit/types.ts';
-import { buildAuditEvent } from '../enforcement/record.ts';
+import { buildAuditEvent } from '../enforcement/audit-event.ts';
 import { overlaid } from './overlay.ts';
 import { type ReplayFilter, type ReplayReport, replayJournal } from './replay.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describeFault, type Log } from '../../../platform/log.ts';
-import { openSerialQueue } from '../../../platform/queue/turnstile.ts';
+import { openSerialQueue } from '../../../platform/queue/serial-queue.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
 import type { StreamPage } from './replay.ts';
 import { isInScope, matchesStreamFilter } from './streamed.ts';

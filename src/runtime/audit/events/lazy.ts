@@ -1,7 +1,7 @@
 import { lazy } from '../../../platform/lazy.ts';
 import { describeFault, type Log } from '../../../platform/log.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
-import type { AuditIndex } from '../store.ts';
+import type { AuditIndex } from '../audit-index.ts';
 import type { EventHub } from './hub.ts';
 
 interface LazyHub {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { indexPosition as position } from '../arrivals.ts';
-import type { AuditIndex } from '../store.ts';
+import type { AuditIndex } from '../audit-index.ts';
 import type { AuditEvent } from '../types.ts';
 import { buildStreamedEvent } from './streamed.ts';
 import type { StreamedEvent } from './types.ts';

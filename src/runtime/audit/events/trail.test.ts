@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { openIndex } from '../audit-index.ts';
 import { parseFilter } from '../filter.ts';
 import { openIndexer } from '../indexer.ts';
-import { openIndex } from '../store.ts';
 import { appendRange, eventually, makeTrail, sampleEvent } from '../testing/trail.ts';
 import type { AuditFilter } from '../types.ts';
 import { openEventFeed } from './feed.ts';

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { indexPosition } from '../arrivals.ts';
+import type { AuditIndex } from '../audit-index.ts';
 import { EQUAL_FIELDS, matchesFilter, type ParsedFilter } from '../filter.ts';
 import type { FollowedEvent } from '../follow.ts';
 import type { ChainPosition } from '../reader.ts';
-import type { AuditIndex } from '../store.ts';
 import type { AuditEvent } from '../types.ts';
 import { findStreamPosition } from './replay.ts';
 

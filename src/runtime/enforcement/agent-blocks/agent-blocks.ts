@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely';
 import type { Store } from '../../../platform/store/index.ts';
 import type { StoreTables } from '../../../platform/store/tables.ts';
-import type { AuditPorts } from '../../audit/event-ports.ts';
+import type { AuditPorts } from '../../audit/audit-ports.ts';
 import { buildServiceEvent } from '../../audit/service-event.ts';
-import { agentKey, writeAgentList } from './list-file.ts';
+import { agentKey, writeAgentList } from './agent-list.ts';
 import type { AgentBlocks } from './types.ts';
 
 /** What the kill switch writes down, and where. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { judge } from '../../../core/decision/judge.ts';
 import type { Crossing } from '../../../core/types/index.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
+import { deleteOldRequests, expireRequests } from './expiry.ts';
 import { APPROVAL_STATUSES, type ApprovalStatus, isTransitionAllowed } from './lifecycle.ts';
 import { AGENT, ALL, ANN, BOB, callOf, type Desk, openDesk, POLICY, START_MS } from './testing/open.ts';
-import { deleteOldRequests, expireRequests } from './upkeep.ts';
 
 const MINUTE_MS = 60_000;
 

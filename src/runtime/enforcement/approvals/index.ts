@@ -1,7 +1,7 @@
-import { expireRequest } from './asking.ts';
-import { maskComment } from './masked.ts';
-import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './moves.ts';
+import { maskComment } from './mask.ts';
 import type { ApprovalsParts } from './parts.ts';
+import { expireRequest } from './requests.ts';
+import { resolveApproval } from './resolve.ts';
 import {
   type ApprovalRequestRow,
   buildApprovalRecords,
@@ -10,7 +10,7 @@ import {
   lockRequestRow,
   type StoreTransaction,
 } from './rows.ts';
-import { resolveApproval } from './settle.ts';
+import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './transitions.ts';
 import type {
   ApprovalCaller,
   ApprovalRecord,
@@ -19,7 +19,7 @@ import type {
   TransitionResult,
   VoteInput,
 } from './types.ts';
-import { openWaitList } from './waiting.ts';
+import { openWaitList } from './wait-list.ts';
 
 /** Opens approvals for one process; the store is opened with the first question. */
 export function openApprovals(parts: ApprovalsParts): Approvals {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { isMetadataOrLinkLocalAddress } from '../../../platform/net/metadata-address.ts';
+import { isMetadataOrLinkLocalAddress } from '../../../platform/net/guarded-lookup.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import { deliverWebhooks } from './outbox.ts';
 import { openDesk } from './testing/open.ts';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../../platform/net/metadata-address.ts';
+import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../../platform/net/guarded-lookup.ts';
 
 export interface ApprovalWebhook {
   readonly url: string;

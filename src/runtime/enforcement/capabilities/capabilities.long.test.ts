@@ -4,7 +4,7 @@ import { races } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
 import { type CapabilityParts, openCapabilities } from './capabilities.ts';
-import { deleteExpiredTokens, EXPIRED_TOKEN_KEPT_MS } from './chores.ts';
+import { deleteExpiredTokens, EXPIRED_TOKEN_KEPT_MS } from './jobs.ts';
 import { capabilityParts } from './testing/parts.ts';
 import type { Outcome, RaceInput } from './testing/race.ts';
 import type { CapabilityCause, CapabilityPresentation, CapabilityRequest } from './types.ts';

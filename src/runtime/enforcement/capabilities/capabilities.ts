@@ -1,12 +1,11 @@
 import type { Insertable, Kysely } from 'kysely';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
+import type { AuditPorts } from '../../audit/audit-ports.ts';
 import { newEventId } from '../../audit/event-id.ts';
-import type { AuditPorts } from '../../audit/event-ports.ts';
 import { buildServiceEvent } from '../../audit/service-event.ts';
 import type { AuditEvent } from '../../audit/types.ts';
-import { type CapabilityRow, findMisfit, readScope } from './fit.ts';
-import { openWrongTokenCounter } from './guesses.ts';
+import { type CapabilityRow, findMisfit, readScope } from './misfit.ts';
 import { createCapabilityToken, matchesTokenHash, parseTokenId } from './token.ts';
 import type {
   Capabilities,
@@ -16,6 +15,7 @@ import type {
   CapabilityRequest,
   CapabilityResult,
 } from './types.ts';
+import { openWrongTokenCounter } from './wrong-tokens.ts';
 
 export interface CapabilityParts {
   readonly store: () => Promise<Store>;

@@ -8,7 +8,7 @@ import { withStores } from '../../../platform/store/testing/stores.ts';
 import { caller, crossing, ports } from '../../../server/testing/examples.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import { countCall, readRecentCalls } from './calls.ts';
-import { deleteExpiredSessions } from './forget.ts';
+import { deleteExpiredSessions } from './expiry.ts';
 import { resetSession } from './reset.ts';
 import { readSession, SESSION_TAGS_MAX, SessionFull, saveSession } from './sessions.ts';
 import { LIMITS } from './testing/limits.ts';

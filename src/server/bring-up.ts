@@ -10,16 +10,18 @@ import { logLeftOut } from '../runtime/plugins/named.ts';
 import { fingerprintProblem } from '../runtime/policies/fingerprints.ts';
 import { type InForce, loadPolicy, reload, watchFiles, watchList } from '../runtime/policies/index.ts';
 import { type ConfigRequest, loadConfig } from '../runtime/policies/load-config.ts';
+import type { PolicyResult } from '../runtime/policies/load-policy.ts';
+import { openIdleWatch, takeFromDaemon } from './daemon.ts';
 import { openParent, type Parent } from './parent.ts';
 import { findFreePort } from './port.ts';
 import type { PolicyLoad } from './reloading.ts';
-import { openIdleWatch, takeFromDaemon } from './resident.ts';
 import type { RunningService, ServiceOptions } from './service.ts';
 import {
   buildUnwritableFailure,
   isDiskFailure,
   makeStateDir,
   type Ownership,
+  type StateOwner,
   takeOwnership,
 } from './state-dir.ts';
 import { requireTelemetry } from './telemetry.ts';
@@ -50,21 +52,17 @@ export async function bringUpService(
   const idle = openIdleWatch(options.idle_ms ?? 0);
   let parent: Parent | null = null;
   try {
-    const started_at = new Date(started_ms).toISOString();
-    const about = { pid: process.pid, version: options.version, started_at };
-    ownership.announce({ ...about, url: null });
+    const owner = describeOwner(options, started_ms);
+    ownership.announce({ ...owner, url: null });
     makeTokens(config);
-    const [made, port] = await Promise.all([
+    const [read_policy, port] = await Promise.all([
       loadPolicy(config),
       is_resident ? 0 : findFreePort(config.server.host, config.server.port),
     ]);
-    if (!made.ok) throw invalid(made.problems);
-    const keyless = fingerprintProblem(config, made.policy);
-    if (keyless !== null) throw invalid([keyless]);
+    const made = requireUsable(read_policy, config);
     const url = is_resident ? null : urlOf(config.server.host, port);
     const log = openLog({ ...config.log, name: 'parent' });
     const latest = { config, patterns: made.patterns, plugins: made.plugins };
-    const loadAgain = () => policyAgain(options.request, config, latest);
     logLeftOut(made.plugins, log);
     parent = await openParent({
       ...options,
@@ -72,7 +70,7 @@ export async function bringUpService(
       policy: made.policy,
       plugins: made.plugins,
       secret_readings: read.secret_readings,
-      loadPolicy: loadAgain,
+      loadPolicy: () => policyAgain(options.request, config, latest),
       started_ms,
       url,
       port,
@@ -80,16 +78,17 @@ export async function bringUpService(
       resident: is_resident ? idle.door : null,
       log,
     });
-    ownership.announce({ ...about, url });
-    const found = [...read.warnings, ...made.warnings].map(problemLine);
+    ownership.announce({ ...owner, url });
     const warnings = [
-      ...found,
+      ...[...read.warnings, ...made.warnings].map(problemLine),
       ...exposed,
-      ...unaudited(config),
-      ...listStoreWarnings(parseStoreSettings(config)),
+      ...listOperatorWarnings(config),
     ];
-    const facts = { config, policy: made.policy, port, url, warnings };
-    const service = run(parent, { ownership, log, latest }, facts);
+    const service = run(
+      parent,
+      { ownership, log, latest },
+      { config, policy: made.policy, port, url, warnings },
+    );
     if (is_resident) idle.begin(() => void service.stop());
     return service;
   } catch (failure) {
@@ -97,6 +96,18 @@ export async function bringUpService(
     ownership.release();
     throw isDiskFailure(failure) ? buildUnwritableFailure(config.state_dir, failure) : failure;
   }
+}
+
+/** @throws StartFailure `config_invalid` with every problem */
+function requireUsable(made: PolicyResult, config: Config): Extract<PolicyResult, { ok: true }> {
+  if (!made.ok) throw invalid(made.problems);
+  const keyless = fingerprintProblem(config, made.policy);
+  if (keyless !== null) throw invalid([keyless]);
+  return made;
+}
+
+function describeOwner({ version }: ServiceOptions, started_ms: number): Omit<StateOwner, 'url'> {
+  return { pid: process.pid, version, started_at: new Date(started_ms).toISOString() };
 }
 
 function invalid(problems: readonly DocumentProblem[]): StartFailure {
@@ -114,10 +125,10 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function unaudited(config: Config): string[] {
-  return config.audit.enabled
-    ? []
-    : ['The audit journal is off (`audit.enabled`): no decision is written down.'];
+/** Returns what the operator who starts the service must know, one sentence each. */
+function listOperatorWarnings(config: Config): string[] {
+  const unaudited = 'The audit journal is off (`audit.enabled`): no decision is recorded.';
+  return [...(config.audit.enabled ? [] : [unaudited]), ...listStoreWarnings(parseStoreSettings(config))];
 }
 
 /** A service or a resident process that runs; this one has no address. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openWriteTurns } from './turns.ts';
+import { openWriteTurns } from './write-turns.ts';
 
 const LONG_MS = 60_000;
 const late = () => new Error('too late');

@@ -1,6 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import type { StoreFailure } from '../../platform/store/failure.ts';
-import { decodeText, encodeText } from './texts.ts';
+import { decodeText, encodeText } from './text-encoding.ts';
 
 /** What a database's error means; `null` for one that is the program's own fault. */
 export type FailureOf = (error: unknown) => StoreFailure | null;

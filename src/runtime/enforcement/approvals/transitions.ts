@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type ApprovalActor, type ApprovalEventKind, buildApprovalEvent } from './events.ts';
-import { RecordingFailure } from './failure.ts';
 import { type ApprovalStatus, isTransitionAllowed } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
+import { RecordingFailure } from './recording-failure.ts';
 import { type ApprovalRequestRow, formatIsoTime, type StoreTransaction, summarizeRequest } from './rows.ts';
 
 /** Who acts when nobody does. */

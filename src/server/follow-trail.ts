@@ -3,8 +3,8 @@ import type { TrailPosition } from '../runtime/audit/events/trail.ts';
 import { type FollowedEvent, followJournal } from '../runtime/audit/follow.ts';
 import type { ChainPosition } from '../runtime/audit/reader.ts';
 import type { AuditFilter } from '../runtime/audit/types.ts';
-import { SocketFailure } from './socket-asking.ts';
 import { connectService } from './socket-client.ts';
+import { SocketFailure } from './socket-questions.ts';
 import { statePaths } from './state-dir.ts';
 
 /** What somebody at the command line follows. */

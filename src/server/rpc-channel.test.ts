@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type MessagePipe, openRpcChannel, type RpcChannel, RpcFault, type RpcHandlers } from './channel.ts';
+import {
+  type MessagePipe,
+  openRpcChannel,
+  type RpcChannel,
+  RpcFault,
+  type RpcHandlers,
+} from './rpc-channel.ts';
 
 type Listener = (message: unknown) => void;
 

@@ -1,10 +1,10 @@
 import type { Log } from '../../../platform/log.ts';
-import type { MaintenanceJob } from '../../../platform/store/housekeeping.ts';
 import { describeStoreFault } from '../../../platform/store/lazy.ts';
+import type { MaintenanceJob } from '../../../platform/store/maintenance.ts';
 import type { Config } from '../../config/index.ts';
+import { deleteOldRequests, expireRequests } from './expiry.ts';
 import { deliverWebhooks } from './outbox.ts';
 import { type ApprovalsEnvironment, buildApprovalsParts } from './parts.ts';
-import { deleteOldRequests, expireRequests } from './upkeep.ts';
 
 const END_MS = 5_000;
 const FORGET_MS = 600_000;

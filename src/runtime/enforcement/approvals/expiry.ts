@@ -1,6 +1,6 @@
-import { expireRequest } from './asking.ts';
 import { OPEN_STATUSES } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
+import { expireRequest } from './requests.ts';
 
 /** Requests that are looked at in one go. */
 const BATCH = 100;

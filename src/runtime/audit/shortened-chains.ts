@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { AuditIndex } from './audit-index.ts';
 import { AuditFailure } from './failure.ts';
-import type { AuditIndex } from './store.ts';
 import { findTail } from './tail.ts';
 
 /** A writer whose files lack records that the index has read. */

@@ -1,5 +1,5 @@
-import type { MaintenanceJob } from '../../../platform/store/housekeeping.ts';
 import type { Store } from '../../../platform/store/index.ts';
+import type { MaintenanceJob } from '../../../platform/store/maintenance.ts';
 
 const EVERY_MS = 60_000;
 /** How long a token can be looked at after it has expired. */

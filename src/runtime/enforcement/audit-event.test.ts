@@ -8,7 +8,7 @@ import type { Crossing } from '../../core/types/index.ts';
 import { caller, crossing, policy, SECRET, SSN } from '../../server/testing/examples.ts';
 import { buildServiceEvent, hashContext } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
-import { buildAuditEvent } from './record.ts';
+import { buildAuditEvent } from './audit-event.ts';
 
 const NOTHING = { inputs: false, outputs: false };
 

@@ -1,6 +1,6 @@
 import type { Crossing } from '../../../core/types/index.ts';
 import { StoreFailure } from '../../../platform/store/failure.ts';
-import { CAUSE_MESSAGES } from './fit.ts';
+import { CAUSE_MESSAGES } from './misfit.ts';
 import type { Capabilities, CapabilityCause, CapabilityPresentation } from './types.ts';
 
 /** What a crossing says of a capability token. */

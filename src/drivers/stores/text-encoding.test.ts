@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeText, encodeText } from './texts.ts';
+import { decodeText, encodeText } from './text-encoding.ts';
 
 const unit = fc.constantFrom(0, 0x30, 0x66, 0xd800, 0xdc00, 0xdfff, 0xf8ff, 0xe9, 0x4e2d);
 const wild = fc.array(unit).map((units) => String.fromCharCode(...units));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApprovalRecord } from './types.ts';
-import { openWaitList } from './waiting.ts';
+import { openWaitList } from './wait-list.ts';
 
 const record = (request_id: string, status: ApprovalRecord['status']) =>
   ({ request_id, status }) as ApprovalRecord;

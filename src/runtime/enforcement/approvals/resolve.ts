@@ -1,5 +1,8 @@
 import type { ApprovalRequirement, Verdict } from '../../../core/types/index.ts';
 import { StoreFailure } from '../../../platform/store/index.ts';
+import type { ApprovalStatus } from './lifecycle.ts';
+import type { ApprovalsParts } from './parts.ts';
+import { RecordingFailure } from './recording-failure.ts';
 import {
   type ApprovalUse,
   checkApproval,
@@ -7,10 +10,7 @@ import {
   findAnsweredRequest,
   isCovered,
   requestApproval,
-} from './asking.ts';
-import { RecordingFailure } from './failure.ts';
-import type { ApprovalStatus } from './lifecycle.ts';
-import type { ApprovalsParts } from './parts.ts';
+} from './requests.ts';
 import type { ApprovalRequestRow } from './rows.ts';
 import type { ApprovalQuestion, ApprovalState, ResolvedVerdict } from './types.ts';
 

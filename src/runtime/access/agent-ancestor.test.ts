@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AgentEvidence, findAgentAncestor } from './agent-above.ts';
+import { type AgentEvidence, findAgentAncestor } from './agent-ancestor.ts';
 import { type ProcessLineage, parseLineage, readLineage } from './lineage.ts';
 
 function lineage(has_terminal: boolean, ...commands: readonly string[]): ProcessLineage {

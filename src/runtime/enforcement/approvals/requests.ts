@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { ApprovalRequirement, Crossing, Verdict } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import { type ApprovalBinding, buildBinding, buildPendingKey, findBindingDifference } from './binding.ts';
-import { maskArguments } from './masked.ts';
-import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './moves.ts';
+import { maskArguments } from './mask.ts';
 import type { ApprovalsParts } from './parts.ts';
 import { type ApprovalRequestRow, hasExpired, lockRequestRow, parseListColumn } from './rows.ts';
+import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './transitions.ts';
 import type { ApprovalCaller } from './types.ts';
 
 /** A request that stands for a crossing now, or the limit that is in the way of one. */

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
+import type { EventRow, IndexTables } from './audit-index.ts';
 import type { ChainBlock } from './reader.ts';
-import type { EventRow, IndexTables } from './store.ts';
 
 /** A file that is read again because its end is not the one that was read: by a cut, or by an intruder. */
 export interface ReplacedFile {

@@ -2,12 +2,12 @@ import { costChores } from '../features/costs/chores.ts';
 import { memoryChores } from '../features/memory/chores.ts';
 import { mcpChores } from '../features/tool-pins/chores.ts';
 import type { Log } from '../platform/log.ts';
-import type { MaintenanceJob } from '../platform/store/housekeeping.ts';
 import type { Store } from '../platform/store/index.ts';
+import type { MaintenanceJob } from '../platform/store/maintenance.ts';
 import type { Config } from '../runtime/config/index.ts';
-import { buildApprovalDeliveryJobs, buildApprovalJobs } from '../runtime/enforcement/approvals/chores.ts';
-import { buildCapabilityJobs } from '../runtime/enforcement/capabilities/chores.ts';
-import { buildSessionJobs } from '../runtime/enforcement/sessions/chores.ts';
+import { buildApprovalDeliveryJobs, buildApprovalJobs } from '../runtime/enforcement/approvals/jobs.ts';
+import { buildCapabilityJobs } from '../runtime/enforcement/capabilities/jobs.ts';
+import { buildSessionJobs } from '../runtime/enforcement/sessions/jobs.ts';
 import type { EnforcementPorts } from '../runtime/enforcement/types.ts';
 
 /** What chores are made of. */

@@ -1,9 +1,9 @@
-import type { MaintenanceJob } from '../../../platform/store/housekeeping.ts';
 import type { Store } from '../../../platform/store/index.ts';
-import type { AuditPorts } from '../../audit/event-ports.ts';
+import type { MaintenanceJob } from '../../../platform/store/maintenance.ts';
+import type { AuditPorts } from '../../audit/audit-ports.ts';
 import type { Config } from '../../config/index.ts';
 import { openSessionClock } from './clock.ts';
-import { deleteExpiredSessions } from './forget.ts';
+import { deleteExpiredSessions } from './expiry.ts';
 import { readSessionLimits } from './settings.ts';
 
 const EVERY_MS = 5 * 60_000;

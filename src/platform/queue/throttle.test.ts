@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { openThrottle } from './pace.ts';
+import { openThrottle } from './throttle.ts';
 
 /** Clocks that a test moves: a piece of work that took so long, and used so much of it. */
 function clocks() {

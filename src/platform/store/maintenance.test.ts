@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreFailure } from './failure.ts';
-import { startMaintenance } from './housekeeping.ts';
+import { startMaintenance } from './maintenance.ts';
 
 const SOON_MS = 1;
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { type AuditIndex, openIndex } from './audit-index.ts';
 import { type Indexer, indexHeads, openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
 import { queryIndex } from './query.ts';
 import { type ChainHead, encodeRecord } from './record.ts';
-import { type AuditIndex, openIndex } from './store.ts';
 import {
   appendRange,
   countFiles,
