@@ -3,10 +3,22 @@
  * decoded, is looked at beside it as soon as something reads otherwise. The shadow says what must be held, and
  * what to look at again; findings come from the readings of the text itself.
  */
-import { type Blob, blobsAt } from '../detect/matching/views/blobs.ts';
-import { BACKSLASHED, COLOUR_REST, ENTITY, JOINT, TERMINAL } from '../detect/matching/views/escapes.ts';
-import { APART, decodedAt, OVERRIDDEN } from '../detect/matching/views/reading.ts';
-import { addPiece, isNew, startView, toSource, type ViewBuilder } from '../detect/matching/views/view.ts';
+import { type Blob, findBlobs } from '../detect/matching/views/blobs.ts';
+import { decodeAt, RTL_OVERRIDE, SPACED_LETTERS } from '../detect/matching/views/decode-view.ts';
+import {
+  BACKSLASH_ESCAPE,
+  COLOUR_REMAINDER,
+  ENTITY,
+  STRING_JOIN,
+  TERMINAL_SEQUENCE,
+} from '../detect/matching/views/escapes.ts';
+import {
+  addViewPiece,
+  isChangedInView,
+  startView,
+  toSource,
+  type ViewBuilder,
+} from '../detect/matching/views/view.ts';
 import { append, atHand, letGo, sliceOf, startText } from './growing-text.ts';
 import { type Apart, lettersApart } from './letters-apart.ts';
 import { follow, type Liveness, livenessOf, type State } from './liveness.ts';
@@ -79,17 +91,17 @@ const ODD = /[^\t-\r -!#$(-Z\]-_a-~]/g;
 const ESCAPES: Readonly<Record<string, Liveness | undefined>> = {
   '%': livenessOf(/(?:%[0-9a-fA-F]{2}){1,4}/),
   '&': livenessOf(ENTITY),
-  '\\': livenessOf(BACKSLASHED),
-  '"': livenessOf(JOINT),
-  "'": livenessOf(JOINT),
-  '`': livenessOf(JOINT),
-  '[': livenessOf(COLOUR_REST),
-  '\u001b': livenessOf(TERMINAL),
-  '\u009b': livenessOf(TERMINAL),
-  '\u009d': livenessOf(TERMINAL),
+  '\\': livenessOf(BACKSLASH_ESCAPE),
+  '"': livenessOf(STRING_JOIN),
+  "'": livenessOf(STRING_JOIN),
+  '`': livenessOf(STRING_JOIN),
+  '[': livenessOf(COLOUR_REMAINDER),
+  '\u001b': livenessOf(TERMINAL_SEQUENCE),
+  '\u009b': livenessOf(TERMINAL_SEQUENCE),
+  '\u009d': livenessOf(TERMINAL_SEQUENCE),
 };
 const HIDDEN = livenessOf(/(?:[\ufe00-\ufe0f]|\udb40[\udc00-\udfff]?)*/);
-const FROM_ITS_END = livenessOf(OVERRIDDEN);
+const FROM_ITS_END = livenessOf(RTL_OVERRIDE);
 /** What may stand behind a blob that goes on: padding, or the beginning of its next line. */
 const MAY_GO_ON = /^={0,2}(?:\r?\n? *[\w+/-]{0,4})$/;
 const BLOB = livenessOf(/(?:[A-Za-z0-9+/_-]+={0,2}(?:\r?\n *)?)*/);
@@ -144,7 +156,7 @@ function readOdd(reader: Reader, piece: string, from: number, is_last: boolean):
     reader.read_until = at;
     if (at >= text.end) return;
     if (isOpen(reader, at) && !is_last) return;
-    const decoded = decodedAt(atHand(text), at - text.base, text.end - text.base);
+    const decoded = decodeAt(atHand(text), at - text.base, text.end - text.base);
     if (decoded !== null) {
       const held = reader.opening?.from ?? heldAt(reader, at);
       reader.read_until = decoded.end + text.base;
@@ -232,7 +244,7 @@ function castShadow(reader: Reader, shadow: Shadow, to: number, is_last: boolean
 
 function castDecoded({ tracker }: Reader, shadow: Shadow, { start, end, text }: Blob): void {
   castPlain(shadow, tracker, start);
-  addPiece(shadow.view, text, start, end, true);
+  addViewPiece(shadow.view, text, start, end, true);
   feedShadow(shadow, text);
   shadow.fed_until = end;
   shadow.decoded_at = end;
@@ -246,7 +258,7 @@ function castPlain(shadow: Shadow, { text }: Tracker, to: number): void {
   if (last >= 0 && !view.is_decoded[last]) {
     view.source_ends[last] = to;
     view.length += units.length;
-  } else addPiece(view, units, fed_until, to, false);
+  } else addViewPiece(view, units, fed_until, to, false);
   feedShadow(shadow, units);
   shadow.fed_until = to;
 }
@@ -263,7 +275,7 @@ function takeSuspects(reader: Reader, shadow: Shadow, is_unconfirmed: boolean): 
   const { tracker, suspects } = shadow.reader;
   const view = { text: '', ...shadow.view };
   for (const { detector, start, end } of tracker.matches.splice(0)) {
-    if (!isNew(view, start, end)) continue;
+    if (!isChangedInView(view, start, end)) continue;
     const span = toSource(view, start, end);
     const is_plain = reader.tracker.matches.some(
       (match) => match.detector === detector && match.start === span.start && match.end === span.end,
@@ -310,7 +322,7 @@ function readApart(reader: Reader, is_last: boolean): void {
   if (reader.apart.start <= apart.start) return;
   const before = Math.max(base, apart.start - 1);
   const units = sliceOf(text, before, reader.apart.start);
-  for (const { 0: run, index } of units.matchAll(APART))
+  for (const { 0: run, index } of units.matchAll(SPACED_LETTERS))
     suspects.push({ start: before + index, end: before + index + run.length, is_unconfirmed: true });
   meter.work += units.length;
 }
@@ -385,12 +397,12 @@ function blobOf(run: Run, tracker: Tracker, is_last: boolean): Blob | null | 'op
   const { text } = tracker;
   for (; run.check_at <= text.end; run.check_at += run.check_at - run.start) {
     const units = sliceOf(text, run.start, run.check_at);
-    const [blob] = blobsAt(units, [0]);
+    const [blob] = findBlobs(units, [0]);
     if (blob === undefined) return null;
     if (!MAY_GO_ON.test(units.slice(blob.end))) return blob;
   }
   const end = runEnd(run, tracker, is_last);
   if (end === null) return 'open';
-  const [blob] = blobsAt(sliceOf(text, run.start, Math.min(text.end, end + 1)), [0]);
+  const [blob] = findBlobs(sliceOf(text, run.start, Math.min(text.end, end + 1)), [0]);
   return blob ?? null;
 }

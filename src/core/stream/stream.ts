@@ -1,9 +1,9 @@
 import { buildFaultVerdict, judge, judgeScan } from '../decision/judge.ts';
 import { redactPart } from '../decision/redact.ts';
-import { findingOf, settledIn, WORK_FLOOR, WORK_PER_UNIT } from '../detect/detect.ts';
+import { buildFinding, resolveMatches, WORK_FLOOR, WORK_PER_UNIT } from '../detect/detect.ts';
+import type { Match, WorkMeter } from '../detect/matching/compiled-detector.ts';
 import type { Detector } from '../detect/matching/detector.ts';
-import type { Match, Meter } from '../detect/matching/scanner.ts';
-import { utf8Bytes } from '../detect/matching/text-size.ts';
+import { countUtf8Bytes } from '../detect/matching/text-size.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { readBytes, startUtf8, type Utf8Reader } from '../text/utf8-pieces.ts';
 import type {
@@ -97,7 +97,7 @@ interface StreamState {
   readonly fingerprintOf: Fingerprinter | null;
   readonly conditions: ConditionEvaluator | null;
   readonly look: Look;
-  readonly meter: Meter;
+  readonly meter: WorkMeter;
   readonly document: DocumentReader;
   readonly utf8: Utf8Reader;
   /** All that came. */
@@ -128,7 +128,7 @@ function startState(
   conditions: ConditionEvaluator | null,
 ): StreamState {
   const crossing: Crossing = { ...open, content: { kind: 'text', text: '' } };
-  const meter: Meter = { work: 0, allowed: WORK_FLOOR };
+  const meter: WorkMeter = { work: 0, allowed: WORK_FLOOR };
   const asked = judgeScan(crossing, policy, { findings: [], coverage: FULL }, null);
   const is_whole = isWhole(policy, crossing, asked);
   return {
@@ -165,7 +165,7 @@ function holdsOf(policy: Policy, crossing: Crossing): (detector: Detector) => bo
 function isHeld(detector: Detector, policy: Policy, crossing: Crossing): boolean {
   if (detector.weight !== undefined) return false;
   if (/^(?:secret|personal)\b/.test(detector.tags[0])) return true;
-  const findings = [findingOf(policy.detection, { detector, start: 0, end: 0 }, 0, null, '')];
+  const findings = [buildFinding(policy.detection, { detector, start: 0, end: 0 }, 0, null, '')];
   return judgeScan(crossing, policy, { findings, coverage: FULL }, null).findings.some(({ action }) =>
     CHANGING.has(action),
   );
@@ -197,7 +197,7 @@ function take(state: StreamState, text: string): Released {
   if (state.refused !== null) return ended(state, state.refused);
   pieces.push(text);
   state.units += text.length;
-  state.bytes += utf8Bytes(text);
+  state.bytes += countUtf8Bytes(text);
   meter.allowed += text.length * WORK_PER_UNIT;
   if (state.bytes > text_bytes_max)
     return stopped(state, `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`);
@@ -221,7 +221,7 @@ function release(state: StreamState): Released {
   const alarms = [...look.alarms.splice(0), ...part.matches.filter(({ start }) => start < from)];
   if (part.matches.length + alarms.length === 0) return { ...nothing('allow'), text: part.text };
   const here = part.matches.filter(({ start }) => start >= from).map((match) => moved(match, -from));
-  const found = settledIn(policy.detection, part.text, here).map((match) =>
+  const found = resolveMatches(policy.detection, part.text, here).map((match) =>
     findingIn(policy, match, part.text),
   );
   const judged = judgedIn(state, part.text, found);
@@ -266,7 +266,7 @@ function lateAmong(state: StreamState, alarms: readonly Match[]): readonly Findi
 }
 
 function findingIn({ detection }: Policy, match: Match, text: string): Finding {
-  return findingOf(detection, match, 0, null, text.slice(match.start, match.end));
+  return buildFinding(detection, match, 0, null, text.slice(match.start, match.end));
 }
 
 function moved<Placed extends Span>(placed: Placed, units: number): Placed {

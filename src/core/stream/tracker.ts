@@ -1,6 +1,22 @@
-import { type Match, type Meter, matchAt, stepBack } from '../detect/matching/probe.ts';
-import { BLOB_SIGNAL, isAsked, probeAt, type Scanner } from '../detect/matching/scanner.ts';
-import { firstPlace, makeHits, PART_UNITS, type Place, walk } from '../detect/matching/walk.ts';
+import {
+  findMatchStart,
+  type Match,
+  tryMatch,
+  type WorkMeter,
+} from '../detect/matching/compiled-detector.ts';
+import {
+  BLOB_SIGNAL,
+  getCompiledDetector,
+  isDetectorEnabled,
+  type Scanner,
+} from '../detect/matching/scanner.ts';
+import {
+  createAnchorHits,
+  getStartPosition,
+  PART_UNITS,
+  type WalkPosition,
+  walkAutomaton,
+} from '../detect/matching/walk-automaton.ts';
 import { anchorDepths, type Depths, depthAt } from './anchor-depths.ts';
 import { atHand, type GrowingText } from './growing-text.ts';
 import { follow, type Liveness, livenessOf, livenessWithin, type State } from './liveness.ts';
@@ -13,11 +29,11 @@ export interface Tracker {
   readonly scanner: Scanner;
   readonly text: GrowingText;
   readonly holds: Holds;
-  readonly meter: Meter;
+  readonly meter: WorkMeter;
   readonly depths: Depths;
   /** How far the text was looked at. */
   at: number;
-  place: Place;
+  place: WalkPosition;
   readonly open: Try[];
   /** How many of them each probe has, and how many there may be before it is tried to decide some. */
   readonly open_counts: Map<number, number>;
@@ -50,14 +66,14 @@ interface Try {
   is_decided: boolean;
 }
 
-const hits = makeHits();
+const hits = createAnchorHits();
 
 const OPEN_MAX = 64;
 /** Work of a step of the automaton of a pattern. */
 const STEP_WORK = 1 / 4;
 
 /** A tracker at the beginning of `text`, whose states are counted in `meter`. */
-export function startTracker(scanner: Scanner, text: GrowingText, holds: Holds, meter: Meter): Tracker {
+export function startTracker(scanner: Scanner, text: GrowingText, holds: Holds, meter: WorkMeter): Tracker {
   const depths = anchorDepths(scanner);
   return {
     scanner,
@@ -66,7 +82,7 @@ export function startTracker(scanner: Scanner, text: GrowingText, holds: Holds, 
     meter,
     depths,
     at: text.end,
-    place: firstPlace(scanner.automaton),
+    place: getStartPosition(scanner.automaton),
     open: [],
     open_counts: new Map(),
     open_max: OPEN_MAX,
@@ -107,12 +123,13 @@ export function frontOf(tracker: Tracker): number {
       front = Math.max(0, held - liveness.back_units);
   }
   depths.back_probes.forEach((index, number) => {
-    const start = Math.max(run_starts[number]!, at - probeAt(scanner, index).back_units_max - 1);
+    const start = Math.max(run_starts[number]!, at - getCompiledDetector(scanner, index).back_units_max - 1);
     if (start < front && holds(index)) front = start;
   });
   for (const { index, units } of depth.back) {
-    const { back_over, back_units_max } = probeAt(scanner, index);
-    const start = text.base + stepBack(atHand(text), at - units - text.base, back_over!, back_units_max);
+    const { back_over, back_units_max } = getCompiledDetector(scanner, index);
+    const start =
+      text.base + findMatchStart(atHand(text), at - units - text.base, back_over!, back_units_max);
     if (start < front && holds(index)) front = start;
   }
   return front;
@@ -120,7 +137,7 @@ export function frontOf(tracker: Tracker): number {
 
 function extendRuns({ scanner, run_starts, depths }: Tracker, piece: string, from: number): void {
   depths.back_probes.forEach((index, number) => {
-    const over = probeAt(scanner, index).back_over!;
+    const over = getCompiledDetector(scanner, index).back_over!;
     let start = piece.length;
     while (start > 0 && over[piece.charCodeAt(start - 1)] === 1) start -= 1;
     if (start > 0) run_starts[number] = from + start;
@@ -130,7 +147,7 @@ function extendRuns({ scanner, run_starts, depths }: Tracker, piece: string, fro
 function walkPiece(tracker: Tracker, piece: string, from: number): void {
   const { automaton } = tracker.scanner;
   for (let at = 0; at < piece.length; at += PART_UNITS) {
-    tracker.place = walk(
+    tracker.place = walkAutomaton(
       automaton,
       tracker.place,
       piece,
@@ -147,18 +164,18 @@ function walkPiece(tracker: Tracker, piece: string, from: number): void {
 function openTries(tracker: Tracker, anchors: readonly number[], anchor_end: number): void {
   const { scanner, text, signals, blob_starts } = tracker;
   for (const anchor of anchors) {
-    const index = scanner.anchor_probe[anchor]!;
+    const index = scanner.anchor_detector[anchor]!;
     const from = anchor_end - scanner.anchor_length[anchor]!;
     if (index < 0) {
       (index === BLOB_SIGNAL ? blob_starts : signals).push(from);
       continue;
     }
-    if (!isAsked(scanner, index)) continue;
-    const { back_over, back_units_max } = probeAt(scanner, index);
+    if (!isDetectorEnabled(scanner, index)) continue;
+    const { back_over, back_units_max } = getCompiledDetector(scanner, index);
     const start =
       back_over === null
         ? from
-        : text.base + stepBack(atHand(text), from - text.base, back_over, back_units_max);
+        : text.base + findMatchStart(atHand(text), from - text.base, back_over, back_units_max);
     if (start >= (tracker.matched_until.get(index) ?? 0)) openTry(tracker, index, start);
   }
 }
@@ -238,8 +255,8 @@ function settleTry(tracker: Tracker, { index, start }: Try): void {
   const { scanner, text, meter, matched_until } = tracker;
   const least = matched_until.get(index) ?? text.base;
   if (start < least) return;
-  const probe = probeAt(scanner, index);
-  const found = matchAt(probe, atHand(text), start - text.base, least - text.base, meter);
+  const probe = getCompiledDetector(scanner, index);
+  const found = tryMatch(probe, atHand(text), start - text.base, least - text.base, meter);
   if (found === null) return;
   const match: Match = {
     detector: found.detector,
@@ -255,7 +272,7 @@ const livenesses = new WeakMap<Scanner, Map<number, Liveness>>();
 function livenessAt(scanner: Scanner, index: number): Liveness {
   const known = livenesses.get(scanner) ?? new Map<number, Liveness>();
   livenesses.set(scanner, known);
-  const { pattern } = probeAt(scanner, index).detector;
+  const { pattern } = getCompiledDetector(scanner, index).detector;
   const liveness = known.get(index) ?? ('find' in pattern ? livenessWithin(pattern) : livenessOf(pattern));
   known.set(index, liveness);
   return liveness;

@@ -1,5 +1,5 @@
-import { lazily } from '../lazily.ts';
-import type { Meter } from '../probe.ts';
+import type { WorkMeter } from '../compiled-detector.ts';
+import { lazyValue } from '../lazy-value.ts';
 import { addDecoded, addPlain, finishView, startView, type View } from './view.ts';
 
 /**
@@ -40,30 +40,30 @@ const SIGNAL_WORDS =
 const OTHER_WORDS =
   'policy rules print answer request requests content hidden safety earlier above please without restrictions filters model message messages customer password credentials secret command anything anyone instead reply respond follow stop starting transfer funds account user comply every revoked original original commands output execute shell image include append email tell verbatim';
 
-const spellings = lazily(() => {
+const spellings = lazyValue(() => {
   const words = new Map<string, string>();
   for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS}`.split(' ')) {
-    for (const wrong of misspelled(word)) words.set(wrong, word);
+    for (const wrong of listMisspellings(word)) words.set(wrong, word);
   }
-  // A word of the list stays.
+  // What is a word itself stays.
   for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS} form trail bale mange`.split(' ')) words.delete(word);
   return words;
 });
 
 /** Anchors without a detector, of places where words may be spelled otherwise. */
-export function wordingSignals(): readonly string[] {
-  const wrong = SIGNAL_WORDS.split(' ').flatMap(misspelled);
+export function spellingSignals(): readonly string[] {
+  const wrong = SIGNAL_WORDS.split(' ').flatMap(listMisspellings);
   return [...LEET_SIGNALS, ...wrong.map((word) => `(?i)\\b${word}`)];
 }
 
-/** Cost of the check of one word. */
+/** What a look at one word costs. */
 const WORD_WORK = 24;
 
 /**
  * The units from `start` to `end` with their words as they are meant; `null` where none is written otherwise, or the
  * meter, which counts the words, is over.
  */
-export function readWording(text: string, start: number, end: number, meter: Meter): View | null {
+export function correctSpelling(text: string, start: number, end: number, meter: WorkMeter): View | null {
   const part = text.slice(start, end);
   const words = [...leetWords(part, meter), ...wrongWords(part, meter)].sort((a, b) => a.start - b.start);
   if (words.length === 0 || meter.work > meter.allowed) return null;
@@ -86,8 +86,8 @@ interface Word {
   readonly meant: string;
 }
 
-/** Yields the matches of a pattern in a part, as long as the meter allows. */
-function* found(part: string, pattern: RegExp, meter: Meter): Iterable<RegExpExecArray> {
+/** What a pattern finds in a part, as long as the meter allows. */
+function* findWords(part: string, pattern: RegExp, meter: WorkMeter): Iterable<RegExpExecArray> {
   for (const match of part.matchAll(pattern)) {
     meter.work += WORD_WORK;
     if (meter.work > meter.allowed) return;
@@ -95,19 +95,19 @@ function* found(part: string, pattern: RegExp, meter: Meter): Iterable<RegExpExe
   }
 }
 
-function leetWords(part: string, meter: Meter): readonly Word[] {
-  const words = [...found(part, LEET_WORD, meter)];
+function leetWords(part: string, meter: WorkMeter): readonly Word[] {
+  const words = [...findWords(part, LEET_WORD, meter)];
   if (words.length < LEET_WORDS_MIN) return [];
-  return [...words, ...found(part, LEET_NUMBER, meter)].map(({ 0: word, index }) => ({
+  return [...words, ...findWords(part, LEET_NUMBER, meter)].map(({ 0: word, index }) => ({
     start: index,
     length: word.length,
     meant: word.replace(/[^a-z]/gi, (sign) => LETTERS[sign]!),
   }));
 }
 
-function wrongWords(part: string, meter: Meter): readonly Word[] {
+function wrongWords(part: string, meter: WorkMeter): readonly Word[] {
   const words: Word[] = [];
-  for (const { 0: word, index } of found(part, /(?<![\w-])[A-Za-z]{4,16}(?![\w-])/g, meter)) {
+  for (const { 0: word, index } of findWords(part, /(?<![\w-])[A-Za-z]{4,16}(?![\w-])/g, meter)) {
     const meant = spellings().get(word.toLowerCase());
     if (meant !== undefined) words.push({ start: index, length: word.length, meant });
   }
@@ -115,7 +115,7 @@ function wrongWords(part: string, meter: Meter): readonly Word[] {
 }
 
 /** A word with two letters that changed places, or without one of its inner letters. */
-function misspelled(word: string): readonly string[] {
+function listMisspellings(word: string): readonly string[] {
   const shorter = Array.from(word.slice(1, -1), (_, at) => word.slice(0, at + 1) + word.slice(at + 2));
   return [...swapped(word), ...shorter];
 }

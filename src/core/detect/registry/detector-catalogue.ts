@@ -1,6 +1,6 @@
 import type { Severity, Tag } from '../../types/index.ts';
 import { commandRules } from '../commands/rules/index.ts';
-import { detectors } from '../detectors/all.ts';
+import { allDetectors } from '../detectors/all.ts';
 
 /** One detector as users know it: what it finds, how sure it is, and examples. */
 export interface CatalogueEntry {
@@ -20,8 +20,8 @@ export interface CatalogueEntry {
 }
 
 /** All built-in detectors, sorted by their ids. It loads every detector. */
-export function catalogue(): readonly CatalogueEntry[] {
-  const in_text = detectors.map(({ id, detector, tags, severity, strength, description, examples }) => ({
+export function buildDetectorCatalogue(): readonly CatalogueEntry[] {
+  const in_text = allDetectors.map(({ id, detector, tags, severity, strength, description, examples }) => ({
     id,
     family: detector,
     tags,

@@ -1,16 +1,18 @@
+import type { Match } from './compiled-detector.ts';
 import { type Detector, STRENGTHS } from './detector.ts';
-import type { Match } from './scanner.ts';
 
 /**
- * Sorts the matches of one text by place and leaves out those that another one covers and explains: a
- * generic `key = ...` over a vendor's key, an address inside a connection string. What is left may still
- * overlap in part; redaction merges that. A secret is never left out for something that is no secret.
+ * Sorts the matches of one text by offset and drops those that another one covers and explains: a generic `key = ...`
+ * over a vendor's key, an address inside a connection string. The rest can still overlap in part; redaction merges
+ * that. A secret is never dropped for something that is not a secret.
  */
-export function settle(matches: readonly Match[]): readonly Match[] {
+export function resolveOverlaps(matches: readonly Match[]): readonly Match[] {
   if (matches.length < 2) return matches;
   const sorted = [...matches].sort((a, b) => a.start - b.start || b.end - a.end || rank(b) - rank(a));
   const kept: Match[] = [];
-  /** Kept ones that reach beyond the current start; few at a time, for matches of one detector are apart. */
+  /**
+   * Kept matches that reach beyond the current start; few at a time, because matches of one detector are disjoint.
+   */
   let open: Match[] = [];
   for (const match of sorted) {
     open = open.filter((other) => other.end > match.start);
@@ -29,7 +31,7 @@ function covers(outer: Match, inner: Match): boolean {
   if (isSecret(inner.detector) && !isSecret(outer.detector)) return false;
   if (isPhrase(inner.detector) !== isPhrase(outer.detector)) return false;
   if (isCommand(inner.detector) !== isCommand(outer.detector)) return false;
-  if (isOwn(inner.detector) !== isOwn(outer.detector)) return false;
+  if (isUserPattern(inner.detector) !== isUserPattern(outer.detector)) return false;
   if (isContent(inner.detector) !== isContent(outer.detector)) return false;
   return rank(outer) >= rank(inner);
 }
@@ -42,23 +44,23 @@ function rank({ detector }: Match): number {
   return STRENGTHS.indexOf(detector.strength);
 }
 
-/** What a text asks for, and not what stands in it: neither explains the other. */
+/** A phrase is what a text asks for, not what it contains: neither explains the other. */
 function isPhrase(detector: Detector): boolean {
   return detector.weight !== undefined;
 }
 
-/** What a text would do: that explains nothing of what it holds. */
+/** A command is what a text would do, which does not explain what it contains. */
 function isCommand(detector: Detector): boolean {
   return detector.tags[0].startsWith('dangerous');
 }
 
-/** How a text is written, as hidden letters are: that explains nothing of what it holds, and rules differ. */
+/** The form of a text, such as hidden letters, does not explain what it contains, and other rules apply to it. */
 function isContent(detector: Detector): boolean {
   return detector.tags[0].startsWith('content');
 }
 
-/** What a user asked for by a pattern of their own has a rule of its own, maybe, and what is built in has another. */
-function isOwn({ pattern }: Detector): boolean {
+/** A user's own pattern and a built-in detector can have different rules. */
+function isUserPattern({ pattern }: Detector): boolean {
   return 'find' in pattern;
 }
 

@@ -1,29 +1,29 @@
 import * as automata from './automaton.ts';
-import { type Automaton, follow, makeRoom, stateOf } from './automaton.ts';
-import type { Meter } from './probe.ts';
+import { type Automaton, computeTransition, findState, reserveStates } from './automaton.ts';
+import type { WorkMeter } from './compiled-detector.ts';
 
-/** Where anchors end in a part of a text, in order: the offset behind the last unit, and the state there. */
-export interface Hits {
+/** Where anchors end in a part of a text, in order: the offset after the last unit, and the state there. */
+export interface AnchorHits {
   count: number;
   readonly ends: Int32Array;
   readonly states: Uint16Array;
 }
 
-/** Where a walk has come to: the nodes of its state, which mean the same when the automaton makes its states anew. */
-export type Place = readonly number[];
+/** The position of a walk: the nodes of its state, which stay valid when the automaton creates its states again. */
+export type WalkPosition = readonly number[];
 
-/** A text is walked in parts of at most so many units, so that the places that are found fit a list. */
+/** A text is walked in parts of at most this many units, so that the hits fit a fixed list. */
 export const PART_UNITS = 4096;
 
-/** Constants of this module are compiled in; imported ones are read at every step, which takes a quarter longer. */
+/** Copies of imported constants: an imported one is read at every step, which takes a quarter longer. */
 const ASCII_BITS = automata.ASCII_BITS;
 const ASCII_UNITS = automata.ASCII_UNITS;
-const ENDING = automata.ENDING;
-const STATE = automata.STATE;
+const ENDING = automata.ENDING_BIT;
+const STATE = automata.STATE_MASK;
 
 /**
- * A part is walked at four places at once: each step waits for the one before it, and these four do not wait for
- * each other. Shorter parts are not worth the units that a lane begins ahead of its own.
+ * A part is walked in four lanes at once, because each step waits for the one before it. Shorter parts are not worth
+ * the units that a lane walks ahead of its own part.
  */
 const LANES = 4;
 const LANES_FROM_UNITS = 256;
@@ -31,34 +31,35 @@ const LANES_FROM_UNITS = 256;
 /** Per step at which anchors end: its number, and the entry of each lane. */
 const steps = new Int32Array((PART_UNITS / LANES) * (1 + LANES));
 
-/** An empty list. */
-export function makeHits(): Hits {
+/** Creates an empty list of hits. */
+export function createAnchorHits(): AnchorHits {
   return { count: 0, ends: new Int32Array(PART_UNITS), states: new Uint16Array(PART_UNITS) };
 }
 
-/** The place at the beginning of a text. */
-export function firstPlace(automaton: Automaton): Place {
+/** Returns the position at the start of a text. */
+export function getStartPosition(automaton: Automaton): WalkPosition {
   return automaton.nodes_of[automaton.start]!;
 }
 
 /**
  * Walks the units of a text from `from` to `to`, at most `PART_UNITS`, and lists in `hits` where anchors end.
- * Ways that are worked out count. Returns the place behind them. The states in `hits` hold until the next walk.
+ * Computed transitions count as work. Returns the position at `to`. The states in `hits` are valid until the next
+ * walk.
  */
-export function walk(
+export function walkAutomaton(
   automaton: Automaton,
-  place: Place,
+  place: WalkPosition,
   text: string,
   from: number,
   to: number,
-  hits: Hits,
-  meter: Meter,
-): Place {
-  const { table, wide, wide_bits, classes, nodes_of, trie, made } = automaton;
-  const ways_before = made.ways;
-  makeRoom(automaton, to - from + LANES * trie.depth);
+  hits: AnchorHits,
+  meter: WorkMeter,
+): WalkPosition {
+  const { table, wide, wide_bits, classes, nodes_of, trie, computed } = automaton;
+  const transitions_before = computed.transitions;
+  reserveStates(automaton, to - from + LANES * trie.depth);
   hits.count = 0;
-  let state = stateOf(automaton, place);
+  let state = findState(automaton, place);
   let at = from;
   const units = ((to - from) / LANES) | 0;
   if (to - from >= LANES_FROM_UNITS && units >= trie.depth) {
@@ -69,40 +70,41 @@ export function walk(
     const unit = text.charCodeAt(at);
     let entry = entryOf(table, wide, wide_bits, classes, state, unit);
     if (isSpecial(entry)) {
-      if (entry === 0) entry = follow(automaton, state, unit);
+      if (entry === 0) entry = computeTransition(automaton, state, unit);
       if (entry >= ENDING) addHit(hits, at + 1, entry & STATE);
     }
     state = entry & STATE;
   }
-  if (made.ways > ways_before) charge(meter, made.ways - ways_before);
+  if (computed.transitions > transitions_before)
+    chargeTransitions(meter, computed.transitions - transitions_before);
   return nodes_of[state]!;
 }
 
-/** So many ways may be worked out for a content: more than a new process needs for a megabyte of ordinary text. */
-const FREE_WAYS = 131_072;
-const WAY_WORK = 64;
+/** Transitions that a content may compute for free: more than a new process needs for a megabyte of ordinary text. */
+const FREE_TRANSITIONS = 131_072;
+const TRANSITION_WORK = 64;
 
-/** A text that is made of ever new ways would take a hundred times as long as a clean one. */
-function charge(meter: Meter, ways: number): void {
-  const all = (meter.ways ?? 0) + ways;
-  meter.ways = all;
-  if (all > FREE_WAYS) meter.work += Math.min(all - FREE_WAYS, ways) * WAY_WORK;
+/** A text of ever new transitions would take a hundred times as long as a clean one. */
+function chargeTransitions(meter: WorkMeter, transitions: number): void {
+  const all = (meter.transitions ?? 0) + transitions;
+  meter.transitions = all;
+  if (all > FREE_TRANSITIONS) meter.work += Math.min(all - FREE_TRANSITIONS, transitions) * TRANSITION_WORK;
 }
 
-/** Walks so many units in each lane, side by side. Returns the state behind the last one. */
+/** Walks a number of units in each lane. Returns the state after the last one. */
 function walkLanes(
   automaton: Automaton,
   first: number,
   text: string,
   from: number,
   units: number,
-  hits: Hits,
+  hits: AnchorHits,
 ): number {
   const { table, wide, wide_bits, classes } = automaton;
   const from_b = from + units;
   const from_c = from_b + units;
   const from_d = from_c + units;
-  lead(automaton, text, from, units);
+  findLaneStates(automaton, text, from, units);
   let a = first;
   let b = leads[0]!;
   let c = leads[1]!;
@@ -129,10 +131,10 @@ function walkLanes(
       to_d = entryOf(table, wide, wide_bits, classes, d, unit_d);
     }
     if (isSpecial(to_a) || isSpecial(to_b) || isSpecial(to_c) || isSpecial(to_d)) {
-      if (to_a === 0) to_a = follow(automaton, a, unit_a);
-      if (to_b === 0) to_b = follow(automaton, b, unit_b);
-      if (to_c === 0) to_c = follow(automaton, c, unit_c);
-      if (to_d === 0) to_d = follow(automaton, d, unit_d);
+      if (to_a === 0) to_a = computeTransition(automaton, a, unit_a);
+      if (to_b === 0) to_b = computeTransition(automaton, b, unit_b);
+      if (to_c === 0) to_c = computeTransition(automaton, c, unit_c);
+      if (to_d === 0) to_d = computeTransition(automaton, d, unit_d);
       numbers = addStep(numbers, step + 1, to_a, to_b, to_c, to_d);
       to_a &= STATE;
       to_b &= STATE;
@@ -148,12 +150,12 @@ function walkLanes(
   return d;
 }
 
-/** The states before the second, the third and the fourth lane. */
+/** The start states of the second, third and fourth lane. */
 const leads = new Int32Array(LANES - 1);
 
-/** Walks what is before the lanes: what is further before them than an anchor is long counts for nothing there. */
-function lead(automaton: Automaton, text: string, from: number, units: number): void {
-  let b = stateOf(automaton, []);
+/** Computes the start states of the lanes. Only the units within the length of an anchor before a lane matter. */
+function findLaneStates(automaton: Automaton, text: string, from: number, units: number): void {
+  let b = findState(automaton, []);
   let c = b;
   let d = b;
   for (let at = from + units - automaton.trie.depth; at < from + units; at++) {
@@ -166,14 +168,17 @@ function lead(automaton: Automaton, text: string, from: number, units: number): 
   leads[2] = d;
 }
 
-/** Returns whether anchors end there, or the way is not worked out: 0 becomes -1, of which all bits are set. */
+/** Returns whether anchors end there, or the transition is not computed: 0 becomes -1, which has all bits set. */
 function isSpecial(entry: number): boolean {
   return ((entry - 1) & ENDING) !== 0;
 }
 
 function stateBehind(automaton: Automaton, state: number, unit: number): number {
   const { table, wide, wide_bits, classes } = automaton;
-  return (entryOf(table, wide, wide_bits, classes, state, unit) || follow(automaton, state, unit)) & STATE;
+  return (
+    (entryOf(table, wide, wide_bits, classes, state, unit) || computeTransition(automaton, state, unit)) &
+    STATE
+  );
 }
 
 function entryOf(
@@ -197,14 +202,14 @@ function addStep(numbers: number, step: number, a: number, b: number, c: number,
   return numbers + 1 + LANES;
 }
 
-function addLane(lane: number, from: number, numbers: number, hits: Hits): void {
+function addLane(lane: number, from: number, numbers: number, hits: AnchorHits): void {
   for (let at = 0; at < numbers; at += 1 + LANES) {
     const entry = steps[at + 1 + lane]!;
     if (entry >= ENDING) addHit(hits, from + steps[at]!, entry & STATE);
   }
 }
 
-function addHit(hits: Hits, end: number, state: number): void {
+function addHit(hits: AnchorHits, end: number, state: number): void {
   hits.ends[hits.count] = end;
   hits.states[hits.count] = state;
   hits.count += 1;

@@ -1,12 +1,12 @@
 import type { UnitSet } from './anchors.ts';
 
-/** All units in classes that every set of a tree treats alike. */
-export interface Classes {
-  /** The class of each of the 65,536 UTF-16 units; the first `wide_count` are those of units beyond ASCII. */
+/** Equivalence classes of UTF-16 units: no set of a tree separates two units of one class. */
+export interface UnitClasses {
+  /** The class of each of the 65,536 UTF-16 units. The first `wide_count` classes contain units beyond ASCII. */
   readonly classes: Uint16Array;
   readonly class_count: number;
   readonly wide_count: number;
-  /** 1 at `set * class_count + class` where the set holds the class. */
+  /** 1 at `set * class_count + class` if the set contains the class. */
   readonly holds: Uint8Array;
 }
 
@@ -14,9 +14,12 @@ const CLASSES_MAX = 2048;
 const ASCII_UNITS = 128;
 const UNITS = 0x10000;
 
-/** From bound to bound the same sets hold the units. Throws where there are more classes than there may be. */
-export function classesOf(sets: readonly UnitSet[]): Classes {
-  const bounds = [...boundsOf(sets).entries()].sort(([a], [b]) => a - b);
+/**
+ * Splits all units at the bounds of the sets; between two bounds every unit is in the same sets. Throws if there are
+ * too many classes.
+ */
+export function classifyUnits(sets: readonly UnitSet[]): UnitClasses {
+  const bounds = [...findBounds(sets).entries()].sort(([a], [b]) => a - b);
   const holding = new Uint8Array(sets.length);
   const members: (readonly number[])[] = [];
   const known = new Map<string, number>();
@@ -42,8 +45,8 @@ export function classesOf(sets: readonly UnitSet[]): Classes {
   return { classes, class_count: members.length, wide_count, holds };
 }
 
-/** At which units which sets begin or end. */
-function boundsOf(sets: readonly UnitSet[]): ReadonlyMap<number, readonly number[]> {
+/** Returns the units at which sets begin or end, with those sets. */
+function findBounds(sets: readonly UnitSet[]): ReadonlyMap<number, readonly number[]> {
   const bounds = new Map<number, number[]>([
     [0, []],
     [ASCII_UNITS, []],

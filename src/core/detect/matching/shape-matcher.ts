@@ -1,39 +1,40 @@
 /**
- * Which matches of a pattern the shape of a text leaves: where there are digits, letters and signs, whatever they are.
+ * Computes which matches of a pattern a text shape allows: the kinds of its units (digits, letters, signs), whatever
+ * their values.
  */
-import { DIGIT, kindsOf } from './pattern-digits.ts';
-import { type Question, read } from './pattern-reach.ts';
+import { atomKinds, DIGIT } from './digit-profile.ts';
+import { foldPattern, type PatternFold } from './pattern-reach.ts';
 
-/** The kinds of the first units of a text; `is_whole` where that is all of it. */
-export interface Shape {
+/** The kinds of the first units of a text; `is_whole` if that is all of it. */
+export interface TextShape {
   readonly kinds: readonly number[];
   readonly is_whole: boolean;
 }
 
-/** Where matches of a pattern can end that begin where a shape does. */
-export interface Ends {
-  /** Offsets behind the last unit, rising. Behind a match there is no digit. */
+/** Where the matches that begin at the start of a shape can end. */
+export interface MatchEnds {
+  /** Offsets after the last unit, rising. No digit follows a match. */
   readonly ends: readonly number[];
-  /** True if more can be said when more of the text is known. */
+  /** Whether more of the text could change the result. */
   readonly is_open: boolean;
 }
 
-/** The part of a shape that a pattern leaves open. */
-export type Fit = (shape: Shape) => Ends;
+/** Returns the matches that a shape allows. */
+export type ShapeMatcher = (shape: TextShape) => MatchEnds;
 
-/** Places in a shape, a bit each; one behind its last unit is where the text goes on. */
-type Places = bigint;
-type Step = (from: Places, walk: Walk) => Places;
+/** Positions in a shape, one bit each; the bit after the last unit means that the match continues. */
+type PositionSet = bigint;
+type Step = (from: PositionSet, walk: Walk) => PositionSet;
 
 interface Walk {
-  readonly shape: Shape;
-  /** True if a place behind the shape was come to by a pattern that goes on. */
+  readonly shape: TextShape;
+  /** Whether a pattern continued after the end of the shape. */
   is_open: boolean;
 }
 
-/** Reads a pattern's source. What it only looks at is taken to be right. */
-export function fitOf({ source }: { readonly source: string }): Fit {
-  const step = read(source, STEPS);
+/** Compiles a pattern's source. Lookarounds count as true. */
+export function compileShapeMatcher({ source }: { readonly source: string }): ShapeMatcher {
+  const step = foldPattern(source, STEPS);
   return (shape) => {
     const { kinds, is_whole } = shape;
     const walk: Walk = { shape, is_open: false };
@@ -49,18 +50,18 @@ export function fitOf({ source }: { readonly source: string }): Fit {
 
 const STAY: Step = (from) => from;
 
-const STEPS: Question<Step> = {
+const STEPS: PatternFold<Step> = {
   none: STAY,
   atom: (atom) => {
-    // What a group took is taken again, or nothing where it took nothing.
+    // A back-reference repeats a group, or nothing if the group is empty.
     if (atom.startsWith('\\k')) return (from, walk) => from | advance(from, walk, ~0);
-    const kinds = kindsOf(atom);
+    const kinds = atomKinds(atom);
     return (from, walk) => advance(from, walk, kinds);
   },
   both: (a, b) => (from, walk) => b(a(from, walk), walk),
   either: (a, b) => (from, walk) => a(from, walk) | b(from, walk),
   repeat: (one, fewest, most) => (from, walk) => {
-    let all: Places = fewest === 0 ? from : 0n;
+    let all: PositionSet = fewest === 0 ? from : 0n;
     let places = from;
     for (let times = 1; times <= Math.min(most, walk.shape.kinds.length + 1) && places !== 0n; times++) {
       places = one(places, walk);
@@ -71,9 +72,9 @@ const STEPS: Question<Step> = {
   assertion: () => STAY,
 };
 
-function advance(from: Places, walk: Walk, kinds_taken: number): Places {
+function advance(from: PositionSet, walk: Walk, kinds_taken: number): PositionSet {
   const { kinds } = walk.shape;
-  let to: Places = 0n;
+  let to: PositionSet = 0n;
   for (let at = 0; at < kinds.length; at++)
     if ((from >> BigInt(at)) & 1n && (kinds[at]! & kinds_taken) !== 0) to |= 1n << BigInt(at + 1);
   if ((from >> BigInt(kinds.length)) & 1n) walk.is_open = true;

@@ -3,32 +3,33 @@
  * ordinary code and markup is full of them: a look at each costs little, a look at the text around it in another
  * reading costs as much as some hundred units of text.
  */
-import type { Decoded } from './escapes.ts';
-import { fold } from './fold.ts';
-import { decodedAt } from './reading.ts';
-import { addPlace, type Windows } from './windows.ts';
+
+import { decodeAt } from './decode-view.ts';
+import type { DecodedUnits } from './escapes.ts';
+import { foldToAscii } from './fold.ts';
+import { addWindow, type Windows } from './windows.ts';
 
 /** Places where units stand for others, and places where they stand in another order than they read. */
-export interface OddPlaces {
+export interface ClassifiedSignals {
   readonly decoded: Windows;
   readonly rearranged: Windows;
 }
 
 /** Sorts the places of signals; those that read as they stand are in neither list. Linear. */
-export function oddPlaces(text: string, signalled: Windows): OddPlaces {
-  const odd: OddPlaces = { decoded: [], rearranged: [] };
+export function classifySignals(text: string, signalled: Windows): ClassifiedSignals {
+  const odd: ClassifiedSignals = { decoded: [], rearranged: [] };
   let harmless_until = 0;
   let odd_until = 0;
   for (let at = 0; at < signalled.length; at += 2) {
     const start = signalled[at]!;
     const end = signalled[at + 1]!;
-    if (isRearranged(text, start, end)) addPlace(odd.rearranged, start, end);
+    if (isRearranged(text, start, end)) addWindow(odd.rearranged, start, end);
     // What is encoded comes in rows: what is right behind an odd place is odd.
-    const from = Math.max(harmless_until, beforeOperator(text, start));
-    const until = start < odd_until ? null : harmlessUntil(text, from, end);
+    const from = Math.max(harmless_until, findOperandEnd(text, start));
+    const until = start < odd_until ? null : findHarmlessEnd(text, from, end);
     if (until !== null) harmless_until = until;
     else {
-      addPlace(odd.decoded, start, end);
+      addWindow(odd.decoded, start, end);
       odd_until = end + TOKEN_UNITS_MAX;
     }
   }
@@ -49,7 +50,7 @@ const GAP_UNITS_MAX = 40;
 const QUOTES = '"\'`';
 
 /** Where the quote before a joining sign is, when the signal begins with that sign; else the offset itself. */
-function beforeOperator(text: string, start: number): number {
+function findOperandEnd(text: string, start: number): number {
   if (!'+&~.'.includes(text[start]!)) return start;
   const lowest = Math.max(0, start - GAP_UNITS_MAX);
   let at = start - 1;
@@ -58,11 +59,11 @@ function beforeOperator(text: string, start: number): number {
 }
 
 /** Behind what the units from `start` to `end` read as, if no detector could care; else `null`. */
-function harmlessUntil(text: string, start: number, end: number): number | null {
+function findHarmlessEnd(text: string, start: number, end: number): number | null {
   for (let at = start; ; ) {
     if (at >= end) return at;
-    const decoded = decodedAt(text, at, text.length);
-    const next = decoded === null ? at + 1 : harmlessEnd(text, at, decoded);
+    const decoded = decodeAt(text, at, text.length);
+    const next = decoded === null ? at + 1 : findHarmlessDecodedEnd(text, at, decoded);
     if (next === null) return null;
     at = next;
   }
@@ -72,14 +73,15 @@ function harmlessUntil(text: string, start: number, end: number): number | null 
 const IN_USE = /[\u001b[\u009b\u061c]|[\u200c-\u200f]|[\ufe00-\ufe0f]|\ufeff/;
 const BEYOND_ASCII = 0x80;
 
-/** The same for the decoded unit at one offset. */
-function harmlessEnd(text: string, at: number, decoded: Decoded): number | null {
+/** The same for what stands at one offset, decoded. */
+function findHarmlessDecodedEnd(text: string, at: number, decoded: DecodedUnits): number | null {
   const unit = text.charCodeAt(at);
   if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;
-  if (unit >= BEYOND_ASCII && decoded.text !== '') return isLookalike(unit) ? plainWordEnd(text, at) : null;
+  if (unit >= BEYOND_ASCII && decoded.text !== '')
+    return isLookalike(unit) ? findPlainWordEnd(text, at) : null;
   if (decoded.text === '')
     return IN_USE.test(text[at]!) && !mayHide(text, at, decoded.end) ? decoded.end : null;
-  const end = signsEnd(text, decoded);
+  const end = findMinorSignsEnd(text, decoded);
   return end !== null && saysNothing(text, at, end, decoded.text) ? end : null;
 }
 
@@ -93,7 +95,7 @@ function isTokenJoint(text: string, at: number, end: number): boolean {
   return !are_words || /[0-9A-Z@]/.test(text.slice(from, at) + text.slice(end, to));
 }
 
-/** Units that end a value, a word or a part of an address. */
+/** What ends a value, a word or a part of an address. */
 const BETWEEN_TOKENS = ' \t\r\n"\'`<>&?=#';
 const TOKEN_UNITS_MAX = 36;
 
@@ -112,7 +114,7 @@ function tokenEnd(text: string, start: number): number {
 /** What is not seen matters beside Latin letters, and between blanks; in other scripts and in emoji it has its use. */
 function mayHide(text: string, start: number, end: number): boolean {
   if (SELECTOR_AT_LETTER.test(text.slice(start - 1, start + 1))) return true;
-  // Many files begin with a byte order mark.
+  // A mark of the byte order stands before the first unit of many files.
   const is_mark = start === 0 && text[0] === '\ufeff';
   if (isInk(text, start - 1) || (!is_mark && isInk(text, end))) return true;
   return start > 0 && isBlank(text[start - 1]) && isBlank(text[end]);
@@ -123,7 +125,7 @@ const SELECTOR_AT_LETTER = /^[\p{L}\p{M}][\ufe00-\ufe0f]/u;
 
 function isInk(text: string, at: number): boolean {
   if (at < 0 || isBlank(text[at])) return false;
-  return text.charCodeAt(at) < BEYOND_ASCII || decodedAt(text, at, text.length) !== null;
+  return text.charCodeAt(at) < BEYOND_ASCII || decodeAt(text, at, text.length) !== null;
 }
 
 /** Letters of other scripts that look like Latin ones; other signs have no use but disguise. */
@@ -135,7 +137,7 @@ const WORD_UNIT = /[\w\u0250-\u058f-]/;
 const WORD_UNITS_MAX = 64;
 
 /** A word is disguised where all its letters look Latin, and some are; `2-й` and `uй` are what they are. */
-function plainWordEnd(text: string, at: number): number | null {
+function findPlainWordEnd(text: string, at: number): number | null {
   let start = at;
   while (start > 0 && at - start < WORD_UNITS_MAX && WORD_UNIT.test(text[start - 1]!)) start -= 1;
   let end = at + 1;
@@ -148,7 +150,7 @@ function plainWordEnd(text: string, at: number): number | null {
 
 /** A letter that looks Latin, or a blank for another one. */
 function letterOrBlank(letter: string): string {
-  return fold(letter.charCodeAt(0)).charCodeAt(0) >= BEYOND_ASCII ? ' ' : letter;
+  return foldToAscii(letter.charCodeAt(0)).charCodeAt(0) >= BEYOND_ASCII ? ' ' : letter;
 }
 
 const VALUE_UNITS_MIN = 8;
@@ -162,9 +164,13 @@ const MINOR =
   /^[^A-Za-z0-9|<>;$#`"'\\%,*_.+~:=@\u00ad\u00c0-\u200f\u201c\u201d\u2028-\u202f\u2060-\u209f\u2100-\uffff]*$/;
 
 /** Where this escape and those right behind it end if they stand for such signs; `null` where one does not. */
-function signsEnd(text: string, first: Decoded): number | null {
+function findMinorSignsEnd(text: string, first: DecodedUnits): number | null {
   let end = first.end;
-  for (let decoded: Decoded | null = first; decoded !== null; decoded = decodedAt(text, end, text.length)) {
+  for (
+    let decoded: DecodedUnits | null = first;
+    decoded !== null;
+    decoded = decodeAt(text, end, text.length)
+  ) {
     if (!MINOR.test(decoded.text)) return null;
     end = decoded.end;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DETECTION } from '../../../testing/policies.ts';
 import { detect } from '../../detect.ts';
-import { readWording } from './wording.ts';
+import { correctSpelling } from './spelling.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1 << 10 };
 const ORDERS: readonly string[] = [
@@ -59,7 +59,7 @@ test('an order that is not one stays none, however it is spelled', () => {
 
 test('only instructions are read so', () => {
   const spelled = `My p455w0rd and 7h3 4cc0un7 n4m3: jane.doe4cm3c0rp.c0m, 55N 078 O5 112O`;
-  assert.notEqual(readWording(spelled, 0, spelled.length, METER), null);
+  assert.notEqual(correctSpelling(spelled, 0, spelled.length, METER), null);
   assert.deepEqual(typesIn(spelled), []);
 });
 
@@ -71,6 +71,6 @@ const AS_WRITTEN: readonly string[] = [
 ];
 
 test('what is spelled as it is meant has no other reading', () => {
-  for (const text of AS_WRITTEN) assert.equal(readWording(text, 0, text.length, METER), null, text);
+  for (const text of AS_WRITTEN) assert.equal(correctSpelling(text, 0, text.length, METER), null, text);
   assert.equal(AS_WRITTEN.length, 4);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Detector, Strength } from './detector.ts';
-import { settle } from './settle.ts';
+import { resolveOverlaps } from './resolve-overlaps.ts';
 
 function match(name: string, start: number, end: number, strength: Strength, tag = 'secret.credential.x') {
   const detector: Detector = {
@@ -21,7 +21,7 @@ function match(name: string, start: number, end: number, strength: Strength, tag
 const PERSONAL = 'personal.pii.x';
 const HIDDEN = 'content.hidden_text';
 
-/** Matches in, names of those that stay. */
+/** Matches, and the names of those that are kept. */
 const CASES = [
   {
     says: 'of one span the stronger stays',
@@ -70,7 +70,7 @@ const CASES = [
 
 test('of matches that cover each other the one that explains them stays', () => {
   for (const { says, in: matches, out } of CASES) {
-    const names = settle(matches).map(({ detector }) => detector.id.slice('test.'.length));
+    const names = resolveOverlaps(matches).map(({ detector }) => detector.id.slice('test.'.length));
     assert.equal(names.join(' '), out, says);
   }
   assert.equal(CASES.length, 11);

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detectors } from '../../detectors/all.ts';
-import { scanAround } from '../scan-around.ts';
-import { compileScanner, type Match, scan } from '../scanner.ts';
-import { oddPlaces } from './odd-places.ts';
-import { readEscapes } from './reading.ts';
-import { isNew, type View } from './view.ts';
+import { allDetectors } from '../../detectors/all.ts';
+import type { Match } from '../compiled-detector.ts';
+import { scanView } from '../scan-view.ts';
+import { compileScanner, scanText } from '../scanner.ts';
+import { classifySignals } from './classify-signals.ts';
+import { decodeEscapes } from './decode-view.ts';
+import { isChangedInView, type View } from './view.ts';
 
-const scanner = compileScanner(detectors);
+const scanner = compileScanner(allDetectors);
 
-function placesIn(text: string): { windows: number[]; blob_starts: number[]; wordings: number[] } {
-  const places = { windows: [], blob_starts: [], wordings: [] };
-  scan(scanner, text, [], 1000, undefined, places);
+function placesIn(text: string): { windows: number[]; blob_starts: number[]; spelling_windows: number[] } {
+  const places = { windows: [], blob_starts: [], spelling_windows: [] };
+  scanText(scanner, text, [], 1000, undefined, places);
   return places;
 }
 
@@ -45,12 +46,12 @@ test('a place is odd where what it reads as could be a part of something', () =>
   for (const [ordinary, odd] of SIBLINGS) {
     const signalled = placesIn(ordinary).windows;
     assert.ok(signalled.length > 0, ordinary);
-    assert.deepEqual(oddPlaces(ordinary, signalled), { decoded: [], rearranged: [] }, ordinary);
-    assert.ok(oddPlaces(odd, placesIn(odd).windows).decoded.length > 0, odd);
+    assert.deepEqual(classifySignals(ordinary, signalled), { decoded: [], rearranged: [] }, ordinary);
+    assert.ok(classifySignals(odd, placesIn(odd).windows).decoded.length > 0, odd);
   }
   assert.equal(SIBLINGS.length, 22);
   const apart = 'say s k - a b c d e f';
-  assert.equal(oddPlaces(apart, placesIn(apart).windows).rearranged.length, 2);
+  assert.equal(classifySignals(apart, placesIn(apart).windows).rearranged.length, 2);
 });
 
 type Scan = (view: View, found: Match[]) => void;
@@ -58,30 +59,30 @@ type Scan = (view: View, found: Match[]) => void;
 function newIn(view: View, look: Scan): readonly string[] {
   const found: Match[] = [];
   look(view, found);
-  const is_new = ({ start, end }: Match) => isNew(view, start, end);
+  const is_new = ({ start, end }: Match) => isChangedInView(view, start, end);
   return [
     ...new Set(found.filter(is_new).map(({ detector, start, end }) => `${detector.id} ${start} ${end}`)),
   ].sort();
 }
 
 const around: Scan = (view, found) =>
-  scanAround(scanner, view, [0, 1e9], found, 1000, { work: 0, allowed: 1e9 }, placesIn(''));
-const whole: Scan = (view, found) => void scan(scanner, view.text, found, 1000);
+  scanView(scanner, view, [0, 1e9], found, 1000, { work: 0, allowed: 1e9 }, placesIn(''));
+const whole: Scan = (view, found) => void scanText(scanner, view.text, found, 1000);
 
 test('around what was decoded all is found that a scan of the whole view finds', () => {
   const filler = 'the report of last month was read and filed '.repeat(20);
   let found = 0;
-  for (const { examples } of detectors) {
+  for (const { examples } of allDetectors) {
     const hit = examples.hits[0]!.replace(/[«»]/g, '');
     for (const at of [0.2, 0.8].map((part) => Math.floor(part * hit.length))) {
       const unit = hit.charCodeAt(at);
       if (unit >= 0x80) continue;
       const text = `${filler}\n${hit.slice(0, at)}&#${unit};${hit.slice(at + 1)}\n${filler}`;
-      const view = readEscapes(text, 0, text.length)!;
+      const view = decodeEscapes(text, 0, text.length)!;
       const expected = newIn(view, whole);
       assert.deepEqual(newIn(view, around), expected, hit);
       found += expected.length;
     }
   }
-  assert.ok(found > 2 * detectors.length, `${found} found`);
+  assert.ok(found > 2 * allDetectors.length, `${found} found`);
 });

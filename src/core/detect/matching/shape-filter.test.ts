@@ -2,21 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { detectors } from '../detectors/all.ts';
+import { allDetectors } from '../detectors/all.ts';
+import type { Match } from './compiled-detector.ts';
 import type { Detector } from './detector.ts';
-import { type Digits, kindOf, patternDigits } from './pattern-digits.ts';
-import { SHAPES_MAX } from './rows.ts';
-import { compileScanner, type Match, scan } from './scanner.ts';
-import { fitOf } from './shapes.ts';
+import { buildDigitProfile, type DigitProfile, unitKind } from './digit-profile.ts';
+import { compileScanner, scanText } from './scanner.ts';
+import { SHAPES_MAX } from './shape-filter.ts';
+import { compileShapeMatcher } from './shape-matcher.ts';
 
-const ofDigits = detectors.filter(({ digits }) => digits !== undefined);
+const ofDigits = allDetectors.filter(({ digit_profile: digits }) => digits !== undefined);
 
-/** The same detectors without what lets a scan ask for a shape first. */
+/** The same detectors without the fields that let a scan check a shape first. */
 const plain = ofDigits.map(withoutShapes);
 
 function withoutShapes(detector: Detector): Detector {
   const {
-    digits: _,
+    digit_profile: _,
     validateDigits: __,
     ...rest
   } = Object.fromEntries(Object.entries(detector)) as unknown as Detector;
@@ -28,11 +29,11 @@ const plain_scanner = compileScanner(plain);
 
 function found(scanner: typeof shaped_scanner, text: string): readonly string[] {
   const matches: Match[] = [];
-  scan(scanner, text, matches, 10_000);
+  scanText(scanner, text, matches, 10_000);
   return matches.map(({ detector, start, end }) => `${detector.id} ${start}-${end}`).sort();
 }
 
-/** Right values of the detectors, some of their digits changed, and what else tables have. */
+/** Valid values of the detectors, the same with some digits changed, and other contents of tables. */
 const values = ofDigits.flatMap(({ examples }) =>
   examples.hits.flatMap((hit) => [...hit.matchAll(/«([^»]*)»/g)].map(([, value]) => value!)),
 );
@@ -69,7 +70,7 @@ test('what the shape of a text leaves is what the patterns find', () => {
 });
 
 test('shapes that are forgotten in the midst of a text change nothing, and so many are kept at most', () => {
-  // One that has seen nothing yet, so that there is something to remember.
+  // A new scanner, so that it has shapes to learn.
   const fresh_scanner = compileScanner(ofDigits);
   const { rows } = fresh_scanner;
   let forgotten = 0;
@@ -85,11 +86,11 @@ test('shapes that are forgotten in the midst of a text change nothing, and so ma
   assert.ok(forgotten > 10, `${forgotten} times`);
 });
 
-test('a detector that says less digits than it has is found out', () => {
+test('a detector with a wrong digit profile loses matches', () => {
   const cpf = ofDigits.find(({ id }) => id === 'br.cpf')!;
-  const digits: Digits = { ...cpf.digits!, most: 10 };
+  const digits: DigitProfile = { ...cpf.digit_profile!, digits_max: 10 };
   const text = `${cpf.examples.hits[0]!.replace(/[«»]/g, '')}\n`;
-  const wrong = Object.create(cpf, { digits: { value: digits } }) as Detector;
+  const wrong = Object.create(cpf, { digit_profile: { value: digits } }) as Detector;
   assert.equal(found(compileScanner([cpf]), text).length, 1);
   assert.equal(found(compileScanner([wrong]), text.replace(/(?<=\d)[.-](?=\d)/g, '')).length, 0);
 });
@@ -102,28 +103,31 @@ test('detectors that say what digits they have begin at their anchor, and find a
   assert.ok(ofDigits.length > 90, `${ofDigits.length} detectors`);
 });
 
-const DIGITS: readonly (readonly [RegExp, Partial<Digits>])[] = [
-  [/\d{11}/, { most: 11, lengths: [11], joins: 0, is_strict: true }],
-  [/\d{3}\.?\d{2}/, { most: 5, lengths: [5], joins: kindOf(46), is_strict: true }],
-  [/(?:19|20)?\d{6}[-+]\d{4}/, { most: 12, lengths: [], joins: kindOf(45) | kindOf(43) }],
-  [/\d{2}(?:ab)?(?=99)|[1-3]?\d/, { most: 2, lengths: [1, 2], joins: kindOf(97) }],
-  [/[13][1-9A-H]{25,34}/, { most: 35, is_strict: false }],
-  [/4(?:[ -]?\d){15}/, { most: 16, lengths: [16], is_strict: false }],
+const DIGITS: readonly (readonly [RegExp, Partial<DigitProfile>])[] = [
+  [/\d{11}/, { digits_max: 11, plain_lengths: [11], other_kinds: 0, is_strict: true }],
+  [/\d{3}\.?\d{2}/, { digits_max: 5, plain_lengths: [5], other_kinds: unitKind(46), is_strict: true }],
+  [
+    /(?:19|20)?\d{6}[-+]\d{4}/,
+    { digits_max: 12, plain_lengths: [], other_kinds: unitKind(45) | unitKind(43) },
+  ],
+  [/\d{2}(?:ab)?(?=99)|[1-3]?\d/, { digits_max: 2, plain_lengths: [1, 2], other_kinds: unitKind(97) }],
+  [/[13][1-9A-H]{25,34}/, { digits_max: 35, is_strict: false }],
+  [/4(?:[ -]?\d){15}/, { digits_max: 16, plain_lengths: [16], is_strict: false }],
 ];
 
 test('what digits a match has is read from the pattern', () => {
   for (const [pattern, expected] of DIGITS) {
-    const digits = patternDigits(pattern);
-    for (const key of Object.keys(expected) as (keyof Digits)[])
+    const digits = buildDigitProfile(pattern);
+    for (const key of Object.keys(expected) as (keyof DigitProfile)[])
       assert.deepEqual(digits[key], expected[key], `${pattern}: ${key}`);
   }
   assert.equal(DIGITS.length, 6);
 });
 
 test('a shape says where a match can end, and whether more of the text would tell', () => {
-  const fit = fitOf(/\d{3} ?\d{2}(?:-\d)?/);
+  const fit = compileShapeMatcher(/\d{3} ?\d{2}(?:-\d)?/);
   const of = (text: string, is_whole: boolean) =>
-    fit({ kinds: Array.from(text, (unit) => kindOf(unit.charCodeAt(0))), is_whole });
+    fit({ kinds: Array.from(text, (unit) => unitKind(unit.charCodeAt(0))), is_whole });
   assert.deepEqual(of('00000', true), { ends: [5], is_open: false });
   assert.deepEqual(of('00000', false), { ends: [], is_open: true });
   assert.deepEqual(of('000 00,', false), { ends: [6], is_open: false });
@@ -133,7 +137,7 @@ test('a shape says where a match can end, and whether more of the text would tel
 });
 
 test('addresses are routed where the library says so', () => {
-  const { validate } = detectors.find(({ id }) => id === 'ip.v4')!;
+  const { validate } = allDetectors.find(({ id }) => id === 'ip.v4')!;
   let routed = 0;
   for (let network = 0; network < 0x10000; network++) {
     const octets = [network >> 8, network & 255, (network * 7) & 255, 113];

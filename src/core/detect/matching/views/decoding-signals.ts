@@ -4,7 +4,7 @@ import { COMPATIBLE, COMPATIBLE_PAIR, INVISIBLE, LOOKALIKE, TAG_PAIR } from './f
  * Anchors of places with a possible other reading. They are in the automaton of the
  * detectors, so that a text without such places pays nothing for them.
  */
-export const signals: readonly string[] = [
+export const decodingSignals: readonly string[] = [
   INVISIBLE,
   COMPATIBLE,
   COMPATIBLE_PAIR,

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { base64Text } from '../../text/base64.ts';
 import { isLuhn, isMod97 } from './checksums.ts';
 import { base62, crc32 } from './crc32.ts';
-import { entropy } from './entropy.ts';
-import { isCodeName, isDocumentedExample, isPlaceholder, isUnmasked, isWritten } from './placeholders.ts';
-import { body } from './sample-text.ts';
-import { utf8Bytes, utf8Head } from './text-size.ts';
+import { measureEntropy } from './entropy.ts';
+import { isCodeName, isDocumentedExample, isPlaceholder, isUnmasked, isWordLike } from './placeholders.ts';
+import { sampleBody } from './sample-text.ts';
+import { countUtf8Bytes, truncateUtf8 } from './text-size.ts';
 
 test('Luhn and mod 97 tell right numbers from wrong ones', () => {
   for (const right of ['4111111111111111', '378282246310005', '79927398713']) assert.ok(isLuhn(right), right);
@@ -18,9 +18,9 @@ test('Luhn and mod 97 tell right numbers from wrong ones', () => {
 });
 
 test('entropy is that of the characters', () => {
-  assert.equal(entropy(''), 0);
-  assert.equal(entropy('aaaa'), 0);
-  assert.equal(entropy('abcd'), 2);
+  assert.equal(measureEntropy(''), 0);
+  assert.equal(measureEntropy('aaaa'), 0);
+  assert.equal(measureEntropy('abcd'), 2);
 });
 
 test('placeholders are known, values are not taken for them', () => {
@@ -51,7 +51,7 @@ test('placeholders are known, values are not taken for them', () => {
   for (const value of values) assert.ok(!isPlaceholder(value), value);
   assert.equal(placeholders.length + values.length, 22);
   assert.ok(!isUnmasked(`ghp_${'x'.repeat(36)}`));
-  assert.ok(isUnmasked(`ghp_${body(36)}`));
+  assert.ok(isUnmasked(`ghp_${sampleBody(36)}`));
 });
 
 test('base64 in both alphabets decodes to bytes', () => {
@@ -68,14 +68,14 @@ test('base64 in both alphabets decodes to bytes', () => {
 test('sizes are those of the encoded text, and a head is whole characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 30 }), fc.nat(60), (text, bytes) => {
-      assert.equal(utf8Bytes(text), Buffer.byteLength(text));
-      const head = utf8Head(text, bytes);
+      assert.equal(countUtf8Bytes(text), Buffer.byteLength(text));
+      const head = truncateUtf8(text, bytes);
       assert.ok(text.startsWith(head) && Buffer.byteLength(head) <= bytes);
       const longer = text.slice(0, head.length + (text.codePointAt(head.length)! > 0xffff ? 2 : 1));
       assert.ok(head === text || Buffer.byteLength(longer) > bytes);
     }),
   );
-  assert.equal(utf8Bytes('\ud800x'), 4);
+  assert.equal(countUtf8Bytes('\ud800x'), 4);
 });
 
 test('the CRC-32 is that of the standard, and base 62 has the digits first', () => {
@@ -91,7 +91,8 @@ test('keys of documentation are known with and without what stands before them',
   const jwt = `e30.e30.${'SflKxwRJSMeKKF2QT4fw'}pMeJf36POk6yJV_adQssw5c`;
   const documented = [`${'AKIA'}IOSFODNN7EXAMPLE`, `${'sk_test'}_4eC39HqLyjWD${'arjtT1zdp7dc'}`, jwt];
   for (const value of documented) assert.ok(isDocumentedExample(value), value);
-  for (const value of ['sk-ABCDEF1234567890', body(40), '']) assert.ok(!isDocumentedExample(value), value);
+  for (const value of ['sk-ABCDEF1234567890', sampleBody(40), ''])
+    assert.ok(!isDocumentedExample(value), value);
 });
 
 test('names of code and words of people are told from random text', () => {
@@ -103,10 +104,10 @@ test('names of code and words of people are told from random text', () => {
   ])
     assert.ok(isCodeName(name), name);
   for (const name of ['cmp2-qat-1208358310', 'SalesResults-1.2', '/etc/app/key', '2026-01-31T10'])
-    assert.ok(isWritten(name), name);
+    assert.ok(isWordLike(name), name);
   let random = 0;
   for (let length = 16; length < 64; length++) {
-    assert.ok(!isCodeName(body(length)) && !isWritten(body(length)), body(length));
+    assert.ok(!isCodeName(sampleBody(length)) && !isWordLike(sampleBody(length)), sampleBody(length));
     random += 1;
   }
   assert.equal(random, 48);

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detectors } from '../detectors/all.ts';
-import { compileScanner, type Match, scan } from './scanner.ts';
-import { settle } from './settle.ts';
+import { allDetectors } from '../detectors/all.ts';
+import type { Match } from './compiled-detector.ts';
+import { resolveOverlaps } from './resolve-overlaps.ts';
+import { compileScanner, scanText } from './scanner.ts';
 
-const scanner = compileScanner(detectors.filter(({ weight }) => weight !== undefined));
+const scanner = compileScanner(allDetectors.filter(({ weight }) => weight !== undefined));
 
-/** The names of what was found, without `injection.`, and the severity; none where nothing was. */
+/** Returns the names of the findings, without `injection.`, and the severity; empty if there are none. */
 function found(text: string): { names: string[]; severity: string | null } {
   const matches: Match[] = [];
-  scan(scanner, text, matches, 1000);
+  scanText(scanner, text, matches, 1000);
   const names = matches.map(({ detector }) => detector.id.replace('injection.', '')).sort();
   return { names, severity: matches[0]?.detector.severity ?? null };
 }
@@ -90,12 +91,12 @@ test('more phrases than are held at once are weighed all the same', () => {
 });
 
 test('a phrase hides neither personal data nor a secret in it, and is not hidden by them', () => {
-  const first = (tag: string): Match['detector'] => detectors.find(({ tags }) => tags[0].startsWith(tag))!;
+  const first = (tag: string): Match['detector'] => allDetectors.find(({ tags }) => tags[0].startsWith(tag))!;
   const phrase = first('injection.');
   for (const other of [first('personal.'), first('secret.')]) {
     const inside = { detector: other, start: 5, end: 9 };
     const around = { detector: other, start: 0, end: 40 };
-    assert.equal(settle([{ detector: phrase, start: 0, end: 40 }, inside]).length, 2, other.id);
-    assert.equal(settle([around, { detector: phrase, start: 5, end: 9 }]).length, 2, other.id);
+    assert.equal(resolveOverlaps([{ detector: phrase, start: 0, end: 40 }, inside]).length, 2, other.id);
+    assert.equal(resolveOverlaps([around, { detector: phrase, start: 5, end: 9 }]).length, 2, other.id);
   }
 });

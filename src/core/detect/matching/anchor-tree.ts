@@ -1,22 +1,22 @@
 import type { Anchor, UnitSet } from './anchors.ts';
 
-/** Anchors as one tree: those that begin alike are on one way. Node 0 is the root. */
-export interface Tree {
-  /** Each set of units once. */
+/** Anchors as one prefix tree. Node 0 is the root. */
+export interface AnchorTree {
+  /** The distinct sets of units. */
   readonly sets: readonly UnitSet[];
-  /** Per node, the one before it, and the number of the set that leads from there to it; 0 and 0 for the root. */
+  /** Per node, its parent, and the number of the set on the edge from it; 0 and 0 for the root. */
   readonly parents: Int32Array;
   readonly node_sets: Int32Array;
-  /** Per anchor, the node at its end, and its units without the look-behind. */
+  /** Per anchor, its end node, and its units without the lookbehind. */
   readonly ends: Int32Array;
   readonly lengths: Int32Array;
-  /** Units from the root to the node furthest from it. */
+  /** The depth of the deepest node, in units. */
   readonly depth: number;
 }
 
 const ROOT = 0;
 const NONE = new Int32Array(0);
-const EMPTY: Tree = {
+const EMPTY: AnchorTree = {
   sets: [],
   parents: Int32Array.of(ROOT),
   node_sets: Int32Array.of(0),
@@ -24,11 +24,10 @@ const EMPTY: Tree = {
   lengths: NONE,
   depth: 0,
 };
-/** No tree has as many sets. */
 const SETS_MAX = 1 << 16;
 
-/** A tree with these anchors behind those of another one, which keep their numbers. */
-export function growTree(anchors: readonly Anchor[], from: Tree = EMPTY): Tree {
+/** Returns a tree with these anchors after those of another tree, which keep their numbers. */
+export function growAnchorTree(anchors: readonly Anchor[], from: AnchorTree = EMPTY): AnchorTree {
   const sets = [...from.sets];
   const parents = [...from.parents];
   const node_sets = [...from.node_sets];
@@ -63,7 +62,7 @@ export function growTree(anchors: readonly Anchor[], from: Tree = EMPTY): Tree {
 
 const keys = new WeakMap<UnitSet, string>();
 
-/** Most sets are the same few objects. */
+/** Most sets are the same few objects, so their keys are cached. */
 function keyOf(set: UnitSet): string {
   const known = keys.get(set);
   if (known !== undefined) return known;

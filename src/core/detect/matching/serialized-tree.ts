@@ -1,71 +1,74 @@
+import type { AnchorTree } from './anchor-tree.ts';
 import type { UnitSet } from './anchors.ts';
-import type { Classes } from './classes.ts';
-import type { Tree } from './tree.ts';
-import { makeTrie, type Trie } from './trie.ts';
+import { createTrie, type Trie } from './trie.ts';
+import type { UnitClasses } from './unit-classes.ts';
 
-/** Notations of anchors, in lists: one of each detector, and others. */
-export type Notations = readonly (readonly string[])[];
+/** Anchor notations in lists: one list per detector, then the others. */
+export type AnchorNotations = readonly (readonly string[])[];
 
-/** The anchors of a set of detectors, in the form in which they are walked. */
-export interface Anchors {
-  /** Per list of notations, how many anchors it stands for. */
+/** The anchors of a set of detectors, in the form that a walk uses. */
+export interface AnchorSet {
+  /** Per list of notations, its number of anchors. */
   readonly counts: Int32Array;
-  /** Per anchor, its units without the look-behind. */
+  /** Per anchor, its units without the lookbehind. */
   readonly lengths: Int32Array;
   readonly trie: Trie;
-  /** All of the tree, for what more is grown onto it. */
-  readonly tree: () => Tree;
+  /** The whole tree, for anchors that are added to it. */
+  readonly tree: () => AnchorTree;
 }
 
 /**
- * A tree as text, made ahead for the notations that its hash names. Most of it is looked up where it stands: numbers of
- * one width, in order, of which a walk reads those that it comes to.
+ * A tree as text, generated for the notations that its hash identifies. Most of it is read in place: numbers of one
+ * width, in order, of which a walk reads the ones it needs.
  */
-export interface WrittenTree {
+export interface SerializedAnchorTree {
   readonly hash: string;
   readonly class_count: number;
   readonly wide_count: number;
   readonly node_count: number;
   readonly set_count: number;
   readonly anchor_count: number;
-  /** Units from the root to the node furthest from it. */
+  /** The depth of the deepest node, in units. */
   readonly depth: number;
-  /** Per list of notations, how many anchors it stands for: one for each length. */
+  /** Per list of notations, its number of anchors: one for each length. */
   readonly counts: string;
-  /** Spans of units: the class, and how many units have it. */
+  /** Spans of units: the class, and its number of units. */
   readonly spans: string;
-  /** From place to place in the table of sets and classes at which a set holds a class. */
+  /** Distances in the table of sets and classes between entries where a set contains a class. */
   readonly holds: string;
-  /** Units from which to which each set reaches. */
+  /** The units that each set contains, as ranges. */
   readonly sets: string;
-  /** Per node, the set that leads to it, whether the next one stands behind another one, and whether anchors end there. */
+  /** Per node, the set on the edge to it, whether the next node is not its child, and whether anchors end there. */
   readonly nodes: string;
-  /** Nodes that do not stand behind the one before them: behind which they do, and they, in the order of both. */
+  /** Nodes that are not children of the node before them: their parents, and they, in the order of both. */
   readonly branch_from: string;
   readonly branch_to: string;
-  /** Where each anchor ends, and its number, in the order of both. */
+  /** The end node of each anchor, and its number, in the order of both. */
   readonly end_nodes: string;
   readonly end_anchors: string;
-  /** Per anchor, its units without the look-behind. */
+  /** Per anchor, its units without the lookbehind. */
   readonly lengths: string;
 }
 
-/** A tree that was made, or made ahead and read. */
-export interface MadeTree {
+/** A tree that was built, or generated and read. */
+export interface CompiledAnchorTree {
   readonly counts: readonly number[];
-  readonly classes: Classes;
-  readonly tree: Tree;
+  readonly classes: UnitClasses;
+  readonly tree: AnchorTree;
 }
 
-/** Writes a tree; the same text for the same notations. Throws where a number is too large for its digits. */
-export function writeTree(notations: Notations, { counts, classes, tree }: MadeTree): WrittenTree {
+/** Serializes a tree. The same notations give the same text. Throws if a number is too large for its digits. */
+export function serializeAnchorTree(
+  notations: AnchorNotations,
+  { counts, classes, tree }: CompiledAnchorTree,
+): SerializedAnchorTree {
   const { sets, parents, ends, lengths, depth } = tree;
   const branches = inOrder(parents, (parent, node) =>
     node > 0 && parent !== node - 1 ? [[parent, node]] : [],
   );
   const endings = inOrder(ends, (end, anchor) => [[end, anchor]]);
   return {
-    hash: hashOf(notations),
+    hash: hashNotations(notations),
     class_count: classes.class_count,
     wide_count: classes.wide_count,
     node_count: parents.length,
@@ -123,7 +126,7 @@ function stepsOf(holds: Uint8Array): readonly number[] {
   return places.map((place, at) => place - (places[at - 1] ?? 0));
 }
 
-function nodesOf({ parents, node_sets, ends, sets }: Tree): readonly number[] {
+function nodesOf({ parents, node_sets, ends, sets }: AnchorTree): readonly number[] {
   if (sets.length > NODE_SET) throw new Error(`there are more than ${NODE_SET} sets of units`);
   const ending = new Set(ends);
   return [...node_sets].map(
@@ -132,39 +135,45 @@ function nodesOf({ parents, node_sets, ends, sets }: Tree): readonly number[] {
   );
 }
 
-/** Returns whether a tree was written for these notations. */
-export function isWrittenFor(notations: Notations, { hash }: WrittenTree): boolean {
-  return hash === hashOf(notations);
+/** Returns whether a tree was generated for these notations. */
+export function isSerializedFrom(notations: AnchorNotations, { hash }: SerializedAnchorTree): boolean {
+  return hash === hashNotations(notations);
 }
 
-/** The anchors of a tree; what is asked of them is read when it is asked. */
-export function readAnchors(written: WrittenTree): Anchors {
+/** Returns the anchors of a tree, which are read on demand. */
+export function readAnchorSet(written: SerializedAnchorTree): AnchorSet {
   const lengths = new Int32Array(written.anchor_count);
   const nodeAt = (node: number): number => numberAt(written.nodes, NODE_DIGITS, node);
   return {
     counts: Int32Array.from(toNumbers(written.counts, COUNT_DIGITS)),
     lengths,
-    trie: makeTrie(readClasses(written), written, {
+    trie: createTrie(readClasses(written), written, {
       childrenAt: (node) => {
-        const others = pairedWith(written.branch_from, written.branch_to, node);
+        const others = findPairedNumbers(written.branch_from, written.branch_to, node);
         return (nodeAt(node) & NODE_IS_LAST) === 0 ? [node + 1, ...others] : others;
       },
       anchorsAt: (node) => {
         if ((nodeAt(node) & NODE_HAS_ENDS) === 0) return NONE;
-        const anchors = pairedWith(written.end_nodes, written.end_anchors, node);
-        // The length of an anchor is needed only after its end was found.
+        const anchors = findPairedNumbers(written.end_nodes, written.end_anchors, node);
+        // The length of an anchor is needed only after it was seen to end somewhere.
         for (const anchor of anchors) lengths[anchor] = numberAt(written.lengths, 1, anchor);
         return anchors;
       },
       setAt: (node) => nodeAt(node) & (NODE_SET - 1),
     }),
-    tree: () => readTree(written).tree,
+    tree: () => parseAnchorTree(written).tree,
   };
 }
 
 const NONE: readonly number[] = [];
 
-function readClasses({ spans, holds, set_count, class_count, wide_count }: WrittenTree): Classes {
+function readClasses({
+  spans,
+  holds,
+  set_count,
+  class_count,
+  wide_count,
+}: SerializedAnchorTree): UnitClasses {
   const classes = new Uint16Array(UNITS);
   const numbers = toNumbers(spans, DIGITS_PER_NUMBER);
   for (let at = 0, from = 0; at < numbers.length; at += 2) {
@@ -182,8 +191,8 @@ function readClasses({ spans, holds, set_count, class_count, wide_count }: Writt
 
 const UNITS = 0x10000;
 
-/** The numbers in `values` at the places at which `keys`, which is in order, has a key. */
-function pairedWith(keys: string, values: string, key: number): readonly number[] {
+/** Returns the numbers in `values` at the indices at which the sorted `keys` contain a key. */
+function findPairedNumbers(keys: string, values: string, key: number): readonly number[] {
   const count = keys.length / DIGITS_PER_NUMBER;
   let low = 0;
   for (let high = count; low < high; ) {
@@ -197,8 +206,8 @@ function pairedWith(keys: string, values: string, key: number): readonly number[
   return found;
 }
 
-/** Reads all of a tree. */
-export function readTree(written: WrittenTree): MadeTree {
+/** Reads the whole tree. */
+export function parseAnchorTree(written: SerializedAnchorTree): CompiledAnchorTree {
   const { node_count, anchor_count, depth } = written;
   const parents = Int32Array.from({ length: node_count }, (_, node) => Math.max(0, node - 1));
   const from = toNumbers(written.branch_from, DIGITS_PER_NUMBER);
@@ -211,7 +220,7 @@ export function readTree(written: WrittenTree): MadeTree {
     ends[anchor] = end_nodes[at]!;
   });
   const nodes = toNumbers(written.nodes, NODE_DIGITS);
-  const tree: Tree = {
+  const tree: AnchorTree = {
     sets: readSets(toNumbers(written.sets, DIGITS_PER_NUMBER)),
     parents,
     node_sets: Int32Array.from(nodes, (node) => node & (NODE_SET - 1)),
@@ -237,13 +246,13 @@ function readSets(numbers: readonly number[]): readonly UnitSet[] {
   return sets;
 }
 
-/** A digit is six bits of a number, the lowest first. */
+/** Each digit is six bits of a number, the lowest first. */
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const BITS = 6;
 const DIGITS_PER_NUMBER = 3;
 const COUNT_DIGITS = 2;
 const STEP_DIGITS = 2;
-/** A node is the number of a set, and two marks. */
+/** A node is the number of a set, and two flags. */
 const NODE_DIGITS = 2;
 const NODE_SET = 1 << 10;
 const NODE_IS_LAST = 1 << 10;
@@ -275,8 +284,8 @@ function toNumbers(text: string, digits: number): readonly number[] {
   return Array.from({ length: text.length / digits }, (_, index) => numberAt(text, digits, index));
 }
 
-/** Tells lists of notations apart, where one was edited; nobody has to be kept from finding two alike. */
-function hashOf(lists: Notations): string {
+/** Hashes notations, to detect edits. It need not resist deliberate collisions. */
+function hashNotations(lists: AnchorNotations): string {
   let low = 0x811c9dc5;
   let high = lists.length;
   for (const notations of lists) {
